@@ -63,6 +63,7 @@ export class Pool {
 
   /** Keeps a connection; false: there is no place, or the server is not to be trusted with one. */
   keep(connection: Connection, now: number): boolean {
+    this.#closeOld(now);
     if (this.#idle.length >= MOST_IDLE || now < this.#distrustedUntil) return false;
     this.#idle.push(connection);
     return true;
@@ -76,6 +77,15 @@ export class Pool {
     // All others have rested longer.
     connection.close();
     this.#clear();
+  }
+
+  /** Those that a rush has left, and fewer calls than that do not need: the first to rest is the last to be taken. */
+  #closeOld(now: number): void {
+    const idle = this.#idle;
+    let old = 0;
+    while (old < idle.length && now - idle[old].idleSince >= this.#idleMs) old++;
+    if (old === 0) return;
+    for (const connection of idle.splice(0, old)) connection.close();
   }
 
   remove(connection: Connection): void {
