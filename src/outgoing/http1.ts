@@ -10,6 +10,7 @@ import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES } from "../http1/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
+import type { Moderates } from "../timing/moderation.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** The buffer of a connection doubles up to this, while reads fill it. */
@@ -17,15 +18,19 @@ const BUFFER_BYTES_MOST = 65536;
 /** A connection that ends this soon after a request went out on it ended before that arrived. */
 const STALE_MS = 1000;
 
-/**
- * @param caCerts certificates, in PEM, that are trusted besides those of the process
- * @param foreign asks a server that speaks no HTTP/1.1
- */
+export interface Http1Options {
+  /** Certificates, in PEM, that are trusted besides those of the process. */
+  caCerts?: string[];
+  /** Asks a server that speaks no HTTP/1.1. */
+  foreign?(exchange: Exchange, ticker: Ticker): Promise<Reply>;
+  /** When streams are read and passed on. */
+  moderation: Moderates;
+}
+
 export async function sendHttp1(
   exchange: Exchange,
   ticker: Ticker,
-  caCerts?: string[],
-  foreign?: (exchange: Exchange, ticker: Ticker) => Promise<Reply>,
+  { caCerts, foreign, moderation }: Http1Options,
 ): Promise<Reply> {
   const address = addressOf(exchange.url, exchange.once);
   const request = requestBytes(
@@ -37,7 +42,7 @@ export async function sendHttp1(
   );
   const connection = address.pool.take(ticker.recently());
   if (connection !== undefined) {
-    const reply = new Http1Reply(connection, exchange, ticker);
+    const reply = new Http1Reply(connection, exchange, ticker, moderation);
     const asked = ticker.lately;
     try {
       await reply.ask(request);
@@ -56,7 +61,7 @@ export async function sendHttp1(
     if (thrown instanceof ForeignProtocol && foreign !== undefined) return await foreign(exchange, ticker);
     throw thrown;
   }
-  const reply = new Http1Reply(fresh, exchange, ticker);
+  const reply = new Http1Reply(fresh, exchange, ticker, moderation);
   try {
     await reply.ask(request);
     return reply;
@@ -89,6 +94,7 @@ class Http1Reply implements Reply {
   readonly #connection: Connection;
   readonly #exchange: Exchange;
   readonly #ticker: Ticker;
+  readonly #moderation: Moderates;
   readonly #deadline: Deadline;
   #head: Head | undefined;
   #framing: BodyFraming | undefined;
@@ -108,7 +114,13 @@ class Http1Reply implements Reply {
   /** What the exchange's signal does; null: it has none. */
   #abandon: (() => void) | null = null;
 
-  constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
+  constructor(
+    connection: Connection,
+    exchange: Exchange,
+    ticker: Ticker,
+    moderation: Moderates,
+  ) {
+    this.#moderation = moderation;
     this.#connection = connection;
     this.#exchange = exchange;
     this.#ticker = ticker;
@@ -202,6 +214,9 @@ class Http1Reply implements Reply {
     const framing = this.#framing!;
     const deadline = this.#deadline;
     const { firstByteMs, idleMs } = this.#exchange;
+    const moderation = this.#moderation;
+    /** The bytes before have been passed on: these are not the first. */
+    let follows = false;
     try {
       while (true) {
         if (this.#fault !== null) throw this.#fault;
@@ -218,10 +233,15 @@ class Http1Reply implements Reply {
         }
         const bytes = this.#take();
         if (bytes !== null && pass !== undefined && !framing.ended) {
+          const turn = follows ? moderation.pass() : null;
+          if (turn !== null) await turn;
           const passed = pass(bytes);
           if (passed !== null) {
+            follows = true;
             connection.streams();
             await passed;
+            const again = moderation.again(this.#ticker);
+            if (again !== null) await again;
             continue;
           }
         }
