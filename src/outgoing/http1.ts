@@ -10,7 +10,6 @@ import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES } from "../http1/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
-import type { Moderates } from "../timing/moderation.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** The buffer of a connection doubles up to this, while reads fill it. */
@@ -18,19 +17,15 @@ const BUFFER_BYTES_MOST = 65536;
 /** A connection that ends this soon after a request went out on it ended before that arrived. */
 const STALE_MS = 1000;
 
-export interface Http1Options {
-  /** Certificates, in PEM, that are trusted besides those of the process. */
-  caCerts?: string[];
-  /** Asks a server that speaks no HTTP/1.1. */
-  foreign?(exchange: Exchange, ticker: Ticker): Promise<Reply>;
-  /** When streams are read and passed on. */
-  moderation: Moderates;
-}
-
+/**
+ * @param caCerts certificates, in PEM, that are trusted besides those of the process
+ * @param foreign asks a server that speaks no HTTP/1.1
+ */
 export async function sendHttp1(
   exchange: Exchange,
   ticker: Ticker,
-  { caCerts, foreign, moderation }: Http1Options,
+  caCerts?: string[],
+  foreign?: (exchange: Exchange, ticker: Ticker) => Promise<Reply>,
 ): Promise<Reply> {
   const address = addressOf(exchange.url, exchange.once);
   const request = requestBytes(
@@ -42,7 +37,7 @@ export async function sendHttp1(
   );
   const connection = address.pool.take(ticker.recently());
   if (connection !== undefined) {
-    const reply = new Http1Reply(connection, exchange, ticker, moderation);
+    const reply = new Http1Reply(connection, exchange, ticker);
     const asked = ticker.lately;
     try {
       await reply.ask(request);
@@ -61,7 +56,7 @@ export async function sendHttp1(
     if (thrown instanceof ForeignProtocol && foreign !== undefined) return await foreign(exchange, ticker);
     throw thrown;
   }
-  const reply = new Http1Reply(fresh, exchange, ticker, moderation);
+  const reply = new Http1Reply(fresh, exchange, ticker);
   try {
     await reply.ask(request);
     return reply;
@@ -94,7 +89,6 @@ class Http1Reply implements Reply {
   readonly #connection: Connection;
   readonly #exchange: Exchange;
   readonly #ticker: Ticker;
-  readonly #moderation: Moderates;
   readonly #deadline: Deadline;
   #head: Head | undefined;
   #framing: BodyFraming | undefined;
@@ -114,13 +108,7 @@ class Http1Reply implements Reply {
   /** What the exchange's signal does; null: it has none. */
   #abandon: (() => void) | null = null;
 
-  constructor(
-    connection: Connection,
-    exchange: Exchange,
-    ticker: Ticker,
-    moderation: Moderates,
-  ) {
-    this.#moderation = moderation;
+  constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
     this.#exchange = exchange;
     this.#ticker = ticker;
@@ -214,9 +202,6 @@ class Http1Reply implements Reply {
     const framing = this.#framing!;
     const deadline = this.#deadline;
     const { firstByteMs, idleMs } = this.#exchange;
-    const moderation = this.#moderation;
-    /** The bytes before have been passed on: these are not the first. */
-    let follows = false;
     try {
       while (true) {
         if (this.#fault !== null) throw this.#fault;
@@ -233,15 +218,10 @@ class Http1Reply implements Reply {
         }
         const bytes = this.#take();
         if (bytes !== null && pass !== undefined && !framing.ended) {
-          const turn = follows ? moderation.pass() : null;
-          if (turn !== null) await turn;
           const passed = pass(bytes);
           if (passed !== null) {
-            follows = true;
             connection.streams();
             await passed;
-            const again = moderation.again(this.#ticker);
-            if (again !== null) await again;
             continue;
           }
         }

@@ -1,8 +1,7 @@
 /** Which client makes an HTTP exchange with a provider. */
 import { sendByFetch } from "./fetch_reply.ts";
-import { type Http1Options, sendHttp1 } from "./http1.ts";
+import { sendHttp1 } from "./http1.ts";
 import { addressOf } from "./http1_connection.ts";
-import { type Moderates, Moderation } from "../timing/moderation.ts";
 import { proxied, type ProxySettings } from "./proxies.ts";
 import type { Exchange, Reply } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -12,8 +11,6 @@ export interface TransportOptions {
   proxies?: ProxySettings;
   /** Certificates, in PEM, that are trusted besides those of the process. */
   caCerts?: string[];
-  /** When streams are read and passed on; for tests. */
-  moderation?: Moderates;
 }
 
 export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
@@ -22,16 +19,14 @@ export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
  * The own client where it can; `fetch` where a proxy stands between, for servers that speak HTTP/2 alone, and on hosts
  * without sockets.
  */
-export function openTransport({ proxies, caCerts, moderation }: TransportOptions = {}): Send {
+export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
   const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, client);
-  if (!hasSockets) return byFetch;
-  const options: Http1Options = { caCerts, foreign: byFetch, moderation: moderation ?? new Moderation() };
   return (exchange, ticker) => {
     const { url } = exchange;
-    const direct = (proxies === undefined || !proxied(url, proxies)) &&
+    const direct = hasSockets && (proxies === undefined || !proxied(url, proxies)) &&
       !addressOf(url, exchange.once).pool.foreign;
-    return direct ? sendHttp1(exchange, ticker, options) : byFetch(exchange, ticker);
+    return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
   };
 }

@@ -4,7 +4,6 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
 import type { Exchange, Reply } from "../../src/outgoing/reply.ts";
-import type { Moderates } from "../../src/timing/moderation.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
@@ -15,14 +14,11 @@ interface Client {
   send(exchange: Exchange, ticker: Ticker, fetchClient: Deno.HttpClient): Promise<Reply>;
 }
 
-const AT_ONCE: Moderates = { again: () => null, pass: () => null };
-
 const CLIENTS: readonly Client[] = [true, false].flatMap((secure) => [
   {
     name: `the own client${secure ? " over TLS" : ""}`,
     secure,
-    send: (exchange: Exchange, ticker: Ticker) =>
-      sendHttp1(exchange, ticker, { caCerts: [CA], moderation: AT_ONCE }),
+    send: (exchange: Exchange, ticker: Ticker) => sendHttp1(exchange, ticker, [CA]),
   },
   { name: `fetch${secure ? " over TLS" : ""}`, secure, send: sendByFetch },
 ]);

@@ -2,7 +2,6 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
 import type { Reply } from "../../src/outgoing/reply.ts";
-import type { Moderates } from "../../src/timing/moderation.ts";
 import { pause, stoppedTicker, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
@@ -60,7 +59,6 @@ function scriptedOn(wire: Wire, answers: readonly ((conn: Deno.Conn) => Promise<
   }
   return {
     seen,
-    open,
     end,
     url: wire.url(listener, "/v1/x?alt=sse"),
     async close() {
@@ -81,13 +79,8 @@ const pieces = (...texts: string[]) => async (conn: Deno.Conn) => {
 };
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-const AT_ONCE: Moderates = { again: () => null, pass: () => null };
-
-const ask = (url: string, { ticker } = stoppedTicker(), body = "{}", moderation = AT_ONCE) =>
-  sendHttp1({ url, headers: { "x-a": "b" }, body, firstByteMs: 60_000, idleMs: 60_000 }, ticker, {
-    caCerts: [CA],
-    moderation,
-  });
+const ask = (url: string, { ticker } = stoppedTicker(), body = "{}") =>
+  sendHttp1({ url, headers: { "x-a": "b" }, body, firstByteMs: 60_000, idleMs: 60_000 }, ticker, [CA]);
 
 async function rest(reply: Reply): Promise<string> {
   const decoder = new TextDecoder();
@@ -122,73 +115,6 @@ for (const wire of WIRES) {
     assertEquals(await rest(reply), "hello");
     assertEquals(server.seen.requests[0].startsWith("POST /v1/x?alt=sse HTTP/1.1\r\nhost: 127.0.0.1:"), true);
     assertEquals(server.seen.requests[0].includes("\r\nx-a: b\r\n"), true);
-    await server.close();
-  });
-
-  test("asks when a stream is read and passed on, but for its first bytes and its end", async () => {
-    const waits: { what: string; go: () => void }[] = [];
-    const moderation: Moderates = {
-      again: () => new Promise((go) => waits.push({ what: "again", go })),
-      pass: () => new Promise((go) => waits.push({ what: "pass", go })),
-    };
-    const told: string[] = [];
-    const sent = { conn: null as Deno.Conn | null };
-    const server = scripted([async (conn) => {
-      sent.conn = conn;
-      await conn.write(
-        new TextEncoder().encode("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"),
-      );
-    }]);
-    const more = (text: string) => sent.conn!.write(new TextEncoder().encode(text));
-    const until = async (count: number) => {
-      while (waits.length < count) await pause(1);
-      return waits[count - 1].what;
-    };
-    const reply = await ask(server.url, stoppedTicker(), "{}", moderation);
-    const decoder = new TextDecoder();
-    assertEquals(decoder.decode((await reply.read())!), "a");
-    const last = Promise.resolve(reply.read((bytes) => {
-      told.push(decoder.decode(bytes));
-      return Promise.resolve();
-    }));
-    await more("1\r\nb\r\n");
-    assertEquals([await until(1), told], ["again", ["b"]]);
-    await more("1\r\nc\r\n1\r\nd\r\n");
-    waits[0].go();
-    assertEquals([await until(2), told], ["pass", ["b"]]);
-    waits[1].go();
-    assertEquals([await until(3), told], ["again", ["b", "cd"]]);
-    await more("1\r\ne\r\n0\r\n\r\n");
-    waits[2].go();
-    assertEquals(decoder.decode((await last)!), "e");
-    assertEquals([reply.ended, waits.length], [true, 3]);
-    reply.close();
-    await server.close();
-  });
-
-  test("ends a stream that waits to be passed on when its reply is closed", async () => {
-    const waits: (() => void)[] = [];
-    const wait = () => new Promise<void>((go) => waits.push(go));
-    const server = scripted([async (conn) => {
-      await conn.write(
-        new TextEncoder().encode("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"),
-      );
-    }]);
-    const reply = await ask(server.url, stoppedTicker(), "{}", { again: wait, pass: wait });
-    const told: string[] = [];
-    // The first bytes may come with the head.
-    const first = await reply.read();
-    assertEquals(new TextDecoder().decode(first!), "a");
-    const reading = Promise.resolve(reply.read(() => {
-      told.push("b");
-      return Promise.resolve();
-    }));
-    await [...server.open][0].write(new TextEncoder().encode("1\r\nb\r\n"));
-    while (waits.length === 0) await pause(1);
-    reply.close();
-    waits[0]();
-    const failure = await assertRejects(() => reading, Failure);
-    assertEquals([failure.code, told], ["provider_unavailable", ["b"]]);
     await server.close();
   });
 
