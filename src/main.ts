@@ -91,9 +91,6 @@ const DEPLOY_GRACE_MS = 4000;
 /** After a start, what calls need later waits so long for those that come at once. */
 const FIRST_CALLS_MS = 250;
 
-/** To ask a shell takes 3 ms. Nobody opens a thousand connections in so short a time to a process that has just begun. */
-const FIRST_CALL_MS = 50;
-
 /** A terminal and the parent process both pass on one Ctrl-C. */
 const SAME_SIGNAL_MS = 500;
 
@@ -171,14 +168,12 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
-  const findFiles = async () => {
-    await bound.find(opened);
+  void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
     if (bound.files !== null && !bound.leavesFiles(config.server.maxInFlight)) await loadSeldom(bound.files);
     // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
     void Deno.permissions.revoke({ name: "run" });
-  };
-  Deno.unrefTimer(setTimeout(findFiles, FIRST_CALL_MS));
+  });
   Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
