@@ -8,6 +8,7 @@ import type { Part } from "../../src/exchange/part.ts";
 import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
 import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
 import { chatChunk } from "../support/answers.ts";
+import { joined } from "../support/event_stream.ts";
 import { type FaultyProvider, faultyProvider } from "../support/faulty_provider.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { turns } from "../support/time.ts";
@@ -72,13 +73,13 @@ const STREAMS: Record<string, string | Uint8Array<ArrayBuffer>> = {
   "our credential, spelt otherwise": words(3) +
     text("provider-secret").replace("provider", "\\u0070rovider") + words(2) +
     text("provider-sec") + chatChunk({}, "stop") + DONE,
-  "bytes that are no UTF-8": join(
+  "bytes that are no UTF-8": joined([
     encoder.encode(words(3)),
     bytesIn(text("a?b"), 0xff),
     bytesIn(text("a?b"), 0xe2),
     bytesIn(text("a?b"), 0xc0),
     encoder.encode(words(2) + END),
-  ),
+  ]),
 };
 
 /** The question mark in a text as this byte. */
@@ -86,16 +87,6 @@ function bytesIn(text: string, byte: number): Uint8Array<ArrayBuffer> {
   const bytes = encoder.encode(text);
   bytes[bytes.indexOf(63)] = byte;
   return bytes;
-}
-
-function join(...pieces: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
 }
 
 function inPieces(bytes: Uint8Array, length: number): Uint8Array[] {
@@ -122,7 +113,7 @@ function byEvent(bytes: Uint8Array): Uint8Array[] {
 }
 
 const chunked = (bytes: Uint8Array) =>
-  join(encoder.encode(`${bytes.length.toString(16)};a="b"\r\n`), bytes, encoder.encode("\r\n"));
+  joined([encoder.encode(`${bytes.length.toString(16)};a="b"\r\n`), bytes, encoder.encode("\r\n")]);
 
 interface Told {
   events: string;
@@ -174,7 +165,7 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     const last = encoder.encode("0\r\n\r\n");
     for (const [name, stream] of Object.entries(STREAMS)) {
       const bytes = typeof stream === "string" ? encoder.encode(stream) : stream;
-      const wire = join(chunked(bytes), last);
+      const wire = joined([chunked(bytes), last]);
       const whole = await toldOf(stage, [wire]);
       assertEquals(
         await toldOf(stage, [...byEvent(bytes).map(chunked), last]),
@@ -196,13 +187,13 @@ Deno.test("what comes before a broken chunk is told, also where both come at onc
   const stage = { path, provider, gateway };
   const broken = encoder.encode("zz\r\nab\r\n");
   const begun = encoder.encode(words(5));
-  const half = await toldOf(stage, [join(...byEvent(begun).map(chunked), broken)]);
+  const half = await toldOf(stage, [joined([...byEvent(begun).map(chunked), broken])]);
   assertEquals(half, await toldOf(stage, [...byEvent(begun).map(chunked), broken]));
   assertEquals([...half.events.matchAll(/ word\d/g)].join(""), " word0 word1 word2 word3 word4");
   assertEquals((half.record as { status: string }).status, "failed");
   const all = encoder.encode(words(5) + reported(9) + END);
-  const whole = await toldOf(stage, [join(chunked(all), encoder.encode("0\r\n\r\n"))]);
-  assertEquals(await toldOf(stage, [join(chunked(all), broken)]), whole);
+  const whole = await toldOf(stage, [joined([chunked(all), encoder.encode("0\r\n\r\n")])]);
+  assertEquals(await toldOf(stage, [joined([chunked(all), broken])]), whole);
   await gateway.close();
   await provider.close();
 });

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Http2Watch } from "../../src/http1/http2_watch.ts";
+import { joined } from "../support/event_stream.ts";
 
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const [DATA, HEADERS, RESET, SETTINGS, PING, WINDOW, CONTINUATION, UNKNOWN] = [0, 1, 3, 4, 6, 8, 9, 77];
@@ -8,16 +9,6 @@ function frame(type: number, flags: number, length: number): Uint8Array {
   const bytes = new Uint8Array(9 + length);
   bytes.set([length >> 16, length >> 8, length, type, flags, 0, 0, 0, 1]);
   return bytes;
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }
 
 const repeated = (one: Uint8Array, times: number) => Array.from({ length: times }, () => one);
