@@ -171,7 +171,10 @@ export class Connection {
     return ahead;
   }
 
-  /** Many reads follow, and nothing of the buffer is needed any more: of each that does not keep the process Deno keeps a record, which costs more than one of them all. */
+  /**
+   * Many reads follow, and what the buffer holds is needed no more. The connection keeps the process alive meanwhile: else Deno would
+   * make a record for each read.
+   */
   streams(): void {
     if (this.#keeps || this.closed) return;
     this.#keeps = true;

@@ -31,7 +31,7 @@ export interface Opened {
   /** Of the API. */
   readonly format: ProviderFormat;
   readonly reply: Reply;
-  /** Valid until the next bytes are read. Whoever has done with it may put others in its place: they hold a buffer of the connection. */
+  /** Valid until the next bytes are read. It keeps a buffer of the connection in memory: whoever needs it no more puts an empty array here. */
   first: Uint8Array;
   /** What nothing of the answer may tell. */
   readonly withheld: Withheld;
