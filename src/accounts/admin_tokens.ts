@@ -76,7 +76,7 @@ export class AdminTokens {
   async create(input: unknown, by: Principal, trail: Trail): Promise<TokenView & { secret: string }> {
     const [{ readNewToken }, { tokenView }] = await Promise.all([import("./input.ts"), import("./views.ts")]);
     const { store, clock, hash } = this.#options;
-    const { name, role, expiresAt } = readNewToken(input);
+    const { name, role, expiresAt } = readNewToken(input, clock.now());
     const secret = newTokenSecret();
     const token: StoredToken = {
       id: newId("tok_"),

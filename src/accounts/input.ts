@@ -131,15 +131,27 @@ function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, fiel
   throw refusal(mistakes, found.mistakes[0].path || field);
 }
 
-export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
+/** @param now what is made ends later than this, else nobody could use it */
+export const readNewKey = (input: unknown, now: number) =>
+  endingLater(checked(CREATED_KEY, input, "the key"), input, now);
 /** The fields that are named. */
 export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
-export const readNewToken = (input: unknown) => checked(CREATED_TOKEN, input, "the token");
+export const readNewToken = (input: unknown, now: number) =>
+  endingLater(checked(CREATED_TOKEN, input, "the token"), input, now);
 export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the team");
 export const readTeamChange = (input: unknown) => checked(TEAM_CHANGE, input, "the team");
 export const readNewAccount = (input: unknown) => checked(CREATED_ACCOUNT, input, "the account");
 export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
 export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
+
+function endingLater<T extends { expiresAt: number | null }>(made: T, input: unknown, now: number): T {
+  if (made.expiresAt === null || made.expiresAt > now) return made;
+  const { expires_at } = input as { expires_at: unknown };
+  throw invalid(
+    "expires_at",
+    `expected a time later than now, got ${shownInput(expires_at, ["expires_at"])}, which has passed`,
+  );
+}
 
 /** A moment of a query; null: none is given. One without a zone is taken as UTC. */
 export function timeOf(field: string, value: string | null | undefined): number | null {

@@ -51,7 +51,7 @@ async function keys(
         name: k.name,
         source: k.source,
         account: k.account,
-        state: k.revoked_at !== null ? "revoked" : k.expires_at !== null ? `until ${k.expires_at}` : "valid",
+        state: stateOf(k),
       })));
     }
     case "create": {
@@ -75,6 +75,12 @@ async function keys(
       return command.json ? JSON.stringify(key, null, 2) : `Revoked ${key.name} (${key.id}).`;
     }
   }
+}
+
+function stateOf({ revoked_at, expires_at }: KeyView): string {
+  if (revoked_at !== null) return "revoked";
+  if (expires_at === null) return "valid";
+  return `${Date.parse(expires_at) > Date.now() ? "until" : "ended"} ${expires_at}`;
 }
 
 async function everyKey(accounts: Administration): Promise<KeyView[]> {

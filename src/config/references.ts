@@ -9,6 +9,7 @@ import { LEFT_OUT } from "../accounts/config.ts";
 import { needsOf } from "../websearch/engines/needs.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { PRESETS } from "../providers/presets.ts";
+import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 
 type Loose = Record<string, unknown>;
@@ -126,6 +127,11 @@ export function checkReferences(root: unknown, report: Report): void {
     if (text === LEFT_OUT) {
       report.doubt("a secret: this one is left out, so nobody can use the key", text, path);
     }
+  }
+  for (const { text, path } of spots(keys, "expires_at")) {
+    const ends = readMoment(text);
+    if (ends === null || ends > Date.now()) continue;
+    report.doubt("a time later than now (calls of the key are refused)", text, path);
   }
   for (const { value, path } of keys) {
     checkTeam(value, path, teams, report);

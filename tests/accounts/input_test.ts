@@ -1,6 +1,6 @@
 /** A key is read by one schema, whether the configuration, the administration API or a command names it. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { readKeyChange, readNewKey, timeOf } from "../../src/accounts/input.ts";
+import { readKeyChange, readNewKey, readNewToken, timeOf } from "../../src/accounts/input.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { Failure } from "../../src/exchange/failure.ts";
@@ -82,7 +82,7 @@ Deno.test("the configuration and the administration API accept the same keys", (
       };
       const byFile = accepts(() => loadValue(config, { env: () => undefined }), ConfigError);
       const what = `${field}: ${JSON.stringify(value)?.slice(0, 80)}`;
-      assertEquals([what, accepts(() => readNewKey(key), Failure)], [what, byFile]);
+      assertEquals([what, accepts(() => readNewKey(key, 0), Failure)], [what, byFile]);
       assertEquals([what, accepts(() => readKeyChange({ [field]: value }), Failure)], [what, byFile]);
     }
   }
@@ -90,7 +90,7 @@ Deno.test("the configuration and the administration API accept the same keys", (
 
 Deno.test("readNewKey() names every mistake, with the value found and what is allowed", () => {
   const input = { name: "", rate_limit: { requests_per_minute: 0 }, expire_at: null };
-  const failure: Failure = assertThrows(() => readNewKey(input), Failure);
+  const failure: Failure = assertThrows(() => readNewKey(input, 0), Failure);
   assertEquals(failure.param, "name");
   assertEquals(failure.errors?.map(({ loc, msg }) => [loc, msg]), [
     [["name"], 'expected a name of 1 to 128 printable characters, got ""'],
@@ -101,6 +101,31 @@ Deno.test("readNewKey() names every mistake, with the value found and what is al
       "rate_limit, team, session_limit, tag_limits, repair, hedge, resume_seconds, payloads, expires_at",
     ],
   ]);
+});
+
+Deno.test("what is made ends later than now", () => {
+  const now = Date.parse("2030-01-31T00:00:00Z");
+  for (const expires_at of ["2030-01-31", "2030-01-30", "2030-01-31T00:59:59+01:00"]) {
+    for (
+      const read of [
+        () => readNewKey({ name: "k", expires_at }, now),
+        () => readNewToken({ name: "t", role: "owner", expires_at }, now),
+      ]
+    ) {
+      const failure = assertThrows(read, Failure);
+      assertEquals([failure.code, failure.param], ["validation_error", "expires_at"]);
+      assertEquals(
+        failure.errors?.[0].msg,
+        `expected a time later than now, got "${expires_at}", which has passed`,
+      );
+    }
+  }
+  assertEquals(readNewKey({ name: "k", expires_at: "2030-01-31T00:00:00.001Z" }, now).expiresAt, now + 1);
+  assertEquals(
+    readNewToken({ name: "t", role: "owner", expires_at: "2030-02-01" }, now).expiresAt,
+    now + 86_400_000,
+  );
+  assertEquals(readKeyChange({ expires_at: "2020-01-01" }), { expiresAt: Date.parse("2020-01-01") });
 });
 
 Deno.test("readKeyChange() gives what is named and nothing else", () => {

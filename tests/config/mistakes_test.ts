@@ -377,6 +377,9 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
       "keys[0].secret: so short that it can be guessed; expected 16 random characters or more",
     ],
   ],
+  ["a key that has ended", key({ expires_at: "2020-01-01" }), [
+    'keys[0].expires_at: expected a time later than now (calls of the key are refused), got "2020-01-01"',
+  ]],
   ["prices left out", model({ pricing: undefined }), [
     "models[0].pricing: left out, so the model costs nothing unless its price is known",
   ]],

@@ -239,6 +239,7 @@ Deno.test("what is wrong in an administration call is said by field", () =>
         "requests_per_minute",
       ],
       ["POST", "/admin/keys", { name: "x", expires_at: "soon" }, 422, "expires_at"],
+      ["POST", "/admin/keys", { name: "x", expires_at: "2020-01-01T00:00:00Z" }, 422, "expires_at"],
       ["POST", "/admin/keys", { name: "x", models: "all" }, 422, "models"],
       ["POST", "/admin/keys", { name: "x", nmae: "y" }, 422, "nmae"],
       ["POST", "/admin/keys", "[]", 422, "JSON object"],

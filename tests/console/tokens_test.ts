@@ -72,6 +72,7 @@ Deno.test("mistakes in a new token are named", () =>
       ["role", { name: "x", role: "OWNER" }],
       ["name", { name: "a\r\nb", role: "owner" }],
       ["expires_at", { name: "x", role: "owner", expires_at: "soon" }],
+      ["expires_at", { name: "x", role: "owner", expires_at: "2020-01-01" }],
       ["secret", { name: "x", role: "owner", secret: "sk_admin_mine" }],
     ];
     for (const [param, body] of wrong) {
