@@ -20,9 +20,11 @@ const MOST_LINES = 100_000;
 /** A buffer that a large frame made larger than this is given back once it is read. */
 const KEPT_BYTES = 64 * 1024;
 
+/** Of all streams: it is given whole frames, and remembers nothing. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Cuts a provider's bytes into frames. */
 export class FrameReader {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #limit: number;
   #kept = new Uint8Array(0);
   #keptBytes = 0;
@@ -41,7 +43,7 @@ export class FrameReader {
     const end = this.#lastBoundary(bytes);
     if (end > 0) {
       const whole = end === bytes.length ? bytes : bytes.subarray(0, end);
-      if (this.#keptBytes === 0) this.#split(this.#decoder.decode(whole), out);
+      if (this.#keptBytes === 0) this.#split(decoder.decode(whole), out);
       else {
         this.#keep(whole);
         this.#split(this.#takeKept(), out);
@@ -85,7 +87,7 @@ export class FrameReader {
   }
 
   #takeKept(): string {
-    const text = this.#decoder.decode(this.#kept.subarray(0, this.#keptBytes));
+    const text = decoder.decode(this.#kept.subarray(0, this.#keptBytes));
     this.#keptBytes = 0;
     if (this.#kept.length > KEPT_BYTES) this.#kept = new Uint8Array(0);
     return text;
