@@ -37,7 +37,7 @@ export class ConnectionBody implements BodySource {
     this.#connection.write(Buffer.from("HTTP/1.1 100 Continue\r\n\r\n")).catch(() => {});
   }
 
-  async next(): Promise<Uint8Array | null> {
+  async next(): Promise<Uint8Array<ArrayBuffer> | null> {
     const connection = this.#connection;
     const { framing } = this.#head;
     while (true) {
@@ -46,10 +46,11 @@ export class ConnectionBody implements BodySource {
         connection.bodyWaits();
         if (!await connection.fill()) throw new WireError("the body broke off");
       }
-      let bytes: Uint8Array | undefined;
+      let bytes: Uint8Array<ArrayBuffer> | undefined;
       connection.taken((buffer, from, to) => {
         const end = framing.take(buffer, from, to);
-        if (end > from) bytes = buffer.subarray(from, end);
+        // A copy: once the body has ended, what the caller sends next is read to where it stands.
+        if (end > from) bytes = new Uint8Array(buffer.subarray(from, end));
         return to - framing.unused;
       });
       connection.bodyCame(framing.ended);

@@ -9,8 +9,8 @@ import type { Fields } from "./head.ts";
 export interface BodySource {
   /** Tells a caller who waits for it (`expect: 100-continue`) to send its body. */
   invite(): void;
-  /** The next bytes of the body, null at its end. They are valid until the next call. Throws when it breaks off. */
-  next(): Promise<Uint8Array | null>;
+  /** The next bytes of the body, null at its end. Throws when it breaks off. */
+  next(): Promise<Uint8Array<ArrayBuffer> | null>;
   /** A body of known length that has come whole, as `read` makes it of its bytes, which are valid until then; null: it has not. */
   atHand<T>(read: (bytes: Uint8Array) => T): T | null;
   /** Reads bytes of the body into this; gives how many. */
@@ -68,7 +68,7 @@ export class Incoming {
       pull: async (controller) => {
         const bytes = await this.#source.next();
         if (bytes === null) controller.close();
-        else controller.enqueue(new Uint8Array(bytes));
+        else controller.enqueue(bytes);
       },
     }, { highWaterMark: 0 });
   }

@@ -155,6 +155,31 @@ Deno.test("atHand() gives a body that came with its head, and takes nothing of t
   await server.shutdown();
 });
 
+Deno.test("serve() keeps a body apart from the request behind it, wherever its buffer ends", async () => {
+  const server = listening();
+  const caller = await Caller.to(server);
+  // The buffer has its usual size after a second answer.
+  for (const path of ["/one", "/two"]) {
+    await caller.send(get(path));
+    assert(await caller.sees(new RegExp(`GET ${path} $`)));
+  }
+  const next = (letter: string) =>
+    `POST /next HTTP/1.1\r\nhost: h\r\ncontent-length: 5000\r\n\r\n${letter.repeat(5000)}`;
+  const head = "POST /p HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n";
+  for (const size of [4095, 4096, 4097, 8192]) {
+    caller.text = "";
+    const length = size - head.length - "fff\r\n\r\n0\r\n\r\n".length - (size > 4200 ? 1 : 0);
+    const body = "b".repeat(length);
+    const request = `${head}${length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    assertEquals(request.length, size);
+    await caller.send(request + next("n"));
+    assert(await caller.sees(/POST \/next n{5000}$/));
+    assertEquals(caller.text.match(/POST \/p (\w*?)HTTP/)?.[1], body);
+  }
+  caller.close();
+  await server.shutdown();
+});
+
 Deno.test("serve() sends a stream in chunks, and to HTTP/1.0 until the connection's end", async () => {
   const server = listening();
   assertMatch(
