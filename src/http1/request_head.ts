@@ -65,6 +65,9 @@ interface RequestLine {
   url: string;
 }
 
+/** What could begin the path, or be somebody's name, in an address. */
+const NOT_OF_HOSTS = /[/?#@\\ \t]/;
+
 let before: RequestLine | null = null;
 
 function requestLine(first: string): RequestLine {
@@ -77,6 +80,7 @@ function requestLine(first: string): RequestLine {
 
 function addressOf(line: RequestLine, host: string | undefined, fields: Map<string, string>): string {
   const { method, target } = line;
+  if (host !== undefined && NOT_OF_HOSTS.test(host)) throw new WireError("the host is not one");
   if (target.startsWith("/")) {
     const url = `http://${host || "localhost"}${target}`;
     if (host !== undefined) {
