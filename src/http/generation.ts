@@ -13,7 +13,7 @@ import { Groups } from "../timing/groups.ts";
 import { atOnce, LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
-import type { RequestContext } from "./endpoint.ts";
+import type { IncomingRequest, RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
 import { withLength } from "./held_stream.ts";
@@ -108,6 +108,7 @@ async function generate(
       const began = kit.now();
       if (!await admitted) throw OVERLOADED;
       steps.waited("queue", kit.now() - began);
+      stays(request);
     }
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     own(place, asker, bytes, state);
@@ -127,6 +128,7 @@ async function generate(
       const began = kit.now();
       await turn;
       steps.waited("turn", kit.now() - began);
+      stays(request);
     }
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
@@ -212,6 +214,11 @@ async function generate(
   } finally {
     if (!handedOver) over();
   }
+}
+
+/** Of a call that has waited to begin: no provider is asked for a caller who left meanwhile. Throws what nobody reads. */
+function stays({ signal }: IncomingRequest): void {
+  if (signal.aborted) throw new Failure("service_unavailable", "The caller left before the call had begun.");
 }
 
 /** The format as it writes a stream all at once; null: the caller does not want it, or the format cannot. */

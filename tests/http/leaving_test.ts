@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { IncomingRequest } from "../../src/http/endpoint.ts";
 import { chatChunk } from "../support/answers.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
@@ -122,5 +123,46 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
   const { data } = await gateway.gateway.accounts.generations({});
   assertEquals(data.map((g) => [g.status, g.usage?.output_tokens, g.client_gone]), [["completed", 7, true]]);
   await gateway.close();
+  await provider.close();
+});
+
+Deno.test("a caller who leaves while its stream waits to begin is not asked for, and keeps no place", async () => {
+  const asked: string[] = [];
+  const provider = loopbackProvider(({ body }) => {
+    asked.push((body as { messages: { content: string }[] }).messages[0].content);
+    return sseResponse([
+      chatChunk({ content: "hello" }),
+      chatChunk({}, "stop"),
+      USAGE,
+      "data: [DONE]\n\n",
+    ]);
+  });
+  const { url, gateway, close } = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
+  // Requests whose bodies came with their heads, so that all of them are there in one turn of the event loop.
+  const request = (content: string, { signal }: AbortController): IncomingRequest => {
+    const bytes = new TextEncoder().encode(
+      JSON.stringify({ model: "p/model", stream: true, messages: [{ role: "user", content }] }),
+    );
+    return {
+      method: "POST",
+      url: `${url}/v1/chat/completions`,
+      headers: new Headers({ authorization: `Bearer ${SECRET}`, "content-length": `${bytes.length}` }),
+      body: null,
+      signal,
+      arrayBuffer: () => Promise.resolve(bytes.buffer),
+      atHand: (read) => read(bytes),
+    };
+  };
+  const callers = Array.from({ length: 20 }, () => new AbortController());
+  const answers = callers.map((caller, i) => gateway.handle(request(`call ${i}`, caller)));
+  for (const caller of callers.slice(12)) caller.abort();
+  const texts = await Promise.all(answers.map(async (answer) => await (await answer).text()));
+  assertEquals(texts.filter((text) => text.includes("[DONE]")).length, 12);
+  assertEquals(asked.toSorted(), callers.slice(0, 12).map((_, i) => `call ${i}`).toSorted());
+  await gateway.idle();
+  assertEquals((await gateway.accounts.generations({})).data.length, 12);
+  const metrics = await fetch(`${url}/metrics`).then((r) => r.text());
+  assertEquals(/^sluice_in_flight (\d+)$/m.exec(metrics)?.[1], "0");
+  await close();
   await provider.close();
 });
