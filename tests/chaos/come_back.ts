@@ -71,8 +71,9 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
       if (known && response.status === 204) sent.saw = endOf(heard.text, format);
       else if (response.status !== 200) {
         const text = await response.text();
-        const mayAgain = response.status === 503 && performance.now() < until - 10_000 &&
-          !plan.startsWith("search");
+        // Where not all of an answer could be kept, asking again under the same key never helps.
+        const mayAgain = response.status === 503 && response.headers.get("x-should-retry") !== "false" &&
+          performance.now() < until - 10_000 && !plan.startsWith("search");
         if (text.includes(INTERRUPTED)) sent.saw = "interrupted";
         // The store is away, or the gateway stops: it may be tried again, unless it has searched, which is billed. One that is
         // known must be found.
