@@ -7,7 +7,10 @@
 const CR = 13;
 const LF = 10;
 
-/** Bytes of chunk extensions and trailers that one body may have: nobody reads them. */
+/**
+ * Bytes of chunk extensions and trailers that a body may have beyond those of its data: nobody reads them. Some servers fill each size
+ * up with blanks, and a stream has tens of thousands of chunks.
+ */
 const MOST_EXTRA_BYTES = 16 * 1024;
 /** Of a chunk's size: 2^48 is more than any body has. */
 const MOST_DIGITS = 12;
@@ -105,6 +108,7 @@ export class BodyFraming {
           if (out !== i) bytes.copyWithin(out, i, end);
           this.good = out += end - i;
           this.#left -= end - i;
+          if (this.#extra > 0) this.#extra = Math.max(0, this.#extra - (end - i));
           i = end;
           if (this.#left === 0) {
             if (this.#at === At.Length) this.ended = true;

@@ -37,6 +37,13 @@ Deno.test("BodyFraming does not end before the last chunk does", () => {
   assertEquals([framing.ended, framing.unused], [true, 8]);
 });
 
+Deno.test("BodyFraming takes tens of thousands of chunks whose sizes are filled up with blanks", () => {
+  const framing = BodyFraming.chunked();
+  const pieces = Array.from({ length: 20_000 }, () => bytes("6    \r\ndata\n\n\r\n"));
+  assertEquals(read(framing, [...pieces, bytes("0     \r\n\r\n")]), "data\n\n".repeat(20_000));
+  assertEquals(framing.ended, true);
+});
+
 /** Chunked bodies that RFC 9112 forbids, or that two readers could read in two ways. */
 const WRONG_CHUNKS: Record<string, string> = {
   "a size that is no number": "x\r\n",
@@ -56,6 +63,7 @@ const WRONG_CHUNKS: Record<string, string> = {
   "an extension with a carriage return within": "3;a\rb\r\nabc\r\n",
   "an extension with a zero byte": "3;a=\0\r\n",
   "an extension without end": `3;${"a".repeat(20_000)}`,
+  "extensions longer than the data": `1;${"a".repeat(20)}\r\nb\r\n`.repeat(1_000),
   "a trailer that ends with a line feed alone": "0\r\nx: y\n\r\n",
   "a trailer with a carriage return within": "0\r\nx: \ry\r\n\r\n",
   "trailers without end": `0\r\n${"x: y\r\n".repeat(5_000)}`,
