@@ -116,9 +116,9 @@ import "./pipeline/call.ts"; import "./pipeline/conversation.ts"; import "./pipe
 import "./pipeline/generate.ts"; import "./pipeline/guard.ts"; import "./pipeline/labels.ts";
 import "./pipeline/meter.ts"; import "./pipeline/metered_parts.ts"; import "./pipeline/metrics.ts";
 import "./pipeline/own_secrets.ts"; import "./pipeline/passing.ts"; import "./pipeline/plausible.ts";
-import "./pipeline/portions.ts"; import "./pipeline/run.ts"; import "./pipeline/seal.ts";
-import "./pipeline/shape.ts"; import "./pipeline/split_secrets.ts"; import "./pipeline/steps.ts";
-import "./pipeline/upper_bound.ts"; import "./pipeline/whole_parts.ts";
+import "./pipeline/portions.ts"; import "./pipeline/refused.ts"; import "./pipeline/run.ts";
+import "./pipeline/seal.ts"; import "./pipeline/shape.ts"; import "./pipeline/split_secrets.ts";
+import "./pipeline/steps.ts"; import "./pipeline/upper_bound.ts"; import "./pipeline/whole_parts.ts";
 import "./providers/apis/anthropic_messages.ts"; import "./providers/apis/bedrock_converse.ts";
 import "./providers/apis/demo.ts"; import "./providers/apis/framing.ts"; import "./providers/apis/gemini.ts";
 import "./providers/apis/mod.ts"; import "./providers/apis/openai.ts";

@@ -15,7 +15,7 @@ export interface LiveFilter {
   tag?: string;
 }
 
-/** A call that ended without a record: no provider took it. */
+/** A call that ended without a record: it was refused, or no provider took it. */
 export interface UnrecordedView extends BeginningView {
   status: "failed";
   error_code: string | null;

@@ -46,7 +46,7 @@ export class Histogram {
   }
 }
 
-/** What is summed up. Counts are in the order in which they are encoded. */
+/** What is summed up. */
 export class Cell {
   requests = 0;
   errors = 0;
@@ -56,6 +56,8 @@ export class Cell {
   searches = 0;
   cost = 0n;
   saved = 0n;
+  /** Of the requests, those that failed without a record: sums of records do not have them. */
+  unrecorded = 0;
   readonly ttft = new Histogram();
   readonly latency = new Histogram();
 
@@ -78,6 +80,7 @@ export class Cell {
   merge(other: Cell): void {
     this.requests += other.requests;
     this.errors += other.errors;
+    this.unrecorded += other.unrecorded;
     this.input += other.input;
     this.cached += other.cached;
     this.output += other.output;
@@ -89,7 +92,20 @@ export class Cell {
   }
 }
 
-type EncodedCell = [...counts: number[], cost: string, saved: string, ttft: number[], latency: number[]];
+/** Six counts, two sums of money, two histograms; releases before this one wrote no `unrecorded`. */
+type EncodedCell = [
+  requests: number,
+  errors: number,
+  input: number,
+  cached: number,
+  output: number,
+  searches: number,
+  cost: string,
+  saved: string,
+  ttft: number[],
+  latency: number[],
+  unrecorded?: number,
+];
 
 const encodeCell = (c: Cell): EncodedCell => [
   c.requests,
@@ -102,23 +118,14 @@ const encodeCell = (c: Cell): EncodedCell => [
   String(c.saved),
   [...c.ttft.counts].flat(),
   [...c.latency.counts].flat(),
+  c.unrecorded,
 ];
 
 function decodeCell(value: EncodedCell): Cell {
   const cell = new Cell();
-  const [requests, errors, input, cached, output, searches, cost, saved, ttft, latency] = value as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    string,
-    string,
-    number[],
-    number[],
-  ];
-  Object.assign(cell, { requests, errors, input, cached, output, searches });
+  const [requests, errors, input, cached, output, searches, cost, saved, ttft, latency, unrecorded = 0] =
+    value;
+  Object.assign(cell, { requests, errors, input, cached, output, searches, unrecorded });
   cell.cost = BigInt(cost);
   cell.saved = BigInt(saved);
   for (let i = 0; i < ttft.length; i += 2) cell.ttft.put(ttft[i], ttft[i + 1]);
@@ -150,14 +157,16 @@ export class Rollup {
     }
   }
 
-  /** A call that failed without a record. */
+  /** A call that failed without a record. Its model is empty where it is none of the catalog. */
   addFailed({ model, key, team, tags }: Pick<Generation, "model" | "key" | "team" | "tags">): void {
-    const cells = [this.all, this.cell("model", model), this.cell("key", key)];
+    const cells = [this.all, this.cell("key", key)];
+    if (model !== "") cells.push(this.cell("model", model));
     if (team !== null) cells.push(this.cell("team", team));
     for (const [name, value] of Object.entries(tags ?? {})) cells.push(this.cell("tag", `${name}=${value}`));
     for (const cell of cells) {
       cell.requests++;
       cell.errors++;
+      cell.unrecorded++;
     }
   }
 

@@ -29,6 +29,7 @@ import type { Journal } from "./journal.ts";
 import { KeyContext } from "./key_state.ts";
 import { Keyring } from "./keyring.ts";
 import { openAdministration } from "./later_administration.ts";
+import { beginningOf } from "./ledger.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
@@ -324,6 +325,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     },
     isSecret: (text) => keyring.isSecret(text) || tokens.isSecret(text),
     admit: (request) => admission.admit(request),
+    refused: (call, code) => calls.released(beginningOf(call, call.key), code),
     withSearchPrice: (prices) => demands.withSearchPrice(prices),
     probe: (request) => admission.probe(request),
     node,

@@ -5,6 +5,7 @@
  * reservation. Admission waits for the end of a turn of the event loop at most, unless the store has to be asked for more
  * of a budget; settlement too, unless there is no disk and the store has to make the record durable.
  */
+import type { FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { AuditKind } from "../store/mod.ts";
@@ -62,6 +63,11 @@ export interface AdmissionRequest extends GenerationStart {
   estimate: Estimate;
 }
 
+/** A call that ended before it was admitted. `model`: empty where it is none of the catalog. */
+export interface RefusedCall extends GenerationStart {
+  key: Key;
+}
+
 /** What is left of the key's rates, for the rate-limit headers. Resets are seconds from now. */
 export interface RateState {
   requests?: { limit: number; remaining: number; reset: number };
@@ -103,6 +109,8 @@ export interface Accounts {
   requestsPerMinute(key: Key): number | null;
   /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
   admit(request: AdmissionRequest): Promise<Reservation>;
+  /** A call was refused: it leaves no record, and the console counts it as failed. Never throws. */
+  refused(call: RefusedCall, code: FailureCode): void;
   /** Rejects as {@link admit} would, and reserves nothing. */
   probe(request: AdmissionRequest): Promise<void>;
 }

@@ -2,7 +2,8 @@
  * What the overview's charts show: sums over a range of time, step by step, all together and by the values of one dimension.
  *
  * Hours and days come from what nodes wrote of their spans. Longer ranges, and those that a store had calls in before it had
- * such spans, come from the sums by day that bills are made of; percentiles are from the spans in any case.
+ * such spans, come from the sums by day that bills are made of; percentiles, and calls that failed without a record, are from
+ * the spans in any case.
  */
 import { formatAmount } from "../accounts/money.ts";
 import type { Administration } from "../accounts/mod.ts";
@@ -177,12 +178,22 @@ function addCounts(row: UsageView, cell: Cell): void {
   cell.saved += picodollars(row.cache_saved);
 }
 
-/** What was counted; times stay as they are. */
+/** What records count, beside the calls that left none. Times stay as they are. */
 function copyCounts(
   { requests, errors, input, cached, output, searches, cost, saved }: Cell,
   to: Cell,
 ): void {
-  Object.assign(to, { requests, errors, input, cached, output, searches, cost, saved });
+  const { unrecorded } = to;
+  Object.assign(to, {
+    requests: requests + unrecorded,
+    errors: errors + unrecorded,
+    input,
+    cached,
+    output,
+    searches,
+    cost,
+    saved,
+  });
 }
 
 const rounded = (ms: number | null | undefined) => ms === null || ms === undefined ? null : Math.round(ms);

@@ -6,6 +6,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { CallerFormat } from "../formats/format.ts";
 import { answerName } from "../pipeline/answer_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
+import { tellRefused } from "../pipeline/refused.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
 import type { FollowedCall } from "../pipeline/telemetry.ts";
@@ -92,6 +93,10 @@ async function generate(
   let keeping: Keeping | null = null;
   let connection: AbortSignal | undefined;
   const { followed } = steps;
+  const created = kit.now();
+  let asker: Key | null = null;
+  let sent: unknown;
+  let arrival: Arrival | null = null;
   /** The head of a good answer is on its way. */
   let answered = false;
   const deadline = kit.ticker.deadline(() => connection = request.signal);
@@ -110,20 +115,20 @@ async function generate(
       steps.waited("queue", kit.now() - began);
       stays(request);
     }
-    const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
-    own(place, asker, bytes, state);
+    const caller = asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
+    own(place, caller, bytes, state);
     const opening = surface.format.open();
     const format = opening instanceof Promise ? await opening : opening;
-    followed?.of(asker);
+    followed?.of(caller);
     const asked = Date.now();
     const reading = readJson(request, state.maxBodyBytes, {
-      run: (work) => kit.slices.run(asker.id, work, "parse"),
+      run: (work) => kit.slices.run(caller.id, work, "parse"),
       ticker: kit.ticker,
       count: counter(state, place),
     });
-    const sent = reading instanceof Promise ? await reading : reading;
+    sent = reading instanceof Promise ? await reading : reading;
     // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
-    const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(asker.id) : null;
+    const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(caller.id) : null;
     if (turn !== null) {
       const began = kit.now();
       await turn;
@@ -131,7 +136,7 @@ async function generate(
       stays(request);
     }
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
-    const known = Date.now() === asked ? asker : authenticate(context);
+    const known = Date.now() === asked ? caller : authenticate(context);
     const key = known instanceof Promise ? await known : known;
     const body = compaction === undefined ? sent : compaction(sent, key);
     const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
@@ -142,7 +147,7 @@ async function generate(
       return heldFormat(format, { streamed: true, header }) === null ? kept : await withLength(kept);
     }
     keeping = kept;
-    const arrival: Arrival = {
+    const arriving: Arrival = arrival = {
       id,
       format,
       formatName,
@@ -155,13 +160,13 @@ async function generate(
       gone: () => !(kept?.followed() ?? !(left || connection?.aborted === true)),
       steps,
     };
-    const { call, parts } = await run(arrival, kit);
+    const { call, parts } = await run(arriving, kit);
     handedOver = true;
     release = () => call.held?.close();
     headers = call.headers;
     place.call = call;
     // The prompt has all of it, and a stream may last for an hour.
-    arrival.body = undefined;
+    arriving.body = sent = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
     const held = heldFormat(format, { streamed: call.prompt.stream, header });
@@ -208,6 +213,10 @@ async function generate(
     return held === null ? response : await withLength(response);
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
+    // Under overload nothing is left to spend on counting.
+    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED) {
+      tellRefused({ id, created, key: asker, format: formatName, body: sent, header }, failure.code, kit);
+    }
     followed?.refused(failure);
     await keeping?.refused(failure);
     throw failure;

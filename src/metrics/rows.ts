@@ -58,6 +58,13 @@ export const METRICS = {
     help: "Findings of data-loss prevention by type, mode and where they were: request or answer.",
     labels: ["type", "mode", "of"],
   },
+  refusals: {
+    name: "sluice_refusals_total",
+    type: "counter",
+    help:
+      "Generations of known keys that were refused before a provider was asked, by the code of the error.",
+    labels: ["code"],
+  },
   screened: {
     name: "sluice_dlp_screened_total",
     type: "counter",

@@ -39,6 +39,8 @@ export interface Arrival {
   gone(): boolean;
   /** What it goes through. */
   steps: Steps;
+  /** What it may cost is reserved: from here on its reservation tells how it ends. Absent: not yet. */
+  admitted?: boolean;
 }
 
 /** What an answer is screened for, and by what: loaded only where it is needed. */

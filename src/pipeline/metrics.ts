@@ -32,6 +32,10 @@ export class Metrics {
     this.registry.counter("screened", [of, action]).value++;
   }
 
+  refused(code: string): void {
+    this.registry.counter("refusals", [code]).value++;
+  }
+
   budgetWarned(scope: string, percent: number): void {
     this.registry.counter("budgetWarnings", [scope, percent]).value++;
   }

@@ -36,6 +36,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     followed?.end(failure.code);
     throw failure;
   }
+  arrival.admitted = true;
   followed?.end("ok");
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();

@@ -58,18 +58,27 @@ Deno.test("Rollup keeps all of a call apart by each dimension, and survives bein
   rollup.add(call());
   rollup.add(call({ status: "failed", usage: null, cost: 0n, cacheSaved: null, team: null, tags: null }));
   rollup.addFailed(call({ model: "c/d" }));
+  rollup.addFailed(call({ model: "" }));
   const again = decodeRollup(encodeRollup(rollup));
   assertEquals(encodeRollup(again), encodeRollup(rollup));
   const { all, by } = again;
   assertEquals(
-    [all.requests, all.errors, all.input, all.cached, all.output, all.cost, all.saved],
-    [3, 2, 100, 40, 10, 5_000_000n, 1_000_000n],
+    [all.requests, all.errors, all.unrecorded, all.input, all.cached, all.output, all.cost, all.saved],
+    [4, 3, 2, 100, 40, 10, 5_000_000n, 1_000_000n],
   );
   assertEquals(all.ttft.total, 2);
   assertEquals([...by.model].map(([name, cell]) => [name, cell.requests]), [["a/b", 2], ["c/d", 1]]);
-  assertEquals(by.team.get("search")!.requests, 2);
+  assertEquals(by.team.get("search")!.requests, 3);
   assertEquals([...by.tag.keys()], ["env=prod", "feature=search"]);
   assertEquals([...by.provider.keys()], ["p"]);
+});
+
+Deno.test("decodeRollup() reads what releases wrote that did not tell calls without a record apart", () => {
+  const cell = '[3,2,100,40,10,1,"5","1",[1,2],[3,1]]';
+  const { all, by } = decodeRollup([cell, `[["a/b",${cell}]]`, "[]", "[]", "[]", "[]"].join("\n"));
+  for (const { requests, errors, unrecorded, cost, latency } of [all, by.model.get("a/b")!]) {
+    assertEquals([requests, errors, unrecorded, cost, latency.total], [3, 2, 0, 5n, 1]);
+  }
 });
 
 Deno.test("Rollup tells a bounded number of values apart, and adds the others up", () => {

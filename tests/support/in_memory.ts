@@ -158,6 +158,7 @@ function accountsOf(account: Account): Accounts {
     isLimited: () => false,
     isSecret: () => false,
     audit: () => {},
+    refused: () => {},
     authenticate: () => KEY,
     admit: ({ estimate }) =>
       Promise.resolve({

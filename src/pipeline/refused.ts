@@ -1,0 +1,49 @@
+/** A call of a known key that ended before it was admitted: no ledger has it, the console and the metrics count it. */
+import type { Key } from "../accounts/mod.ts";
+import type { FailureCode } from "../exchange/failure.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { isObject } from "../exchange/json.ts";
+import type { Labels } from "../exchange/labels.ts";
+import type { Kit } from "./kit.ts";
+import { labelsOf } from "./labels.ts";
+
+export interface RefusedArrival {
+  id: string;
+  /** When it came, in milliseconds since the epoch. */
+  created: number;
+  key: Key;
+  format: CallerFormatName;
+  /** The parsed JSON body; undefined: it could not be read. */
+  body: unknown;
+  header(name: string): string | null;
+}
+
+export function tellRefused(
+  { id, created, key, format, body, header }: RefusedArrival,
+  code: FailureCode,
+  { accounts, catalog, metrics }: Pick<Kit, "accounts" | "catalog" | "metrics">,
+): void {
+  const { model, stream } = isObject(body) ? body : {};
+  const requestedModel = typeof model === "string" ? model : "";
+  metrics.refused(code);
+  accounts.refused({
+    id,
+    created,
+    key,
+    format,
+    requestedModel,
+    // Whatever callers write would crowd out the models that there are.
+    model: catalog.find(requestedModel)?.id ?? "",
+    stream: stream === true,
+    labels: labelsIfGood(header, body),
+  }, code);
+}
+
+/** Tags that cannot be read may be why the call was refused. */
+function labelsIfGood(header: RefusedArrival["header"], body: unknown): Labels | null {
+  try {
+    return labelsOf(header, body);
+  } catch {
+    return null;
+  }
+}
