@@ -199,3 +199,15 @@ export function argumentsObject(text: string): Loose {
   const value = parse(text, true);
   return isObject(value) ? value : { input: value === undefined ? text : value };
 }
+
+/**
+ * JSON text without halves of surrogate pairs, which clients leave where they cut a text in the middle of a character.
+ * JSON.stringify escapes nothing else above ASCII; APIs refuse such a body as no JSON.
+ */
+export function wellFormed(json: string): string {
+  if (!json.includes("\\ud")) return json;
+  return json.replace(
+    /\\(?:\\|ud[89a-f][0-9a-f]{2})/g,
+    (found) => found.startsWith("\\u") ? "\\ufffd" : found,
+  );
+}

@@ -3,6 +3,7 @@
  * a whole answer alike, into batches of parts: one batch for what one network read brought.
  */
 import { Failure } from "../exchange/failure.ts";
+import { wellFormed } from "../exchange/json.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -143,6 +144,20 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
 /** @param way absent: to any route of the model, by a plain call */
 export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): AsyncGenerator<readonly Part[]> {
   return deliver(() => ask(call, prompt, kit, way), { call, prompt, kit });
+}
+
+/**
+ * The parts of a call whose prompt nobody asks a second provider, or a second time, once an answer has begun. Its messages go then:
+ * a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
+ */
+export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const { prompt } = call;
+  const asked = async () => {
+    const answering = await ask(call, prompt, kit);
+    if (prompt.stream) prompt.turns = prompt.turns.filter(({ top }) => top);
+    return answering;
+  };
+  return deliver(asked, { call, prompt, kit });
 }
 
 /** The parts of a call that wants its answer whole: nobody waits for them one by one. */
@@ -365,18 +380,6 @@ function* writtenInSlices(
   }
   yield;
   return { body: pieces.join(""), headers };
-}
-
-/**
- * JSON text without halves of surrogate pairs, which clients leave where they cut a text in the middle of a character.
- * JSON.stringify escapes nothing else above ASCII; APIs refuse such a body as no JSON.
- */
-export function wellFormed(json: string): string {
-  if (!json.includes("\\ud")) return json;
-  return json.replace(
-    /\\(?:\\|ud[89a-f][0-9a-f]{2})/g,
-    (found) => found.startsWith("\\u") ? "\\ufffd" : found,
-  );
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */

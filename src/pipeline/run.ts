@@ -1,7 +1,7 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
 import { Failure } from "../exchange/failure.ts";
 import { admit } from "./admit.ts";
-import { generate, generateWhole, hedges } from "./generate.ts";
+import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
 import { late } from "../formats/late.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
 import { screen } from "./guard.ts";
@@ -43,7 +43,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
   const one = isOneCall(call);
   const asked = one
-    ? generate(call, call.prompt, kit)
+    ? generateOnce(call, kit)
     : await begun(call, async () => (await ways.open()).askOtherwise(call, kit));
   const { payloads } = kit;
   const parts = payloads?.keeps(arrival.key)

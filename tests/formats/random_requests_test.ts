@@ -5,9 +5,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Failure } from "../../src/exchange/failure.ts";
-import { isObject } from "../../src/exchange/json.ts";
+import { isObject, wellFormed } from "../../src/exchange/json.ts";
 import type { EncodeRequest } from "../../src/formats/format.ts";
-import { wellFormed } from "../../src/pipeline/generate.ts";
 import { checkModelRequest, TARGETS } from "./check_model_request.ts";
 import { CALLERS, convert } from "./conversions.ts";
 import { REQUESTS } from "./random_requests.ts";

@@ -1,6 +1,6 @@
 /** Texts that a client cut in the middle of a character reach providers as JSON that every parser takes. */
 import { assertEquals } from "@std/assert";
-import { wellFormed } from "../../src/pipeline/generate.ts";
+import { wellFormed } from "../../src/exchange/json.ts";
 import { loopbackProvider, testGateway } from "../support/mod.ts";
 
 Deno.test("wellFormed() replaces halves of pairs, and nothing that only looks like one", () => {
