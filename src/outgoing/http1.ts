@@ -4,7 +4,7 @@
  * `fetch` hands every transfer chunk to JavaScript with a promise of its own, and a call costs it some 40 µs, over HTTP/1.1 and
  * HTTP/2; reading the socket hands over all that one read brought, and a call costs 8 µs, behind TLS too (Deno 2.9.6).
  */
-import { addressOf, connect, type Connection, ForeignProtocol } from "./http1_connection.ts";
+import { addressOf, connect, type Connection, ForeignProtocol, type Pool } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../http1/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES } from "../http1/head.ts";
@@ -35,7 +35,9 @@ export async function sendHttp1(
     exchange.body,
     exchange.method,
   );
-  const connection = address.pool.take(ticker.recently());
+  const { pool } = address;
+  const connection = pool.take(ticker.recently());
+  let unasked: Unasked | null = null;
   if (connection !== undefined) {
     const reply = new Http1Reply(connection, exchange, ticker);
     const asked = ticker.lately;
@@ -43,25 +45,47 @@ export async function sendHttp1(
       await reply.ask(request);
       return reply;
     } catch (cause) {
-      const failure = failed(reply, cause, { connection, exchange, ticker });
+      const failure = failed(reply, cause, { connection, exchange });
       if (failure !== null) throw failure;
+      if (cause instanceof Unasked) unasked = cause;
       // The provider may have closed the connection before it was asked.
-      if (!(cause instanceof Unasked) && ticker.now() - asked >= STALE_MS) throw unreachable(cause);
+      else if (ticker.now() - asked >= STALE_MS) throw unreachable(cause);
     }
   }
-  let fresh: Connection;
+  const askAnew = async () => {
+    const fresh = await connect(address, exchange, ticker, caCerts);
+    const reply = new Http1Reply(fresh, exchange, ticker);
+    try {
+      await reply.ask(request);
+      return reply;
+    } catch (cause) {
+      throw failed(reply, cause, { connection: fresh, exchange }) ?? unreachable(cause);
+    }
+  };
   try {
-    fresh = await connect(address, exchange, ticker, caCerts);
+    return await (unasked === null ? askAnew() : explained(unasked, askAnew, { pool, ticker }));
   } catch (thrown) {
     if (thrown instanceof ForeignProtocol && foreign !== undefined) return await foreign(exchange, ticker);
     throw thrown;
   }
-  const reply = new Http1Reply(fresh, exchange, ticker);
+}
+
+/** Asks on a fresh connection, and trusts the server's other connections again only where its answer explains the one before. */
+async function explained(
+  unasked: Unasked,
+  askAnew: () => Promise<Http1Reply>,
+  { pool, ticker }: { pool: Pool; ticker: Ticker },
+): Promise<Http1Reply> {
+  let refuses = false;
+  pool.suspected++;
   try {
-    await reply.ask(request);
+    const reply = await askAnew();
+    // It does not wait for the end of what it refuses.
+    refuses = reply.early || (reply.status >= 400 && reply.status === unasked.status);
     return reply;
-  } catch (cause) {
-    throw failed(reply, cause, { connection: fresh, exchange, ticker }) ?? unreachable(cause);
+  } finally {
+    pool.suspected--;
+    if (!refuses) pool.distrust(ticker.now());
   }
 }
 
@@ -69,21 +93,22 @@ export async function sendHttp1(
 function failed(
   reply: Http1Reply,
   cause: unknown,
-  { connection, exchange, ticker }: { connection: Connection; exchange: Exchange; ticker: Ticker },
+  { connection, exchange }: { connection: Connection; exchange: Exchange },
 ): Failure | null {
   reply.close();
   if (exchange.signal?.aborted) return broken(cause);
   if (reply.late) return timeout(exchange.firstByteMs);
-  if (cause instanceof Unasked) {
-    connection.distrust(ticker.now());
-    return null;
-  }
+  if (cause instanceof Unasked) return null;
   if (reply.heard) return broken(cause);
   return connection.calls > 1 ? null : unreachable(cause);
 }
 
-/** An answer to something else than the request. */
-class Unasked extends Error {}
+/** An answer that came before its request was written, on a connection that was used before: maybe to something else. */
+class Unasked extends Error {
+  constructor(readonly status: number) {
+    super();
+  }
+}
 
 class Http1Reply implements Reply {
   readonly #connection: Connection;
@@ -97,7 +122,7 @@ class Http1Reply implements Reply {
   #to = 0;
   #written = false;
   /** The head of the answer came before all of the request was written. */
-  #early = false;
+  early = false;
   #begun = false;
   /** Why nothing more can be read, where good bytes came before it. */
   #fault: unknown = null;
@@ -151,8 +176,8 @@ class Http1Reply implements Reply {
     this.#framing = head.body;
     // A refusal may come before its request was taken whole. On a connection that was used before, it may as well be
     // bytes left over from the call before, and the request is asked on a fresh one.
-    this.#early = !this.#written;
-    if (this.#early && connection.calls > 1) throw new Unasked();
+    this.early = !this.#written;
+    if (this.early && connection.calls > 1) throw new Unasked(head.status);
     this.#head = head;
   }
 
@@ -269,7 +294,7 @@ class Http1Reply implements Reply {
     if (this.#abandon !== null) this.#exchange.signal!.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
-      this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#early &&
+      this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.early &&
       !this.#connection.closed;
     const beyond = framing?.ended === true && (framing.unused > 0 || this.#from < this.#to);
     if (reusable) this.#connection.rest(this.#ticker.lately);

@@ -50,6 +50,8 @@ export class Pool {
   stuck = 0;
   /** Attempts under way. */
   trying = 0;
+  /** Calls that find out whether the server has lost count of its answers: none of its connections is used again meanwhile. */
+  suspected = 0;
   /** Of all its answers: what is learnt of a head takes 3 KB. */
   readonly heads = new AnswerHeads();
 
@@ -71,6 +73,7 @@ export class Pool {
 
   /** The connection that rested last, when there is one that has not rested too long. */
   take(now: number): Connection | undefined {
+    if (this.suspected > 0) return undefined;
     const connection = this.#idle.pop();
     if (connection === undefined) return undefined;
     if (now - connection.idleSince < this.#idleMs) return connection;

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
+import { addressOf } from "../../src/outgoing/http1_connection.ts";
 import type { Reply } from "../../src/outgoing/reply.ts";
 import { pause, stoppedTicker, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
@@ -274,6 +275,43 @@ for (const wire of WIRES) {
     await server.close();
   });
 
+  test("keeps connections to a server that refuses large requests before it has them", async () => {
+    const listener = wire.listen();
+    const open: Deno.Conn[] = [];
+    let connections = 0;
+    const refused = new Set<Deno.Conn>();
+    const serving = (async () => {
+      for await (const conn of listener) {
+        connections++;
+        open.push(conn);
+        void (async () => {
+          const buffer = new Uint8Array(1 << 16);
+          for (let n = await conn.read(buffer); n !== null; n = await conn.read(buffer)) {
+            if (refused.has(conn)) continue;
+            const isLarge = /content-length: \d{5}/.test(new TextDecoder().decode(buffer.subarray(0, n)));
+            if (isLarge) refused.add(conn);
+            const refusal = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
+            await conn.write(new TextEncoder().encode(isLarge ? refusal : OK));
+            if (isLarge) await pause(20);
+          }
+        })().catch(() => {});
+      }
+    })();
+    const url = wire.url(listener, "/v1/z");
+    assertEquals(await rest(await ask(url)), "ok");
+    for (let i = 0; i < 2; i++) {
+      const reply = await ask(url, stoppedTicker(), "x".repeat(30_000_000));
+      assertEquals([reply.status, await rest(reply)], [413, "no"]);
+      for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(url)), "ok");
+    }
+    // One for small requests, and two for each large one, of which the first had been used before.
+    assertEquals(connections, 5);
+    listener.close();
+    for (const conn of open) conn.close();
+    await serving;
+    await turns(10);
+  });
+
   test("never takes what comes before its request is written for its answer, on a used connection", async () => {
     // A body of which the socket takes only a part before the server reads on.
     const large = "x".repeat(30 << 20);
@@ -302,6 +340,8 @@ for (const wire of WIRES) {
     assertEquals(await rest(await ask(url, stoppedTicker(), large)), "ok");
     assertEquals(connections, 2);
     (await done).close();
+    // Not even the connection that answered rightly is kept.
+    assertEquals(addressOf(url).pool.size, 0);
     listener.close();
     await turns(10);
   });
