@@ -12,9 +12,12 @@ import {
   type Value,
   whole,
 } from "../schema/fields.ts";
+import { WARNINGS } from "../store/mod.ts";
 import { ALERT_METRICS, alertMetric, type AlertMetricName } from "./metrics.ts";
 
 const NAMES = ALERT_METRICS.map(({ name }) => name) as [AlertMetricName, ...AlertMetricName[]];
+const SHARES: readonly number[] = WARNINGS;
+const SHARE_WORDS = `one of ${SHARES.join(", ")}`;
 const LABELS = ["all", "model", "provider", "scope", "type"] as const;
 const DURATION = 'a time like "30s", "5m" or "2h", up to a day';
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
@@ -48,9 +51,10 @@ const WHEN = fields({
   least: whole(1, 1e9).prefault(10).describe(
     "Calls within that time below which a share or a duration says nothing.",
   ),
-  percent: whole(1, 100).prefault(100).describe(
-    "For `budget`: the share of the limit in per cent, 50, 80 or 100.",
-  ),
+  percent: whole(1, 100).refine((percent) => SHARES.includes(percent), says(SHARE_WORDS)).prefault(100)
+    .describe(
+      "For `budget`: the share of the limit in per cent, 50, 80 or 100.",
+    ),
 }).superRefine(({ metric, above, clear, by }, context) => {
   const known = alertMetric(metric);
   const wrong = (path: string, message: string, input: unknown) =>

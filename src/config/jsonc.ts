@@ -71,8 +71,12 @@ function valueOf(node: JsonNode, path: InputPath, env: Env, parsed: Parsed): unk
 }
 
 function substitute(text: string, path: InputPath, env: Env, parsed: Parsed): string {
-  if (!text.includes("${")) return text;
   const at = pathText(path);
+  // In other files this would be a variable.
+  if (/^\$(?:[A-Z][A-Z\d_]*|\{[A-Za-z_]\w*)$/.test(text)) {
+    parsed.warnings.push(`${at}: taken as it is written; a variable of the environment is written \${NAME}`);
+  }
+  if (!text.includes("${")) return text;
   const value = text.replace(/\$\{([^{}]*)\}/g, (whole, name: string) => {
     // `x${2}` is a repetition in a pattern, not a variable.
     if (/^\d+(?:,\d*)?$/.test(name)) return whole;

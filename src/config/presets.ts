@@ -27,7 +27,8 @@ export function applyPresets(parsed: Parsed, env: Env): void {
 }
 
 function presetOf(name: string, provider: Fields): Preset | undefined {
-  const wanted = provider.preset ?? (isBedrock(provider) && !PRESET_NAMES.includes(name) ? "bedrock" : name);
+  const byName = isBedrock(provider) && !PRESET_NAMES.includes(name) ? "bedrock" : name;
+  const wanted = provider.preset === undefined ? byName : provider.preset;
   const found = PRESETS.find((preset) => preset.name === wanted);
   if (found?.cloud !== undefined && isMantle(provider)) {
     return PRESETS.find((preset) => preset.cloud === BEDROCK_MANTLE);
@@ -78,7 +79,7 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
   }
   provider.preset = preset.name;
   if (preset.cloud !== undefined) return fillInCloud(provider, preset, preset.cloud, values, set);
-  provider.api ??= preset.api;
+  if (provider.api === undefined) provider.api = preset.api;
   const ofAddress = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).join(" or ");
   set("base_url", values.baseUrl, values.baseUrlFrom, ofAddress);
   // Another kind of credential needs no key, and neither does one that callers bring.
@@ -112,8 +113,10 @@ function fillInCloud(
     }
   }
   // Without a place there is no address, and the mistake is the place's.
-  provider.base_url ??= baseUrl ?? UNKNOWN_ADDRESS;
-  const own = isObject(provider.auth) ? provider.auth : {};
+  if (provider.base_url === undefined) provider.base_url = baseUrl ?? UNKNOWN_ADDRESS;
+  // What is no object is the schema's mistake.
+  if (provider.auth !== undefined && !isObject(provider.auth)) return;
+  const own = provider.auth ?? {};
   if (own.type === "key") {
     if (preset.keys.length > 0) set("api_key", key, keyFrom, preset.keys.join(" or "));
   } else if (own.type === undefined && provider.api_key === undefined && key !== undefined) {

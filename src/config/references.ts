@@ -62,6 +62,7 @@ export function checkReferences(root: unknown, report: Report): void {
     ]);
   }
   for (const [name, provider] of Object.entries(providers)) {
+    if (typeof provider !== "object") continue;
     const { api, base_url } = object(provider);
     if (typeof api === "string" && api !== "" && PROVIDER_APIS.some(({ name }) => name === api)) {
       const cloud = PRESETS.find(({ name }) => name === object(provider).preset)?.cloud;
@@ -100,6 +101,11 @@ export function checkReferences(root: unknown, report: Report): void {
       if (!(Number(price) > DEAREST_TOKEN)) continue;
       const where = pathText([...path, "pricing", kind]);
       report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
+    }
+  }
+  if (object(config.dlp).enabled === false) {
+    for (const { path } of [...spots(keys, "dlp_policy"), ...spots(teams, "dlp_policy")]) {
+      report.warnings.push(`${pathText(path)}: not applied, as \`dlp.enabled\` is false`);
     }
   }
   warnOfPayloads(config, [

@@ -40,7 +40,9 @@ export const CONFIG = fields({
   dlp_policies: DLP_POLICIES.prefault({}).describe("DLP policies by name; a key names one."),
   access_policies: ACCESS_POLICIES.prefault({}).describe("Access policies by name; a key names one."),
   accounts: ACCOUNTS.prefault([{ name: "default", credits: null }])
-    .describe("Accounts, each with its credits. `default` is always there."),
+    .describe(
+      "Accounts, each with its credits. Keys and teams of the file name accounts of this list. Keys of the store may have `default`, too, which is always there; it has no end where the list does not name it.",
+    ),
   teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
   webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
   alerts: ALERTS.prefault([]).describe(

@@ -46,7 +46,7 @@ const REGEX = fields({
 export const DLP = fields({
   enabled: flag().prefault(true)
     .describe(
-      "Whether prompts are screened. If not, a request or a key that wants it is refused with 503 `dlp_unavailable`.",
+      "Whether prompts are screened. If not, requests with `plugins.dlp` are refused with 503 `dlp_unavailable`, and policies of keys and teams are not applied.",
     ),
   on_unscannable: choice("pass", "block").prefault("pass")
     .describe(

@@ -20,7 +20,7 @@ export function pathText(path: InputPath): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;
-    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text ? `.${step}` : step;
+    else if (/^[A-Za-z_$][\w-]*$/.test(step)) text += text ? `.${step}` : step;
     else text += `[${JSON.stringify(step)}]`;
   }
   return text;
@@ -45,6 +45,15 @@ export function isSecret(path: InputPath): boolean {
     path[0] === "payloads" && path[1] === "key";
 }
 
+/** How secrets begin that vendors and this gateway give out: somebody may write one in the wrong field. */
+const SECRET_LIKE =
+  /^(?:Bearer\s+)?(?:sk|rk|pk|xai|gsk|hf|gh[a-z]|github_pat|glpat|nvapi|pplx|AIza|AKIA|ASIA|eyJ|xox[a-z])[\w.-]{12,}$/;
+
+/** In place of a whole section, where nobody knows what it is: `"openai": "KEY"`. */
+function mayBeSecret(value: unknown): value is string {
+  return typeof value === "string" && /^\S{16,}$/.test(value);
+}
+
 /** A value as a mistake shows it. Collections only by kind: they may hold anything. */
 export function shownInput(value: unknown, path: InputPath): string {
   if (value === undefined) return "nothing";
@@ -52,6 +61,7 @@ export function shownInput(value: unknown, path: InputPath): string {
   if (typeof value === "object" && value !== null) return "an object";
   if (isSecret(path)) return "another value (not shown)";
   if (typeof value !== "string") return String(value);
+  if (SECRET_LIKE.test(value)) return "a text like a secret (not shown)";
   const text = withoutPassword(value);
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
@@ -73,7 +83,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   const ranked = known.map((candidate) => ({
     candidate,
     slips: levenshteinDistance(wanted, candidate.toLowerCase()) as number,
-    holds: wanted.length > 2 &&
+    holds: Math.min(wanted.length, candidate.length) > 2 &&
       (candidate.toLowerCase().includes(wanted) || wanted.includes(candidate.toLowerCase())),
   })).sort((a, b) => a.slips - b.slips);
   // Two slips in a short name or a third of a long one: beyond that a suggestion is noise.
@@ -105,6 +115,9 @@ export interface Report {
 export function openReport(written: ReadonlyMap<string, string>): Report {
   function sentence(allowed: string, value: unknown, path: InputPath, known: readonly string[] = []): string {
     const text = written.get(pathText(path));
+    if (text === undefined && /^an? (?:object|list)\b/.test(allowed) && mayBeSecret(value)) {
+      return `expected ${allowed}, got a text of ${value.length} characters (not shown)`;
+    }
     if (text !== undefined) return `expected ${allowed}, got ${shownInput(text, path)}`;
     const hint = typeof value === "string" && !isSecret(path) ? nearest(value, known) : undefined;
     return `expected ${allowed}, got ${shownInput(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
@@ -140,6 +153,12 @@ export function read<S extends z.ZodMiniType>(
 
 function addIssue(issue: z.core.$ZodIssue, found: Report): void {
   const path = issue.path as InputPath;
+  if (issue.code === "invalid_union") {
+    // Of the kinds that it may be, the one that it is, if it is wrong only further inside.
+    const inside = issue.errors.find((issues) => issues.every((one) => one.path.length > 0));
+    for (const one of inside ?? []) addIssue({ ...one, path: [...issue.path, ...one.path] }, found);
+    if (inside !== undefined) return;
+  }
   // A value that is wrong in two ways is one mistake.
   if (issue.code !== "unrecognized_keys" && found.mistakes.at(-1)?.path === pathText(path)) return;
   if (issue.code === "unrecognized_keys") {
