@@ -108,7 +108,7 @@ import "./models/sound_length.ts"; import "./models/summary.ts";
 import "./outgoing/answer_heads.ts"; import "./outgoing/ask.ts"; import "./outgoing/fetch_reply.ts";
 import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
 import "./outgoing/json_body.ts"; import "./outgoing/proxies.ts"; import "./outgoing/reply.ts";
-import "./outgoing/send.ts";
+import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts";
 import "./payloads/config.ts";
 import "./pipeline/admit.ts"; import "./pipeline/answer_bounds.ts"; import "./pipeline/answer_memory.ts";
 import "./pipeline/answer_name.ts"; import "./pipeline/answer_reader.ts"; import "./pipeline/begin_answer.ts";

@@ -5,6 +5,7 @@
  * Processes that share a machine share the file: whoever finds a list in it that is younger than the interval takes it and
  * asks nobody. Other nodes ask for themselves.
  */
+import { withReason } from "../outgoing/ask.ts";
 import type { ConfiguredProvider } from "../providers/config.ts";
 import type { Listed } from "../models/discovered/merge.ts";
 import { listModels } from "../providers/list_models.ts";
@@ -198,5 +199,5 @@ export class Discovery {
 /** Without the address and whatever else an error of the network may tell. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "no reason is known";
-  return thrown.name === "TypeError" ? "no connection" : thrown.message.slice(0, 200);
+  return thrown.name === "TypeError" ? withReason("no connection", thrown) : thrown.message.slice(0, 200);
 }

@@ -8,6 +8,7 @@
  */
 import { Ticker } from "../timing/ticker.ts";
 import type { Reply } from "./reply.ts";
+import { whyUnreachable } from "./why_unreachable.ts";
 import { openTransport, type Send, type TransportOptions } from "./send.ts";
 
 export interface Question {
@@ -52,6 +53,22 @@ export function askThrough(options: TransportOptions): void {
   usual = openTransport(options);
 }
 
+/** A TypeError, as `fetch` throws it. It tells no address. */
+class NoAnswer extends TypeError {
+  /** Null: it is not known. */
+  readonly reason: string | null;
+
+  constructor(reason: string | null) {
+    super("there is no answer");
+    this.reason = reason;
+  }
+}
+
+/** The same words with the reason behind them, where {@link ask} has thrown it and the reason is known. */
+export function withReason(words: string, thrown: unknown): string {
+  return thrown instanceof NoAnswer && thrown.reason !== null ? `${words}: ${thrown.reason}` : words;
+}
+
 /**
  * Throws the signal's reason when that has ended it, a RangeError for an answer that is too long, and a TypeError, as `fetch`
  * does, when there is no answer. None tells an address.
@@ -89,7 +106,7 @@ export async function askBy(
     return answerOf(reply, await bodyOf(reply, most, cuts === true));
   } catch (thrown) {
     signal.throwIfAborted();
-    throw thrown instanceof RangeError ? thrown : new TypeError("there is no answer");
+    throw thrown instanceof RangeError ? thrown : new NoAnswer(whyUnreachable(thrown));
   } finally {
     reply?.close();
   }

@@ -12,10 +12,11 @@ import type { Deadline, Ticker } from "../timing/ticker.ts";
 const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 65536;
 
+/** @param options.proxied `fetch` goes through a proxy there */
 export async function sendByFetch(
   exchange: Exchange,
   ticker: Ticker,
-  client?: Deno.HttpClient,
+  { client, proxied }: { client?: Deno.HttpClient; proxied?: boolean } = {},
 ): Promise<Reply> {
   const abort = new AbortController();
   let late = false;
@@ -38,7 +39,7 @@ export async function sendByFetch(
     return new FetchReply(response, exchange, deadline, abort, () => late);
   } catch (cause) {
     deadline.close();
-    throw late ? timeout(exchange.firstByteMs) : unreachable(cause);
+    throw late ? timeout(exchange.firstByteMs) : unreachable(cause, proxied);
   }
 }
 

@@ -1,5 +1,6 @@
 /** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
 import { Failure } from "../exchange/failure.ts";
+import { whyUnreachable } from "./why_unreachable.ts";
 
 export interface Exchange {
   /** Absent: POST. */
@@ -39,10 +40,14 @@ export function timeout(ms: number, begun = false): Failure {
   );
 }
 
-export function unreachable(cause: unknown): Failure {
+/** @param proxied it was asked through a proxy */
+export function unreachable(cause: unknown, proxied = false): Failure {
+  const why = whyUnreachable(cause);
   return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
     cause,
-    operator: "the provider cannot be reached",
+    operator: `the provider cannot be reached${proxied ? " through the proxy" : ""}${
+      why === null ? "" : `: ${why}`
+    }`,
   });
 }
 

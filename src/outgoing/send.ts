@@ -22,11 +22,13 @@ export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
-  const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, client);
+  const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, { client });
   return (exchange, ticker) => {
     const { url } = exchange;
-    const direct = hasSockets && (proxies === undefined || !proxied(url, proxies)) &&
-      !addressOf(url, exchange.once).pool.foreign;
+    if (proxies !== undefined && proxied(url, proxies)) {
+      return sendByFetch(exchange, ticker, { client, proxied: true });
+    }
+    const direct = hasSockets && !addressOf(url, exchange.once).pool.foreign;
     return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
   };
 }

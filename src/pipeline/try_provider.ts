@@ -12,6 +12,7 @@ import { NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { CALLER_FORMATS } from "../formats/caller_formats.ts";
 import type { Model, ModelRoute } from "../models/catalog.ts";
 import { sheetOf } from "../models/catalog.ts";
+import { withReason } from "../outgoing/ask.ts";
 import { listModels } from "../providers/list_models.ts";
 import { type Provider, versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
@@ -149,5 +150,7 @@ function reasonOf(thrown: unknown): string {
   if (thrown instanceof Failure) return printable(thrown.operator ?? thrown.message).slice(0, MOST_TEXT);
   if (!(thrown instanceof Error)) return "no reason is known";
   if (thrown.name === "TimeoutError") return `no answer within ${LIST_MS / 1000} seconds`;
-  return thrown.name === "TypeError" ? "no connection" : printable(thrown.message).slice(0, MOST_TEXT);
+  return thrown.name === "TypeError"
+    ? withReason("no connection", thrown)
+    : printable(thrown.message).slice(0, MOST_TEXT);
 }

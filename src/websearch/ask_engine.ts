@@ -7,7 +7,7 @@
 import { isObject, type Loose } from "../exchange/json.ts";
 import type { JsonBudget } from "../exchange/json_budget.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
-import { ask as askOnce } from "../outgoing/ask.ts";
+import { ask as askOnce, withReason } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
 import { cleanText } from "./clean.ts";
 import type { EngineRequest, RawHit } from "./engines/engine.ts";
@@ -111,7 +111,7 @@ function kindOf(thrown: unknown): string {
 
 /** Words of our own only: a network error's message may hold the address, and with it the query. */
 function reason(thrown: unknown): string {
-  if (thrown instanceof TypeError) return "it cannot be reached";
+  if (thrown instanceof TypeError) return withReason("it cannot be reached", thrown);
   if (thrown instanceof RangeError) return `its answer is over ${MOST_BODY_BYTES} bytes`;
   return thrown instanceof Error ? thrown.message : "it failed";
 }

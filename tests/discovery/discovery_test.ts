@@ -195,7 +195,7 @@ Deno.test("half of the providers being down takes nothing away from the other ha
   await withGateway({ providers: { mistral: down, openai: openai(provider.url) } }, async (gateway) => {
     assertEquals(await ids(gateway), ["openai/gpt-4o"]);
     const line = gateway.logged.find((l) => l.includes("mistral"));
-    assertEquals(line, "mistral: cannot list its models: no connection");
+    assertEquals(line, "mistral: cannot list its models: no connection: the connection was refused");
   });
   await provider.close();
 });
@@ -366,7 +366,10 @@ Deno.test("lists are kept on disk for a start while the provider is away, and fo
   const later = discovery(file, provider.url);
   await later.follow();
   assertEquals(later.ids(), ["a", "b"]);
-  assertStringIncludes(later.logged[0], "p: cannot list its models: no connection; its list of 20");
+  assertStringIncludes(
+    later.logged[0],
+    "p: cannot list its models: no connection: the connection was refused; its list of 20",
+  );
   // Another address may have other models.
   const moved = discovery(file, "http://127.0.0.1:9/v1");
   await moved.follow();

@@ -20,7 +20,12 @@ const CLIENTS: readonly Client[] = [true, false].flatMap((secure) => [
     secure,
     send: (exchange: Exchange, ticker: Ticker) => sendHttp1(exchange, ticker, [CA]),
   },
-  { name: `fetch${secure ? " over TLS" : ""}`, secure, send: sendByFetch },
+  {
+    name: `fetch${secure ? " over TLS" : ""}`,
+    secure,
+    send: (exchange: Exchange, ticker: Ticker, client: Deno.HttpClient) =>
+      sendByFetch(exchange, ticker, { client }),
+  },
 ]);
 
 /** A client must come to one of these: the code of a failure, or the status and the text that it has read. */
@@ -184,7 +189,7 @@ Deno.test("what a provider does over HTTP/2 is said rightly, and the next call i
   for (const [path, limitMs, expected] of cases) {
     const url = `https://localhost:${server.addr.port}${path}`;
     const exchange = { url, headers: {}, body: "{}", firstByteMs: limitMs, idleMs: limitMs };
-    const sent = (exchange: Exchange) => sendByFetch(exchange, ticker, fetchClient);
+    const sent = (exchange: Exchange) => sendByFetch(exchange, ticker, { client: fetchClient });
     assertEquals(await outcomeOf(sent, exchange), expected, path);
   }
   held.resolve();

@@ -3,7 +3,7 @@
  * the status and the service's own short error code.
  */
 import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
-import { type Answer, ask } from "../../outgoing/ask.ts";
+import { type Answer, ask, withReason } from "../../outgoing/ask.ts";
 import type { ServiceClock } from "./service_clock.ts";
 
 /** A token cannot be had. The message is for the operator: no secret is in it. */
@@ -48,7 +48,8 @@ export async function askTokenService(url: string, request: TokenRequest): Promi
   } catch (cause) {
     if (cause instanceof RangeError) throw new TokenError(`${service}: ${cause.message}`);
     const late = cause instanceof DOMException && cause.name === "TimeoutError";
-    throw new TokenError(`${service} ${late ? `did not answer within ${within} ms` : "cannot be reached"}`);
+    const why = late ? `did not answer within ${within} ms` : withReason("cannot be reached", cause);
+    throw new TokenError(`${service} ${why}`);
   }
   const text = answer.text();
   const corrected = clock?.learn(answer.header("date")) === true;

@@ -1,0 +1,50 @@
+/**
+ * Why a server cannot be reached, in words of our own: what an error says may hold its address and text of the server's.
+ *
+ * The patterns are those of rustls, of hyper and of the system's errors, as Deno 2.9.6 tells them.
+ */
+
+/** The first that fits counts: those of TLS stand before those of the connection. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/certificate expired/, "its certificate has expired"],
+  [/certificate not valid yet/, "its certificate is not valid yet, or the clock of this machine is slow"],
+  [/certificate not valid for name/, "its certificate is for another name"],
+  [/UnknownIssuer/, "its certificate is signed by nobody whom this machine trusts (see DENO_CERT)"],
+  [/CaUsedAsEndEntity/, "its certificate is signed by itself, as that of an authority and not of a server"],
+  [/certificate does not allow extended key usage/, "its certificate is not one for servers"],
+  [/invalid peer certificate|certificate revoked/, "its certificate is not valid"],
+  [/alert: CertificateRequired/, "it asks for a certificate of this gateway"],
+  [
+    /peer is incompatible|alert: (?:ProtocolVersion|HandshakeFailure|InsufficientSecurity)/,
+    "it has no version or cipher of TLS in common with this gateway",
+  ],
+  [/received fatal alert/, "it refused the TLS handshake"],
+  [/received corrupt message|peer misbehaved|received unexpected/, "what it sends is not TLS"],
+  [
+    /handshake eof|unexpected end of file|close_notify|connection (?:was )?closed/,
+    "it closed the connection",
+  ],
+  [/earlier handshakes/i, "earlier TLS handshakes with it have not ended"],
+  [/proxy authentication required|proxy authorization required/, "the proxy refuses the credentials"],
+  [/unsuccessful tunnel/, "the proxy opens no connection to it"],
+  [/failed to lookup address|dns error/, "its name cannot be resolved"],
+  [/Too many open files/, "this process can open no more files"],
+  [/requires net access/i, "this process may not connect to it"],
+  [/connection refused/i, "the connection was refused"],
+  [/connection reset|broken pipe/i, "the connection was reset"],
+  [/network is unreachable|no route to host|host is unreachable/i, "there is no route to it"],
+  [/timed out/i, "the connection timed out"],
+];
+
+/** Causes of causes that are looked at. */
+const DEEPEST = 4;
+
+/** @returns null: the error is of no known kind */
+export function whyUnreachable(cause: unknown): string | null {
+  let said = "";
+  for (let error = cause, depth = 0; error instanceof Error && depth < DEEPEST; depth++) {
+    said += `${error.message}\n`;
+    error = error.cause;
+  }
+  return REASONS.find(([pattern]) => pattern.test(said))?.[1] ?? null;
+}
