@@ -4,7 +4,14 @@
  * `fetch` hands every transfer chunk to JavaScript with a promise of its own, and a call costs it some 40 µs, over HTTP/1.1 and
  * HTTP/2; reading the socket hands over all that one read brought, and a call costs 8 µs, behind TLS too (Deno 2.9.6).
  */
-import { addressOf, connect, type Connection, ForeignProtocol, type Pool } from "./http1_connection.ts";
+import {
+  addressOf,
+  connect,
+  type Connection,
+  ForeignProtocol,
+  GAVE_UP_WAITING,
+  type Pool,
+} from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../http1/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES } from "../http1/head.ts";
@@ -80,8 +87,9 @@ async function explained(
   pool.suspected++;
   try {
     const reply = await askAnew();
-    // It does not wait for the end of what it refuses.
-    refuses = reply.early || (reply.status >= 400 && reply.status === unasked.status);
+    // It does not wait for the end of what it refuses, or it was about to close the connection.
+    refuses = reply.early || unasked.status === GAVE_UP_WAITING ||
+      (reply.status >= 400 && reply.status === unasked.status);
     return reply;
   } finally {
     pool.suspected--;
@@ -103,7 +111,7 @@ function failed(
   return connection.calls > 1 ? null : unreachable(cause);
 }
 
-/** An answer that came before its request was written, on a connection that was used before: maybe to something else. */
+/** An answer on a connection that was used before, maybe to something else than the request. */
 class Unasked extends Error {
   constructor(readonly status: number) {
     super();
@@ -175,9 +183,11 @@ class Http1Reply implements Reply {
     }
     this.#framing = head.body;
     // A refusal may come before its request was taken whole. On a connection that was used before, it may as well be
-    // bytes left over from the call before, and the request is asked on a fresh one.
+    // bytes left over from the call before, or what was said while it rested, and the request is asked on a fresh one.
     this.early = !this.#written;
-    if (this.early && connection.calls > 1) throw new Unasked(head.status);
+    if ((this.early || head.status === GAVE_UP_WAITING) && connection.calls > 1) {
+      throw new Unasked(head.status);
+    }
     this.#head = head;
   }
 

@@ -28,6 +28,10 @@ const DISTRUST_MS = 600_000;
  */
 const MOST_STUCK = 64;
 
+/** What some servers and balancers say before they close a connection that has rested too long: it answers nothing. */
+export const GAVE_UP_WAITING = 408;
+const FAREWELL = new RegExp(`^HTTP/1\\.[01] ${GAVE_UP_WAITING}[ \r]`);
+
 export interface Address {
   /** Behind TLS. */
   secure: boolean;
@@ -227,7 +231,9 @@ export class Connection {
       // Nobody has asked anything, so whatever came is the end.
       this.#pool.remove(this);
       this.close();
-      if (n !== null) this.#pool.distrust(now);
+      if (n !== null && !FAREWELL.test(this.buffer.toString("latin1", 0, Math.min(n, 16)))) {
+        this.#pool.distrust(now);
+      }
     };
     ahead.then(ended, () => ended(null));
   }

@@ -312,6 +312,32 @@ for (const wire of WIRES) {
     await turns(10);
   });
 
+  test("keeps connections to a server that says that one has rested too long", async () => {
+    const rests = Promise.withResolvers<void>();
+    const said = Promise.withResolvers<void>();
+    const server: ReturnType<typeof scripted> = scripted([
+      async (conn) => {
+        await pieces(OK)(conn);
+        await rests.promise;
+        await pieces("HTTP/1.1 408 Request Time-out\r\nconnection: close\r\n\r\ntoo late")(conn);
+        server.end(conn);
+        said.resolve();
+      },
+      pieces(OK),
+      // It crossed the next request.
+      pieces("HTTP/1.1 408 Request Time-out\r\ncontent-length: 8\r\n\r\ntoo late"),
+      pieces(OK),
+      pieces(OK),
+    ]);
+    assertEquals(await rest(await ask(server.url)), "ok");
+    rests.resolve();
+    await said.promise;
+    await pause(20);
+    for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(server.url)), "ok");
+    assertEquals([server.seen.connections, server.seen.requests.length], [3, 5]);
+    await server.close();
+  });
+
   test("never takes what comes before its request is written for its answer, on a used connection", async () => {
     // A body of which the socket takes only a part before the server reads on.
     const large = "x".repeat(30 << 20);
