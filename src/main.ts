@@ -187,7 +187,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       administered: config.adminKey !== null,
     }));
   }
-  reloads = () => void reload(source, flags, { gateway, secure });
+  reloads = () => void reload(source, flags, { gateway, secure, started: config });
   if (reloadAsked) reloads();
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
@@ -234,10 +234,12 @@ function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): (text: 
 async function reload(
   source: string | undefined,
   flags: Flags,
-  { gateway, secure }: { gateway: Gateway; secure: TlsServer | null },
+  { gateway, secure, started }: { gateway: Gateway; secure: TlsServer | null; started: Loaded["config"] },
 ): Promise<void> {
   try {
-    const { config, warnings } = await load(source, flags);
+    const { config, warnings: found } = await load(source, flags);
+    const { notTakenOver } = await import("./config/at_start.ts");
+    const warnings = [...found, ...notTakenOver(started, config)];
     for (const warning of warnings) log(`warning: ${warning}`, "warn");
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);
@@ -251,10 +253,8 @@ async function reload(
     }
   } catch (error) {
     gateway.notReloaded(error);
-    log(
-      `configuration not reloaded, the running one stays: ${error instanceof Error ? error.message : error}`,
-      "warn",
-    );
+    const why = error instanceof Error ? error.message.replace(/\n\s*/g, "; ") : error;
+    log(`configuration not reloaded, the running one stays: ${why}`, "warn");
   }
 }
 

@@ -184,14 +184,22 @@ Deno.test("a configuration from the environment; reload; and a stream that outli
 
     await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config({ keys: [{ name: "k", secret: "wrong" }] }));
     program.kill("SIGHUP");
-    await program.said("configuration not reloaded");
+    await program.said("Cannot use configuration sluice.jsonc: 1 mistake; keys[0].secret: expected ");
     assert(!program.err().includes('"wrong"'), "a secret is not repeated");
     assertEquals(await names(), ["p/one"]);
 
     const two = [{ id: "p/two", routes: [{ provider: "p", model: "two" }] }];
-    await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config({ models: two }));
+    const server = { port: 1, max_messages: 5 };
+    await Deno.writeTextFile(
+      `${cwd}/sluice.jsonc`,
+      config({ models: two, server, store: { url: "sqlite:./s.db", retention_days: 5 } }),
+    );
     program.kill("SIGHUP");
     await program.said("configuration reloaded");
+    const told = program.err().split("\n").filter((line) => line.includes("takes a restart"));
+    assertEquals(told.map((line) => line.split(" ").slice(1).join(" ")), [
+      "warning: store.retention_days: not taken over, as a change takes a restart",
+    ]);
     assertEquals(await names(), ["p/two"]);
 
     const response = await fetch(`${program.url}/v1/chat/completions`, {
