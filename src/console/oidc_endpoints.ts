@@ -3,7 +3,7 @@ import { nodeCrypto } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { beginSession, hasProvider, isSecure, providerSource } from "../http/administrators.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
-import { holderOf } from "../http/networks.ts";
+import { holderOf } from "../exchange/networks.ts";
 import { clientOf, publicUrlOf } from "../http/proxies.ts";
 import { cookies, setCookie } from "../http/session.ts";
 import { OPERATION } from "../http/surfaces.ts";

@@ -13,7 +13,7 @@ import {
   type Value,
   whole,
 } from "../schema/fields.ts";
-import { type Network, networkOf } from "./networks.ts";
+import { type Network, networkOf } from "../exchange/networks.ts";
 
 const NETWORK_WORDS = 'an address or a network like "10.0.0.0/8"';
 const HOST_WORDS = "a host name or an IP address, without port and brackets";

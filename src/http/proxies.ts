@@ -1,6 +1,6 @@
 /** Proxies that are trusted to say where a request comes from, and how. */
 import type { ConnectionInfo, IncomingRequest } from "./endpoint.ts";
-import { bitsOf, isWithin, type Network } from "./networks.ts";
+import { bitsOf, isWithin, type Network } from "../exchange/networks.ts";
 
 export interface ProxyTrust {
   publicUrl: string | null;

@@ -4,7 +4,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
-import { holderOf } from "./networks.ts";
+import { holderOf } from "../exchange/networks.ts";
 
 /** Wrong keys that are answered at once. */
 const FREE = 10;

@@ -2,12 +2,15 @@
  * Proxies between this machine and providers, by the variables that `fetch` goes by: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and
  * NO_PROXY, in capitals or not.
  */
+import { isWithin, type Network, networkOf } from "../exchange/networks.ts";
 
 export interface ProxySettings {
   http: boolean;
   https: boolean;
   /** Hosts that are called without a proxy, with the names below them; `*` stands for all. */
   direct: readonly string[];
+  /** Addresses that are called without a proxy. */
+  networks: readonly Network[];
 }
 
 /** @param env a variable of the environment; undefined: there is none */
@@ -19,19 +22,17 @@ export function readProxies(env: (name: string) => string | undefined): ProxySet
   if (!http && !https) return undefined;
   const direct = value("NO_PROXY").split(",").map((host) => host.trim().toLowerCase().replace(/^\*?\./, ""))
     .filter((host) => host !== "");
-  return { http, https, direct };
+  return { http, https, direct, networks: direct.map(networkOf).filter((network) => network !== null) };
 }
 
-/**
- * Whether `fetch` may call an address through a proxy. Of NO_PROXY only names and single addresses are read here; of
- * anything else, `fetch` judges itself.
- */
-export function proxied(url: string, { http, https, direct }: ProxySettings): boolean {
+/** Whether `fetch` may call an address through a proxy. Entries of NO_PROXY that are of no kind known here, `fetch` judges itself. */
+export function proxied(url: string, { http, https, direct, networks }: ProxySettings): boolean {
   const { protocol, hostname } = new URL(url);
   if (!(protocol === "https:" ? https : http)) return false;
   // What runs on this machine is not beyond a proxy. Behind TLS it may be a tunnel's end.
   if (protocol === "http:" && LOOPBACK.test(hostname)) return false;
   const host = hostname.replace(/^\[|\]$/g, "");
+  if (networks.length > 0 && isWithin(host, networks)) return false;
   return !direct.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isWithin, networkOf } from "../../src/http/networks.ts";
+import { isWithin, networkOf } from "../../src/exchange/networks.ts";
 import { clientOf, isHttps, publicUrlOf } from "../../src/http/proxies.ts";
 
 const networks = (...texts: string[]) => texts.map((text) => networkOf(text)!);

@@ -111,6 +111,19 @@ Deno.test("proxies are those that the environment names, but for the hosts of NO
       false,
     ],
   );
+  const networks = read({ ALL_PROXY: "http://p:1", NO_PROXY: "10.0.0.0/8,fd00::/8, 192.0.2.1,::1" })!;
+  assertEquals(
+    [
+      "http://10.1.2.3:8000/",
+      "https://11.1.2.3/",
+      "http://[fd12::1]/",
+      "https://[fe80::1]/",
+      "https://192.0.2.1/",
+    ]
+      .map((url) => through(url, networks)),
+    [false, true, false, true, false],
+  );
+  assertEquals(["https://[::1]/", "https://10.example/"].map((url) => through(url, networks)), [false, true]);
   const all = read({ ALL_PROXY: "socks5://p:1" })!;
   assertEquals(
     ["https://localhost/", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]/", "http://x.example/"]

@@ -11,7 +11,7 @@ import { EventStreamReader } from "../../../src/formats/aws_event_stream.ts";
 import { compactedOf, summaryRequest } from "../../../src/formats/responses/compaction.ts";
 import { withSummaries } from "../../../src/formats/responses/summaries.ts";
 import { canonicalDigest } from "../../../src/http/canonical_json.ts";
-import { isWithin, networkOf } from "../../../src/http/networks.ts";
+import { isWithin, networkOf } from "../../../src/exchange/networks.ts";
 import { FrameReader, textFrame } from "../../../src/http1/websocket_frames.ts";
 import { tellFindings } from "../../../src/pipeline/audit_dlp.ts";
 import { labelsOf } from "../../../src/pipeline/labels.ts";
