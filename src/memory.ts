@@ -17,6 +17,9 @@
  * - `no-memory-reducer`, `expose-gc`: no collection only because nothing happens, and a way to ask for one.
  * - `invocation-count-for-maglev`: it is compiled better after 50 calls, not 400. In a process's first thousand streams the
  *   first token comes 3 to 10 % sooner (measured with 30 to 100); what is reached in the end is the same.
+ * - `minimum-invocations-after-ic-update`: what a function has learnt of its values may have changed 150 calls ago, not 500, before it is
+ *   compiled better. The first 4,000 plain calls of a process take 16 to 30 % less of the main thread, its 40th to 600th stream some
+ *   10 % (medians of 10 to 20 processes); what is reached in the end is the same.
  * - `no-allocation-site-pretenuring`: under a rush many objects of a call outlive two collections of the young generation, and
  *   V8 takes to making the like of them in the old one. There they keep all they point at, long after their call: every
  *   collection of the young generation then copies 5 KB for each call that was, and the old one is full every half minute.
@@ -33,6 +36,7 @@ export const V8_FLAGS = "--v8-flags=" + [
   "--expose-gc",
   "--no-allocation-site-pretenuring",
   "--invocation-count-for-maglev=50",
+  "--minimum-invocations-after-ic-update=150",
   "--max-semi-space-size=16",
   "--heap-growing-percent=200",
   "--no-parallel-scavenge",
