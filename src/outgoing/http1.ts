@@ -19,6 +19,9 @@ import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
+/** Codings that were not asked for. Others are words of servers that want nobody to pack a stream: `none`, `identity`, `utf-8`. */
+const PACKED = /\b(?:gzip|deflate|compress|br|zstd)\b/i;
+
 /** The buffer of a connection doubles up to this, while reads fill it. */
 const BUFFER_BYTES_MOST = 65536;
 /** A connection that ends this soon after a request went out on it ended before that arrived. */
@@ -178,7 +181,7 @@ class Http1Reply implements Reply {
     }
     this.#deadline.disarm();
     const coding = head.headers.get("content-encoding");
-    if (coding !== undefined && coding !== "identity") {
+    if (coding !== undefined && PACKED.test(coding)) {
       throw new WireError("the content encoding was not asked for");
     }
     this.#framing = head.body;

@@ -30,13 +30,16 @@ export interface FrameSource {
   readonly atEvent?: boolean;
 }
 
+/** Small servers say nothing of what they send, or that it is text. A plain body is known by its first byte all the same. */
+const MAYBE_EVENTS = /^$|event-stream|^text\/plain\b/i;
+
 export const SERVER_SENT_EVENTS: Framing = {
-  isStream: (contentType) => contentType.includes("event-stream"),
+  isStream: (contentType) => MAYBE_EVENTS.test(contentType),
   text: true,
   open: () => new FrameReader(),
 };
 
-const isEventStream = (contentType: string) => contentType.includes("vnd.amazon.eventstream");
+const isEventStream = (contentType: string) => /vnd\.amazon\.eventstream/i.test(contentType);
 
 export const AWS_EVENT_STREAM: Framing = {
   isStream: isEventStream,
