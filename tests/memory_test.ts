@@ -83,7 +83,13 @@ Deno.test("the environment of a start is the same in every place", async () => {
   for (const file of ["Dockerfile", ".deploy/sluice.service"]) {
     const text = await Deno.readTextFile(new URL(`../${file}`, import.meta.url));
     assertMatch(text, new RegExp(`^(?:ENV|Environment=).* ${environment}(?: |$)`, "m"));
+    // Without these variables what Deno itself exports belongs to `unknown_service:deno`.
+    assertMatch(
+      text,
+      /^(?:ENTRYPOINT|ExecStart=).*[ "]--env-file=(?:\/opt\/sluice\/)?\.deno\/start\.env[ "]/m,
+    );
   }
+  assertStringIncludes(manifest.tasks.start.command, " --env-file=.deno/start.env ");
 });
 
 Deno.test("what V8 is started with is the same in every place, and V8 knows it", async () => {
