@@ -11,8 +11,8 @@ export async function readCertificate({ cert, key }: CertificateFiles): Promise<
   return { cert: await Deno.readTextFile(cert), key: await Deno.readTextFile(key) };
 }
 
-/** Reports files that cannot be read, hold something else, or do not belong together. */
-export function checkCertificate(files: CertificateFiles, report: Report): void {
+/** Reports files that cannot be read, hold something else, or do not belong together, and doubts a certificate whose time is over. */
+export async function checkCertificate(files: CertificateFiles, report: Report): Promise<void> {
   const path = (field: keyof CertificateFiles) => ["server", "tls", field];
   const texts = { cert: "", key: "" };
   for (const field of ["cert", "key"] as const) {
@@ -25,12 +25,31 @@ export function checkCertificate(files: CertificateFiles, report: Report): void 
   if (!texts.cert.includes("-----BEGIN CERTIFICATE-----")) {
     return report.expect("the path of a certificate in PEM", files.cert, path("cert"));
   }
-  if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(texts.key)) {
+  // Of PKCS #8 the first line says that there is a password, of older forms the one after it.
+  if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(texts.key) || /ENCRYPTED/.test(texts.key)) {
     return report.expect("the path of a private key in PEM, without a password", files.key, path("key"));
   }
   try {
     Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...texts }).close();
-  } catch {
-    report.expect("the path of the certificate's own private key", files.key, path("key"));
+  } catch (error) {
+    const said = error instanceof Error ? error.message : "";
+    if (/certificate/.test(said)) {
+      return report.expect("the path of a certificate in PEM that is whole", files.cert, path("cert"));
+    }
+    if (/decode key|key data/.test(said)) {
+      return report.expect("the path of a private key in PEM that is whole", files.key, path("key"));
+    }
+    return report.expect("the path of the certificate's own private key", files.key, path("key"));
+  }
+  const { X509Certificate } = await import("node:crypto");
+  const { validTo } = new X509Certificate(texts.cert);
+  const ended = new Date(validTo);
+  if (ended.getTime() < Date.now()) {
+    const day = ended.toISOString().slice(0, 10);
+    report.doubt(
+      `a certificate whose time is not over (callers refuse it since ${day})`,
+      files.cert,
+      path("cert"),
+    );
   }
 }

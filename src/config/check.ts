@@ -18,7 +18,7 @@ export async function checked(examination: Examination, { listens }: { listens: 
     const trouble = await modelTrouble(config.dlp.model);
     if (trouble !== null) report.expect(trouble, config.dlp.model, ["dlp", "model"]);
     checkFiles(config.store, report);
-    if (config.server.tls !== null) checkCertificate(config.server.tls, report);
+    if (config.server.tls !== null) await checkCertificate(config.server.tls, report);
     if (listens) checkAddress(config.server, report);
   }
   return examination.conclude();

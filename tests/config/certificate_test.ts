@@ -1,0 +1,90 @@
+/** What the check says of the files of `server.tls`: which of the two is wrong, and in what way. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { checkCertificate } from "../../src/config/certificate.ts";
+import { openReport } from "../../src/schema/mistakes.ts";
+import { EXPIRED, OTHER, TLS } from "../support/tls.ts";
+
+/** A key of openssl 3 with a password, as `openssl ec -aes256` writes it. */
+const OLD_FORM = `-----BEGIN EC PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-256-CBC,EE0960ED0387B0C40B98E7A3A7BEC57A
+
+pvC9zUyx5suRx+xADerwz74dAwbsaIWYuu6Go84lZiMacKyfbxr/4FxPO1QhBIjn
+Hs5AVFYGrfIT0ubJbs19Shxbv1pg9g/c/avnG0+ivPNvO4YXrXHFfs6buDn12xco
+A4FGgH6Zy0ofgRDW2bI/aK9Bti7KfIT7jXqJqenkW6w=
+-----END EC PRIVATE KEY-----
+`;
+/** The same, as `openssl pkcs8 -topk8` writes it. */
+const PKCS8 = `-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjzb71nkolFpQICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEAvdjdbf/AMK2Xr0G3BNH0AEgZCB
+BMplm7fNg3Y2KO01NK2W9DJY00hGM4xyk9s5alxQtXwIjPbuOn70JYSls1pMrIWa
+T+ohjehuivfkCMxpIcqICXpi52Lc7ELx7HiqYimbZBWubcfBGZEZsC6Azgp3j861
+PjeHib7sr/BPdOPMxFb50a4eqsJTZQSn6m/m4g63bTYRwFPP+Ig5L5gNeT0KjnQ=
+-----END ENCRYPTED PRIVATE KEY-----
+`;
+
+/** All that is said of two texts. */
+async function saidOf(
+  texts: { cert: string; key: string },
+): Promise<{ mistakes: string[]; warnings: string[] }> {
+  const folder = await Deno.makeTempDir();
+  const files = { cert: `${folder}/cert.pem`, key: `${folder}/key.pem` };
+  await Deno.writeTextFile(files.cert, texts.cert);
+  await Deno.writeTextFile(files.key, texts.key);
+  const report = openReport(new Map());
+  await checkCertificate(files, report);
+  await Deno.remove(folder, { recursive: true });
+  const { mistakes, warnings } = report;
+  return {
+    mistakes: mistakes.map(({ path, message }) => `${path}: ${message.replace(/, got .*/, "")}`),
+    warnings: [...warnings],
+  };
+}
+
+const part = (text: string) => text.slice(0, 120);
+/** Base64 of the right length whose bytes are none of a certificate. */
+const mangled = TLS.cert.replace(/^[^-].*$/gm, (line) => line.replaceAll("A", "B").replaceAll("I", "J"));
+const WITHOUT_PASSWORD = "server.tls.key: expected the path of a private key in PEM, without a password";
+
+const CASES: readonly [name: string, cert: string, key: string, said: string][] = [
+  ["a key with a password, in the old form", TLS.cert, OLD_FORM, WITHOUT_PASSWORD],
+  ["a key with a password, in PKCS #8", TLS.cert, PKCS8, WITHOUT_PASSWORD],
+  [
+    "a part of a key",
+    TLS.cert,
+    part(TLS.key),
+    "server.tls.key: expected the path of a private key in PEM that is whole",
+  ],
+  [
+    "another key",
+    TLS.cert,
+    OTHER.key,
+    "server.tls.key: expected the path of the certificate's own private key",
+  ],
+  [
+    "a part of a certificate",
+    part(TLS.cert),
+    TLS.key,
+    "server.tls.cert: expected the path of a certificate in PEM that is whole",
+  ],
+  [
+    "a certificate of other bytes",
+    mangled,
+    TLS.key,
+    "server.tls.cert: expected the path of a certificate in PEM that is whole",
+  ],
+];
+
+for (const [name, cert, key, said] of CASES) {
+  Deno.test(`checkCertificate() of ${name} says which file is wrong, and how`, async () => {
+    assertEquals(await saidOf({ cert, key }), { mistakes: [said], warnings: [] });
+  });
+}
+
+Deno.test("checkCertificate() takes a good certificate, and doubts one whose time is over", async () => {
+  assertEquals(await saidOf(TLS), { mistakes: [], warnings: [] });
+  const { mistakes, warnings } = await saidOf(EXPIRED);
+  assertEquals([mistakes.length, warnings.length], [0, 1]);
+  assertMatch(warnings[0], /^server\.tls\.cert: .*callers refuse it since 2025-02-01/);
+});
