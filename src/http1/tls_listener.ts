@@ -11,6 +11,8 @@ import type { Certificate, Conn, Listener } from "./listener.ts";
 const REVIVE_MS = 250;
 /** And where many handshakes are given up, whose files are free in a later turn of the event loop. */
 const REVIVE_SOON_MS = 5;
+/** Bytes that are given to a socket at once. It says only of all of them that they were taken. */
+const MOST_WRITTEN = 1 << 16;
 
 export interface TlsListener extends Listener {
   /** Of connections from now on. Throws where the key is not the certificate's. */
@@ -184,10 +186,12 @@ class TlsConn implements Conn {
     }
   }
 
+  /** Some of the bytes, as of a connection in the open: who takes nothing is told from who takes a little by what was written. */
   write(bytes: Uint8Array): Promise<number> {
+    const piece = bytes.length > MOST_WRITTEN ? bytes.subarray(0, MOST_WRITTEN) : bytes;
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(new Deno.errors.BadResource("The connection is closed."));
-      this.#socket.write(bytes, (error) => error ? reject(error) : resolve(bytes.length));
+      this.#socket.write(piece, (error) => error ? reject(error) : resolve(piece.length));
     });
   }
 

@@ -3,7 +3,8 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { type Incoming, serveTls, type TlsServer } from "../../src/http1/server.ts";
 import type { ServeOptions } from "../../src/http1/serve_options.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
-import { eventually } from "../support/time.ts";
+import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 import { CA, OTHER, TLS } from "../support/tls.ts";
 
 const encoder = new TextEncoder();
@@ -76,6 +77,28 @@ Deno.test("a handshake that does not come, or is none, ends its connection and n
     silent.close();
     plain.close();
   }, { headerMs: 300 }));
+
+Deno.test("a caller who takes a large answer slowly gets all of it", async () => {
+  const clock = new StoppedClock();
+  const size = 40_000_000;
+  const handle = () => Promise.resolve(new PlainResponse("x".repeat(size), { headers: {} }));
+  await withServer(async ({ server }) => {
+    const conn = await Deno.connectTls({ hostname: "localhost", port: server.addr.port, caCerts: [CA] });
+    await conn.write(encoder.encode("GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n"));
+    const buffer = new Uint8Array(1 << 16);
+    let bytes = 0;
+    for (let looked = 0, n: number | null = 0; n !== null; n = await conn.read(buffer)) {
+      bytes += n;
+      if (bytes - looked < size / 8) continue;
+      looked = bytes;
+      // Less than it may take nothing, and all together several times as much.
+      clock.move(500);
+      server.look();
+    }
+    assert(bytes > size, `${bytes}`);
+    conn.close();
+  }, { idleMs: 1000, clock, looking: false, handle });
+});
 
 Deno.test("bounds of connections hold behind TLS", () =>
   withServer(async ({ server }) => {
