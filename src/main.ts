@@ -147,11 +147,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     const siblings = await joinHub(hub, worker.which, () => gateway.metrics.own());
     gateway.metrics.answerFor(siblings.ask);
   }
-  const { hostname, port } = config.server;
+  const { hostname } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
   const served = {
     hostname,
-    port,
+    port: worker?.port ?? config.server.port,
     reusePort: worker !== null,
     byHost: isHosted(),
     maxConnections: bound,

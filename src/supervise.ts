@@ -3,15 +3,17 @@ import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
 
-/** The variable that holds a worker's place among those that share a port: `2/4`. */
+/** The variable that holds a worker's place among those that share a port, and that port once the first one has it: `2/4:8787`. */
 export const WORKER = "SLUICE_WORKER";
 
 /** The variable that tells a worker where its hub is. */
 export const HUB = "SLUICE_HUB";
 
-export function workerOf(text: string | undefined): WorkerPlace | null {
-  const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
-  return match && { which: Number(match[1]), of: Number(match[2]) };
+/** A worker's place; `port` null: it listens where its configuration says. */
+export function workerOf(text: string | undefined): WorkerPlace & { port: number | null } | null {
+  const match = /^(\d+)\/(\d+)(?::(\d+))?$/.exec(text ?? "");
+  return match &&
+    { which: Number(match[1]), of: Number(match[2]), port: match[3] === undefined ? null : Number(match[3]) };
 }
 
 /** Longest that a worker takes to write its records and exit, once its generations have ended or their time is up. */
@@ -62,14 +64,14 @@ export async function supervise(
       const args = [...self, "serve"];
       if (source !== undefined) args.push(`--config=${source}`);
       if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
-      const chosen = port ?? flags.port;
-      if (chosen !== undefined) args.push(`--port=${chosen}`);
+      if (flags.port !== undefined) args.push(`--port=${flags.port}`);
       if (flags.demo) args.push("--demo");
       // Its end is how a worker learns that nobody looks after it any more.
       const options = {
         args,
         env: {
-          [WORKER]: `${which}/${count}`,
+          // No argument: those win over the file, and of a reload this worker would not see what is wrong with the file's port.
+          [WORKER]: `${which}/${count}${port === null ? "" : `:${port}`}`,
           [HUB]: hub.address,
           ...(resource !== null && instanceOf(resource)),
         },

@@ -66,6 +66,33 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "workers take or leave a configuration together, also where only its port is wrong",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const cwd = await Deno.makeTempDir({ prefix: "sluice-supervise-" });
+    const write = (port: unknown, more: object = {}) =>
+      Deno.writeTextFile(
+        `${cwd}/sluice.json`,
+        JSON.stringify({ ...CONFIG, ...more, server: { port, workers: 2 } }),
+      );
+    await write(0);
+    // An empty variable: the port is the file's.
+    const program = await serveProgram(["--config", "sluice.json"], { cwd, env: { PORT: "" } });
+    const count = (said: string) => program.err().split(said).length - 1;
+    await write("x");
+    program.kill("SIGHUP");
+    await eventually(() => count("configuration not reloaded") + count("configuration reloaded") === 2);
+    assertEquals(count("expected a whole number from 0 to 65535"), 2);
+    await write(0, { log_level: "warn" });
+    program.kill("SIGHUP");
+    await eventually(() => count("configuration reloaded") === 2);
+    program.kill("SIGTERM");
+    assertEquals(await program.ended, 0);
+    await Deno.remove(cwd, { recursive: true });
+  },
+});
+
 Deno.test("what is said of HTTPS names it, and its files may be read", () => {
   const value = { ...CONFIG, server: { tls: { cert: "/etc/a/cert.pem", key: "/etc/a/key.pem" } } };
   const { config } = loadValue(value, { env: () => undefined });
