@@ -9,6 +9,12 @@ export interface Conn {
   read(into: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
   closeWrite(): Promise<void>;
+  /**
+   * Tells the other side that it has got all, which the end of the connection does not tell it. Absent: that does.
+   *
+   * @param waits called where there is something to wait for
+   */
+  finish?(waits: () => void): Promise<void>;
   close(): void;
 }
 

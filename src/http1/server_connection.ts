@@ -28,8 +28,6 @@ const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 64 * 1024;
 /** That of one from which nothing is expected for long: a WebSocket, and one whose answer may be a stream. */
 const SMALL_BUFFER_BYTES = 512;
-/** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
-const LINGER_MS = 2000;
 
 export class ServerConnection implements Hosted {
   readonly #conn: Conn;
@@ -62,6 +60,7 @@ export class ServerConnection implements Hosted {
       this.#conn.setNoDelay(true);
       this.#enter("head");
       while (await this.#one());
+      if (this.#socket === null && !this.#closed) await this.#conn.finish?.(() => this.#enter("lingering"));
     } catch {
       // The caller has left, or was made to.
     }
@@ -396,5 +395,6 @@ export class ServerConnection implements Hosted {
     while (await this.#conn.read(this.#buffer) !== null);
   }
 
-  static readonly LINGER_MS = LINGER_MS;
+  /** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
+  static readonly LINGER_MS = 2000;
 }

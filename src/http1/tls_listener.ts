@@ -195,6 +195,13 @@ class TlsConn implements Conn {
     });
   }
 
+  /** Without a word of TLS at its end an answer that ends with its connection is taken for a cut one. */
+  async finish(waits: () => void): Promise<void> {
+    if (this.#ended || this.#socket.destroyed) return;
+    waits();
+    await this.closeWrite();
+  }
+
   closeWrite(): Promise<void> {
     return new Promise((resolve) => this.#socket.end(() => resolve()));
   }

@@ -1,5 +1,5 @@
 /** Callers behind TLS, served without a proxy. */
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects } from "@std/assert";
 import { type Incoming, serveTls, type TlsServer } from "../../src/http1/server.ts";
 import type { ServeOptions } from "../../src/http1/serve_options.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
@@ -9,13 +9,14 @@ import { CA, OTHER, TLS } from "../support/tls.ts";
 
 const encoder = new TextEncoder();
 
-/** Says how long the body was; `/stream` sends frames, each when it is asked for. */
+/** Says how long the body was; `/stream` sends frames, each when it is asked for, and `/broken` does not come to its end. */
 async function answer(request: Incoming | Request): Promise<Response> {
   const { pathname } = new URL(request.url);
-  if (pathname === "/stream") {
+  if (pathname === "/stream" || pathname === "/broken") {
     let n = 0;
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       if (n++ < 3) controller.enqueue(encoder.encode(`data: ${n}\n\n`));
+      else if (pathname === "/broken") controller.error(new Error("broken"));
       else controller.close();
     };
     return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
@@ -99,6 +100,33 @@ Deno.test("a caller who takes a large answer slowly gets all of it", async () =>
     conn.close();
   }, { idleMs: 1000, clock, looking: false, handle });
 });
+
+Deno.test("an answer that ends with its connection ends as TLS has it, and a broken one does not", () =>
+  withServer(async ({ server }) => {
+    const ended = async (request: string) => {
+      const conn = await Deno.connectTls({ hostname: "localhost", port: server.addr.port, caCerts: [CA] });
+      await conn.write(encoder.encode(request));
+      const buffer = new Uint8Array(1000);
+      let text = "";
+      try {
+        for (let n = await conn.read(buffer); n !== null; n = await conn.read(buffer)) {
+          text += new TextDecoder().decode(buffer.subarray(0, n));
+        }
+        return text;
+      } catch (thrown) {
+        return thrown;
+      } finally {
+        conn.close();
+      }
+    };
+    assertMatch(
+      String(await ended("GET /stream HTTP/1.0\r\n\r\n")),
+      /\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3\n\n$/,
+    );
+    const last = "GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+    assertMatch(String(await ended(last)), /GET 0$/);
+    assertInstanceOf(await ended("GET /broken HTTP/1.0\r\n\r\n"), Deno.errors.UnexpectedEof);
+  }));
 
 Deno.test("bounds of connections hold behind TLS", () =>
   withServer(async ({ server }) => {
