@@ -1,6 +1,6 @@
 /** The gateways: real processes, started as an operator starts them, killed as nobody should. */
 
-import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, START_ENVIRONMENT, V8_FLAGS } from "../../src/memory.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -116,7 +116,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
             `${port}`,
           ],
           cwd: ROOT,
-          env: { NO_COLOR: "1" },
+          env: { ...START_ENVIRONMENT, NO_COLOR: "1" },
           stdin: "null",
           stdout: "piped",
           stderr: "piped",
