@@ -81,7 +81,9 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "Gives a key a new secret and shows it, this once; the old one stays valid for overlap_seconds.",
     "KeyWithSecret",
     async ({ request, administration, parameters }) => {
-      const options = { overlapSeconds: overlapSeconds(await body(request, { optional: true })) };
+      const options = {
+        overlapSeconds: overlapSeconds(await body(request, { optional: true, fields: ["overlap_seconds"] })),
+      };
       const { key, secret } = await administration.rotateKey(parameters.key, options);
       return { ...key, secret };
     },

@@ -1,6 +1,7 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
+import { nearest } from "../schema/mistakes.ts";
 
 /** Which sums, over which time. What the dimensions are the accounts know. */
 export function usageQuery(query: URLSearchParams) {
@@ -59,6 +60,18 @@ export function textOf(query: URLSearchParams): (name: string) => string | undef
   };
 }
 
+/** Refuses a field that nobody reads: one that is misspelt would not do what it was written for. */
+export function refuseUnknown(value: object, known: readonly string[]): void {
+  const unknown = Object.keys(value).find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  const hint = nearest(unknown, known);
+  const what = `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
+  throw new Failure("validation_error", `Cannot read ${unknown.slice(0, 200)}: ${what}.`, {
+    param: unknown.slice(0, 200),
+    errors: [{ type: "extra_forbidden", loc: [unknown.slice(0, 200)], msg: what }],
+  });
+}
+
 /** For how long a rotated key's old secret stays valid: not at all, where nothing is said. */
 export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: unknown }): number {
   if (value === undefined || value === null) return 0;
@@ -68,7 +81,7 @@ export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: u
 
 /** @param type the kind of mistake, as `extra.errors` lists it */
 export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
-  const shown = JSON.stringify(found)?.slice(0, 200) ?? "nothing";
+  const shown = found === undefined ? "nothing" : JSON.stringify(found).slice(0, 200);
   return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {
     param: field,
     errors: [{ type, loc: [field], msg: `Input should be ${expected}` }],

@@ -11,7 +11,7 @@ import type {
   Parameter,
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
-import { pageQuery } from "./administration_input.ts";
+import { pageQuery, refuseUnknown } from "./administration_input.ts";
 import { LINES, type ListPage, table, wantsLines, wantsTable, wholeLines, wholeTable } from "./table.ts";
 
 /** Largest body of an administration call, in bytes. */
@@ -87,14 +87,17 @@ export function queryOf(request: IncomingRequest): URLSearchParams {
   return new URL(request.url).searchParams;
 }
 
-/** A JSON object. Which fields it has, and of what types, whoever takes it checks. */
+/** A JSON object. Of what types its fields are, and where none are named which it has, whoever takes it checks. */
 export async function body<T extends object>(
   request: IncomingRequest,
-  { optional = false } = {},
+  { optional = false, fields }: { optional?: boolean; fields?: readonly (keyof T & string)[] } = {},
 ): Promise<T> {
   const value = await readJson(request, MAX_BODY, optional ? { empty: {} } : {});
-  if (isObject(value)) return value as T;
-  throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");
+  if (!isObject(value)) {
+    throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");
+  }
+  if (fields !== undefined) refuseUnknown(value, fields);
+  return value as T;
 }
 
 /** Answers hold secrets, spend and names: nobody keeps a copy. */

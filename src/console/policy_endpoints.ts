@@ -23,7 +23,8 @@ export const POLICIES: readonly Endpoint[] = [
     "DlpScan",
     async ({ request, state }) => {
       const { dryScan } = await import("../pipeline/dry_scan.ts");
-      return await dryScan(await body<Loose>(request), state.kit);
+      const fields = ["policy", "dlp", "text", "request", "format"];
+      return await dryScan(await body<Loose>(request, { fields }), state.kit);
     },
     { access: "read", request: "DlpScanInput" },
   ),

@@ -6,6 +6,10 @@ import { body, endpoint } from "./operations.ts";
 
 const PROVIDER: Parameter = { name: "provider", in: "path", description: "The provider's name." };
 
+interface ProviderModel {
+  model?: unknown;
+}
+
 export const PROVIDERS: readonly Endpoint[] = [
   endpoint(
     "GET",
@@ -21,7 +25,7 @@ export const PROVIDERS: readonly Endpoint[] = [
     "Closes the circuit breakers of a provider, or of one of its models, on every node.",
     "ClosedBreakers",
     async ({ request, administration, state, parameters }) => {
-      const { model } = await body<{ model?: unknown }>(request, { optional: true });
+      const { model } = await body<ProviderModel>(request, { optional: true, fields: ["model"] });
       return await close({ provider: parameters.provider, model: textOrNone(model) }, {
         administration,
         state,
@@ -35,7 +39,7 @@ export const PROVIDERS: readonly Endpoint[] = [
     "Tries a provider's credential by its list of models, or by the shortest call of a model, which costs a little.",
     "ProviderTrial",
     async ({ request, state: { kit }, trail, parameters }) => {
-      const { model } = await body<{ model?: unknown }>(request, { optional: true });
+      const { model } = await body<ProviderModel>(request, { optional: true, fields: ["model"] });
       const provider = kit.providers.get(parameters.provider);
       if (provider === undefined) throw notThere("There is no such provider.", "provider");
       const { tryProvider } = await import("../pipeline/try_provider.ts");

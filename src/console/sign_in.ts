@@ -73,10 +73,17 @@ async function signIn(context: RequestContext): Promise<Response> {
       "Cannot read the request body: expected content-type application/json.",
     );
   }
-  const given = await body<{ admin_key?: unknown; token?: unknown }>(request);
+  const given = await body<{ admin_key?: unknown; token?: unknown }>(request, {
+    fields: ["admin_key", "token"],
+  });
   const [field, secret] = given.token === undefined ? ["admin_key", given.admin_key] : ["token", given.token];
   if (typeof secret !== "string" || secret === "") {
-    throw refusedField(String(field), "the admin key or a token, as text", typeof secret, "string_type");
+    throw refusedField(
+      String(field),
+      "the admin key or a token, as text",
+      secret === "" || secret === undefined ? secret : typeof secret,
+      "string_type",
+    );
   }
   const { principal } = await signedIn(context, secret);
   const session = await beginSession(state, {

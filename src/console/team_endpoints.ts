@@ -84,12 +84,15 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
     "Adds credits to an account.",
     "Credits",
     async ({ request, administration, parameters }) => {
-      const { amount, note } = await body<{ amount?: unknown; note?: unknown }>(request);
+      const fields = ["amount", "note"] as const;
+      const { amount, note } = await body<{ amount?: unknown; note?: unknown }>(request, { fields });
       if (typeof amount !== "string") {
         throw refusedField("amount", "a decimal string", amount, "string_type");
       }
-      const options = typeof note === "string" ? { note } : undefined;
-      return await administration.addCredits(parameters.account, amount, options);
+      if (note !== undefined && note !== null && typeof note !== "string") {
+        throw refusedField("note", "a text", note, "string_type");
+      }
+      return await administration.addCredits(parameters.account, amount, { note: note ?? undefined });
     },
     { access: "change", parameters: [ACCOUNT], request: "CreditsInput" },
   ),

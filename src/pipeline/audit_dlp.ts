@@ -27,9 +27,9 @@ export function tellFindings(
   { id, key, of, mode, action, found, unscanned = 0 }: ToldFindings,
   { accounts, metrics }: Pick<Kit, "accounts" | "metrics">,
 ): void {
-  const types: Record<string, number> = {};
-  const rules: Record<string, number> = {};
-  const places: Record<string, number> = {};
+  // Callers name patterns: `toString` is a name like any other.
+  const counts = (): Record<string, number> => Object.create(null);
+  const [types, rules, places] = [counts(), counts(), counts()];
   for (const { category, type, location } of found) {
     // A pattern has the name that its author gave it, and there is no end of those.
     const named = category === "regex" ? "REGEX" : type;

@@ -33,7 +33,9 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   if ((typeof text === "string") === isObject(request)) {
     throw refused("text", "a text, or a request in its place");
   }
-  if (!(String(format) in LEAVES)) throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
+  if (typeof format !== "string" || !Object.hasOwn(LEAVES, format)) {
+    throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
+  }
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: "console" };
   if (typeof text === "string") return await dryScanText(text, given, tools);
