@@ -177,7 +177,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
-    const { welcomeText } = await import("./commands/welcome.ts");
+    const { programCalled, welcomeText } = await import("./commands/welcome.ts");
     const found = flags.demo ? [] : foundProviders(env);
     console.log(welcomeText({
       base,
@@ -185,6 +185,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       found,
       models: gateway.models(),
       administered: config.adminKey !== null,
+      program: programCalled(env),
     }));
   }
   reloads = () => void reload(source, flags, { gateway, secure, started: config });

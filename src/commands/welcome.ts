@@ -12,18 +12,27 @@ export interface Welcome {
   models: readonly Model[];
   /** Whether there is an admin key, without which there is no console. */
   administered: boolean;
+  /** How the program is called here: what stands before the name of a command. */
+  program: string;
+}
+
+/** Whoever starts by npx or by Deno has no `sluice` that a shell would find. */
+export function programCalled(env: (name: string) => string | undefined): string {
+  if (Deno.build.standalone) return "sluice";
+  const task = "deno task start";
+  return env("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno} ${task.slice(5)}` : task;
 }
 
 /** Models of one provider that the table shows. */
 const MOST_SHOWN = 12;
 
-export function welcomeText({ base, secret, found, models, administered }: Welcome): string {
+export function welcomeText({ base, secret, found, models, administered, program }: Welcome): string {
   const key = secret ?? "$SLUICE_KEY";
   const mode = found.length === 0
     ? "Demo mode."
     : "Serving what the environment has keys of, on this machine alone.";
   const shown = secret === null
-    ? `${mode} The key was shown on the first start; \`sluice keys create NAME\` makes another.`
+    ? `${mode} The key was shown on the first start; \`${program} keys create NAME\` makes another.`
     : `${mode} Your key, shown this once: ${secret}`;
   const json = `-H "Content-Type: application/json"`;
   const model = exampleOf(found, models);
@@ -33,7 +42,7 @@ export function welcomeText({ base, secret, found, models, administered }: Welco
     : `Console: set SLUICE_ADMIN_KEY to a secret of 16 characters or more, start again, and sign in with it at ${page}`;
   return `
 ${shown}
-${found.length === 0 ? "" : `\n${table(found, models)}\n`}
+${found.length === 0 ? "" : `\n${table(found, models, program)}\n`}
 curl ${base}/v1/chat/completions -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Good morning"}]}'
 curl ${base}/v1/messages -H "x-api-key: ${key}" ${json} -d '{"model":"${model}","stream":true,"max_tokens":200,"messages":[{"role":"user","content":"Good morning"}]}'
 curl ${base}/v1/responses -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"input":"Good morning"}'
@@ -42,7 +51,7 @@ ${console}
 `;
 }
 
-function table(found: readonly FoundProvider[], models: readonly Model[]): string {
+function table(found: readonly FoundProvider[], models: readonly Model[], program: string): string {
   const rows = [["PROVIDER", "MODEL", "IN", "OUT", "CONTEXT"]];
   for (const { name, keyFrom } of found) {
     const own = models.filter(({ routes }) => routes[0]?.provider === name);
@@ -63,7 +72,7 @@ function table(found: readonly FoundProvider[], models: readonly Model[]): strin
     }
   }
   const note =
-    "Prices are dollars for a million tokens; ? is not known. `sluice init` writes a configuration to go on from.";
+    `Prices are dollars for a million tokens; ? is not known. \`${program} init\` writes a configuration to go on from.`;
   return [...inColumns(rows), "", note].join("\n");
 }
 

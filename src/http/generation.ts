@@ -213,8 +213,8 @@ async function generate(
     return held === null ? response : await withLength(response);
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
-    // Under overload nothing is left to spend on counting.
-    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED) {
+    // Under overload nothing is left to spend on counting, and whom nobody waits for nobody refused.
+    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== LEFT) {
       tellRefused({ id, created, key: asker, format: formatName, body: sent, header }, failure.code, kit);
     }
     followed?.refused(failure);
@@ -225,9 +225,11 @@ async function generate(
   }
 }
 
+const LEFT = new Failure("service_unavailable", "The caller left before the call had begun.");
+
 /** Of a call that has waited to begin: no provider is asked for a caller who left meanwhile. Throws what nobody reads. */
 function stays({ signal }: IncomingRequest): void {
-  if (signal.aborted) throw new Failure("service_unavailable", "The caller left before the call had begun.");
+  if (signal.aborted) throw LEFT;
 }
 
 /** The format as it writes a stream all at once; null: the caller does not want it, or the format cannot. */
