@@ -13,6 +13,7 @@ const MOST_BYTES = 3;
 const MOST_LITERAL_BYTES = 6;
 
 const QUOTE = 34;
+const QUESTION_MARK = 63;
 const BACKSLASH = 92;
 
 const encoder = new TextEncoder();
@@ -94,7 +95,13 @@ export function headBytes(head: string): Uint8Array {
   return headAndText(head, "", 0);
 }
 
-/** Letters as a byte each. For few of them a loop is faster than any function of Buffer. */
+/**
+ * Letters as a byte each; one beyond a byte is a question mark, since the lower half of some is a line feed. For few of them a loop is
+ * faster than any function of Buffer.
+ */
 export function putBytes(into: Uint8Array, letters: string, at: number): void {
-  for (let i = 0; i < letters.length; i++) into[at + i] = letters.charCodeAt(i);
+  for (let i = 0; i < letters.length; i++) {
+    const code = letters.charCodeAt(i);
+    into[at + i] = code < 256 ? code : QUESTION_MARK;
+  }
 }

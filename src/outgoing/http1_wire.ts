@@ -43,7 +43,7 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) {
     const value = headers[name];
-    if (/[\0\r\n]/.test(value)) throw new WireError(`the value of header ${name} has a line break`);
+    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
     lines += `${name}: ${value}\r\n`;
   }
   // They are one object for all calls of a door, and may not change: others are made for one call.

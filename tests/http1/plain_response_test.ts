@@ -96,6 +96,8 @@ Deno.test("a head is written a byte for each letter, what stands behind it in UT
   assertEquals(headAndText("x: a\r\n\r\n", "ä€", 5), bytesOf("x: a\r\n\r\nä€"));
   assertEquals(headAndText("x: \xe4\r\n\r\n", "ä", 2), bytesOf("x: ", [0xe4], "\r\n\r\nä"));
   assertEquals(headBytes("x: \xff\r\n"), bytesOf("x: ", [0xff], "\r\n"));
+  // The lower bytes of these two are a line break.
+  assertEquals(headBytes("x: \u010d\u010aset-cookie: a\r\n"), bytesOf("x: ??set-cookie: a\r\n"));
   assertEquals(
     new Uint8Array(chunk("h: \xe4\r\n\r\n", new Uint8Array([1, 2]), true)),
     bytesOf("h: ", [0xe4], "\r\n\r\n2\r\n", [1, 2], "\r\n"),

@@ -28,7 +28,7 @@ Deno.test("requestBytes() writes a long body all the same", () => {
 });
 
 Deno.test("requestBytes() refuses a value that would begin another header", () => {
-  for (const value of ["a\r\nx: b", "a\nb", "a\0"]) {
+  for (const value of ["a\r\nx: b", "a\nb", "a\0", "a\u010d\u010ax: b", "€"]) {
     assertThrows(() => requestBytes("h", "/", { "x-name": value }, ""), WireError);
   }
 });
