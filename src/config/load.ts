@@ -8,6 +8,7 @@ import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
 import { linkedDatabase } from "./linked_database.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
+import { doubtfulProxies } from "../outgoing/proxies.ts";
 import { applyPresets } from "./presets.ts";
 import { checkReferences } from "./references.ts";
 import { CONFIG, type Config } from "./schema.ts";
@@ -132,6 +133,12 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
     names.set(path, name);
     parsed.written.delete(path);
     parsed.mistakes = parsed.mistakes.filter((mistake) => mistake.path !== path);
+  }
+  for (const name of doubtfulProxies(env)) {
+    parsed.warnings.push(
+      `${name}: expected an address like http://proxy:3128 or socks5://proxy:1080, with signs in its password written as %5E; ` +
+        "its value (not shown) is not understood, and providers may be called without a proxy",
+    );
   }
   const port = env("PORT");
   set("server", "port", port && /^\d+$/.test(port) ? Number(port) : port, "PORT");

@@ -13,6 +13,19 @@ export interface ProxySettings {
   networks: readonly Network[];
 }
 
+/**
+ * What `fetch` takes for the address of a proxy. Where a variable holds anything else, such as a password with signs that an
+ * address may not have, it calls without a proxy and tells nobody (Deno 2.9.6).
+ */
+const ADDRESS =
+  /^(?:https?:\/\/|HTTPS?:\/\/|socks5h?:\/\/)?(?:[\w!$%&'()*+,;=:@.~-]*@)?(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?(?:\/[!-~]*)?$/;
+
+/** The variables that name a proxy in a way that `fetch` does not understand. */
+export function doubtfulProxies(env: (name: string) => string | undefined): string[] {
+  return ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"].flatMap((name) => [name, name.toLowerCase()])
+    .filter((name) => env(name) && !ADDRESS.test(env(name)!));
+}
+
 /** @param env a variable of the environment; undefined: there is none */
 export function readProxies(env: (name: string) => string | undefined): ProxySettings | undefined {
   const value = (name: string) => env(name) || env(name.toLowerCase()) || "";

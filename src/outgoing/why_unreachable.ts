@@ -16,7 +16,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/alert: CertificateRequired/, "it asks for a certificate of this gateway"],
   [
     /peer is incompatible|alert: (?:ProtocolVersion|HandshakeFailure|InsufficientSecurity)/,
-    "it has no version or cipher of TLS in common with this gateway",
+    "it refuses the TLS of this gateway, most often for want of a common version or cipher",
   ],
   [/received fatal alert/, "it refused the TLS handshake"],
   [/received corrupt message|peer misbehaved|received unexpected/, "what it sends is not TLS"],
