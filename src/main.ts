@@ -161,8 +161,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     log,
   };
   const { tls } = config.server;
-  const secure = tls && await serveTls(served, await readCertificate(tls));
-  const server = secure?.server ?? await openServer(served);
+  const certificate = tls && await readCertificate(tls);
+  const secure = certificate && await listening(served, () => serveTls(served, certificate));
+  const server = secure?.server ?? await listening(served, () => openServer(served));
   gateway.observe(server);
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
   const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;
@@ -211,6 +212,22 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await Promise.all([json?.flush(), lines?.flush()]);
   if (telemetryIsOn(env)) (await import("./telemetry/mod.ts")).boundExit(collectorAnswers);
   Deno.exit(0);
+}
+
+/** Says of an address that somebody else has which it is. */
+async function listening<T>(
+  { hostname, port }: { hostname: string; port: number },
+  listen: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+    throw new Deno.errors.AddrInUse(
+      `${host}:${port} is in use; --port N, PORT or server.port takes another port`,
+    );
+  }
 }
 
 /** Resolves when somebody who waits asks once more to end. */

@@ -71,7 +71,10 @@ Deno.test("a first key is not made before the port is bound, since nobody would 
     const port = String((taken.addr as Deno.NetAddr).port);
     const refused = await runProgram(["--port", port], { cwd });
     assertEquals([refused.code, refused.out], [2, ""]);
-    assertMatch(refused.err, /^Cannot listen: .*in use.*\n$/);
+    assertMatch(
+      refused.err,
+      /^Cannot listen: 127\.0\.0\.1:\d+ is in use; --port N, PORT or server\.port takes another port\n$/,
+    );
     taken.close();
     const { out } = await runProgram(["keys", "list"], { cwd });
     assertEquals(out, "Nothing.\n");
