@@ -126,43 +126,52 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
   await provider.close();
 });
 
-Deno.test("a caller who leaves while its stream waits to begin is not asked for, and keeps no place", async () => {
-  const asked: string[] = [];
-  const provider = loopbackProvider(({ body }) => {
-    asked.push((body as { messages: { content: string }[] }).messages[0].content);
-    return sseResponse([
-      chatChunk({ content: "hello" }),
-      chatChunk({}, "stop"),
-      USAGE,
-      "data: [DONE]\n\n",
-    ]);
-  });
-  const { url, gateway, close } = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
-  // Requests whose bodies came with their heads, so that all of them are there in one turn of the event loop.
-  const request = (content: string, { signal }: AbortController): IncomingRequest => {
-    const bytes = new TextEncoder().encode(
-      JSON.stringify({ model: "p/model", stream: true, messages: [{ role: "user", content }] }),
-    );
-    return {
-      method: "POST",
-      url: `${url}/v1/chat/completions`,
-      headers: new Headers({ authorization: `Bearer ${SECRET}`, "content-length": `${bytes.length}` }),
-      body: null,
-      signal,
-      arrayBuffer: () => Promise.resolve(bytes.buffer),
-      atHand: (read) => read(bytes),
+/** Calls that are there in one turn of the event loop, more than begin in one. */
+const CROWDS = {
+  "its stream waits for its turn": { stream: true, calls: 20 },
+  "it waits in line": { stream: false, calls: 60 },
+};
+for (const [what, { stream, calls }] of Object.entries(CROWDS)) {
+  Deno.test(`a caller who leaves while ${what} is not asked for, and keeps no place`, async () => {
+    const asked: string[] = [];
+    const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
+    const message = { role: "assistant", content: "hello" };
+    const provider = loopbackProvider(({ body }) => {
+      asked.push((body as { messages: { content: string }[] }).messages[0].content);
+      return stream
+        ? sseResponse([chatChunk({ content: "hello" }), chatChunk({}, "stop"), USAGE, "data: [DONE]\n\n"])
+        : Response.json({ id: "c", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+    });
+    const { url, gateway, close } = await testGateway({
+      p: { api: "openai-chat", url: provider.url + "/v1" },
+    });
+    // Their bodies came with their heads.
+    const request = (content: string, { signal }: AbortController): IncomingRequest => {
+      const bytes = new TextEncoder().encode(
+        JSON.stringify({ model: "p/model", stream, messages: [{ role: "user", content }] }),
+      );
+      return {
+        method: "POST",
+        url: `${url}/v1/chat/completions`,
+        headers: new Headers({ authorization: `Bearer ${SECRET}`, "content-length": `${bytes.length}` }),
+        body: null,
+        signal,
+        arrayBuffer: () => Promise.resolve(bytes.buffer),
+        atHand: (read) => read(bytes),
+      };
     };
-  };
-  const callers = Array.from({ length: 20 }, () => new AbortController());
-  const answers = callers.map((caller, i) => gateway.handle(request(`call ${i}`, caller)));
-  for (const caller of callers.slice(12)) caller.abort();
-  const texts = await Promise.all(answers.map(async (answer) => await (await answer).text()));
-  assertEquals(texts.filter((text) => text.includes("[DONE]")).length, 12);
-  assertEquals(asked.toSorted(), callers.slice(0, 12).map((_, i) => `call ${i}`).toSorted());
-  await gateway.idle();
-  assertEquals((await gateway.accounts.generations({})).data.length, 12);
-  const metrics = await fetch(`${url}/metrics`).then((r) => r.text());
-  assertEquals(/^sluice_in_flight (\d+)$/m.exec(metrics)?.[1], "0");
-  await close();
-  await provider.close();
-});
+    const callers = Array.from({ length: calls }, () => new AbortController());
+    const answers = callers.map((caller, i) => gateway.handle(request(`call ${i}`, caller)));
+    const stay = calls - 8;
+    for (const caller of callers.slice(stay)) caller.abort();
+    const texts = await Promise.all(answers.map(async (answer) => await (await answer).text()));
+    assertEquals(texts.filter((text) => text.includes("hello")).length, stay);
+    assertEquals(asked.toSorted(), callers.slice(0, stay).map((_, i) => `call ${i}`).toSorted());
+    await gateway.idle();
+    assertEquals((await gateway.accounts.generations({ limit: 100 })).data.length, stay);
+    const metrics = await fetch(`${url}/metrics`).then((r) => r.text());
+    assertEquals(/^sluice_in_flight (\d+)$/m.exec(metrics)?.[1], "0");
+    await close();
+    await provider.close();
+  });
+}
