@@ -142,8 +142,11 @@ export class KeyAdministration {
     }
     const state = await this.#findStored(idOrName);
     if (state.revokedAt !== null) throw invalid("id", "the key is revoked");
-    const secret = newSecret();
     const now = clock.now();
+    if (state.expiresAt !== null && state.expiresAt <= now) {
+      throw invalid("id", "the key has ended; change its expires_at first");
+    }
+    const secret = newSecret();
     const until = Math.round(now + overlapSeconds * 1000);
     await store.addSecret(state.key.id, { hash: keyring.hash(secret), now, until });
     return { key: await this.get(state.key.id), secret };

@@ -95,6 +95,16 @@ onBothEngines((ground) => {
     await keyOf(service, third.secret);
   });
 
+  test("rotateKey() makes no secret that nobody could use", configOf(), async (service) => {
+    await service.createKey({ name: "ci", expires_at: new Date(NOON + DAY).toISOString() });
+    service.clock.move(DAY);
+    const error = await assertRejects(() => service.rotateKey("ci"), Failure);
+    assertEquals([error.code, error.param], ["validation_error", "id"]);
+    assertEquals(error.message, "Cannot read id: the key has ended; change its expires_at first");
+    await service.patchKey("ci", { expires_at: null });
+    await keyOf(service, (await service.rotateKey("ci")).secret);
+  });
+
   test("patchKey() changes what is named and nothing else", configOf(), async (service) => {
     const { secret } = await service.createKey({ name: "ci", models: ["a/*"], access_policy: "eu" });
     assertEquals((await keyOf(service, secret)).accessPolicy, { name: "eu", allow: ["mistral/*"], deny: [] });

@@ -22,7 +22,7 @@ export interface Schema {
 }
 
 const INTRODUCTION =
-  `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` and \`models\` are required.
+  `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` is required, and \`models\` where no provider is asked for its models.
 
 Editors complete and check the fields from the JSON Schema at \`GET /config.schema.json\`, when the file names it:
 
