@@ -109,6 +109,8 @@ export class LiveStream {
   refuse(head: Head): void {
     this.#refused = true;
     this.#head = head;
+    // Where the store has been told that nothing can be kept, it still holds the claim.
+    if (this.#lost !== null && !this.#ended) this.#endWritten = false;
     // Nobody can know of it.
     const unknown = this.start.claim === null;
     this.#finish(unknown ? 0 : this.#refusalKeptMs);

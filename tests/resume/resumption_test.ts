@@ -157,6 +157,16 @@ Deno.test("a claim holds where there is no room for the answer", async () => {
   }, { bounds: { ofAll: 10 } });
 });
 
+Deno.test("a claim is given back when its call is refused after the store was told that nothing can be kept", async () => {
+  await withResumption(async ({ resumption, store }) => {
+    const claim = (id: string) => resumption.claim({ ...ASKING, id }, { text: "t", request: "r" });
+    const first = await claim("gen_1");
+    await eventually(async () => (await store.stream("gen_1", 0))?.state === "lost");
+    if ("live" in first) first.live.refuse({ status: 503, headers: {}, body: "" });
+    await eventually(async () => "live" in await claim("gen_2"));
+  }, { bounds: { ofAll: 10 } });
+});
+
 Deno.test("a slow follower reads from the store what is no longer in memory, and holds nobody up", async () => {
   await withResumption(async (rig) => {
     const live = begin(rig);
