@@ -118,6 +118,8 @@ export class KeyMemory {
 
 interface Turn {
   previous: Turn | null;
+  /** Whoever needs it: its id, as long as that is known, and each turn that goes on from it. */
+  needs: number;
   /** Items of its input and of its answer. */
   items: readonly unknown[];
   bytes: number;
@@ -167,17 +169,19 @@ export class KeptTurns {
       return;
     }
     this.#bytes += bytes;
-    this.#turns.set(id, { previous: before, items, bytes });
+    if (before !== null) before.needs++;
+    this.#turns.set(id, { previous: before, needs: 1, items, bytes });
   }
 
-  /** An answer that nothing goes on from any more. */
+  /** An answer that nothing goes on from any more. What was said before it stays as long as another answer needs it. */
   forget(id: string): void {
-    const turn = this.#turns.get(id);
-    if (turn === undefined) return;
+    let turn = this.#turns.get(id) ?? null;
+    if (turn === null) return;
     this.#turns.delete(id);
-    for (const { previous } of this.#turns.values()) if (previous === turn) return;
-    this.#bytes -= turn.bytes;
-    this.#memory.giveTurns(this, turn.bytes);
+    let bytes = 0;
+    for (; turn !== null && --turn.needs === 0; turn = turn.previous) bytes += turn.bytes;
+    this.#bytes -= bytes;
+    this.#memory.giveTurns(this, bytes);
   }
 
   clear(): void {

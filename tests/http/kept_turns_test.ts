@@ -46,3 +46,19 @@ Deno.test("what the sockets of a key hold goes with the last of them", () => {
   memory.leave();
   assertEquals(all.enter("k") === memory, false);
 });
+
+Deno.test("answers that were forgotten count as long as later ones hold them, and no longer", () => {
+  const all = new SocketMemory({ most: 1000, longestMessage: 100 });
+  const kept = new KeptTurns(all.enter("k"));
+  kept.keep("r1", null, turn(300));
+  kept.keep("r2", "r1", turn(20));
+  kept.keep("r3", "r2", turn(1));
+  kept.forget("r2");
+  kept.forget("r1");
+  assertEquals([kept.upTo("r3")?.bytes, kept.bytes, all.held], [321, 321, 321]);
+  kept.keep("r4", "r3", turn(5));
+  kept.forget("r4");
+  assertEquals([kept.bytes, all.held], [321, 321]);
+  kept.forget("r3");
+  assertEquals([kept.bytes, all.held], [0, 0]);
+});
