@@ -108,7 +108,8 @@ function feed(block: Open, more: string, originals: ReadonlyMap<string, string>)
       said += text.slice(done, at);
       block.seen += at;
       return said;
-    } else at++;
+      // A backslash belongs to what it stands before: the second of two begins no escape.
+    } else at += text[at] === "\\" ? 2 : 1;
   }
   block.seen += text.length;
   return said + text.slice(done);

@@ -85,6 +85,21 @@ Deno.test("restore() writes originals as JSON into arguments, also for escaped b
   assertEquals(textOf(await restored(call("custom", "say <STOP_", "WORD_1>"))), 'say a "quoted"\nword');
 });
 
+Deno.test("restore() keeps arguments JSON where a backslash before a name is a value's own", async () => {
+  // A backslash before the letters u003c, one before a placeholder, and JSON within JSON.
+  const said = String
+    .raw`{"p":"\\u003cEMAIL_ADDRESS_1>","q":"C:\\<EMAIL_ADDRESS_1>","r":"{\"to\":\"<EMAIL_ADDRESS_1>\"}"}`;
+  const want = {
+    p: String.raw`\u003cEMAIL_ADDRESS_1>`,
+    q: String.raw`C:\jane@corp.example`,
+    r: '{"to":"jane@corp.example"}',
+  };
+  for (let i = 0; i <= said.length; i++) {
+    const got = textOf(await restored(call("function", said.slice(0, i), said.slice(i))));
+    assertEquals(JSON.parse(got), want, `${i}`);
+  }
+});
+
 Deno.test("restore() moves citations with the text, and leaves reasoning as it is signed", async () => {
   const parts: Part[] = [
     { type: "reasoning-start", block: 1, choice: 0, kind: "text" },
