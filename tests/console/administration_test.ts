@@ -195,6 +195,13 @@ Deno.test("credits are granted, added and spent", () =>
     const added = await call("POST", "/admin/accounts/default/credits", { amount: "10.5", note: "paid" });
     assertEquals(added.json.balance, "110.45");
     assertEquals((await call("GET", "/admin/accounts/nobody/credits")).status, 404);
+    const lost = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
+    assertEquals([lost.status, lost.json.error.code], [404, "not_found"]);
+    const { data } = (await call("GET", "/admin/accounts")).json;
+    assert(data.every(({ account }: { account: string }) => account !== "nobody"));
+    assertEquals((await call("POST", "/admin/accounts", { name: "nobody", credits: "1" })).status, 201);
+    const later = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
+    assertEquals(later.json.balance, "11.50");
   }));
 
 Deno.test("providers are listed with their health", () =>
