@@ -143,7 +143,8 @@ export function read(
   if (reader.isLarge) {
     return slices.run(
       key,
-      bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out),
+      // A copy: before its turn comes the caller may leave, and the connection with its buffer be given to another call.
+      bytes === null ? reader.endInSlices(out) : reader.pushInSlices(new Uint8Array(bytes), out),
       "convert",
     );
   }

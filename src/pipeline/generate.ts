@@ -275,7 +275,11 @@ async function* deliver(
       ended = bytes === null;
       if (!isRead) {
         const room = bytes === null ? null : take(reader!, bytes.length, intake, call);
-        if (room !== null) await room;
+        if (room !== null) {
+          await room;
+          // The connection may be another call's by now, and the bytes that were read from it with it.
+          if (call.cut) return;
+        }
         const reading = read(reader!, bytes, batch, key.id, kit);
         failure = reading instanceof Promise ? await reading : reading;
         unpaused += bytes?.length ?? 0;

@@ -2,7 +2,10 @@ import { assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
 import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
 import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
-import { CHAT_FRAMES } from "../support/answers.ts";
+import { read } from "../../src/pipeline/begin_answer.ts";
+import type { Kit } from "../../src/pipeline/kit.ts";
+import { LARGE, Slices } from "../../src/timing/slices.ts";
+import { CHAT_FRAMES, chatChunk } from "../support/answers.ts";
 
 function partsOf(pieces: readonly Uint8Array[]): Part[] {
   const reader = new AnswerReader(chatCompletions);
@@ -33,3 +36,27 @@ for (const [form, text] of [["a stream", CHAT_FRAMES.join("")], ["a body", BODY]
     }
   });
 }
+
+Deno.test("read() needs the bytes of a large frame no more once it has them: their buffer may be another call's by then", async () => {
+  const turns: (() => void)[] = [];
+  const kit = { slices: new Slices({ turn: (next) => turns.push(next) }) } as unknown as Kit;
+  const reader = new AnswerReader(chatCompletions);
+  const text = "a".repeat(LARGE);
+  const frame = new TextEncoder().encode(chatChunk({ content: `${text}mine` }));
+  const parts: Part[] = [];
+  // More than a large frame is there, and the end of its text is not.
+  const at = frame.findLastIndex((byte) => byte === 97) + 1;
+  assertEquals(reader.push(frame.subarray(0, at), parts), undefined);
+  const buffer = frame.slice(at);
+  const reading = read(reader, buffer, parts, "key", kit);
+  buffer.set(new TextEncoder().encode("not mine"));
+  let over = false;
+  void Promise.resolve(reading).then(() => over = true);
+  while (!over) {
+    turns.shift()?.();
+    await Promise.resolve();
+  }
+  assertEquals(await reading, undefined);
+  const said = parts.map((part) => part.type === "text-delta" ? part.text : "").join("");
+  assertEquals([said.length, said.slice(-4)], [LARGE + 4, "mine"]);
+});
