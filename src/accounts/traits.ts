@@ -1,12 +1,25 @@
 /** Reads what the query of a search over generations asks for. */
 import type { GenerationTraits } from "../store/mod.ts";
+import { oneOf } from "../schema/mistakes.ts";
 import { invalid } from "./input.ts";
 import { parseAmount } from "./money.ts";
 import { FLAGS, namesOf, type NumberQuery, NUMBERS, TEXTS, type TraitQuery } from "./trait_query.ts";
 
+/** Where records have no other values: a misspelt one would find nothing, as if there were nothing. */
+const VALUES = {
+  format: ["chat_completions", "messages", "responses"],
+  status: ["completed", "incomplete", "failed", "interrupted"],
+  dlp_mode: ["alert", "mask", "block"],
+} as const satisfies Partial<Record<keyof typeof TEXTS, readonly string[]>>;
+
 /** Null: nothing of the kind is asked for. */
 export function traitsOf(query: TraitQuery): GenerationTraits | null {
   const traits: GenerationTraits = {};
+  for (const [name, values] of Object.entries(VALUES)) {
+    const text = query[name as keyof typeof VALUES];
+    if (text === undefined || (values as readonly string[]).includes(text)) continue;
+    throw invalid(name, `expected ${oneOf(values)}, got ${JSON.stringify(text.slice(0, 100))}`);
+  }
   for (const name of namesOf(TEXTS)) if (query[name] !== undefined) traits[TEXTS[name][0]] = query[name];
   for (const name of namesOf(NUMBERS)) {
     for (const [bound, field] of [["least", `min_${name}`], ["most", `max_${name}`]] as const) {

@@ -202,6 +202,9 @@ Deno.test("lists as lines of JSON: all of a search, however many pages it has", 
       const [query, param] of [
         ["max_latency=soon", "max_latency"],
         ["stream=1", "stream"],
+        ["status=complete", "status"],
+        ["format=chat", "format"],
+        ["dlp_mode=off", "dlp_mode"],
         ["min_cost=x", "min_cost"],
         ["min_latency=-1", "min_latency"],
         [
