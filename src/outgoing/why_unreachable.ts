@@ -27,6 +27,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/earlier handshakes/i, "earlier TLS handshakes with it have not ended"],
   [/proxy authentication required|proxy authorization required/, "the proxy refuses the credentials"],
   [/unsuccessful tunnel/, "the proxy opens no connection to it"],
+  [/opening CA file|pem file to certificate store/, "the certificates that DENO_CERT names cannot be read"],
   [/failed to lookup address|dns error/, "its name cannot be resolved"],
   [/Too many open files/, "this process can open no more files"],
   [/requires net access/i, "this process may not connect to it"],

@@ -116,4 +116,9 @@ Deno.test("an error of an unknown kind gives no reason, and none of its text", (
     ),
     "the proxy opens no connection to it",
   );
+  // Of `Deno.startTls`, where DENO_CERT names no file.
+  assertEquals(
+    whyUnreachable(new Error("Failed opening CA file: No such file or directory (os error 2)")),
+    "the certificates that DENO_CERT names cannot be read",
+  );
 });
