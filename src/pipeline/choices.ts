@@ -51,9 +51,11 @@ export async function* choices(
   }
 }
 
-async function step(call: AsyncGenerator<readonly Part[]>, i: number) {
-  const { value, done } = await call.next();
-  return { i, batch: done ? undefined : value };
+function step(call: AsyncGenerator<readonly Part[]>, i: number) {
+  const taken = call.next().then(({ value, done }) => ({ i, batch: done ? undefined : value }));
+  // It may fail while a slow caller takes what came before: nobody waits for it then, and the process would end.
+  taken.catch(() => {});
+  return taken;
 }
 
 async function drain(call: AsyncGenerator<readonly Part[]>): Promise<void> {

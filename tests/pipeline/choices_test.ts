@@ -61,3 +61,15 @@ Deno.test("choices() throws what one call throws, and reads the others to their 
   assertEquals(failure.code, "provider_unavailable");
   await eventually(() => ended.length === 3);
 });
+
+Deno.test("choices() may fail while a slow caller takes what came before, and the process goes on", async () => {
+  async function* ask(): AsyncGenerator<readonly Part[]> {
+    yield await Promise.resolve(answer("a", 1)[0]);
+    throw new Failure("provider_unavailable", "gone");
+  }
+  const parts = choices(2, ask);
+  assertEquals((await parts.next()).done, false);
+  // A failure that nobody waits for ends the process when the event loop turns.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await assertRejects(() => collect(parts), Failure, "gone");
+});
