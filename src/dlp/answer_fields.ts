@@ -4,10 +4,10 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { parse } from "../exchange/json.ts";
-import type { Part } from "../exchange/part.ts";
+import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Extra } from "../exchange/prompt.ts";
 import { judgeObject } from "./answer_objects.ts";
-import type { AnswerRules } from "./answer_rules.ts";
+import { type AnswerRules, Unscannable } from "./answer_rules.ts";
 import { replaceSpans } from "./json_text.ts";
 import { spells } from "./spelled_tokens.ts";
 import type { Finding } from "./scan.ts";
@@ -142,6 +142,26 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
   }
   if ("extra" in out && out.extra) out.extra = await extra("extra", out.extra);
   return { part: found.length === 0 ? part : left, found, stuck };
+}
+
+/** What may be shown of hits: where findings end an answer, none that has one, and where they count at all none that cannot be scanned. */
+export async function judgeHits(
+  hits: readonly SearchHit[],
+  rules: AnswerRules,
+): Promise<{ shown: SearchHit[]; found: FoundInField[] }> {
+  const shown: SearchHit[] = [];
+  const found: FoundInField[] = [];
+  for (const hit of hits) {
+    try {
+      const judged = await judge({ type: "search-end", block: 0, hits: [hit] }, rules);
+      found.push(...judged.found);
+      if (judged.found.length === 0 || rules.mode === "alert") shown.push(hit);
+      else if (rules.mode === "mask" && judged.part?.type === "search-end") shown.push(...judged.part.hits);
+    } catch (thrown) {
+      if (!(thrown instanceof Unscannable)) throw thrown;
+    }
+  }
+  return { shown, found };
 }
 
 function parsed(text: string): unknown {

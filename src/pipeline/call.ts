@@ -12,7 +12,7 @@ import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 import type { Passing, Route } from "../providers/provider.ts";
-import type { judgePart } from "../dlp/answer_fields.ts";
+import type { judgeHits } from "../dlp/answer_fields.ts";
 import type { HeldAnswer } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
@@ -47,7 +47,7 @@ export interface Arrival {
 export interface AnswerScreening {
   rules: AnswerRules;
   screen: typeof screenAnswer;
-  judgePart: typeof judgePart;
+  judgeHits: typeof judgeHits;
 }
 
 /** What is known of a call's data after its guard let it pass. */

@@ -7,7 +7,7 @@
 import { MODEL_TYPES } from "../dlp/model/labels.ts";
 import type { EntityModel } from "../dlp/model/mod.ts";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
-import { judgePart } from "../dlp/answer_fields.ts";
+import { judgeHits } from "../dlp/answer_fields.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
 import type { Check, Wishes } from "../dlp/policy.ts";
@@ -71,7 +71,7 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
         isKey: (text) => kit.accounts.isSecret(text),
       }, verdict.originals),
       screen: screenAnswer,
-      judgePart,
+      judgeHits,
     },
   });
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);

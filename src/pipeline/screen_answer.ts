@@ -25,6 +25,7 @@ const PIECE = 512;
 /** Findings of one answer: one with more of them counts as not scanned. */
 const MOST_FOUND = 50_000;
 const MOST_CHOICES = 1e6;
+const UNSCANNED = "The provider's words could not be scanned, so they are left out.";
 const REFUSED = "The answer holds data that must not leave, so data-loss prevention ended it.";
 
 export interface AnswerGuard {
@@ -45,6 +46,8 @@ export interface AnswerGuard {
 
 type Usages = Extract<Part, { type: "usage" }>;
 type Step = IteratorResult<readonly Part[]>;
+/** What the provider came to: parts, its end, or a failure. */
+type Came = Step | { thrown: unknown };
 const LATE = Symbol();
 
 export async function* screenAnswer(
@@ -55,29 +58,34 @@ export async function* screenAnswer(
   const { ticker } = guard;
   let wake = () => {};
   const deadline = ticker.deadline(() => wake());
-  let next: Promise<Step> | null = null;
+  let next: Promise<Came> | null = null;
+  /** All that could go has gone, and nothing has come since. */
+  let emptied = false;
   let draining = false;
   let ended = false;
   let unpaused = 0;
   try {
     for (;;) {
-      next ??= parts.next();
+      next ??= parts.next().catch((thrown) => ({ thrown }));
       const out: Part[] = [];
-      const since = screen.since;
-      let step: Step | typeof LATE;
+      const since = emptied ? null : screen.since;
+      let came: Came | typeof LATE;
       if (since === null && !draining) {
         deadline.disarm();
-        step = await next.catch((thrown) => screen.fail(thrown, out));
+        came = await next;
       } else {
         if (since !== null) deadline.arm(Math.max(0, since + HOLD_MS - ticker.lately));
         const late = new Promise<typeof LATE>((resolve) => wake = () => resolve(LATE));
-        step = await Promise.race([next.catch((thrown) => screen.fail(thrown, out)), late]);
+        came = await Promise.race([next, late]);
       }
-      if (step === LATE) {
+      if (came === LATE) {
         if (draining) return yield screen.lastCounts();
         await screen.late(out);
+        emptied = true;
       } else {
         next = null;
+        emptied = false;
+        const step = "thrown" in came ? await screen.fail(came.thrown, out) : came;
         ended = step.done === true;
         if (ended) await screen.end(out);
         else {
@@ -254,9 +262,14 @@ class AnswerScreen {
   async #failureOf(thrown: unknown): Promise<unknown> {
     const { rules, found } = this.#guard;
     if (!(thrown instanceof Failure)) return thrown;
-    const { failure, findings } = await judgeFailure(thrown, rules);
-    for (const finding of findings) found(finding, "answer.error", false);
-    return failure;
+    try {
+      const { failure, findings } = await judgeFailure(thrown, rules);
+      for (const finding of findings) found(finding, "answer.error", false);
+      return failure;
+    } catch (unscannable) {
+      if (!(unscannable instanceof Unscannable)) throw unscannable;
+      return new Failure(thrown.code, UNSCANNED, { ...thrown, cause: thrown.cause, operator: undefined });
+    }
   }
 
   /** Counts of an answer that was refused: as reported, and where that lacks, by what was said. */

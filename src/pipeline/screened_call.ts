@@ -11,7 +11,7 @@ export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Pa
 
 export interface ScreenedCall {
   ask: Ask;
-  /** What the caller may see of hits of the gateway's own searches. Where findings end an answer, a hit with one is left out. */
+  /** What the caller may see of hits of the gateway's own searches. Where findings end an answer, a hit with one is left out, and so is one that cannot be scanned. */
   hits(hits: SearchHit[]): Promise<SearchHit[]>;
   /** Tells what was found by then. */
   tell(): void;
@@ -25,7 +25,7 @@ export function screenedCall(
   const lengths = new Map<string, number>();
   const told: ToldFinding[] = [];
   let refused = false;
-  const { rules, screen, judgePart } = answers;
+  const { rules, screen, judgeHits } = answers;
   const { mode } = rules;
   const found = (
     { category, entityType, start, end, confidence }: Finding,
@@ -61,15 +61,9 @@ export function screenedCall(
         found,
       }),
     async hits(hits) {
-      const shown: SearchHit[] = [];
-      for (const hit of hits) {
-        const judged = await judgePart({ type: "search-end", block: 0, hits: [hit] }, rules);
-        for (const { field, finding } of judged?.found ?? []) found(finding, `answer.${field}`, false);
-        if (judged?.part?.type !== "search-end" || judged.found.length === 0 || mode === "alert") {
-          shown.push(hit);
-        } else if (mode === "mask") shown.push(...judged.part.hits);
-      }
-      return shown;
+      const judged = await judgeHits(hits, rules);
+      for (const { field, finding } of judged.found) found(finding, `answer.${field}`, false);
+      return judged.shown;
     },
     tell() {
       if (told.length === 0) return;
