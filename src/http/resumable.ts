@@ -118,8 +118,10 @@ async function joinInSession(
     const text = `session\n${session}\n${whole}\n${repeat}`;
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
-    if (claim.lost || await hasFailed(context, { resumption, key, id: claim.joined })) continue;
-    const joined = await join(context, { resumption, key, id: claim.joined });
+    if (claim.lost || await hasFailed(context, { resumption, key, id: claim.joined }).catch(noClaim)) {
+      continue;
+    }
+    const joined = await join(context, { resumption, key, id: claim.joined }).catch(noClaim);
     if (joined !== null) return joined;
     repeat--;
   }

@@ -1,5 +1,9 @@
 /** Requests that an agent repeats within its session. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { RequestContext } from "../../src/http/endpoint.ts";
+import { keeping } from "../../src/http/resumable.ts";
+import { StoreUnavailable } from "../../src/store/mod.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SCRIPTS } from "../support/script/mod.ts";
@@ -54,4 +58,25 @@ Deno.test("the same request of the same session joins, and one that failed runs 
   assertEquals([wrong.status, (await wrong.json()).error.code], [422, "validation_error"]);
   await gateway.close();
   await provider.close();
+});
+
+Deno.test("a store that goes away while a repeat joins is told as such", async () => {
+  const resumption = {
+    claim: () => Promise.resolve({ joined: "gen_1", same: true, lost: false }),
+    find: () => Promise.reject(new StoreUnavailable("away")),
+  };
+  const context = {
+    id: "gen_2",
+    path: "/v1/chat/completions",
+    request: { headers: new Headers({ ...JOINS, session_id: "s1" }) },
+    state: { resumption: () => Promise.resolve(resumption) },
+  } as unknown as RequestContext;
+  const key = { id: "k", resumeMs: null } as Parameters<typeof keeping>[1]["key"];
+  const run = <T>(work: Generator<void, T>): T => {
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  };
+  const asked = () => keeping(context, { key, formatName: "chat_completions", body: BODY, run });
+  assertEquals((await assertRejects(asked, Failure)).code, "service_unavailable");
 });
