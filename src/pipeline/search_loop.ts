@@ -58,6 +58,8 @@ export interface SearchLoop {
   mostOutput: number | null;
   /** Told of each search. @param outcome "ok", or in a word why there are no hits */
   searched?(ms: number, outcome: string, hits: number): void;
+  /** Whether the call has been ended before its time. Absent: it never is. */
+  cut?(): boolean;
   /** Whether there is money to go on. */
   affords(spent: Usage, next: Next): Promise<boolean>;
 }
@@ -152,6 +154,8 @@ export async function* searchLoop(
     if (starts.length === 0) idle++;
     else yield starts;
     for await (const end of inOrderOfCompletion(running)) yield [end, counts()];
+    // Nobody waits for it, and its place is needed: no provider is asked again.
+    if (loop.cut?.()) return;
     const next = [reader.turn(), resultTurn(calls, tool.name, results)];
     turns = [...turns, ...next];
     for (const { content } of next) {

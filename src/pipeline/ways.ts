@@ -61,6 +61,7 @@ function askWith(
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
       chars: size.chars,
       mostOutput: prompt.maxOutput ?? model.maxCompletion,
+      cut: () => call.cut,
       affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),
     });
   }

@@ -60,6 +60,7 @@ async function loop(
     engine?: WebSearch;
     screen?: (query: string) => string | null;
     affords?: (spent: Usage, next: Next) => boolean;
+    cut?: () => boolean;
   } = {},
 ): Promise<Ran> {
   const asked: Prompt[] = [];
@@ -78,6 +79,7 @@ async function loop(
       screen: (q) => Promise.resolve(screen(q)),
       chars: 11,
       mostOutput: more.maxOutput ?? null,
+      cut: options.cut,
       affords: (spent, next) => Promise.resolve(options.affords?.(spent, next) ?? true),
     },
   );
@@ -266,4 +268,22 @@ Deno.test("searchLoop() asks for the money of each round and its searches, and e
   const refused = await loop([[START, ...call("q"), ...end("tool-calls")]], {}, { affords: () => false });
   assertEquals(refused.parts.some((part) => part.type === "search-start"), false);
   assertEquals(refused.parts.at(-1), { type: "finish", choice: 0, reason: "length" });
+});
+
+Deno.test("searchLoop() asks no provider again for a call that was ended while it searched", async () => {
+  let cut = false;
+  const engine: WebSearch = {
+    engine: "test",
+    search(query, options) {
+      cut = true;
+      return ENGINE.search(query, options);
+    },
+  };
+  const { parts, asked } = await loop([[START, ...call("q"), ...end("tool-calls")]], {}, {
+    engine,
+    cut: () => cut,
+  });
+  assertEquals(asked.length, 1);
+  const counts = parts.findLast((part) => part.type === "usage");
+  assertEquals([counts?.usage.input, counts?.searches], [10, 1]);
 });
