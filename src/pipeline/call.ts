@@ -72,6 +72,8 @@ export interface ProviderUse {
   service: string | undefined;
   /** It was paid by the caller's own credential. Absent: no. */
   own?: boolean;
+  /** Of a cancelled call: the provider did not report the usage. Absent: it did. */
+  estimated?: boolean;
 }
 
 /** Takes parts on at once, and resolves when it can take more; null: it leaves them. */

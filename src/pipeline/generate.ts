@@ -326,6 +326,7 @@ function bill({ batch }: Begun, prompt: Prompt, call: Call, kit: Kit): void {
   const use: ProviderUse = { usage: null, service: undefined };
   noteUsage(batch, prompt, { call, use }, kit);
   const said = batch.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+  use.estimated = use.usage === null || batch.some((part) => part.type === "usage" && part.estimated);
   if (use.usage === null && said > 0) use.usage = estimateUsage(call.size.chars, said);
   if (use.usage !== null) call.lost.push(use);
 }

@@ -133,7 +133,7 @@ class Meter {
         : call.lost.length === 0
         ? usage
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
-      estimated: this.#estimated,
+      estimated: this.#estimated || call.lost.some(({ estimated }) => estimated === true),
       searches,
       ttftMs: this.#ttft,
       latencyMs: kit.now() - call.created,

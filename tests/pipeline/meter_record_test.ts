@@ -6,7 +6,7 @@ import type { Prompt } from "../../src/exchange/prompt.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { Model } from "../../src/models/catalog.ts";
-import type { Arrival, Call } from "../../src/pipeline/call.ts";
+import type { Arrival, Call, ProviderUse } from "../../src/pipeline/call.ts";
 import type { Kit } from "../../src/pipeline/kit.ts";
 import { meter } from "../../src/pipeline/meter.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
@@ -34,7 +34,11 @@ const finish = (reason: "stop" | "length" | "content-filter"): Part => ({
  */
 async function record(
   batches: (Part[] | Error)[],
-  { provider = "p", taken = Infinity }: { provider?: string | null; taken?: number } = {},
+  { provider = "p", taken = Infinity, lost = [] }: {
+    provider?: string | null;
+    taken?: number;
+    lost?: ProviderUse[];
+  } = {},
 ): Promise<{ end: GenerationEnd | null; seen: Part[] }> {
   const clock = new StoppedClock();
   let end: GenerationEnd | null | undefined;
@@ -48,7 +52,7 @@ async function record(
     screened: null,
     prompt: some<Prompt>({}),
     uses: [],
-    lost: [],
+    lost,
     sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },
     reservation: {
       output: 0,
@@ -123,4 +127,12 @@ Deno.test("meter() estimates what no provider counted, at the end and when it is
   assertEquals([left.end?.status, left.end?.estimated, left.end?.usage?.output], ["interrupted", true, 20]);
   const silent = await record([[finish("stop")]]);
   assertEquals([silent.end?.usage, silent.end?.estimated], [null, false]);
+});
+
+Deno.test("meter() says of a record that it is estimated where what a cancelled call used is", async () => {
+  for (const estimated of [true, false]) {
+    const lost = [{ usage: normalizeUsage({ input: 10, output: 4 }), service: undefined, estimated }];
+    const { end } = await record([[word("hi")], [usage(2), finish("stop")]], { lost });
+    assertEquals([end?.usage?.input, end?.usage?.output, end?.estimated], [13, 6, estimated]);
+  }
 });
