@@ -50,7 +50,7 @@ export class KeyAdministration {
 
   async create(input: KeyInput): Promise<{ key: KeyReport; secret: string }> {
     const { store, keyring, clock, configured, member } = this.#options;
-    const written = readNewKey(input, clock.now());
+    const written = readNewKey(input);
     const team = this.#teamNamed(written.team);
     const key: StoredKey = {
       ...written,

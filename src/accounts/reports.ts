@@ -160,7 +160,7 @@ export class Reports {
 
   async #creditsOf(account: string): Promise<CreditsView> {
     const row = await this.#options.store.account(account);
-    if (row === null) throw noSuchAccount();
+    if (row === null) throw new Failure("not_found", "There is no such account.", { param: "name" });
     return creditsView(row);
   }
 
@@ -168,8 +168,6 @@ export class Reports {
     const { store, clock, changes, configured, sync } = this.#options;
     const addition = readCreditAddition({ amount, note });
     const name = readAccountName(account);
-    // A misspelt name would be an account that nobody has, and its credits lost.
-    if (!configured.hasAccount(name) && await store.account(name) === null) throw noSuchAccount();
     try {
       await store.addCredits(name, { ...addition, now: clock.now(), most: MOST_CREDITS });
     } catch (error) {
@@ -291,8 +289,4 @@ export class Reports {
       ? { ...filter, key: query.key }
       : { ...filter, keyId: query.key };
   }
-}
-
-function noSuchAccount(): Failure {
-  return new Failure("not_found", "There is no such account.", { param: "name" });
 }

@@ -195,13 +195,10 @@ Deno.test("credits are granted, added and spent", () =>
     const added = await call("POST", "/admin/accounts/default/credits", { amount: "10.5", note: "paid" });
     assertEquals(added.json.balance, "110.45");
     assertEquals((await call("GET", "/admin/accounts/nobody/credits")).status, 404);
-    const lost = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
-    assertEquals([lost.status, lost.json.error.code], [404, "not_found"]);
-    const { data } = (await call("GET", "/admin/accounts")).json;
-    assert(data.every(({ account }: { account: string }) => account !== "nobody"));
-    assertEquals((await call("POST", "/admin/accounts", { name: "nobody", credits: "1" })).status, 201);
-    const later = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
-    assertEquals(later.json.balance, "11.50");
+    // In 0.1.0 there was no other way to make an account.
+    const made = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
+    assertEquals([made.status, made.json.balance], [200, "10.50"]);
+    assertEquals((await call("GET", "/admin/accounts/nobody/credits")).json.balance, "10.50");
   }));
 
 Deno.test("providers are listed with their health", () =>
@@ -246,7 +243,6 @@ Deno.test("what is wrong in an administration call is said by field", () =>
         "requests_per_minute",
       ],
       ["POST", "/admin/keys", { name: "x", expires_at: "soon" }, 422, "expires_at"],
-      ["POST", "/admin/keys", { name: "x", expires_at: "2020-01-01T00:00:00Z" }, 422, "expires_at"],
       ["POST", "/admin/keys", { name: "x", models: "all" }, 422, "models"],
       ["POST", "/admin/keys", { name: "x", nmae: "y" }, 422, "nmae"],
       ["POST", "/admin/keys", "[]", 422, "JSON object"],
