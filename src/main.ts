@@ -124,6 +124,8 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       const main = import.meta.url;
       const status = await supervise({ source, flags, count, graceMs, permissions, resource, main, log });
       await json?.flush();
+      // Each worker has told for itself whether the collector answers.
+      if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(true);
       Deno.exit(status);
     }
     log("one worker only: a store in memory cannot be shared");

@@ -19,6 +19,7 @@ export async function importSeldom(): Promise<void> {
     import("./assembly/alert_rules.ts"),
     import("./assembly/payload_log.ts"),
     import("./commands/catalog_of.ts"),
+    import("./config/at_start.ts"),
     import("./config/shown.ts"),
     import("./console/attention.ts"),
     import("./console/mod.ts"),

@@ -351,8 +351,6 @@ function nameOf({ filter, member }: WatchOptions): string {
 export function unrecordedView(beginning: Beginning, errorCode: string | null, now: number): UnrecordedView {
   return {
     ...beginningView(beginning),
-    // One that is refused early may ask for a model that there is not.
-    model: beginning.model || beginning.requestedModel,
     status: "failed",
     error_code: errorCode,
     latency_ms: Math.max(0, now - beginning.created),

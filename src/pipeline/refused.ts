@@ -24,16 +24,17 @@ export function tellRefused(
   { accounts, catalog, metrics }: Pick<Kit, "accounts" | "catalog" | "metrics">,
 ): void {
   const { model, stream } = isObject(body) ? body : {};
-  const requestedModel = typeof model === "string" ? model : "";
+  const requested = typeof model === "string" ? model : "";
+  const known = catalog.find(requested);
   metrics.refused(code);
   accounts.refused({
     id,
     created,
     key,
     format,
-    requestedModel,
-    // Whatever callers write would crowd out the models that there are.
-    model: catalog.find(requestedModel)?.id ?? "",
+    // Whatever else callers write would crowd out the models that there are, and may be no name but their words.
+    requestedModel: known === undefined ? "" : requested,
+    model: known?.id ?? "",
     stream: stream === true,
     labels: labelsIfGood(header, body),
   }, code);

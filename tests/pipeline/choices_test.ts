@@ -4,7 +4,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import { choices } from "../../src/pipeline/choices.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, nextTurn } from "../support/time.ts";
 
 const answer = (text: string, output: number): Part[][] => [
   [{ type: "start" }, { type: "text-start", block: 0, choice: 0 }, { type: "text-delta", block: 0, text }],
@@ -70,6 +70,6 @@ Deno.test("choices() may fail while a slow caller takes what came before, and th
   const parts = choices(2, ask);
   assertEquals((await parts.next()).done, false);
   // A failure that nobody waits for ends the process when the event loop turns.
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await nextTurn();
   await assertRejects(() => collect(parts), Failure, "gone");
 });

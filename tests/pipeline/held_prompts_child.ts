@@ -4,6 +4,7 @@
  */
 import { chatChunk } from "../support/answers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { eventually, turns } from "../support/time.ts";
 
 const CALLS = 8;
 const BYTES = 1_000_000;
@@ -55,11 +56,11 @@ async function each(kind: string): Promise<number> {
     const before = held.length;
     const conn = await send(path, { model: "p/model", stream: true, ...body });
     conns.push(conn);
-    if (silent) { while (held.length === before) await new Promise((resolve) => setTimeout(resolve, 5)); }
+    if (silent) await eventually(() => held.length > before);
     else await conn.read(new Uint8Array(4096));
   };
   const used = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await turns(20);
     gc({ type: "major" });
     return Deno.memoryUsage().heapUsed;
   };

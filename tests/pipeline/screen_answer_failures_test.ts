@@ -1,4 +1,5 @@
 /** Answers that are screened, and whose provider fails. */
+import { nextTurn } from "../support/time.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { judgeHits } from "../../src/dlp/answer_fields.ts";
 import { Failure } from "../../src/exchange/failure.ts";
@@ -49,7 +50,7 @@ Deno.test("screenAnswer() tells of a failure once, however long the provider was
   })();
   const ended = assertRejects(() => reading, Failure, "Lost <EMAIL_ADDRESS_1>.");
   for (let i = 0; i < 5; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     now += 300;
     ticker.tick();
   }
