@@ -105,12 +105,12 @@ Deno.test("calls that are refused before a provider is asked count as failed, an
     while (!ids.every((id) => text.includes(`"${id}"`))) text += (await told.read()).value;
     await told.cancel();
     const ended = [...text.matchAll(/^event: end\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data));
-    for (const [i, [key, body, , code, model]] of REFUSED.entries()) {
+    for (const [i, [key, , , code, model]] of REFUSED.entries()) {
       const end = ended.find(({ id }) => id === ids[i]);
-      const asked = model ?? (typeof body === "string" ? "" : "demo/other");
       assertEquals([end.key, end.model, end.status, end.error_code, end.recorded], [
         key,
-        asked,
+        // Of a name that no model has nothing is told: it may be any words of the caller's.
+        model ?? "",
         "failed",
         code,
         false,
