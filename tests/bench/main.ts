@@ -111,11 +111,15 @@ if (ledgerOnly) {
 }
 if (!PINNED) say("no taskset here, or one core: programs share cores, and ratios are less steady");
 
+const kept: { measure: string; target: string; round: number; seen: Seen }[] = [];
+const failed: string[] = [];
+const rows: Row[] = [];
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     killAll();
     Deno.removeSync(folder, { recursive: true });
-    Deno.exit(1);
+    failed.push(`it was ended by ${signal}: what stands above is what was measured until then`);
+    report();
   });
 }
 const other = values.against === undefined ? null : otherGateway({ ...values, against: values.against });
@@ -127,9 +131,6 @@ const [json, byob, gateway] = await Promise.all([
   startGateway(folder, provider),
 ]);
 const load = startLoad(provider);
-const kept: { measure: string; target: string; round: number; seen: Seen }[] = [];
-const failed: string[] = [];
-const rows: Row[] = [];
 try {
   const bench: Bench = {
     quick: values.quick,
@@ -152,30 +153,43 @@ try {
     },
   };
   await warm(bench);
-  for (const name of names.filter((name) => name in MEASURES)) rows.push(...await MEASURES[name](bench));
+  for (const name of names.filter((name) => name in MEASURES)) {
+    try {
+      rows.push(...await MEASURES[name](bench));
+    } catch (error) {
+      // The others are worth their time all the same.
+      failed.push(`${name}: ${error instanceof Error ? error.message : error}`);
+      say(failed.at(-1)!);
+    }
+  }
   if (other !== null) rows.push(...await against(bench, other));
 } finally {
   await Promise.all([load, gateway, json, byob].map((program) => program.stop()));
   await provider.stop();
   await Deno.remove(folder, { recursive: true });
 }
-if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify({ rows, kept }, null, 1));
-console.log(`${machine()}\n\n${render(rows)}`);
-const waited = waitedForCore();
-if (waited !== null && waited > 0.2) {
-  console.log(
-    `\nThe machine was busy with other work: ${
-      Math.round(waited * 100)
-    } % of the time what is measured could have run and others had ` +
-      "its core. Trust CPU times and ratios more than rates and latencies.",
-  );
+report();
+
+/** Writes what was measured, and ends with status 1 where something failed. */
+function report(): never {
+  if (values.json !== undefined) Deno.writeTextFileSync(values.json, JSON.stringify({ rows, kept }, null, 1));
+  console.log(`${machine()}\n\n${render(rows)}`);
+  const waited = waitedForCore();
+  if (waited !== null && waited > 0.2) {
+    console.log(
+      `\nThe machine was busy with other work: ${
+        Math.round(waited * 100)
+      } % of the time what is measured could have run and others had ` +
+        "its core. Trust CPU times and ratios more than rates and latencies.",
+    );
+  }
+  if (failed.length > 0) {
+    console.log(
+      `\nWhat failed, and so says little:\n\n${failed.map((line) => `- ${line}`).join("\n")}`,
+    );
+  }
+  Deno.exit(failed.length > 0 ? 1 : 0);
 }
-if (failed.length > 0) {
-  console.log(
-    `\nCalls failed, so these rounds say little:\n\n${failed.map((line) => `- ${line}`).join("\n")}`,
-  );
-}
-Deno.exit(failed.length > 0 ? 1 : 0);
 
 /** Where and how a table came about. */
 function machine(): string {

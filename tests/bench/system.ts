@@ -42,6 +42,8 @@ export function children(pid: number): number | null {
 
 /** Looks at a program's open files that find the same. */
 const SAME_LOOKS = 3;
+/** What is counted: instructions outside of the kernel, written for a program to read. */
+const COUNTED = ["stat", "-x", ",", "-e", "instructions:u"];
 
 export interface Counting {
   /** Instructions of all threads since the beginning. */
@@ -49,14 +51,16 @@ export interface Counting {
 }
 
 /**
- * Counts what a process executes outside of the kernel, by `perf`; null: it is not here, or may not. What the kernel does for a
- * call depends on how many of them it hands over at once, and so on who else is busy.
+ * Counts what a process executes outside of the kernel, by `perf`; null: it is not here, may not, or the processor does not
+ * count (as in many virtual machines). What the kernel does for a call depends on how many of them it hands over at once, and
+ * so on who else is busy.
  */
 export async function countInstructions(pid: number): Promise<Counting | null> {
+  if (!await counts()) return null;
   const report = await Deno.makeTempFile();
   try {
     const perf = new Deno.Command("perf", {
-      args: ["stat", "-x", ",", "-e", "instructions:u", "-p", `${pid}`, "-o", report],
+      args: [...COUNTED, "-p", `${pid}`, "-o", report],
       stdin: "null",
       stdout: "null",
       stderr: "null",
@@ -76,8 +80,21 @@ export async function countInstructions(pid: number): Promise<Counting | null> {
     };
   } catch (error) {
     await Deno.remove(report);
-    if (error instanceof Deno.errors.NotFound) return null;
     throw error;
+  }
+}
+
+/** Where nothing can be counted, `perf` opens no counter of a process and waits for its end. */
+async function counts(): Promise<boolean> {
+  try {
+    const { stderr } = await new Deno.Command("perf", {
+      args: [...COUNTED, "true"],
+      stdin: "null",
+      stdout: "null",
+    }).output();
+    return /^\d+,.*instructions/m.test(new TextDecoder().decode(stderr));
+  } catch {
+    return false;
   }
 }
 
