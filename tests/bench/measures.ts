@@ -4,17 +4,9 @@
  * What "must" and "stretch" ask for is about ratios to relays that do nothing else, because absolute figures are the
  * machine's.
  */
-import { call, gatewayAs, type Target } from "./calls.ts";
+import { call, gatewayAs } from "./calls.ts";
 import type { Seen } from "./load.ts";
-import {
-  ANSWERS_SECRET,
-  BLOCKING_SECRET,
-  MASKING_SECRET,
-  type Program,
-  startGateway,
-  startLoad,
-  startRelay,
-} from "./programs.ts";
+import { ANSWERS_SECRET, BLOCKING_SECRET, MASKING_SECRET, type Program } from "./programs.ts";
 import {
   type Bench,
   cost,
@@ -29,13 +21,11 @@ import {
 } from "./rounds.ts";
 import { garbage } from "./garbage.ts";
 import { growth } from "./growth.ts";
+import { cold, memory } from "./memory_and_start.ts";
 import { agents, crowd, http2, search, store, tls, tlsHttp2 } from "./surroundings.ts";
 import { telemetry } from "./telemetry.ts";
 import { workers } from "./workers.ts";
-import { residentBytes } from "./system.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
-
-const MB = 1024 * 1024;
 
 async function whole(bench: Bench): Promise<Row[]> {
   const targets = [
@@ -155,65 +145,6 @@ async function full(bench: Bench): Promise<Row[]> {
   ];
 }
 
-/** Fresh programs, each with a load of its own, side by side: memory does not depend on who else runs. */
-async function memory(bench: Bench): Promise<Row[]> {
-  const folder = `${bench.folder}/memory`;
-  await Deno.mkdir(folder);
-  const programs = [await startGateway(folder, bench.provider), await startRelay("byob", bench.provider)];
-  const loads = [startLoad(bench.provider), startLoad(bench.provider)];
-  const targets = [gatewayAs(programs[0], "messages"), relay(programs[1], "BYOB converter", "messages")];
-  const rows: Row[] = [];
-  try {
-    await loads[0].work({
-      ...call(targets[0], "whole"),
-      connections: 1,
-      warmMs: 0,
-      runMs: 100,
-      helpers: [],
-    });
-    const idle = residentBytes(programs[0].pid);
-    rows.push(
-      row("idle memory", "MB", idle === null ? [] : [idle / MB], [], {
-        must: atMost(110),
-        stretch: atMost(80),
-      }),
-    );
-    for (const connections of bench.quick ? [1000] : [1000, 5000]) {
-      const rampMs = connections;
-      bench.say(`memory: ${connections} slow streams`);
-      const seen = await Promise.all(targets.map((target, i) =>
-        loads[i].work({
-          ...call(target, "stream-4-1000"),
-          connections,
-          rampMs,
-          warmMs: rampMs + 2000,
-          runMs: 500,
-          helpers: [],
-        })
-      ));
-      const [gateway, floor] = seen.map((one) => one.residentBytes === null ? [] : [one.residentBytes / MB]);
-      for (const [i, one] of seen.entries()) {
-        bench.keep(`memory of ${connections} streams`, targets[i], 0, one);
-      }
-      rows.push(
-        row(
-          `memory, ${connections.toLocaleString("en")} slow streams`,
-          "MB over the BYOB converter",
-          gateway,
-          floor,
-          {
-            must: atMost(1.3),
-            stretch: atMost(1),
-          },
-        ),
-      );
-    }
-  } finally {
-    await Promise.all([...loads, ...programs].map((program) => program.stop()));
-  }
-  return rows;
-}
-
 /** Sizes of prompts, in KB of text. */
 const SIZES = [1, 100, 2000];
 
@@ -266,36 +197,6 @@ async function prompts(bench: Bench): Promise<Row[]> {
         stretch: atMost(1),
       },
     ),
-  ];
-}
-
-async function cold(bench: Bench): Promise<Row[]> {
-  const folder = `${bench.folder}/cold`;
-  await Deno.mkdir(folder);
-  const took = async (target: () => Promise<Target>) => {
-    const started = performance.now();
-    const asked = await target();
-    const { port, path, headers, body } = call(asked, "whole");
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body });
-    await response.text();
-    const ms = performance.now() - started;
-    await asked.program.stop();
-    if (response.status !== 200) throw new Error(`The first answer has status ${response.status}.`);
-    return ms;
-  };
-  const gateway: number[] = [];
-  const floor: number[] = [];
-  for (let round = 0; round < (bench.rounds ?? (bench.quick ? 2 : 5)); round++) {
-    bench.say(`cold ${round + 1}`);
-    gateway.push(await took(async () => gatewayAs(await startGateway(folder, bench.provider), "chat")));
-    floor.push(await took(async () => relay(await startRelay("json", bench.provider), "JSON relay", "chat")));
-  }
-  return [
-    row("cold start to first answer", "ms", gateway, [], {
-      must: atMost(300),
-      stretch: atMost(150),
-      note: `the JSON relay takes ${median(floor).toFixed(0)} ms`,
-    }),
   ];
 }
 

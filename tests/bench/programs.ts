@@ -248,6 +248,16 @@ function configuration(address: string, store: string) {
   };
 }
 
+/** Sections of a gateway that screens nothing and has the usual bounds, as most are started. */
+export const FEW_SECTIONS = {
+  server: { port: 0 },
+  dlp_policies: {},
+  keys: configuration("", "").keys.slice(0, 1),
+};
+
+/** Sections of one with policies, and the usual bounds. */
+export const SCREENING_SECTIONS = { server: { port: 0 } };
+
 export function startLoad(provider: Program): Load {
   const child = start(HELPER_CORE, [`${FILES.pathname}load.ts`], { stdin: "piped" });
   const answers = lines(child.stdout);
