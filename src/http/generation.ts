@@ -111,9 +111,8 @@ async function generate(
   try {
     if (admitted !== true) {
       const began = kit.now();
-      if (!await admitted) throw OVERLOADED;
+      if (!await whileThere(request, admitted)) throw OVERLOADED;
       steps.waited("queue", kit.now() - began);
-      stays(request);
     }
     const caller = asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     own(place, caller, bytes, state);
@@ -131,9 +130,8 @@ async function generate(
     const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(caller.id) : null;
     if (turn !== null) {
       const began = kit.now();
-      await turn;
+      await whileThere(request, turn);
       steps.waited("turn", kit.now() - began);
-      stays(request);
     }
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? caller : authenticate(context);
@@ -225,11 +223,15 @@ async function generate(
   }
 }
 
+/** Nobody reads it. */
 const LEFT = new Failure("service_unavailable", "The caller left before the call had begun.");
 
-/** Of a call that has waited to begin: no provider is asked for a caller who left meanwhile. Throws what nobody reads. */
-function stays({ signal }: IncomingRequest): void {
+/** Waits for a call's turn to begin. Throws {@link LEFT} where its caller leaves meanwhile: no provider is asked for nobody. */
+async function whileThere<T>({ signal }: IncomingRequest, turn: Promise<T>): Promise<T> {
+  // Read before the wait: the signal of a request of `Deno.serve` does not tell of a caller who left before it was read (Deno 2.9.6).
+  const value = await turn;
   if (signal.aborted) throw LEFT;
+  return value;
 }
 
 /** The format as it writes a stream all at once; null: the caller does not want it, or the format cannot. */

@@ -126,6 +126,22 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
   await provider.close();
 });
 
+/** A request whose body came with its head. @param signal asked for each time that the gateway looks at it */
+function requestOf(body: unknown, signal: () => AbortSignal): IncomingRequest {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  return {
+    method: "POST",
+    url: "http://127.0.0.1/v1/chat/completions",
+    headers: new Headers({ authorization: `Bearer ${SECRET}`, "content-length": `${bytes.length}` }),
+    body: null,
+    get signal() {
+      return signal();
+    },
+    arrayBuffer: () => Promise.resolve(bytes.buffer),
+    atHand: (read) => read(bytes),
+  };
+}
+
 /** Calls that are there in one turn of the event loop, more than begin in one. */
 const CROWDS = {
   "its stream waits for its turn": { stream: true, calls: 20 },
@@ -145,28 +161,20 @@ for (const [what, { stream, calls }] of Object.entries(CROWDS)) {
     const { url, gateway, close } = await testGateway({
       p: { api: "openai-chat", url: provider.url + "/v1" },
     });
-    // Their bodies came with their heads.
-    const request = (content: string, { signal }: AbortController): IncomingRequest => {
-      const bytes = new TextEncoder().encode(
-        JSON.stringify({ model: "p/model", stream, messages: [{ role: "user", content }] }),
-      );
-      return {
-        method: "POST",
-        url: `${url}/v1/chat/completions`,
-        headers: new Headers({ authorization: `Bearer ${SECRET}`, "content-length": `${bytes.length}` }),
-        body: null,
-        signal,
-        arrayBuffer: () => Promise.resolve(bytes.buffer),
-        atHand: (read) => read(bytes),
-      };
+    // Those who leave do so once the gateway looks whether they are there.
+    const request = (content: string, leaves: boolean) => {
+      const caller = new AbortController();
+      return requestOf({ model: "p/model", stream, messages: [{ role: "user", content }] }, () => {
+        if (leaves) queueMicrotask(() => caller.abort());
+        return caller.signal;
+      });
     };
-    const callers = Array.from({ length: calls }, () => new AbortController());
-    const answers = callers.map((caller, i) => gateway.handle(request(`call ${i}`, caller)));
     const stay = calls - 8;
-    for (const caller of callers.slice(stay)) caller.abort();
+    const names = Array.from({ length: calls }, (_, i) => `call ${i}`);
+    const answers = names.map((name, i) => gateway.handle(request(name, i >= stay)));
     const texts = await Promise.all(answers.map(async (answer) => await (await answer).text()));
     assertEquals(texts.filter((text) => text.includes("hello")).length, stay);
-    assertEquals(asked.toSorted(), callers.slice(0, stay).map((_, i) => `call ${i}`).toSorted());
+    assertEquals(asked.toSorted(), names.slice(0, stay).toSorted());
     await gateway.idle();
     assertEquals((await gateway.accounts.generations({ limit: 100 })).data.length, stay);
     const metrics = await fetch(`${url}/metrics`).then((r) => r.text());
