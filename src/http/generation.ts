@@ -159,6 +159,11 @@ async function generate(
       steps,
     };
     const { call, parts } = await run(arriving, kit);
+    // It was screened, or waited for money, and no provider has been asked yet.
+    if (kept === null && arriving.gone()) {
+      await call.reservation.release();
+      throw LEFT;
+    }
     handedOver = true;
     release = () => call.held?.close();
     headers = call.headers;

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
-import { chatChunk } from "../support/answers.ts";
+import { chatChunk, leastAnswer } from "../support/answers.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { StoppedClock } from "../support/time.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 
 const USAGE = `data: ${
   JSON.stringify({
@@ -183,3 +183,40 @@ for (const [what, { stream, calls }] of Object.entries(CROWDS)) {
     await provider.close();
   });
 }
+
+Deno.test("a caller who leaves while its call waits for money is not asked for, and pays nothing", async () => {
+  const begun = Promise.withResolvers<void>();
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  const provider = loopbackProvider(async (seen) => {
+    begun.resolve();
+    await going;
+    return leastAnswer(seen);
+  });
+  // One call is expected to cost some 0.6, until it has ended.
+  const { gateway, close } = await testGateway({
+    p: {
+      api: "openai-chat",
+      url: provider.url + "/v1",
+      model: { max_completion_tokens: 60, pricing: { prompt: "0", completion: "0.01" } },
+    },
+  }, { keys: [{ name: "test", secret: SECRET, spend_limit: { amount: "1", period: "day" } }] });
+  const stays = new AbortController();
+  const leaves = new AbortController();
+  const answered = gateway.handle(requestOf(BODY(false), () => stays.signal));
+  await begun.promise;
+  let looked = false;
+  const left = gateway.handle(requestOf(BODY(false), () => {
+    looked = true;
+    return leaves.signal;
+  }));
+  await eventually(() => looked);
+  leaves.abort();
+  go();
+  assertEquals((await answered).status, 200);
+  await (await left).text();
+  await gateway.idle();
+  assertEquals(provider.seen.length, 1);
+  assertEquals((await gateway.accounts.generations({})).data.length, 1);
+  await close();
+  await provider.close();
+});
