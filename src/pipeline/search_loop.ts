@@ -140,15 +140,16 @@ export async function* searchLoop(
         used++;
         const at = block++;
         starts.push({ type: "search-start", block: at, choice: 0, id, query });
-        running.push(
-          search(query).then(async (found) => {
-            if (!found.failed) billed++;
-            results[i] = outcomeContent(found, limit - used);
-            const all = found.hits.map(({ url, title }) => ({ url, title }));
-            const hits = await loop.shown?.(all) ?? all;
-            return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
-          }),
-        );
+        const ended = search(query).then(async (found): Promise<Part> => {
+          if (!found.failed) billed++;
+          results[i] = outcomeContent(found, limit - used);
+          const all = found.hits.map(({ url, title }) => ({ url, title }));
+          const hits = await loop.shown?.(all) ?? all;
+          return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
+        });
+        // It may fail while a slow caller takes the starts: nobody waits for it then, and the process would end.
+        ended.catch(() => {});
+        running.push(ended);
       }
     }
     if (starts.length === 0) idle++;

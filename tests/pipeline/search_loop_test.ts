@@ -1,12 +1,13 @@
 /** The loop alone, its provider and its engine functions of the test. Through the whole gateway: tests/websearch. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
-import type { Part } from "../../src/exchange/part.ts";
+import type { Part, SearchHit } from "../../src/exchange/part.ts";
 import type { Prompt, ResultContent } from "../../src/exchange/prompt.ts";
 import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import { type Next, searchLoop } from "../../src/pipeline/search_loop.ts";
 import { searchLimit, wantsSearch } from "../../src/pipeline/shape.ts";
 import type { WebSearch } from "../../src/websearch/mod.ts";
+import { nextTurn } from "../support/time.ts";
 
 const PROMPT: Prompt = {
   format: "messages",
@@ -61,6 +62,9 @@ async function loop(
     screen?: (query: string) => string | null;
     affords?: (spent: Usage, next: Next) => boolean;
     cut?: () => boolean;
+    shown?: (hits: SearchHit[]) => Promise<SearchHit[]>;
+    /** While the caller takes some of the parts. */
+    taking?: () => Promise<void>;
   } = {},
 ): Promise<Ran> {
   const asked: Prompt[] = [];
@@ -80,10 +84,14 @@ async function loop(
       chars: 11,
       mostOutput: more.maxOutput ?? null,
       cut: options.cut,
+      shown: options.shown,
       affords: (spent, next) => Promise.resolve(options.affords?.(spent, next) ?? true),
     },
   );
-  for await (const batch of run) parts.push(...batch);
+  for await (const batch of run) {
+    parts.push(...batch);
+    await options.taking?.();
+  }
   return { parts, asked };
 }
 
@@ -286,4 +294,13 @@ Deno.test("searchLoop() asks no provider again for a call that was ended while i
   assertEquals(asked.length, 1);
   const counts = parts.findLast((part) => part.type === "usage");
   assertEquals([counts?.usage.input, counts?.searches], [10, 1]);
+});
+
+Deno.test("searchLoop() may fail at a search while a slow caller takes what came before, and the process goes on", async () => {
+  const run = loop([[START, ...call("q"), ...end("tool-calls")]], {}, {
+    shown: () => Promise.reject(new Error("it cannot be told")),
+    // A failure that nobody waits for ends the process when the event loop turns.
+    taking: nextTurn,
+  });
+  await assertRejects(() => run, Error, "it cannot be told");
 });
