@@ -113,6 +113,8 @@ export async function* searchLoop(
       estimated = true;
     }
     if (estimated) yield [counts()];
+    // Nobody waits for it, and its place is needed: nothing is searched for it.
+    if (loop.cut?.()) return;
 
     const finish = reader.finish ?? { type: "finish", choice: 0, reason: "stop" };
     const called = finish.reason === "tool-calls" || finish.reason === "stop";
@@ -155,7 +157,7 @@ export async function* searchLoop(
     if (starts.length === 0) idle++;
     else yield starts;
     for await (const end of inOrderOfCompletion(running)) yield [end, counts()];
-    // Nobody waits for it, and its place is needed: no provider is asked again.
+    // Nor is a provider asked again.
     if (loop.cut?.()) return;
     const next = [reader.turn(), resultTurn(calls, tool.name, results)];
     turns = [...turns, ...next];

@@ -296,6 +296,11 @@ Deno.test("searchLoop() asks no provider again for a call that was ended while i
   assertEquals([counts?.usage.input, counts?.searches], [10, 1]);
 });
 
+Deno.test("searchLoop() searches nothing for a call that was ended in the middle of its answer", async () => {
+  const { parts } = await loop([[START, ...call("q"), USAGE]], {}, { cut: () => true });
+  assertEquals(parts.map(({ type }) => type), ["start", "usage"]);
+});
+
 Deno.test("searchLoop() may fail at a search while a slow caller takes what came before, and the process goes on", async () => {
   const run = loop([[START, ...call("q"), ...end("tool-calls")]], {}, {
     shown: () => Promise.reject(new Error("it cannot be told")),
