@@ -135,9 +135,10 @@ async function hasFailed(
 ): Promise<boolean> {
   const found = await resumption.find(id, key.id);
   if (found === null || found.goesOn) return false;
-  const { status } = await state.administration.generation(id, { owner: key }).catch(() => ({
-    status: "failed",
-  }));
+  const { status } = await state.administration.generation(id, { owner: key }).catch((thrown) => {
+    if (!(thrown instanceof Failure) || thrown.code !== "not_found") throw thrown;
+    return { status: "failed" };
+  });
   return status === "failed" || status === "interrupted";
 }
 

@@ -60,16 +60,21 @@ Deno.test("the same request of the same session joins, and one that failed runs 
   await provider.close();
 });
 
-Deno.test("a store that goes away while a repeat joins is told as such", async () => {
+/** Asks for what the same session has asked for before, which has ended. */
+async function repeatCode(
+  find: () => Promise<unknown>,
+  generation: () => Promise<unknown> = () => Promise.reject(new Error("it is not asked for")),
+): Promise<string> {
+  let claims = 0;
   const resumption = {
-    claim: () => Promise.resolve({ joined: "gen_1", same: true, lost: false }),
-    find: () => Promise.reject(new StoreUnavailable("away")),
+    claim: () => Promise.resolve(claims++ === 0 ? { joined: "gen_1", same: true, lost: false } : { live: {} }),
+    find,
   };
   const context = {
     id: "gen_2",
     path: "/v1/chat/completions",
     request: { headers: new Headers({ ...JOINS, session_id: "s1" }) },
-    state: { resumption: () => Promise.resolve(resumption) },
+    state: { resumption: () => Promise.resolve(resumption), administration: { generation } },
   } as unknown as RequestContext;
   const key = { id: "k", resumeMs: null } as Parameters<typeof keeping>[1]["key"];
   const run = <T>(work: Generator<void, T>): T => {
@@ -78,5 +83,13 @@ Deno.test("a store that goes away while a repeat joins is told as such", async (
     return step.value;
   };
   const asked = () => keeping(context, { key, formatName: "chat_completions", body: BODY, run });
-  assertEquals((await assertRejects(asked, Failure)).code, "service_unavailable");
+  return (await assertRejects(asked, Failure)).code;
+}
+
+Deno.test("a store that goes away while a repeat joins is told as such, and nothing runs anew", async () => {
+  assertEquals(await repeatCode(() => Promise.reject(new StoreUnavailable("away"))), "service_unavailable");
+  const ended = () => Promise.resolve({ goesOn: false });
+  for (const away of [new StoreUnavailable("away"), new Failure("service_unavailable", "away")]) {
+    assertEquals(await repeatCode(ended, () => Promise.reject(away)), "service_unavailable");
+  }
 });
