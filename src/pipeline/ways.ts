@@ -3,7 +3,7 @@ import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Call } from "./call.ts";
 import { choices } from "./choices.ts";
-import { generate } from "./generate.ts";
+import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
@@ -23,8 +23,10 @@ export async function askOtherwise(call: Call, kit: Kit): Promise<AsyncGenerator
 }
 
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const once: Ask = (prompt) => generate(call, prompt, kit);
-  const { screened } = call;
+  const { screened, shape } = call;
+  const once: Ask = shape.search || shape.calls > 1
+    ? (prompt) => generate(call, prompt, kit)
+    : () => generateOnce(call, kit);
   if (!screened?.answers) return askWith(once, call, kit);
   const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
   return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);

@@ -1,5 +1,5 @@
 /**
- * Prints how many bytes a call holds whose messages have a megabyte: of each format once its stream has begun, and of one whose
+ * Prints how many bytes a call holds whose messages have a megabyte: of each kind once its stream has begun, and of one whose
  * provider has not answered yet. Run with --v8-flags=--expose-gc.
  */
 import { chatChunk } from "../support/answers.ts";
@@ -12,10 +12,28 @@ const BYTES = 1_000_000;
 const gc = (globalThis as unknown as { gc(options: { type: string }): void }).gc;
 
 const text = (of: number) => `${of}: ${"lorem ipsum ".repeat(BYTES / 12)}`;
-const PATHS: Record<string, (of: number) => Record<string, unknown>> = {
-  chat_completions: (of) => ({ path: "chat/completions", messages: [{ role: "user", content: text(of) }] }),
-  messages: (of) => ({ path: "messages", max_tokens: 9, messages: [{ role: "user", content: text(of) }] }),
-  responses: (of) => ({ path: "responses", input: text(of) }),
+const messages = (of: number) => [{ role: "user", content: text(of) }];
+
+interface Asked {
+  path: string;
+  /** Lines of its head. */
+  head?: string;
+  body: Record<string, unknown>;
+}
+
+const KINDS: Record<string, (of: number) => Asked> = {
+  chat_completions: (of) => ({ path: "chat/completions", body: { messages: messages(of) } }),
+  messages: (of) => ({ path: "messages", body: { max_tokens: 9, messages: messages(of) } }),
+  responses: (of) => ({ path: "responses", body: { input: text(of) } }),
+  screened: (of) => ({
+    path: "chat/completions",
+    body: { messages: messages(of), plugins: { dlp: { mode: "mask", answers: "mask" } } },
+  }),
+  repaired: (of) => ({
+    path: "chat/completions",
+    head: "x-svc-repair: true\r\n",
+    body: { messages: messages(of) },
+  }),
 };
 
 const encoder = new TextEncoder();
@@ -37,9 +55,9 @@ const gateway = await testGateway({
 const port = Number(new URL(gateway.url).port);
 
 /** Sends a request, and keeps nothing of it. */
-async function send(path: unknown, body: unknown): Promise<Deno.TcpConn> {
-  const bytes = encoder.encode(JSON.stringify(body));
-  const head = `POST /v1/${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SECRET}\r\n` +
+async function send({ path, head: more = "", body }: Asked): Promise<Deno.TcpConn> {
+  const bytes = encoder.encode(JSON.stringify({ model: "p/model", stream: true, ...body }));
+  const head = `POST /v1/${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SECRET}\r\n${more}` +
     `content-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;
   const conn = await Deno.connect({ hostname: "127.0.0.1", port });
   for (let rest of [encoder.encode(head), bytes]) {
@@ -52,9 +70,8 @@ async function send(path: unknown, body: unknown): Promise<Deno.TcpConn> {
 async function each(kind: string): Promise<number> {
   const conns: Deno.TcpConn[] = [];
   const open = async (of: number) => {
-    const { path, ...body } = PATHS[kind](of);
     const before = held.length;
-    const conn = await send(path, { model: "p/model", stream: true, ...body });
+    const conn = await send(KINDS[kind](of));
     conns.push(conn);
     if (silent) await eventually(() => held.length > before);
     else await conn.read(new Uint8Array(4096));
@@ -75,7 +92,7 @@ async function each(kind: string): Promise<number> {
 }
 
 const found: Record<string, number> = {};
-for (const kind of Object.keys(PATHS)) found[kind] = await each(kind);
+for (const kind of Object.keys(KINDS)) found[kind] = await each(kind);
 silent = true;
 found.unanswered = await each("chat_completions");
 console.log(JSON.stringify(found));
