@@ -91,8 +91,8 @@ function addressOf(line: RequestLine, host: string | undefined, fields: Map<stri
   }
   if (target === "*" && method === "OPTIONS") return `http://${host || "localhost"}/`;
   // As a caller asks who takes this for a proxy; its authority stands in for the header.
-  const absolute = /^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target);
-  if (absolute === null) throw new WireError("the target is no path");
+  const absolute = /^https?:\/\/([^/?]+)([/?].*)?$/i.exec(target);
+  if (absolute === null || NOT_OF_HOSTS.test(absolute[1])) throw new WireError("the target is no path");
   const [, authority, rest = "/"] = absolute;
   fields.set("host", authority);
   return `http://${authority}${rest.startsWith("/") ? rest : `/${rest}`}`;

@@ -243,6 +243,7 @@ const REFUSED: Record<string, [text: string, status: number]> = {
   "no target": ["GET HTTP/1.1\r\nhost: h\r\n\r\n", 400],
   "a target with a blank": ["GET /a b HTTP/1.1\r\nhost: h\r\n\r\n", 400],
   "a target that is no path": ["GET a HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "a target whose host holds a path": ["GET http://h\\open/shut HTTP/1.1\r\nhost: h\r\n\r\n", 400],
   "a tunnel": ["CONNECT h:443 HTTP/1.1\r\nhost: h\r\n\r\n", 400],
   "credentials in the target": ["GET http://u:p@h/ HTTP/1.1\r\nhost: h\r\n\r\n", 400],
   "another version": ["GET / HTTP/2.0\r\nhost: h\r\n\r\n", 505],
