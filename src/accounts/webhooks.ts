@@ -14,7 +14,7 @@ import {
   type WarningData,
   type WebhookRef,
 } from "../store/mod.ts";
-import { ask } from "../outgoing/ask.ts";
+import { ask, whyNotTaken } from "../outgoing/ask.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./money.ts";
@@ -228,8 +228,9 @@ export class Webhooks {
     if (trouble instanceof StoreUnavailable || this.#complained.has(id)) return;
     this.#complained.add(id);
     const name = this.#all().find(({ ref }) => ref.id === id)?.name ?? "a receiver";
-    const why = typeof trouble === "string" ? trouble : trouble instanceof Error ? trouble.name : "unknown";
-    this.#options.warn(`${name} could not be told of an event, which is tried again: ${why}`);
+    this.#options.warn(
+      `${name} could not be told of an event, which is tried again: ${whyNotTaken(trouble)}`,
+    );
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
+import { whyNotTaken } from "../outgoing/ask.ts";
 import { type AlertEvent, type AlertStore, type OpenAlert, StoreUnavailable } from "../store/mod.ts";
 import type { AlertRule, SmtpConfig } from "./config.ts";
 import { Judge } from "./judge.ts";
@@ -196,16 +197,17 @@ export class Alerts {
     const found = this.receivers.find(({ id }) => id === receiver)!;
     const delivery = { id: `evt_${crypto.randomUUID().replaceAll("-", "")}`, created: now(), data };
     const told = (async () => {
+      let trouble: unknown;
       for (const wait of [0, ...RETRIES_MS]) {
         if (wait > 0) await this.#rest(wait);
         if (this.#ending.signal.aborted) return;
-        const trouble = await found.send(
+        trouble = await found.send(
           delivery,
           AbortSignal.any([this.#ending.signal, AbortSignal.timeout(ANSWER_MS)]),
         );
         if (trouble === null) return;
       }
-      warn(`${found.name} could not be told of an alert`);
+      warn(`${found.name} could not be told of an alert: ${whyNotTaken(trouble)}`);
     })().finally(() => this.#telling.delete(told));
     this.#telling.add(told);
   }

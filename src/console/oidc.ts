@@ -8,7 +8,7 @@ import * as oauth from "oauth4webapi";
 import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
 import { excessOf, type JsonBudget } from "../exchange/json_budget.ts";
 import type { OidcConfig } from "../http/oidc_config.ts";
-import { ask } from "../outgoing/ask.ts";
+import { ask, whyNotTaken } from "../outgoing/ask.ts";
 
 /** What a browser brings back. */
 export interface Flow {
@@ -180,7 +180,7 @@ async function claimsOf(
     }
     const network = error instanceof TypeError ||
       (error instanceof DOMException && error.name === "TimeoutError");
-    if (network) throw away(error.name);
+    if (network) throw away(whyNotTaken(error));
     // The library's codes say which check failed; its texts may hold parts of tokens.
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw new SignInRefused(
@@ -220,9 +220,8 @@ async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> 
     const response = await oauth.discoveryRequest(issuer, { algorithm: "oidc", ...options(config) });
     return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
-    throw away(
-      error instanceof Error ? `${error.name} ${"code" in error ? error.code : ""}`.trim() : "unknown",
-    );
+    // The library's codes say what is wrong with an answer.
+    throw away(error instanceof Error && "code" in error ? `${error.name} ${error.code}` : whyNotTaken(error));
   }
 }
 

@@ -59,7 +59,7 @@ class NoAnswer extends TypeError {
   readonly reason: string | null;
 
   constructor(reason: string | null) {
-    super("there is no answer");
+    super(reason === null ? "there is no answer" : `there is no answer: ${reason}`);
     this.reason = reason;
   }
 }
@@ -67,6 +67,14 @@ class NoAnswer extends TypeError {
 /** The same words with the reason behind them, where {@link ask} has thrown it and the reason is known. */
 export function withReason(words: string, thrown: unknown): string {
   return thrown instanceof NoAnswer && thrown.reason !== null ? `${words}: ${thrown.reason}` : words;
+}
+
+/** Why something was not taken, for the operator: a text is told as it is, of errors that {@link ask} does not throw the name alone. */
+export function whyNotTaken(trouble: unknown): string {
+  if (typeof trouble === "string") return trouble;
+  if (trouble instanceof NoAnswer) return withReason("it cannot be reached", trouble);
+  if (!(trouble instanceof Error)) return "for an unknown reason";
+  return trouble.name === "TimeoutError" ? "it did not answer in time" : trouble.name;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
 import { Failure } from "../exchange/failure.ts";
-import { whyUnreachable } from "./why_unreachable.ts";
+import { because } from "./why_unreachable.ts";
 
 export interface Exchange {
   /** Absent: POST. */
@@ -42,12 +42,10 @@ export function timeout(ms: number, begun = false): Failure {
 
 /** @param proxied it was asked through a proxy */
 export function unreachable(cause: unknown, proxied = false): Failure {
-  const why = whyUnreachable(cause);
+  const words = `the provider cannot be reached${proxied ? " through the proxy" : ""}`;
   return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
     cause,
-    operator: `the provider cannot be reached${proxied ? " through the proxy" : ""}${
-      why === null ? "" : `: ${why}`
-    }`,
+    operator: because(words, cause),
   });
 }
 

@@ -40,6 +40,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 /** Causes of causes that are looked at. */
 const DEEPEST = 4;
 
+/** The same words with the reason behind them, where it is known. */
+export function because(words: string, cause: unknown): string {
+  const why = whyUnreachable(cause);
+  return why === null ? words : `${words}: ${why}`;
+}
+
 /** @returns null: the error is of no known kind */
 export function whyUnreachable(cause: unknown): string | null {
   let said = "";

@@ -208,12 +208,13 @@ Deno.test("otlp: over gRPC a message and its status go over HTTP/2", async () =>
 
 Deno.test("otlp: what a collector does not take is tried again, is bounded, and ends with the process", async () => {
   const lost: [number, string][] = [];
-  const queueOf = (outcomes: Outcome[], timeoutMs = 10_000) => {
+  const queueOf = (outcomes: (Outcome | Error)[], timeoutMs = 10_000) => {
     let sent = 0;
     const queue = new Queue({
       post: (_, signal) => {
         sent++;
         const next = outcomes.shift();
+        if (next instanceof Error) return Promise.reject(next);
         if (next !== undefined) return Promise.resolve(next);
         return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       },
@@ -240,6 +241,12 @@ Deno.test("otlp: what a collector does not take is tried again, is bounded, and 
   for (let i = 0; i < 20; i++) await null;
   await down.queue.close(10_000);
   assertEquals([down.sent(), lost.splice(0)], [2, [[1, "it answered 503"]]]);
+
+  const refusal = new Deno.errors.ConnectionRefused("Connection refused (os error 111)");
+  const absent = queueOf([refusal, refusal]);
+  absent.queue.add({ body, count: 1 });
+  await absent.queue.close(10_000);
+  assertEquals(lost.splice(0), [[1, "it cannot be reached: the connection was refused"]]);
 
   const silent = queueOf([]);
   silent.queue.add({ body: new Uint8Array(20 << 20), count: 5 });

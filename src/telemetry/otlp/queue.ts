@@ -1,4 +1,5 @@
 /** Bodies of requests on their way to a collector: one after the other, tried again for a while, dropped beyond a bound. */
+import { because } from "../../outgoing/why_unreachable.ts";
 import type { Post } from "./request.ts";
 
 /** Memory for what waits, of one kind of data. */
@@ -92,9 +93,9 @@ export class Queue {
         why = outcome.why;
         if (outcome.kind === "refused") return why;
         pauseMs = outcome.afterMs ?? pauseMs;
-      } catch {
+      } catch (thrown) {
         this.#hangs = signal.aborted;
-        why = signal.aborted ? "it did not answer in time" : "it cannot be reached";
+        why = signal.aborted ? "it did not answer in time" : because("it cannot be reached", thrown);
       }
       if (tries === TRIES || this.#closes) return why;
       await this.#pause(Math.min(LONGEST_PAUSE_MS, pauseMs));
