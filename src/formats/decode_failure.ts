@@ -72,7 +72,6 @@ export function decodeLateFailure(error: unknown): Failure {
   return classify(complaint.status ?? 0, complaint, complaint.retryAfter);
 }
 
-/** A stream that ended without its terminal marker, or a body that is no answer. */
 /** Answers that one reply may hold; no API gives more than some hundred. */
 export const MOST_CHOICES = 1024;
 
@@ -80,6 +79,7 @@ export function tooManyChoices(): Failure {
   return brokenAnswer(`it holds more than ${MOST_CHOICES} choices`);
 }
 
+/** A stream that ended without its terminal marker, or a body that is no answer. */
 export function brokenAnswer(what: string): Failure {
   return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`, { begun: true });
 }

@@ -1,4 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import { DocumentNames, encodeAttachment } from "../../src/formats/converse/encode_media.ts";
 import { audioFormat, audioType, decodeUrl, isText, joinBase64 } from "../../src/formats/media.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { soundType } from "../../src/formats/chat_completions/decode_media_blocks.ts";
@@ -76,5 +78,13 @@ Deno.test("isText() takes types with parameters and capitals, and no binary ones
   for (const type of types) assertEquals(isText(type), true, type);
   for (const type of ["application/pdf", "image/png", "application/octet-stream", ""]) {
     assertEquals(isText(type), false, type);
+  }
+});
+
+Deno.test("a media type of a name that JavaScript's objects have is none that Bedrock takes", () => {
+  const source = { kind: "base64", mediaType: "constructor", data: "aGk=" } as const;
+  for (const type of ["image", "document"] as const) {
+    const encoded = () => encodeAttachment({ type, source }, new DocumentNames());
+    assertThrows(encoded, Failure, "got constructor");
   }
 });

@@ -90,7 +90,7 @@ export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   if (source.kind === "text") return { text: source.text };
   const from = encodeSource(type, source);
   const mediaType = source.kind === "base64" ? source.mediaType : typeOf(source);
-  const format = FORMATS[type][bare(mediaType)];
+  const format = formatOf(type, mediaType);
   if (format === undefined) throw refusal(type, `got ${mediaType.slice(0, 100)}`);
   return { [type]: { format, source: from } };
 }
@@ -117,7 +117,7 @@ function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
   const mediaType = source.kind === "base64"
     ? untyped(source.mediaType, source.data, c.name)
     : typeOf(source);
-  const format = FORMATS.document[bare(mediaType)] ?? (isText(mediaType) ? "txt" : undefined);
+  const format = formatOf("document", mediaType) ?? (isText(mediaType) ? "txt" : undefined);
   if (format === undefined) throw refusal("document", `got ${mediaType.slice(0, 100)}`);
   return document(format, from);
 }
@@ -141,6 +141,11 @@ function typeOf(source: Source): string {
   if (source.kind === "url" && source.mediaType !== undefined) return source.mediaType;
   const address = source.kind === "url" ? source.url : source.kind === "file" ? source.id : "";
   return typeOfName(address);
+}
+
+function formatOf(type: Attachment["type"], mediaType: string): string | undefined {
+  const name = bare(mediaType);
+  return Object.hasOwn(FORMATS[type], name) ? FORMATS[type][name] : undefined;
 }
 
 function bare(mediaType: string): string {

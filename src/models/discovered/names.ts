@@ -83,7 +83,8 @@ export function idOf(door: string | null, provider: string, model: string): stri
   const dotted = door === "bedrock" ? /^([a-z\d]+)\.(.+)$/.exec(name) : null;
   if (slash > 0 || dotted) {
     const [vendor, rest] = dotted ? [dotted[1], dotted[2]] : [name.slice(0, slash), name.slice(slash + 1)];
-    const known = VENDORS[vendor.toLowerCase()] ?? vendorOf(vendor.toLowerCase());
+    const lower = vendor.toLowerCase();
+    const known = Object.hasOwn(VENDORS, lower) ? VENDORS[lower] : vendorOf(lower);
     return `${known}/${plain(known, rest)}`;
   }
   const family = FAMILIES.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1] ?? door;

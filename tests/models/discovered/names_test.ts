@@ -21,6 +21,8 @@ const NAMES: [door: string | null, provider: string, model: string, id: string][
   ["openrouter", "openrouter", "anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4-5"],
   ["openrouter", "openrouter", "x-ai/grok-4", "xai/grok-4"],
   ["openrouter", "openrouter", "qwen/qwen3-8b", "alibaba/qwen3-8b"],
+  // A name that JavaScript's objects have.
+  ["openrouter", "openrouter", "constructor/x", "constructor/x"],
   ["fireworks", "fireworks", "accounts/fireworks/models/kimi-k2", "moonshot/kimi-k2"],
   ["cloudflare", "cloudflare", "@cf/meta/llama-3.2-3b-instruct", "meta/llama-3.2-3b-instruct"],
   ["databricks", "databricks", "databricks-claude-opus-4-6", "anthropic/claude-opus-4-6"],
