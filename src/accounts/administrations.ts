@@ -9,6 +9,7 @@ import { memberAdministration } from "./member_administration.ts";
 import { Reports } from "./reports.ts";
 import { makeStatement } from "./statement.ts";
 import { TeamAdministration } from "./team_administration.ts";
+import { refuseUnknownValues } from "./traits.ts";
 
 const RETRY_AFTER = 2;
 
@@ -132,7 +133,10 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
         flush: () => sync.flush(),
       });
     },
-    watch: async (watched) => (await calls.live()).watch({ ...watched, member }),
+    async watch(watched) {
+      refuseUnknownValues(watched.filter);
+      return (await calls.live()).watch({ ...watched, member });
+    },
     concerns: needingStore(async () => {
       if (member === undefined) return await concerns(options);
       return concernsOfKeys((await keys.list({})).data, options.clock.now());

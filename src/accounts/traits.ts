@@ -12,14 +12,20 @@ const VALUES = {
   dlp_mode: ["alert", "mask", "block"],
 } as const satisfies Partial<Record<keyof typeof TEXTS, readonly string[]>>;
 
+/** Throws `validation_error` for a value that no record has. */
+export function refuseUnknownValues(query: Pick<TraitQuery, keyof typeof VALUES>): void {
+  for (const name of namesOf(VALUES)) {
+    const text = query[name];
+    const values: readonly string[] = VALUES[name];
+    if (text === undefined || values.includes(text)) continue;
+    throw invalid(name, `expected ${oneOf(values)}, got ${JSON.stringify(text.slice(0, 100))}`);
+  }
+}
+
 /** Null: nothing of the kind is asked for. */
 export function traitsOf(query: TraitQuery): GenerationTraits | null {
   const traits: GenerationTraits = {};
-  for (const [name, values] of Object.entries(VALUES)) {
-    const text = query[name as keyof typeof VALUES];
-    if (text === undefined || (values as readonly string[]).includes(text)) continue;
-    throw invalid(name, `expected ${oneOf(values)}, got ${JSON.stringify(text.slice(0, 100))}`);
-  }
+  refuseUnknownValues(query);
   for (const name of namesOf(TEXTS)) if (query[name] !== undefined) traits[TEXTS[name][0]] = query[name];
   for (const name of namesOf(NUMBERS)) {
     for (const [bound, field] of [["least", `min_${name}`], ["most", `max_${name}`]] as const) {

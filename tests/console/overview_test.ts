@@ -199,21 +199,20 @@ Deno.test("lists as lines of JSON: all of a search, however many pages it has", 
       assertEquals([query, found.json.data.length], [query, fits]);
     }
     for (
-      const [query, param] of [
-        ["max_latency=soon", "max_latency"],
-        ["stream=1", "stream"],
-        ["status=complete", "status"],
-        ["format=chat", "format"],
-        ["dlp_mode=off", "dlp_mode"],
-        ["min_cost=x", "min_cost"],
-        ["min_latency=-1", "min_latency"],
-        [
-          "findings=maybe",
-          "findings",
-        ],
+      const [path, param] of [
+        ["generations?max_latency=soon", "max_latency"],
+        ["generations?stream=1", "stream"],
+        ["generations?status=complete", "status"],
+        ["generations?format=chat", "format"],
+        ["generations?dlp_mode=off", "dlp_mode"],
+        ["generations?min_cost=x", "min_cost"],
+        ["generations?min_latency=-1", "min_latency"],
+        ["generations?findings=maybe", "findings"],
+        ["live?status=complete", "status"],
+        ["live?format=chat", "format"],
       ]
     ) {
-      const refused = await ask("GET", `/admin/generations?${query}`, { headers: BEARER });
+      const refused = await ask("GET", `/admin/${path}`, { headers: BEARER });
       assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);
     }
   }, { config: { keys: [KEY] } });
