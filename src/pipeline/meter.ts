@@ -120,20 +120,19 @@ class Meter {
       this.#estimated = true;
       this.#usage = estimateUsage(call.size.chars, this.#said);
     }
-    const usage = this.#usage;
-    const searches = this.#searches ? await this.#billedSearches(this.#searches, failed ? null : usage) : 0;
+    const usage = failed ? null : this.#usage;
+    const searches = this.#searches ? await this.#billedSearches(this.#searches, usage) : 0;
     const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
       provider: call.provider,
       model: call.model.id,
       errorCode: failed,
-      usage: failed || usage === null
-        ? null
-        : call.lost.length === 0
+      usage: usage === null || call.lost.length === 0
         ? usage
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
-      estimated: this.#estimated || call.lost.some(({ estimated }) => estimated === true),
+      estimated: usage !== null &&
+        (this.#estimated || call.lost.some(({ estimated }) => estimated === true)),
       searches,
       ttftMs: this.#ttft,
       latencyMs: kit.now() - call.created,
@@ -142,7 +141,7 @@ class Meter {
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
     // Not spread into it: V8 would do that field by field, in its slow way.
-    if (!failed && usage !== null) addCharges(end, usage, call);
+    if (usage !== null) addCharges(end, usage, call);
     if (call.repaired > 0) end.repaired = call.repaired;
     if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
     if (steps.list !== null) end.steps = keptSteps(steps.list, call.created);

@@ -134,5 +134,8 @@ Deno.test("meter() says of a record that it is estimated where what a cancelled 
     const lost = [{ usage: normalizeUsage({ input: 10, output: 4 }), service: undefined, estimated }];
     const { end } = await record([[word("hi")], [usage(2), finish("stop")]], { lost });
     assertEquals([end?.usage?.input, end?.usage?.output, end?.estimated], [13, 6, estimated]);
+    // There is nothing of a failed call that could be estimated.
+    const failed = await record([[word("hi")], new Failure("provider_unavailable", "gone")], { lost });
+    assertEquals([failed.end?.usage, failed.end?.estimated], [null, false]);
   }
 });
