@@ -3,7 +3,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
 import { addressOf } from "../../src/outgoing/http1_connection.ts";
 import type { Reply } from "../../src/outgoing/reply.ts";
-import { pause, stoppedTicker, turns } from "../support/time.ts";
+import { eventually, pause, stoppedTicker, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 /** Plain or TLS: what holds for the one holds for the other. */
@@ -256,20 +256,21 @@ for (const wire of WIRES) {
   });
 
   test("trusts no server with a kept connection once one has spoken while it rested", async () => {
-    const spoken = Promise.withResolvers<void>();
+    const rests = Promise.withResolvers<void>();
     const server = scripted([
       async (conn) => {
         await pieces(OK)(conn);
-        await pause(20);
+        await rests.promise;
         await pieces(OK.replace("ok", "no"))(conn);
-        spoken.resolve();
       },
       pieces(OK),
       pieces(OK),
     ]);
     assertEquals(await rest(await ask(server.url)), "ok");
-    await spoken.promise;
-    await pause(20);
+    const { pool } = addressOf(server.url);
+    assertEquals(pool.size, 1);
+    rests.resolve();
+    await eventually(() => pool.size === 0);
     for (let i = 0; i < 2; i++) assertEquals(await rest(await ask(server.url)), "ok");
     assertEquals(server.seen.connections, 3);
     await server.close();
@@ -280,6 +281,7 @@ for (const wire of WIRES) {
     const open: Deno.Conn[] = [];
     let connections = 0;
     const refused = new Set<Deno.Conn>();
+    let answered = Promise.withResolvers<void>();
     const serving = (async () => {
       for await (const conn of listener) {
         connections++;
@@ -292,7 +294,8 @@ for (const wire of WIRES) {
             if (isLarge) refused.add(conn);
             const refusal = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
             await conn.write(new TextEncoder().encode(isLarge ? refusal : OK));
-            if (isLarge) await pause(20);
+            // Nothing more of it is taken before it is answered.
+            if (isLarge) await answered.promise;
           }
         })().catch(() => {});
       }
@@ -300,8 +303,10 @@ for (const wire of WIRES) {
     const url = wire.url(listener, "/v1/z");
     assertEquals(await rest(await ask(url)), "ok");
     for (let i = 0; i < 2; i++) {
+      answered = Promise.withResolvers();
       const reply = await ask(url, stoppedTicker(), "x".repeat(30_000_000));
       assertEquals([reply.status, await rest(reply)], [413, "no"]);
+      answered.resolve();
       for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(url)), "ok");
     }
     // One for small requests, and two for each large one, of which the first had been used before.
@@ -314,14 +319,12 @@ for (const wire of WIRES) {
 
   test("keeps connections to a server that says that one has rested too long", async () => {
     const rests = Promise.withResolvers<void>();
-    const said = Promise.withResolvers<void>();
     const server: ReturnType<typeof scripted> = scripted([
       async (conn) => {
         await pieces(OK)(conn);
         await rests.promise;
         await pieces("HTTP/1.1 408 Request Time-out\r\nconnection: close\r\n\r\ntoo late")(conn);
         server.end(conn);
-        said.resolve();
       },
       pieces(OK),
       // It crossed the next request.
@@ -330,9 +333,10 @@ for (const wire of WIRES) {
       pieces(OK),
     ]);
     assertEquals(await rest(await ask(server.url)), "ok");
+    const { pool } = addressOf(server.url);
+    assertEquals(pool.size, 1);
     rests.resolve();
-    await said.promise;
-    await pause(20);
+    await eventually(() => pool.size === 0);
     for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(server.url)), "ok");
     assertEquals([server.seen.connections, server.seen.requests.length], [3, 5]);
     await server.close();
