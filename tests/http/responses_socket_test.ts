@@ -7,47 +7,10 @@ import "ws";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
+import { SocketClient, type SocketEvent as Event } from "../support/socket_client.ts";
 import { eventually } from "../support/time.ts";
 
 type Json = Record<string, unknown>;
-// deno-lint-ignore no-explicit-any
-type Event = any;
-
-class Client {
-  readonly socket: WebSocket;
-  readonly events: Event[] = [];
-  ended: CloseEvent | null = null;
-
-  constructor(url: string, secret = SECRET) {
-    this.socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, {
-      headers: { authorization: `Bearer ${secret}` },
-    });
-    this.socket.onmessage = ({ data }) => this.events.push(JSON.parse(data));
-    this.socket.onclose = (event) => this.ended = event;
-  }
-
-  async open(): Promise<this> {
-    await eventually(() => this.socket.readyState === WebSocket.OPEN);
-    return this;
-  }
-
-  /** The events of one turn. */
-  async turn(message: Json | string): Promise<Event[]> {
-    const from = this.events.length;
-    this.socket.send(
-      typeof message === "string" ? message : JSON.stringify({ type: "response.create", ...message }),
-    );
-    const over = /^(?:error|response\.(?:completed|incomplete|failed))$/;
-    await eventually(() => this.events.slice(from).some(({ type }) => over.test(type)));
-    return this.events.slice(from);
-  }
-
-  async close(): Promise<void> {
-    this.socket.close();
-    await eventually(() => this.ended !== null);
-  }
-}
-
 const answered = (text: string) => ({
   id: "c",
   object: "chat.completion",
@@ -93,7 +56,7 @@ const MODEL = { model: "p/model" };
 
 Deno.test("turns follow each other on one connection, and go on from its own answers", async () => {
   await withGateway(async (gateway, asked) => {
-    const client = await new Client(gateway.url).open();
+    const client = await SocketClient.open(gateway.url);
     const first = await client.turn({ ...MODEL, instructions: "Be brief.", input: "one" });
     assertEquals(first.map(({ sequence_number }) => sequence_number), first.map((_, i) => i));
     assertEquals([first[0].type, first.at(-1).type], ["response.created", "response.completed"]);
@@ -126,8 +89,8 @@ Deno.test("turns follow each other on one connection, and go on from its own ans
 
 Deno.test("an answer of another connection is not known, and a refusal leaves the connection as it was", async () => {
   await withGateway(async (gateway) => {
-    const one = await new Client(gateway.url).open();
-    const other = await new Client(gateway.url).open();
+    const one = await SocketClient.open(gateway.url);
+    const other = await SocketClient.open(gateway.url);
     const { response } = (await one.turn({ ...MODEL, input: "one" })).at(-1);
     for (const id of [response.id, "resp_none"]) {
       const [event] = await other.turn({ ...MODEL, previous_response_id: id, input: "two", stream_id: "s" });
@@ -161,7 +124,7 @@ Deno.test("an answer of another connection is not known, and a refusal leaves th
 
 Deno.test("generate: false begins a conversation without asking a provider", async () => {
   await withGateway(async (gateway, asked) => {
-    const client = await new Client(gateway.url).open();
+    const client = await SocketClient.open(gateway.url);
     const begun = (await client.turn({ ...MODEL, input: "long context", generate: false })).at(-1);
     assertEquals([begun.type, begun.response.output, begun.response.usage.total_tokens], [
       "response.completed",
@@ -215,7 +178,7 @@ Deno.test("a handshake needs a key, and what is none is refused in the envelope 
 
 Deno.test("a caller who leaves in the middle of a turn is billed for it", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } });
-  const client = await new Client(gateway.url).open();
+  const client = await SocketClient.open(gateway.url);
   client.socket.send(JSON.stringify({ type: "response.create", model: "demo/model", input: "Good morning" }));
   await eventually(() => client.events.length > 2);
   await client.close();
@@ -229,8 +192,8 @@ Deno.test("a caller who leaves in the middle of a turn is billed for it", async 
 
 Deno.test("a server that stops ends its sockets, those with a turn once that is over", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } });
-  const idle = await new Client(gateway.url).open();
-  const busy = await new Client(gateway.url).open();
+  const idle = await SocketClient.open(gateway.url);
+  const busy = await SocketClient.open(gateway.url);
   busy.socket.send(JSON.stringify({ type: "response.create", model: "demo/model", input: "Good morning" }));
   await eventually(() => busy.events.length > 0);
   await gateway.close();
@@ -264,7 +227,7 @@ Deno.test("the official client's socket reads an answer", async () => {
 
 Deno.test("a long conversation goes on with all its numbers and labels as they came", async () => {
   await withGateway(async (gateway, asked) => {
-    const client = await new Client(gateway.url).open();
+    const client = await SocketClient.open(gateway.url);
     const stream_id = '"},\n\u0000\ud800 data: \u2028';
     const call =
       '{"type":"function_call","call_id":"c","name":"f","arguments":"{\\"n\\":12345678901234567890}"}';
@@ -290,7 +253,7 @@ Deno.test("a long conversation goes on with all its numbers and labels as they c
 Deno.test("a key that was revoked has no further turn, and none that asks nobody", async () => {
   await withGateway(async (gateway, asked) => {
     const { secret } = await gateway.gateway.accounts.createKey({ name: "short" });
-    const client = await new Client(gateway.url, secret).open();
+    const client = await SocketClient.open(gateway.url, { authorization: `Bearer ${secret}` });
     assertEquals((await client.turn({ ...MODEL, input: "one" })).at(-1).type, "response.completed");
     await gateway.gateway.accounts.revokeKey("short");
     for (const generate of [true, false]) {

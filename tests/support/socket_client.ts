@@ -24,10 +24,12 @@ export class SocketClient {
     return client;
   }
 
-  /** The events of one turn. */
-  async turn(message: Record<string, unknown>): Promise<SocketEvent[]> {
+  /** The events of one turn. @param message a text is sent as it is */
+  async turn(message: Record<string, unknown> | string): Promise<SocketEvent[]> {
     const from = this.events.length;
-    this.socket.send(JSON.stringify({ type: "response.create", ...message }));
+    this.socket.send(
+      typeof message === "string" ? message : JSON.stringify({ type: "response.create", ...message }),
+    );
     await eventually(() => OVER.test(this.events.at(-1)?.type ?? "") && this.events.length > from);
     return this.events.slice(from);
   }
