@@ -131,11 +131,11 @@ function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, fiel
   throw refusal(mistakes, found.mistakes[0].path || field);
 }
 
-/** It may have ended, as one of the configuration file may. */
+/** Its end may have passed, as that of a key in the configuration file may. */
 export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
 /** The fields that are named. */
 export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
-/** @param now it ends later than this, else nobody could use it */
+/** @param now the token must end later than this: else nobody could use it */
 export const readNewToken = (input: unknown, now: number) =>
   endingLater(checked(CREATED_TOKEN, input, "the token"), input, now);
 export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the team");

@@ -92,7 +92,7 @@ export class Cell {
   }
 }
 
-/** Six counts, two sums of money, two histograms; releases before this one wrote no `unrecorded`. */
+/** Six counts, two sums of money, two histograms. `unrecorded` is absent in what older releases wrote. */
 type EncodedCell = [
   requests: number,
   errors: number,

@@ -144,7 +144,10 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
   return { part: found.length === 0 ? part : left, found, stuck };
 }
 
-/** What may be shown of hits: where findings end an answer, none that has one, and where they count at all none that cannot be scanned. */
+/**
+ * What may be shown of hits: with `mask` without what was found in them, with `block` none in which something was found. With both,
+ * none that cannot be scanned.
+ */
 export async function judgeHits(
   hits: readonly SearchHit[],
   rules: AnswerRules,

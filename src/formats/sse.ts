@@ -20,7 +20,7 @@ const MOST_LINES = 100_000;
 /** A buffer that a large frame made larger than this is given back once it is read. */
 const KEPT_BYTES = 64 * 1024;
 
-/** Of all streams: it is given whole frames, and remembers nothing. */
+/** One for all streams: it is given whole frames, and keeps nothing between them. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Cuts a provider's bytes into frames. */

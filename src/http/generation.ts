@@ -216,7 +216,7 @@ async function generate(
     return held === null ? response : await withLength(response);
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
-    // Under overload nothing is left to spend on counting, and whom nobody waits for nobody refused.
+    // Under overload nothing is left to spend on counting, and a call whose caller left was not refused.
     if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== LEFT) {
       tellRefused({ id, created, key: asker, format: formatName, body: sent, header }, failure.code, kit);
     }

@@ -118,7 +118,7 @@ export class KeyMemory {
 
 interface Turn {
   previous: Turn | null;
-  /** Whoever needs it: its id, as long as that is known, and each turn that goes on from it. */
+  /** How many need it: its id, as long as that is known, and each turn that goes on from it. */
   needs: number;
   /** Items of its input and of its answer. */
   items: readonly unknown[];

@@ -10,9 +10,9 @@ export interface Conn {
   write(bytes: Uint8Array): Promise<number>;
   closeWrite(): Promise<void>;
   /**
-   * Tells the other side that it has got all, which the end of the connection does not tell it. Absent: that does.
+   * Tells the other side that all has been sent. Absent: the end of the connection tells it.
    *
-   * @param waits called where there is something to wait for
+   * @param waits called before it waits for the other side; not called where there is nothing to wait for
    */
   finish?(waits: () => void): Promise<void>;
   close(): void;

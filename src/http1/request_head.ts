@@ -65,7 +65,7 @@ interface RequestLine {
   url: string;
 }
 
-/** What could begin the path, or be somebody's name, in an address. */
+/** Signs that end the host in an address, or stand before it. */
 const NOT_OF_HOSTS = /[/?#@\\ \t]/;
 
 let before: RequestLine | null = null;

@@ -96,8 +96,8 @@ export function headBytes(head: string): Uint8Array {
 }
 
 /**
- * Letters as a byte each; one beyond a byte is a question mark, since the lower half of some is a line feed. For few of them a loop is
- * faster than any function of Buffer.
+ * Letters as a byte each. One that takes two bytes becomes a question mark: the lower byte of some is a line break. For few letters a
+ * loop is faster than any function of Buffer.
  */
 export function putBytes(into: Uint8Array, letters: string, at: number): void {
   for (let i = 0; i < letters.length; i++) {

@@ -11,7 +11,7 @@ import type { Certificate, Conn, Listener } from "./listener.ts";
 const REVIVE_MS = 250;
 /** And where many handshakes are given up, whose files are free in a later turn of the event loop. */
 const REVIVE_SOON_MS = 5;
-/** Bytes that are given to a socket at once. It says only of all of them that they were taken. */
+/** Bytes that are given to a socket at once: it tells when all of them were taken, and not when a part was. */
 const MOST_WRITTEN = 1 << 16;
 
 export interface TlsListener extends Listener {
@@ -186,7 +186,7 @@ class TlsConn implements Conn {
     }
   }
 
-  /** Some of the bytes, as of a connection in the open: who takes nothing is told from who takes a little by what was written. */
+  /** Writes some of the bytes, as a connection without TLS does: so a caller who takes a little differs from one who takes nothing. */
   write(bytes: Uint8Array): Promise<number> {
     const piece = bytes.length > MOST_WRITTEN ? bytes.subarray(0, MOST_WRITTEN) : bytes;
     return new Promise((resolve, reject) => {
@@ -195,7 +195,7 @@ class TlsConn implements Conn {
     });
   }
 
-  /** Without a word of TLS at its end an answer that ends with its connection is taken for a cut one. */
+  /** Says by TLS that no more comes: without it, an answer that ends with its connection is taken for one that was cut off. */
   async finish(waits: () => void): Promise<void> {
     if (this.#ended || this.#socket.destroyed) return;
     waits();

@@ -12,7 +12,7 @@ import type { Deadline, Ticker } from "../timing/ticker.ts";
 const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 65536;
 
-/** @param options.proxied `fetch` goes through a proxy there */
+/** @param options.proxied `fetch` reaches the address through a proxy */
 export async function sendByFetch(
   exchange: Exchange,
   ticker: Ticker,

@@ -147,8 +147,8 @@ export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): Async
 }
 
 /**
- * The parts of a call whose prompt nobody asks a second provider, or a second time, once an answer has begun. Its messages go then:
- * a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
+ * The parts of a call of which one answer is wanted. Once it has begun, nobody needs the prompt's messages any more, and they are
+ * given up: a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
  */
 export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt } = call;

@@ -32,7 +32,7 @@ export function tellRefused(
     created,
     key,
     format,
-    // Whatever else callers write would crowd out the models that there are, and may be no name but their words.
+    // Names that no model has would crowd out those of models, and may hold any words of the caller.
     requestedModel: known === undefined ? "" : requested,
     model: known?.id ?? "",
     stream: stream === true,

@@ -11,7 +11,7 @@ export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Pa
 
 export interface ScreenedCall {
   ask: Ask;
-  /** What the caller may see of hits of the gateway's own searches. Where findings end an answer, a hit with one is left out, and so is one that cannot be scanned. */
+  /** What the caller may see of hits of the gateway's own searches. */
   hits(hits: SearchHit[]): Promise<SearchHit[]>;
   /** Tells what was found by then. */
   tell(): void;
