@@ -307,7 +307,7 @@ class Http1Reply implements Reply {
     if (this.#abandon !== null) this.#exchange.signal!.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
-      this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.early &&
+      this.#from === this.#to && this.#head?.keepAlive === true && this.#written && !this.early &&
       !this.#connection.closed;
     const beyond = framing?.ended === true && (framing.unused > 0 || this.#from < this.#to);
     if (reusable) this.#connection.rest(this.#ticker.lately);

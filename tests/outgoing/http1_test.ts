@@ -331,14 +331,16 @@ for (const wire of WIRES) {
       pieces("HTTP/1.1 408 Request Time-out\r\ncontent-length: 8\r\n\r\ntoo late"),
       pieces(OK),
       pieces(OK),
+      pieces("HTTP/1.1 408 Request Time-out\r\ncontent-length: 0\r\n\r\n"),
+      pieces(OK),
     ]);
     assertEquals(await rest(await ask(server.url)), "ok");
     const { pool } = addressOf(server.url);
     assertEquals(pool.size, 1);
     rests.resolve();
     await eventually(() => pool.size === 0);
-    for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(server.url)), "ok");
-    assertEquals([server.seen.connections, server.seen.requests.length], [3, 5]);
+    for (let i = 0; i < 4; i++) assertEquals(await rest(await ask(server.url)), "ok");
+    assertEquals([server.seen.connections, server.seen.requests.length], [4, 7]);
     await server.close();
   });
 
