@@ -2,6 +2,7 @@
  * A POST over a connection of its own, HTTP/1.1. Deno traces each `fetch`, those of an exporter too: its spans would make
  * others for ever.
  */
+import { headBytes } from "../../http1/text_bytes.ts";
 import type { Certificates, Sent, Told } from "./request.ts";
 
 /** The head of an answer, with all interim ones before it. */
@@ -49,7 +50,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
       const fields = { host: url.host, connection: "close", ...login, ...headers };
       const head = Object.entries({ ...fields, "content-length": String(body.length) })
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
-      await writeAll(conn, latin1Bytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));
+      await writeAll(conn, headBytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));
       // An answer that comes before all has been read tells why.
       const [told] = await Promise.all([readHead(conn), writeAll(conn, body).catch(() => {})]);
       return told;
@@ -83,9 +84,4 @@ async function readHead(conn: Deno.Conn): Promise<Told> {
     text = text.slice(end.index + end[0].length);
   }
   throw new TypeError("The collector's answer is not one of HTTP/1.1.");
-}
-
-/** Headers are bytes; what does not fit into one has been left out before. */
-function latin1Bytes(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
