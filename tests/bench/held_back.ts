@@ -1,6 +1,7 @@
 /** Whether a provider's whole answers over HTTP/1.1 wait for this machine's kernel, whoever asks. */
 import { CA } from "../support/tls.ts";
 import { median } from "./table.ts";
+import { pause } from "../support/time.ts";
 
 const CALLS = 40;
 const PAUSE_MS = 20;
@@ -17,7 +18,7 @@ export async function heldBack(port: number): Promise<boolean> {
   using client = Deno.createHttpClient({ caCerts: [CA], http2: false, poolMaxIdlePerHost: 1 });
   const took: number[] = [];
   for (let i = 0; i < CALLS; i++) {
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
     const asked = performance.now();
     const body = '{"model":"whole","messages":[]}';
     await (await fetch(`https://localhost:${port}/v1/chat/completions`, { method: "POST", body, client }))

@@ -25,6 +25,7 @@ import {
   type Say,
   sqlitePlace,
 } from "./ledger_store.ts";
+import { pause } from "../support/time.ts";
 
 const DAY = 86_400_000;
 const SECRET = "sk_live_benchbenchbenchbenchbenchbenchbenchbench";
@@ -155,7 +156,7 @@ function others(service: AccountsService) {
         refused++;
       }
       worstCall = Math.max(worstCall, performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await pause(2);
       worstTurn = Math.max(worstTurn, performance.now() - turn - 2);
       turn = performance.now();
     }
@@ -223,7 +224,7 @@ async function measure(
   const starts: string[] = [];
   if (await isOlder(place)) {
     starts.push(`start that updates the schema of 0.1.0: ${ms(await start("start with the update"))} ms`);
-    await during("sums being built", () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)), 1);
+    await during("sums being built", () => pause(BUILDING_MS), 1);
     await during("usage by model, sums being built", () => service.usage({ by: "model" }), 1);
     await during(
       "GET /v1/key, sums being built",
@@ -240,7 +241,7 @@ async function measure(
   const key = await service.authenticate(SECRET) as Key;
   await during(
     "old generations being retired",
-    () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)),
+    () => pause(BUILDING_MS),
     1,
   );
   const month = new Date(now - 30 * DAY).toISOString();

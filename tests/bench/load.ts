@@ -10,6 +10,7 @@ import { asksByHttp2 } from "./http2_line.ts";
 import { lines } from "./lines.ts";
 import { type Asking, Run, STOPPED_MS } from "./run.ts";
 import { cpuMicros, residentBytes, waitedMicros } from "./system.ts";
+import { pause } from "../support/time.ts";
 
 export interface Job {
   port: number;
@@ -217,10 +218,6 @@ async function connectTo({ port }: Job): Promise<Deno.Conn> {
   const conn = await Deno.connect({ hostname: "127.0.0.1", port });
   conn.setNoDelay(true);
   return conn;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function quantiles(values: number[]): Quantiles {

@@ -1,4 +1,5 @@
 /** What Linux says of a process and those it started: CPU time, memory, instructions. Null where the system does not say. */
+import { pause } from "../support/time.ts";
 
 const PAGE_BYTES = 4096;
 
@@ -103,7 +104,7 @@ async function attached(perf: Deno.ChildProcess): Promise<boolean> {
   let over = false;
   void perf.status.then(() => over = true);
   for (let open = 0, same = 0; !over;) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
     const now = counters(perf.pid);
     same = now > 0 && now === open ? same + 1 : 0;
     if (same === SAME_LOOKS) return true;

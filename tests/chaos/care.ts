@@ -10,6 +10,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { chainKeyOf, encodeRecord, openStore } from "../../src/store/mod.ts";
 import { generation } from "../store/samples.ts";
 import { ACCOUNT, ADMIN_KEY, type Node } from "./nodes.ts";
+import { pause } from "../support/time.ts";
 
 /** Whose records are older than the retention; nothing else of the run has to do with it. */
 export const PAST = "past";
@@ -44,7 +45,7 @@ export function takeCare({ url, folder, engine }: CareOptions): Care {
 
   async function rest(ms: number): Promise<void> {
     const until = performance.now() + ms;
-    while (running && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (running && performance.now() < until) await pause(50);
   }
 
   async function pepper(): Promise<string> {
@@ -104,7 +105,7 @@ export function takeCare({ url, folder, engine }: CareOptions): Care {
           await store.removeNodes([node]);
           written = true;
         } catch {
-          await new Promise((resolve) => setTimeout(resolve, 200));
+          await pause(200);
         } finally {
           await store.close();
         }

@@ -4,12 +4,11 @@
  */
 import { bodyOf, type Drawn, ENDS, labelsOf, type Order, PATHS, type Sent } from "./load.ts";
 import type { Node } from "./nodes.ts";
+import { pause } from "../support/time.ts";
 
 /** Longer than it takes a fleet to miss a node, which on a busy machine is a minute, and to serve what it left. */
 const PATIENCE_MS = 120_000;
 const INTERRUPTED = "The generation was interrupted";
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export interface CameBack extends Sent {
   connections: number;

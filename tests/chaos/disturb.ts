@@ -3,6 +3,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import type { Cluster } from "../support/cluster.ts";
 import type { Load } from "./load.ts";
 import type { Nodes } from "./nodes.ts";
+import { pause } from "../support/time.ts";
 
 export interface Counted {
   kills: number;
@@ -13,7 +14,6 @@ export interface Counted {
   locks: number;
 }
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const between = (least: number, most: number) => least + Math.random() * (most - least);
 
 export interface Disturbance {

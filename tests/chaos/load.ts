@@ -1,5 +1,6 @@
 /** The callers: three formats, streams and whole answers, some who leave, and what each of them got to see. */
 import { APIS, KEYS, type Node, TIGHT } from "./nodes.ts";
+import { pause } from "../support/time.ts";
 
 /** How a request looked from outside. */
 export interface Sent {
@@ -54,8 +55,6 @@ const OUTPUT = 64;
 const PADDING = "It is a fine day for all that. ".repeat(12);
 
 const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)];
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 export interface Load {
   sent: Sent[];
   /** From now on the next answer of this node is told of by the provider as soon as it is out. */

@@ -27,6 +27,7 @@ import {
   TIGHT,
   TIGHT_LIMIT,
 } from "./nodes.ts";
+import { pause } from "../support/time.ts";
 
 const HELP =
   `deno task chaos [--store sqlite|postgres] [--nodes 1|3] [--kills N] [--requests N] [--seconds N] [--resume]
@@ -68,8 +69,6 @@ if (values.store === "postgres" && postgresHere === null) Deno.exit(2);
 const began = performance.now();
 const elapsed = () => (performance.now() - began) / 1000;
 const say = (line: string) => console.log(`${elapsed().toFixed(0).padStart(4)} s  ${line}`);
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 const folder = await Deno.makeTempDir({ prefix: "sluice-chaos-" });
 const disk = `${folder}/disk`;
 await Deno.mkdir(disk);

@@ -1,6 +1,7 @@
 /** The gateways: real processes, started as an operator starts them, killed as nobody should. */
 
 import { LAZY_IMPORTS, START_ENVIRONMENT, V8_FLAGS } from "../../src/memory.ts";
+import { pause } from "../support/time.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -138,7 +139,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         restarting = false;
         if (!listened) {
           nodes.failedStarts++;
-          await new Promise((resolve) => setTimeout(resolve, 200));
+          await pause(200);
         }
       }
     }

@@ -7,6 +7,7 @@
  * gateway just then. A line of the file is `<number> <event> <time> <input> <cached> <output> <reasoning>`.
  */
 import { type Api, type Counts, frames, type Say, whole } from "./wire.ts";
+import { pause } from "../support/time.ts";
 
 const ORDER = /chaos m=(\d+) p=(\w+) s=(\d+) t=(\d)/;
 const RESULTS = /"role":"tool"|"type":"tool_result"|"type":"function_call_output"/g;
@@ -20,8 +21,6 @@ function note(number: number, event: string, counts?: Counts): void {
   const line = `${number} ${event} ${Date.now()} ${input} ${cached} ${output} ${reasoning}\n`;
   file.writeSync(encoder.encode(line));
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 function apiOf(path: string): Api {
   if (path.endsWith("/chat/completions")) return "openai-chat";

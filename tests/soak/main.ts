@@ -12,6 +12,7 @@ import { SECRETS, type SoakGateway, startGateway, startProvider } from "./gatewa
 import type { OrdinaryReport, OrdinarySetup } from "./ordinary.ts";
 import { FORMATS, type HostileRequest, requestOf, SHAPES } from "./requests.ts";
 import { seededRequest } from "./seeded.ts";
+import { pause } from "../support/time.ts";
 
 const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
 deno task soak --steady [--seconds N] [--share PART] [--rate N] [--gigabytes N] [--svg FILE]
@@ -62,7 +63,6 @@ if (values.help) {
 const began = performance.now();
 const say = (line: string) =>
   console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed()} MB`;
 
 if (values.steady) {

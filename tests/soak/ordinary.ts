@@ -3,6 +3,7 @@
  * whether the gateway lives, and one of a small call of each format. Tells how long each answer took.
  */
 import { PATHS } from "./requests.ts";
+import { pause } from "../support/time.ts";
 
 export interface OrdinarySetup {
   url: string;
@@ -62,7 +63,7 @@ async function ask(times: "health" | "calls", one: (nth: number) => Promise<Resp
     }
     seen[times].push(performance.now() - begun);
     seen.work.push(cpu() - worked);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
   }
 }
 

@@ -13,6 +13,7 @@ import { type Load, type Program, startGateway, startLoad, startProvider } from 
 import { cpuMicros, residentBytes, waitedMicros } from "../bench/system.ts";
 import { median } from "../bench/table.ts";
 import { chart, type Series } from "./chart.ts";
+import { pause } from "../support/time.ts";
 
 export interface SteadyOptions {
   seconds: number;
@@ -139,7 +140,7 @@ export async function steady(options: SteadyOptions): Promise<string[]> {
             `${cpu.toFixed()} % of a core; ${pace.answers} answers a second, ${pace.streams} streams`,
         );
       }
-      await Promise.race([working, new Promise((resolve) => setTimeout(resolve, everyMs))]);
+      await Promise.race([working, pause(everyMs)]);
     }
     await working;
     const last = await restOf(look, first, () => askOnce(gateway, loads[0]));
@@ -293,7 +294,7 @@ async function mostOf(gateway: Program, load: Load): Promise<number> {
  */
 async function restOf(look: () => Promise<Sample>, first: Sample, ask: () => Promise<void>): Promise<Sample> {
   for (let second = 1;; second++) {
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await pause(1000);
     if (second % ASK_SECONDS === 0) await ask();
     const last = await look();
     const rests = last.descriptors <= first.descriptors + MOST_LEFT &&
