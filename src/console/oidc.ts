@@ -221,7 +221,9 @@ async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> 
     return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
     // The library's codes say what is wrong with an answer.
-    throw away(error instanceof Error && "code" in error ? `${error.name} ${error.code}` : whyNotTaken(error));
+    throw away(
+      error instanceof Error && "code" in error ? `${error.name} ${error.code}` : whyNotTaken(error),
+    );
   }
 }
 

@@ -67,7 +67,8 @@ async function repeatCode(
 ): Promise<string> {
   let claims = 0;
   const resumption = {
-    claim: () => Promise.resolve(claims++ === 0 ? { joined: "gen_1", same: true, lost: false } : { live: {} }),
+    claim: () =>
+      Promise.resolve(claims++ === 0 ? { joined: "gen_1", same: true, lost: false } : { live: {} }),
     find,
   };
   const context = {
