@@ -74,9 +74,9 @@ export class Http2Connection implements Hosted {
       over();
       this.#look();
     });
-    const response = await this.#host.handle(new Http2Request(request, (waits) => this.#waits(waits)), {
-      remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
-    });
+    const read = Http2Request.of(request, (waits) => this.#waits(waits));
+    if (read === null) return new Response(null, { status: 400 });
+    const response = await this.#host.handle(read, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr });
     if (response instanceof Upgrade) {
       response.user.over?.();
       return new Response(null, { status: 400 });

@@ -1,4 +1,6 @@
 /** A request that came over HTTP/2: the part of the web's Request that the gateway reads. It tells when it waits for its body. */
+import { isHost } from "./request_head.ts";
+
 export class Http2Request {
   readonly method: string;
   readonly url: string;
@@ -7,14 +9,20 @@ export class Http2Request {
   readonly #waits: (waits: boolean) => void;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
 
-  constructor(request: Request, waits: (waits: boolean) => void) {
+  private constructor(request: Request, host: string, waits: (waits: boolean) => void) {
     this.#request = request;
     this.#waits = waits;
     this.method = request.method;
     this.url = request.url;
-    const headers = this.headers = new Headers(request.headers);
+    this.headers = new Headers(request.headers);
     // HTTP/1.1 has a header for the name in the address.
-    if (!headers.has("host")) headers.set("host", new URL(request.url).host);
+    this.headers.set("host", host);
+  }
+
+  /** Null: it names no host, or something beside one. */
+  static of(request: Request, waits: (waits: boolean) => void): Http2Request | null {
+    const url = isHost(request.headers.get("host") ?? "") ? URL.parse(request.url) : null;
+    return url && new Http2Request(request, url.host, waits);
   }
 
   get signal(): AbortSignal {

@@ -68,6 +68,11 @@ interface RequestLine {
 /** Signs that end the host in an address, or stand before it. */
 const NOT_OF_HOSTS = /[/?#@\\ \t]/;
 
+/** Whether a host is all that this names: other servers put it into the address of the request without a look. */
+export function isHost(text: string): boolean {
+  return !NOT_OF_HOSTS.test(text);
+}
+
 let before: RequestLine | null = null;
 
 function requestLine(first: string): RequestLine {
@@ -80,7 +85,7 @@ function requestLine(first: string): RequestLine {
 
 function addressOf(line: RequestLine, host: string | undefined, fields: Map<string, string>): string {
   const { method, target } = line;
-  if (host !== undefined && NOT_OF_HOSTS.test(host)) throw new WireError("the host is not one");
+  if (host !== undefined && !isHost(host)) throw new WireError("the host is not one");
   if (target.startsWith("/")) {
     const url = `http://${host || "localhost"}${target}`;
     if (host !== undefined) {
@@ -92,7 +97,7 @@ function addressOf(line: RequestLine, host: string | undefined, fields: Map<stri
   if (target === "*" && method === "OPTIONS") return `http://${host || "localhost"}/`;
   // As a caller asks who takes this for a proxy; its authority stands in for the header.
   const absolute = /^https?:\/\/([^/?]+)([/?].*)?$/i.exec(target);
-  if (absolute === null || NOT_OF_HOSTS.test(absolute[1])) throw new WireError("the target is no path");
+  if (absolute === null || !isHost(absolute[1])) throw new WireError("the target is no path");
   const [, authority, rest = "/"] = absolute;
   fields.set("host", authority);
   return `http://${authority}${rest.startsWith("/") ? rest : `/${rest}`}`;

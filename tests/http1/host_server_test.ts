@@ -90,6 +90,21 @@ Deno.test("a gateway without Worker screens long texts, counts tokens and unpack
   await provider.close();
 });
 
+Deno.test("a server of the host refuses a host that holds a path: it would be taken for that of the request", () =>
+  poor(async () => {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } });
+    const { hostname, port } = new URL(gateway.url);
+    for (const [host, status] of [["h", 404], ["h/healthz?", 400], ["a@h", 400]] as const) {
+      const conn = await Deno.connect({ hostname, port: Number(port) });
+      await conn.write(new TextEncoder().encode(`GET /none HTTP/1.1\r\nhost: ${host}\r\n\r\n`));
+      const buffer = new Uint8Array(4096);
+      const text = new TextDecoder().decode(buffer.subarray(0, await conn.read(buffer) ?? 0));
+      assertEquals(/^HTTP\/1.1 (\d+)/.exec(text)?.[1], String(status), host);
+      conn.close();
+    }
+    await gateway.close();
+  }));
+
 Deno.test("a server of the host ends its stream when the caller leaves, and waits for answers when it shuts down", async () => {
   const begun = Promise.withResolvers<void>();
   const provider = loopbackProvider(async (seen) => {

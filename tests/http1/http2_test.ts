@@ -6,6 +6,7 @@ import { serveTls, type TlsServer } from "../../src/http1/server.ts";
 import { HeldBody } from "../../src/http1/held_body.ts";
 import { PlainResponse } from "../../src/http1/plain_response.ts";
 import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import { joined } from "../support/event_stream.ts";
 import { eventually, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
@@ -96,6 +97,57 @@ Deno.test("many requests share a connection that speaks HTTP/2, with bodies and 
     const head = await ask(session, { ":path": "/", ":method": "HEAD" });
     assertEquals([head.headers[":status"], head.text], [200, ""]);
     assertEquals(server.connections, { idle: 1 });
+  }));
+
+/** A frame of HTTP/2 (RFC 9113, section 4.1). */
+function frame(type: number, flags: number, stream: number, payload: Uint8Array): Uint8Array {
+  return joined([Uint8Array.of(0, 0, payload.length, type, flags, 0, 0, 0, stream), payload]);
+}
+
+/** What the status of an answer is, as HPACK writes it: one byte for a common one (RFC 7541, appendix A). */
+const STATUSES = new Map([[0x88, 200], [0x8c, 400]]);
+
+/** Asks with fields that no client would write. */
+async function statusOf(port: number, fields: Record<string, string>): Promise<number | undefined> {
+  const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [CA], alpnProtocols: ["h2"] });
+  const counted = (text: string) => [text.length, ...encoder.encode(text)];
+  const head = Object.entries({ ":method": "GET", ":scheme": "https", ":path": "/shut", ...fields })
+    .flatMap(([name, value]) => [0, ...counted(name), ...counted(value)]);
+  const preface = encoder.encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  await conn.write(
+    joined([preface, frame(4, 0, 0, new Uint8Array()), frame(1, 5, 1, Uint8Array.from(head))]),
+  );
+  const buffer = new Uint8Array(4096);
+  let came = new Uint8Array();
+  try {
+    for (let n = await conn.read(buffer); n !== null; n = await conn.read(buffer)) {
+      came = joined([came, buffer.subarray(0, n)]);
+      for (let at = 0; at + 9 < came.length; at += 9 + (came[at + 1] << 8 | came[at + 2])) {
+        if (came[at + 3] === 1) return STATUSES.get(came[at + 9]);
+      }
+    }
+  } finally {
+    conn.close();
+  }
+}
+
+Deno.test("a host over HTTP/2 is that of the address, and is refused where it holds more than one", () =>
+  withServer(async ({ server }) => {
+    const { port } = server.addr;
+    assertEquals(await statusOf(port, { host: "h" }), 200);
+    for (const host of ["h/open", "h/open?x=", "h#", "a@h", "h\\open", "h:99999"]) {
+      assertEquals(await statusOf(port, { host }), 400, host);
+    }
+    assertEquals(await statusOf(port, { ":authority": "h", host: "o/open" }), 400);
+    let told: string | null = null;
+    const handle: Handle = (request) => {
+      told = request.headers.get("host");
+      return Promise.resolve(new Response());
+    };
+    await withServer(async ({ server }) => {
+      assertEquals(await statusOf(server.addr.port, { ":authority": "h:8", host: "other" }), 200);
+      assertEquals(told, "h:8");
+    }, { handle });
   }));
 
 Deno.test("frames of a stream arrive over HTTP/2 as they are made, and a caller who resets it is gone", async () => {
