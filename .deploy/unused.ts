@@ -9,7 +9,8 @@ const NOTHING = /^$/;
 const UNUSED: Readonly<Record<string, RegExp>> = {
   "gpt-tokenizer":
     /^(?:cjs|data|src|esm\/model|esm\/fixtures)$|^esm\/(?:bpeRanks|encoding)\/(?!o200k_base\.js$)/,
-  "libphonenumber-js": /^(?:bundle|build|es6-modern|source|max|mobile)$|^metadata\.(?:max|full|mobile)\b/,
+  "libphonenumber-js":
+    /^(?:bundle|build|core|es6|es6-modern|min|source|max|mobile)$|^metadata\.(?:max|full|mobile)\b/,
   "zod": /^(?:src|v3)$/,
   "postgres": /^(?:cf|cjs)$/,
   "entities": /^src$/,

@@ -5,7 +5,7 @@
  * An escape that is escaped again (`\\u0034`, `&amp;#52;`) is read at once; the second level is for others inside it.
  */
 
-import { decodeHTMLStrict } from "entities";
+import { decodeHTMLStrict } from "entities/decode";
 import { fold } from "./fold.ts";
 import { isDigit } from "./recognizers/character_class.ts";
 import type { Spot } from "./view.ts";

@@ -4,7 +4,6 @@
  */
 
 import { Buffer } from "node:buffer";
-import { gunzipSync, inflateSync } from "node:zlib";
 import { isControl, isUtf8, readable, wideText } from "../exchange/readable.ts";
 import { fiftyEight } from "./base58.ts";
 import { envelopedRuns } from "./enveloped.ts";
@@ -141,6 +140,12 @@ function base58(packed: string): string | null {
   return bytes && plain(bytes, SHORT - 1);
 }
 
+/** Part of the runtime, so that no file is opened for it; it takes 15 ms, and few texts hold what is compressed. */
+function zlib(): typeof import("node:zlib") {
+  // deno-lint-ignore no-process-global -- an import of it would load all of it with the first text
+  return process.getBuiltinModule("node:zlib");
+}
+
 /** Words and paths fall out by what the first twelve bytes would be. */
 function sixtyFour(packed: string): string | null {
   const compressed = /^(?:H4sI|eJ[xwyz]|eN[op]|eA[EF]|eJ|eN)/.test(packed) && packed.length >= 20;
@@ -161,6 +166,7 @@ function sixtyFour(packed: string): string | null {
   if (!compressed && packed.length > 2 * HEAD && !mayBeText(bytesOf(packed.slice(0, HEAD)))) return null;
   const bytes = bytesOf(packed);
   if (!compressed) return plain(bytes, packed.length);
+  const { gunzipSync, inflateSync } = zlib();
   try {
     const unfolded = (bytes[0] === 0x1f ? gunzipSync : inflateSync)(bytes, {
       maxOutputLength: MOST_UNFOLDED,

@@ -1,5 +1,5 @@
 /** What markup says: its text, and those attributes that a reader sees or follows. */
-import { decodeXML } from "entities";
+import { decodeXML } from "entities/decode";
 
 /** Elements behind which another line begins; all others stand within one, and may cut a word or a number. */
 const LINE =

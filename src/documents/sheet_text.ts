@@ -1,5 +1,5 @@
 /** Cells of a spreadsheet: a line a row, with tabs between. Strings stand in a part of their own and are named by number. */
-import { decodeXML } from "entities";
+import { decodeXML } from "entities/decode";
 import { markupText } from "./markup_text.ts";
 
 export type SharedStrings = readonly string[];

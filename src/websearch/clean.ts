@@ -4,7 +4,7 @@
  *
  * Every expression here reads its text once: what a page says must not be able to hold up the process.
  */
-import { decodeHTML } from "entities";
+import { decodeHTML } from "entities/decode";
 
 /** Tags inside a word or a sentence; any other one separates the words before and after it. */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|mark|small|span|strong|sub|sup|u|wbr)\b/i;

@@ -1,6 +1,6 @@
 /** Addresses of crypto-currencies. Sources: BIP 13, 173 and 350, EIP-55; Tron and Solana by their documentation. */
 
-import { createHash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { repeated } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { after, before, report, type ScannedView, words } from "./scanned_view.ts";
@@ -47,8 +47,7 @@ function base58check(word: string): boolean {
   if (hex.length !== 50) return false;
   const bytes = Uint8Array.from({ length: 25 }, (_, i) => parseInt(hex.slice(i * 2, i * 2 + 2), 16));
   if (!VERSIONS.has(bytes[0])) return false;
-  const once = createHash("sha256").update(bytes.subarray(0, 21)).digest();
-  const twice = createHash("sha256").update(once).digest();
+  const twice = sha256(sha256(bytes.subarray(0, 21)));
   return twice.subarray(0, 4).every((b, i) => b === bytes[21 + i]);
 }
 

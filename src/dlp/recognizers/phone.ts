@@ -1,17 +1,9 @@
 /** Telephone numbers. Whether an international one can exist is for libphonenumber to say. */
 
-import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import { gradeOf } from "./phone_plan.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./scanned_view.ts";
-
-type Grade = "assigned" | "possible" | "none";
-
-/** Whether a number with its country code is in an assigned range, of a possible length, or neither. */
-function international(digits: string): Grade {
-  const number = parsePhoneNumberFromString(`+${digits}`);
-  return number?.isValid() ? "assigned" : number?.isPossible() ? "possible" : "none";
-}
 
 const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
@@ -111,7 +103,7 @@ function scanPhone(view: ScannedView, at: number): number {
   if (plus) {
     // A place on earth, as time zones give it: "+4439-06336".
     if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
-    const grade = international(digits);
+    const grade = gradeOf(digits);
     if (grade === "assigned") confidence = 0.9;
     else if (glued) return at;
     else if (grade === "possible" && (labelled || alone || grouped)) confidence = 0.6;
@@ -154,7 +146,7 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
       ? 0.7
       : digits.length === 7 && !/\D/.test(written)
       ? 0
-      : digits.length <= 11 || international(digits) === "assigned"
+      : digits.length <= 11 || gradeOf(digits) === "assigned"
       ? 0.55
       : 0;
   }
@@ -163,7 +155,7 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
   if (!alone || digits.length > 13) return 0;
   if (trunk) return digits.length >= 9 && digits.length <= 12 ? 0.55 : 0;
   if (/^[2-9]\d\d[2-9]\d{6}$/.test(digits)) return 0.5;
-  return digits.length >= 10 && international(digits) === "assigned"
+  return digits.length >= 10 && gradeOf(digits) === "assigned"
     ? 0.55
     : digits.length <= 9 && digits.length >= 8
     ? 0.5
