@@ -98,7 +98,7 @@ import "./http1/incoming.ts"; import "./http1/oldest_first.ts"; import "./http1/
 import "./http1/pulled_body.ts"; import "./http1/request_head.ts"; import "./http1/request_heads.ts";
 import "./http1/response_bytes.ts"; import "./http1/server.ts"; import "./http1/server_connection.ts";
 import "./http1/shared_bytes.ts"; import "./http1/stream_writer.ts"; import "./http1/strict_utf8.ts";
-import "./http1/text_bytes.ts"; import "./http1/upgrade_request.ts";
+import "./http1/text_bytes.ts"; import "./http1/try_certificate.ts"; import "./http1/upgrade_request.ts";
 import "./log.ts"; import "./memory.ts";
 import "./metrics/registry.ts"; import "./metrics/rows.ts";
 import "./models/catalog.ts"; import "./models/changes.ts"; import "./models/config.ts";

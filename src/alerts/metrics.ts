@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 /** The group of everything. */
 export const ALL = "{}";
 
-export function groupOf(label: string | null, value: unknown): string {
+function groupOf(label: string | null, value: unknown): string {
   return label === null ? ALL : JSON.stringify({ [label]: String(value).slice(0, 128) });
 }
 

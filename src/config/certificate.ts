@@ -1,4 +1,5 @@
 /** The certificate that `server.tls` names, read and tried. */
+import { tryCertificate } from "../http1/try_certificate.ts";
 import type { Report } from "../schema/mistakes.ts";
 
 export interface CertificateFiles {
@@ -30,7 +31,7 @@ export async function checkCertificate(files: CertificateFiles, report: Report):
     return report.expect("the path of a private key in PEM, without a password", files.key, path("key"));
   }
   try {
-    Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...texts }).close();
+    tryCertificate(texts);
   } catch (error) {
     const said = error instanceof Error ? error.message : "";
     if (/certificate/.test(said)) {

@@ -23,7 +23,7 @@ export interface OwnSecrets {
   isKey(text: string): boolean;
 }
 
-export const OWN_SECRET = "GATEWAY_SECRET";
+const OWN_SECRET = "GATEWAY_SECRET";
 const OWN = { category: "secret", entityType: OWN_SECRET, confidence: 1 } as const;
 /** No secret that is looked for is shorter. */
 const MAY_BE_SECRET = /\S{8}/;

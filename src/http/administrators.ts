@@ -13,7 +13,7 @@ import { clientOf, isHttps, publicUrlOf } from "./proxies.ts";
 import type { OidcConfig } from "./oidc_config.ts";
 import type { Session, Sessions } from "./session.ts";
 
-export const CSRF_HEADER = "x-svc-csrf";
+const CSRF_HEADER = "x-svc-csrf";
 
 export interface Administrator {
   principal: Principal;

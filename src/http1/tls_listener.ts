@@ -6,6 +6,7 @@
 import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
 import type { Socket } from "node:net";
 import type { Certificate, Conn, Listener } from "./listener.ts";
+import { tryCertificate } from "./try_certificate.ts";
 
 /** How often a listener is told to go on, in milliseconds. */
 const REVIVE_MS = 250;
@@ -30,11 +31,6 @@ export interface TlsOptions extends Certificate {
   mostHandshakes(): number;
   /** Callers are offered HTTP/2. */
   http2: boolean;
-}
-
-/** Throws where the texts are none in PEM, or the key is not the certificate's. `node:tls` takes them without a look. */
-export function tryCertificate({ cert, key }: Certificate): void {
-  Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key }).close();
 }
 
 /** Rejects where the address cannot be had, with an error of Deno's kind. */

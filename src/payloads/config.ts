@@ -42,7 +42,7 @@ const key = () =>
   stringField(KEY).refine((text) => text.trim().length >= LEAST_KEY && text.length <= 1024, says(KEY));
 
 /** Roles that may be let read. */
-export const READERS = ["owner", "operator", "auditor"] as const;
+const READERS = ["owner", "operator", "auditor"] as const;
 
 export const PAYLOADS = fields({
   to: stringField(PLACE).refine((text) => placeOf(text) !== null, says(PLACE))

@@ -67,7 +67,7 @@ export function summaryRequest(body: unknown): unknown {
 }
 
 /** The conversation of a prompt that was made by {@link summaryRequest}. */
-export function conversationOnly(prompt: Prompt): Prompt {
+function conversationOnly(prompt: Prompt): Prompt {
   return { ...prompt, turns: prompt.turns.slice(0, -1) };
 }
 

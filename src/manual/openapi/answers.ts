@@ -23,7 +23,7 @@ import {
 } from "./schema.ts";
 
 const nullable = orNull;
-export const PERIOD = choice("day", "week", "month", "total");
+const PERIOD = choice("day", "week", "month", "total");
 export const SPEND_LIMIT = orNull(
   closed({ amount: money(), period: PERIOD }),
 );
