@@ -151,7 +151,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       "blocks of the provider's other tools pass as they came, also from before the newest types, and from betas",
     adapt(value) {
       if (Array.isArray(value.content)) value.content = value.content.filter((block) => !isOthers(block));
-      if (isOthers(value.content_block)) value.content_block = { type: "text", text: "", citations: null };
+      if (isOthers(value.content_block)) value.content_block = { type: "text", text: "", citations: [] };
     },
   },
   {

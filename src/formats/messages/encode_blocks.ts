@@ -24,8 +24,12 @@ export function wholeBlock(value: Loose): Loose {
   return CALLED.has(value.type) ? { caller: DIRECT, ...value } : value;
 }
 
+/**
+ * A text without citations has an empty list of them, as the blocks of a stream begin: clients' types want the field, and
+ * `@ai-sdk/anthropic` up to 3 refuses a whole answer in which it is null.
+ */
 export function textBlock(text: string, extra?: Extra): Loose {
-  return { type: "text", text, citations: null, ...extraOf(extra, "messages") };
+  return { type: "text", text, citations: [], ...extraOf(extra, "messages") };
 }
 
 /** Clients' types want a signature on every thinking block; "" stands for none. */

@@ -23,7 +23,7 @@ export function writeAnswer(answer: Answer, context: EncodeAnswer): string | nul
     repeatedLiteral(context.model)
   },"content":[{"type":"text","text":${
     JSON.stringify(block.text)
-  },"citations":null}],"diagnostics":null,"stop_reason":${
+  },"citations":[]}],"diagnostics":null,"stop_reason":${
     reason === "stop" ? '"end_turn"' : '"max_tokens"'
   },"stop_sequence":null,"stop_details":null,"container":null,"usage":{"input_tokens":${
     u.input - u.cached - u.cacheWrite

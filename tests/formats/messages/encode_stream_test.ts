@@ -149,9 +149,9 @@ Deno.test("encodeStream() and encodeAnswer() give back how the provider of the s
 Deno.test("encodeStream() opens one block at a time, however the parts interleave", () => {
   const [a, b, c] = [text(0, "one", "two"), call(1, "x", '{"a"', ":1}"), text(2, "three")];
   assertEquals(content(a[0], b[0], a[1], b[1], c[0], b[2], c[1], a[2], c[2], b[3], a[3]), [
-    { type: "text", text: "onetwo", citations: null },
+    { type: "text", text: "onetwo", citations: [] },
     { type: "tool_use", id: "x", name: "f", input: { a: 1 }, caller: DIRECT },
-    { type: "text", text: "three", citations: null },
+    { type: "text", text: "three", citations: [] },
   ]);
 });
 
@@ -219,7 +219,7 @@ Deno.test("encodeStream() puts proofs where clients keep them", () => {
       { type: "thinking", thinking: "open", signature: "" },
       { type: "redacted_thinking", data: seal(thought) },
       { type: "tool_use", id: "x", name: "f", input: {}, caller: DIRECT },
-      { type: "text", text: "x", citations: null },
+      { type: "text", text: "x", citations: [] },
       { type: "redacted_thinking", data: seal({ api: "gemini", kind: "thought", data: "T" }) },
     ],
   );
@@ -297,7 +297,7 @@ Deno.test("encodeStream() shows searches as they start and as they finish, befor
           page_age: null,
         }],
       },
-      { type: "text", text: "found", citations: null },
+      { type: "text", text: "found", citations: [] },
     ],
   );
 });
@@ -342,9 +342,9 @@ Deno.test("encodeStream() makes text of images and sounds", () => {
       { type: "media", block: 1, choice: 0, mediaType: "audio/wav", data: "aGk=", transcript: "hi" },
     ),
     [
-      { type: "text", text: "![image](data:image/png;base64,aGk=)", citations: null },
-      { type: "text", text: "hi", citations: null },
-      { type: "text", text: "[audio](data:audio/wav;base64,aGk=)", citations: null },
+      { type: "text", text: "![image](data:image/png;base64,aGk=)", citations: [] },
+      { type: "text", text: "hi", citations: [] },
+      { type: "text", text: "[audio](data:audio/wav;base64,aGk=)", citations: [] },
     ],
   );
 });
