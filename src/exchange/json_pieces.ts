@@ -12,6 +12,10 @@ const VALUES = 5000;
 /** An object or list of fewer values, all of them short, is written at once. */
 const FEW = 32;
 const SHORT = 1 << 10;
+/** Neighbours in a list are written at once, too, as many as make a piece. So many levels of them are looked at for that. */
+const LEVELS = 6;
+/** A longer text is a piece of its own: to put it behind another copies both. */
+const LONG = 1 << 12;
 
 const { isRawJSON: isRaw } = JSON as unknown as { isRawJSON(value: unknown): boolean };
 
@@ -70,10 +74,23 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
       }
       const { node, names } = open;
       if (names === null) {
-        if (open.at < (node as readonly unknown[]).length) {
+        const list = node as readonly unknown[];
+        if (open.at < list.length) {
           waiting += open.bare ? "[" : ",";
           open.bare = false;
-          next = (node as readonly unknown[])[open.at++];
+          const end = sorted ? open.at : endOfRun(list, open.at);
+          if (end > open.at + 1) {
+            const run = JSON.stringify(list.slice(open.at, end)).slice(1, -1);
+            open.at = end;
+            if (run.length <= LONG) waiting += run;
+            else {
+              yield waiting;
+              yield run;
+              waiting = "";
+            }
+            continue;
+          }
+          next = list[open.at++];
           break;
         }
         waiting += open.bare ? "[]" : "]";
@@ -92,6 +109,16 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
       stack.pop();
     }
   }
+}
+
+/** Where the values of a list end, from one on, that together are no longer than a piece. */
+function endOfRun(list: readonly unknown[], from: number): number {
+  let end = from;
+  for (let left = PIECE; end < list.length; end++) {
+    left -= sizeWithin(list[end], left, LEVELS);
+    if (left < 0) break;
+  }
+  return end;
 }
 
 function* cut(text: string): Generator<string> {
@@ -130,19 +157,25 @@ function isShort(value: unknown): boolean {
 
 /** About how many characters a value has as JSON, counted no further than `most`. */
 export function sizeUpTo(value: unknown, most: number): number {
+  return sizeWithin(value, most, Infinity);
+}
+
+/** The same; infinite for a value that holds others in more than so many levels. */
+function sizeWithin(value: unknown, most: number, levels: number): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;
+  if (levels === 0) return Infinity;
   let size = 2;
   if (Array.isArray(value)) {
     for (const item of value) {
       if (size >= most) return size;
-      size += 1 + sizeUpTo(item, most - size);
+      size += 1 + sizeWithin(item, most - size, levels - 1);
     }
     return size;
   }
   for (const name in value) {
     if (size >= most) return size;
-    size += name.length + 4 + sizeUpTo((value as Record<string, unknown>)[name], most - size);
+    size += name.length + 4 + sizeWithin((value as Record<string, unknown>)[name], most - size, levels - 1);
   }
   return size;
 }

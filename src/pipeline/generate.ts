@@ -4,7 +4,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { wellFormed } from "../exchange/json.ts";
-import { jsonPieces } from "../exchange/json_pieces.ts";
+import { jsonBytes } from "../exchange/json_bytes.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
@@ -27,9 +27,6 @@ import { plausible } from "./plausible.ts";
 import type { Took } from "./whole_parts.ts";
 
 const NO_BYTES = new Uint8Array();
-
-/** Pieces of a large request that are written before others have their turn. */
-const PIECES = 16;
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -378,13 +375,7 @@ function* writtenInSlices(
   encode: () => Pick<ProviderRequest, "body" | "headers">,
 ): Generator<void, Outgoing> {
   const { body, headers } = encode();
-  const pieces: string[] = [];
-  for (const piece of jsonPieces(body)) {
-    pieces.push(wellFormed(piece));
-    if (pieces.length % PIECES === 0) yield;
-  }
-  yield;
-  return { body: pieces.join(""), headers };
+  return { body: yield* jsonBytes(body), headers };
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */

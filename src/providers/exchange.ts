@@ -13,7 +13,7 @@ import type { Send } from "../outgoing/send.ts";
 import { Withheld } from "./withheld.ts";
 
 export interface Outgoing {
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 }
 
@@ -77,7 +77,11 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       request.headers = { ...request.headers, ...signed };
       withheld = new Withheld({ ...door.headers, ...signed });
     }
-    const reply = await (api.reply === undefined ? send(request, ticker) : api.reply(request.body, stream));
+    const { body } = request;
+    const reply =
+      await (api.reply === undefined
+        ? send(request, ticker)
+        : api.reply(typeof body === "string" ? body : new TextDecoder().decode(body), stream));
     if (heard.measured) heard.head = ticker.now();
     if (reply.status < 200 || reply.status >= 300) {
       heard.status = reply.status;

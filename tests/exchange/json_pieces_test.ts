@@ -40,3 +40,21 @@ Deno.test("jsonPieces() hands many small values out in pieces too", () => {
   const pieces = [...jsonPieces(Array.from({ length: 100_000 }, () => [[1]]))];
   assert(pieces.length >= 20, `${pieces.length} pieces`);
 });
+
+Deno.test("jsonPieces() writes neighbours of a list together, up to the length of a piece", () => {
+  const lists = [
+    Array.from({ length: 300 }, (_, i) => ({ role: "user", content: `${i}`.repeat(3000) })),
+    Array.from(
+      { length: 40 },
+      (_, i) => (i % 3 === 0 ? "x".repeat(200_000) : i % 3 === 1 ? undefined : [{ a: [i] }]),
+    ),
+    Array.from({ length: 40 }, () => [[[[[[[["deep"]]]]]]], "y".repeat(10_000)]),
+  ];
+  for (const list of lists) {
+    const pieces = [...jsonPieces({ before: 1, list, behind: [] })];
+    assertEquals(pieces.join(""), JSON.stringify({ before: 1, list, behind: [] }));
+    for (const { length } of pieces) assert(length < 1 << 17, `a piece of ${length} characters`);
+  }
+  const [messages] = lists;
+  assert([...jsonPieces(messages)].length < messages.length / 3);
+});

@@ -29,7 +29,7 @@ export interface SignedRequest {
   url: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
 }
 
 /** An answer of a provider whose status is not 2xx. */

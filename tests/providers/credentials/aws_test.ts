@@ -64,6 +64,14 @@ Deno.test("awsCredential() signs with the keys of the environment, and nothing o
   assert(!headers.get("authorization")!.includes("x-from-caller"));
 });
 
+Deno.test("awsCredential() signs the bytes of a large request as it signs their text", async () => {
+  const at = machine({ AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" });
+  const room = new TextEncoder().encode(`before${CALL.body}behind`);
+  const body = room.subarray("before".length, room.length - "behind".length);
+  const headers = await awsCredential("bedrock", SETTINGS, at).sign!({ ...CALL, body });
+  assertEquals(faultOf(new Headers(headers), "s3cret"), null);
+});
+
 Deno.test("the check of signatures finds each part that was changed", async () => {
   const at = machine({ AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" });
   const headers = await signedBy(at);
