@@ -43,6 +43,11 @@ export class PathEntry {
     return found !== undefined && exists(found, state) ? found : undefined;
   }
 
+  /** Whether an endpoint of the path has the method, under whatever configuration. */
+  has(method: string): boolean {
+    return this.#byMethod.has(method === "HEAD" ? "GET" : method);
+  }
+
   /** The methods as the header `Allow` lists them; null: nothing exists here under this configuration. */
   allowed(state: ServerState): string | null {
     const methods = [...this.#byMethod.values()].filter((e) => exists(e, state)).map((e) => e.method);
@@ -106,13 +111,13 @@ export class EndpointTable {
 
   /**
    * The path that a client with a wrong base URL means: some put the version into the base URL and others into the path,
-   * so that it comes twice or not at all.
+   * so that it comes twice or not at all. It has the method: what a client of another API asks for is no such path.
    */
-  meant(path: string): string | undefined {
+  meant(method: string, path: string): string | undefined {
     const steps = path.split("/").slice(1, MOST_STEPS);
     for (let i = 0; i < steps.length; i++) {
       const right = `${VERSION}/${steps.slice(i).join("/")}`;
-      if (right !== path && this.at(right)) return right;
+      if (right !== path && this.at(right)?.has(method)) return right;
     }
     return undefined;
   }

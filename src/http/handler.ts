@@ -29,7 +29,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
       await joining.catch((error) => trouble = error);
       entry = table.at(path);
     }
-    const meant = entry === undefined ? table.meant(path) : undefined;
+    const meant = entry === undefined ? table.meant(request.method, path) : undefined;
     const surface = entry?.surface ?? surfaceOfUnknown(meant ?? path);
     const context: RequestContext = {
       request,

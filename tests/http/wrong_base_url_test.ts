@@ -63,6 +63,10 @@ Deno.test("a path that nobody can have meant gets no advice", async () => {
       const { error } = await (await fetch(gateway.url + path)).json();
       assertEquals(error.message, `There is no GET ${path.slice(0, 200)} here.`);
     }
+    // The paths of Gemini's API end as GET /v1/models/{model+} does.
+    const gemini = "/v1beta/models/openai/gpt-5:generateContent";
+    const { error } = await (await fetch(gateway.url + gemini, { method: "POST", body: "{}" })).json();
+    assertEquals(error.message, `There is no POST ${gemini} here.`);
   } finally {
     await gateway.close();
   }
