@@ -25,32 +25,45 @@ export interface Plan {
   readonly slots: number;
 }
 
-/** What runs or parts start, apart for those with and without digits. */
+/** What runs or parts start, apart for those with and without digits, and for those in front of a blank and others. */
 export interface StartedByLength {
   readonly withDigits: StartTable;
   readonly withoutDigits: StartTable;
+  readonly withDigitsToBlank: StartTable;
+  readonly withoutDigitsToBlank: StartTable;
 }
 
 /** Lists by the length of a run, the last for all that are longer, and by its first unit; made when first asked for. */
 export class StartTable {
-  readonly #lists: (readonly StartedRun[] | undefined)[] = [];
+  /** By length and unit, where in the lists; 0: not made. An array of lists itself would have gaps, which V8 hashes. */
+  readonly #places = new Uint16Array((LONGEST_LISTED + 1) << 7);
+  readonly #lists: (readonly StartedRun[])[] = [[]];
 
   constructor(readonly all: readonly StartedRun[]) {}
 
   /** @param unit the first one, which is ASCII as all of a run is */
   of(length: number, unit: number): readonly StartedRun[] {
-    const at = Math.min(length, LONGEST_LISTED) << 7 | unit;
-    return this.#lists[at] ??= this.#made(Math.min(length, LONGEST_LISTED), unit);
+    const at = (length < LONGEST_LISTED ? length : LONGEST_LISTED) << 7 | unit;
+    const place = this.#places[at];
+    return this.#lists[place === 0 ? this.#made(at) : place];
   }
 
-  #made(length: number, unit: number): readonly StartedRun[] {
+  #made(at: number): number {
+    const length = at >> 7;
+    const unit = at & 127;
     const longer = length === LONGEST_LISTED;
-    return this.all.filter(({ begins, first, trigger: { shortest = 1, longest = Infinity, lengths } }) => {
-      if (begins !== null && begins[unit] === 0 || (CLASS_OF[unit] & first) === 0) return false;
-      return lengths
-        ? longer ? lengths.some((n) => n >= length) : lengths.includes(length)
-        : length >= shortest && (length <= longest || longer && longest > length);
-    });
+    const list = this.all.filter(
+      ({ begins, first, trigger: { shortest = 1, longest = Infinity, lengths } }) => {
+        if (begins !== null && begins[unit] === 0 || (CLASS_OF[unit] & first) === 0) return false;
+        return lengths
+          ? longer ? lengths.some((n) => n >= length) : lengths.includes(length)
+          : length >= shortest && (length <= longest || longer && longest > length);
+      },
+    );
+    const same = this.#lists.findIndex((other, i) =>
+      i > 0 && other.length === list.length && other.every((one, k) => one === list[k])
+    );
+    return this.#places[at] = same > 0 ? same : this.#lists.push(list) - 1;
   }
 }
 
@@ -76,6 +89,8 @@ export interface StartedRun {
 /** Number types beyond which a bare number is too likely to pass one of the checks by chance. */
 const FOCUS = 6;
 const LONGEST_LISTED = 64;
+/** What stands behind most words. */
+export const BLANK = 32;
 /** Tokens of all issuers: what one of them has is not judged as anything else, wanted or not. */
 const TOKENS = tokenTable(RECOGNIZERS);
 
@@ -120,8 +135,13 @@ function conditionsOf(given: RunTrigger): Omit<StartedRun, "trigger" | "slot"> {
 }
 
 function byLength(started: readonly StartedRun[]): StartedByLength {
+  const withDigits = started.filter(({ lacks }) => (lacks & DIGIT) === 0);
+  const withoutDigits = started.filter(({ holds }) => (holds & DIGIT) === 0);
+  const toBlank = ({ next }: StartedRun) => next < 0 || next === BLANK;
   return {
-    withDigits: new StartTable(started.filter(({ lacks }) => (lacks & DIGIT) === 0)),
-    withoutDigits: new StartTable(started.filter(({ holds }) => (holds & DIGIT) === 0)),
+    withDigits: new StartTable(withDigits),
+    withoutDigits: new StartTable(withoutDigits),
+    withDigitsToBlank: new StartTable(withDigits.filter(toBlank)),
+    withoutDigitsToBlank: new StartTable(withoutDigits.filter(toBlank)),
   };
 }

@@ -8,7 +8,7 @@
 import { ALPHANUMERIC, CLASS_OF, DIGIT, JOINER, PUNCTUATION, WORD } from "./recognizers/character_class.ts";
 import { scanNumbers } from "./recognizers/numbers.ts";
 import type { ScannedView } from "./recognizers/scanned_view.ts";
-import type { Plan, StartedByLength } from "./plan.ts";
+import { BLANK, type Plan, type StartedByLength } from "./plan.ts";
 
 /** A longer run is data: no number is sought in it. */
 const LONGEST_RUN = 20_000;
@@ -79,13 +79,17 @@ export class Walk {
 
   /** Starts the scans whose conditions a run or part meets. */
   #start(byLength: StartedByLength, start: number, end: number, classes: number): void {
-    const table = (classes & DIGIT) !== 0 ? byLength.withDigits : byLength.withoutDigits;
     const text = this.view.text;
+    const next = text.charCodeAt(end);
+    const table = (classes & DIGIT) !== 0
+      ? next === BLANK ? byLength.withDigitsToBlank : byLength.withDigits
+      : next === BLANK
+      ? byLength.withoutDigitsToBlank
+      : byLength.withoutDigits;
     const started = table.of(end - start, text.charCodeAt(start));
-    if (started.length === 0) return;
     for (let i = 0; i < started.length; i++) {
       const one = started[i];
-      if (one.next >= 0 && text.charCodeAt(end) !== one.next) continue;
+      if (one.next >= 0 && next !== one.next) continue;
       if ((classes & one.holds) !== one.holds || (classes & one.lacks) !== 0) continue;
       if (start < this.#from[one.slot]) continue;
       this.#goOn(one.slot, one.trigger.scan(this.view, start, end, classes));
