@@ -6,6 +6,7 @@
  */
 
 import { decodeHTMLStrict } from "entities/decode";
+import { asciiBytes } from "./ascii.ts";
 import { fold } from "./fold.ts";
 import { isDigit } from "./recognizers/character_class.ts";
 import type { Spot } from "./view.ts";
@@ -38,7 +39,8 @@ const QUOTED_ALONE =
 export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
   let quoted: RegExp | undefined;
-  MARK.lastIndex = 0;
+  MARK.lastIndex = firstMark(text);
+  if (MARK.lastIndex === text.length) return spots;
   while (MARK.test(text)) {
     const start = MARK.lastIndex - 1;
     switch (text.charCodeAt(start)) {
@@ -72,6 +74,18 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** What {@link MARK} matches. */
+const MARKS = Uint8Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit).search(MARK) + 1);
+
+/** Where the first of them may stand; the text's length: nowhere. */
+function firstMark(text: string): number {
+  const bytes = asciiBytes(text);
+  if (bytes === null) return 0;
+  let at = 0;
+  while (at < text.length && MARKS[bytes[at]] === 0) at++;
+  return at;
 }
 
 /** Two hexadecimal digits with capitals, or a line's end. */

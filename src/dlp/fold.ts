@@ -6,6 +6,7 @@
  * they stand inside a word of Latin letters or digits: "ЕГН" is a word, "АКІА1" with four Cyrillic letters is not.
  */
 
+import { asciiBytes } from "./ascii.ts";
 import type { View } from "./view.ts";
 
 const UNKNOWN = 0;
@@ -70,9 +71,12 @@ function learn(unit: number): number {
 }
 
 const NON_ASCII = /[\u0080-\uffff]/;
+/** Units that a pattern looks at in less time than it takes to copy them. */
+const FEW = 64;
 
 /** The text made plain, or null where it is plain already. */
 export function fold(text: string): View | null {
+  if (text.length > FEW && asciiBytes(text) !== null) return null;
   let first = text.search(NON_ASCII);
   if (first < 0) return null;
   while (first < text.length && isPlain(text, first)) first++;

@@ -96,7 +96,9 @@ const EMPTY_LINE = /\n\r?\n/g;
 
 /** Where the block begins that stands behind an empty line; negative: there is none. */
 function blockAfter(text: string, from: number): number {
-  EMPTY_LINE.lastIndex = Math.max(0, from);
+  const line = text.indexOf("\n", from);
+  if (line < 0) return -1;
+  EMPTY_LINE.lastIndex = line;
   return EMPTY_LINE.test(text) ? EMPTY_LINE.lastIndex : -1;
 }
 

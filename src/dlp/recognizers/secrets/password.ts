@@ -1,5 +1,6 @@
 /** What a password word such as "pwd" or "passphrase" is given as its value. */
 
+import { asciiBytes } from "../../ascii.ts";
 import { isDigit } from "../character_class.ts";
 import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
@@ -57,7 +58,7 @@ const FOREIGN_LETTER = /[łŁşŞñÑпП密口パ暗비패암]/;
 
 /** Password words of other alphabets. */
 export function scanForeignPasswords(view: ScannedView): void {
-  if (!FOREIGN_LETTER.test(view.text)) return;
+  if (asciiBytes(view.text) !== null || !FOREIGN_LETTER.test(view.text)) return;
   for (const match of view.text.matchAll(FOREIGN)) scanPassword(view, match.index);
 }
 
