@@ -122,10 +122,19 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
       const graceMs = config.server.shutdownGraceMs;
       const main = import.meta.url;
-      const status = await supervise({ source, flags, count, graceMs, permissions, resource, main, log });
+      const { status, killed } = await supervise({
+        source,
+        flags,
+        count,
+        graceMs,
+        permissions,
+        resource,
+        main,
+        log,
+      });
       await json?.flush();
-      // Each worker has told for itself whether the collector answers.
-      if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(true);
+      // A worker whose collector hangs has killed itself.
+      if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(!killed);
       Deno.exit(status);
     }
     log("one worker only: a store in memory cannot be shared");

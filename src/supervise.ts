@@ -2,6 +2,7 @@
 import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
+import type { WorkersEnd } from "./workers.ts";
 
 /** The variable that holds a worker's place among those that share a port, and that port once the first one has it: `2/4:8787`. */
 export const WORKER = "SLUICE_WORKER";
@@ -39,10 +40,10 @@ export interface Supervised {
   log(line: string): void;
 }
 
-/** Runs workers until a signal ends them. Resolves with the exit status. */
+/** Runs workers until a signal ends them. */
 export async function supervise(
   { source, flags, count, graceMs, permissions, resource, main, log }: Supervised,
-): Promise<number> {
+): Promise<WorkersEnd> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
   const root = `${import.meta.dirname}/..`;
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
@@ -65,6 +66,8 @@ export async function supervise(
       if (source !== undefined) args.push(`--config=${source}`);
       if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
       if (flags.port !== undefined) args.push(`--port=${flags.port}`);
+      // It wins over the file for a worker, too.
+      if (flags.workers !== undefined) args.push(`--workers=${flags.workers}`);
       if (flags.demo) args.push("--demo");
       // Its end is how a worker learns that nobody looks after it any more.
       const options = {
@@ -83,9 +86,9 @@ export async function supervise(
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
   Deno.addSignalListener("SIGHUP", workers.reload);
-  const status = await workers.ended;
+  const end = await workers.ended;
   hub.close();
-  return status;
+  return end;
 }
 
 /**

@@ -27,9 +27,17 @@ export interface WorkersOptions {
   patienceMs: number;
 }
 
+/** How they ended. */
+export interface WorkersEnd {
+  /** For the exit: not 0 when one could not even begin to listen. */
+  status: number;
+  /** Whether one was told to end and was killed instead: by this process, or by itself, where a collector of telemetry hung. */
+  killed: boolean;
+}
+
 export interface Workers {
-  /** Resolves with an exit status once all have ended: not 0 when one could not even begin to listen. */
-  ended: Promise<number>;
+  /** Resolves once all have ended. */
+  ended: Promise<WorkersEnd>;
   stop(): void;
   reload(): void;
 }
@@ -39,6 +47,7 @@ export function runWorkers(options: WorkersOptions): Workers {
   const alive = new Map<number, Deno.ChildProcess>();
   const pauses = new Set<() => void>();
   let stopping = false;
+  let killed = false;
   let killing: ReturnType<typeof setTimeout> | undefined;
 
   function signalAll(signal: Deno.Signal): void {
@@ -99,7 +108,10 @@ export function runWorkers(options: WorkersOptions): Workers {
     for (let end = ended;;) {
       const began = performance.now();
       const { code, signal } = await end;
-      if (stopping) return;
+      if (stopping) {
+        killed ||= signal === "SIGKILL";
+        return;
+      }
       log(`worker ${which} ended (${signal ?? `status ${code}`}); starting another`);
       if (performance.now() - began < SHORT_LIFE_MS) {
         await pause(pauseMs);
@@ -110,12 +122,12 @@ export function runWorkers(options: WorkersOptions): Workers {
     }
   }
 
-  async function run(): Promise<number> {
+  async function run(): Promise<WorkersEnd> {
     const said: string[] = [];
     let speak: (line: string) => void = (line) => said.push(line);
     const first = start(1, null, (line) => speak(line));
     const port = await first.listening;
-    if (port === null) return (await first.ended).code || 1;
+    if (port === null) return { status: (await first.ended).code || 1, killed };
     const others = Array.from({ length: count - 1 }, (_, i) => start(i + 2, port, () => {}));
     const ports = await Promise.all(others.map((o) => o.listening));
     if (!stopping && ports.includes(null)) {
@@ -127,7 +139,7 @@ export function runWorkers(options: WorkersOptions): Workers {
       speak = print;
     }
     await Promise.all([first, ...others].map(({ ended }, i) => keep(i + 1, port, ended)));
-    return ports.includes(null) ? 1 : 0;
+    return { status: ports.includes(null) ? 1 : 0, killed };
   }
 
   return { ended: run().finally(() => clearTimeout(killing)), stop, reload: () => signalAll("SIGHUP") };

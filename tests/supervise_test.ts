@@ -67,26 +67,28 @@ Deno.test({
 });
 
 Deno.test({
-  name: "workers take or leave a configuration together, also where only its port is wrong",
+  name: "workers take or leave a configuration together, and the command line wins over it in each of them",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const cwd = await Deno.makeTempDir({ prefix: "sluice-supervise-" });
-    const write = (port: unknown, more: object = {}) =>
+    const write = (port: unknown, workers: unknown) =>
       Deno.writeTextFile(
         `${cwd}/sluice.json`,
-        JSON.stringify({ ...CONFIG, ...more, server: { port, workers: 2 } }),
+        JSON.stringify({ ...CONFIG, server: { port, workers } }),
       );
-    await write(0);
+    await write(0, "wrong, and nobody asks for it");
     // An empty variable: the port is the file's.
-    const program = await serveProgram(["--config", "sluice.json"], { cwd, env: { PORT: "" } });
+    const args = ["--config", "sluice.json", "--workers", "2"];
+    const program = await serveProgram(args, { cwd, env: { PORT: "" } });
     const count = (said: string) => program.err().split(said).length - 1;
-    await write("x");
+    await write("x", 1);
     program.kill("SIGHUP");
     await eventually(() => count("configuration not reloaded") + count("configuration reloaded") === 2);
     assertEquals(count("expected a whole number from 0 to 65535"), 2);
-    await write(0, { log_level: "warn" });
+    await write(0, 3);
     program.kill("SIGHUP");
     await eventually(() => count("configuration reloaded") === 2);
+    assertEquals(count("takes a restart"), 0);
     program.kill("SIGTERM");
     assertEquals(await program.ended, 0);
     await Deno.remove(cwd, { recursive: true });
@@ -121,7 +123,7 @@ Deno.test({
     });
     await said.promise;
     workers.stop();
-    assertEquals(await workers.ended, 0);
+    assertEquals(await workers.ended, { status: 0, killed: true });
     assertEquals(logged, ["workers that did not end in time are killed"]);
   },
 });

@@ -1,7 +1,7 @@
 /** What is exported beside the traces, how, and what becomes of calls when the collector does not take it. */
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/time.ts";
-import { type Receiver } from "./receiver.ts";
+import { type Receiver, silentCollector } from "./receiver.ts";
 import { assertTree, PARENT, TRACEPARENT, withRig } from "./rig.ts";
 
 Deno.test("telemetry: sampling leaves out traces and no measurement, and names of callers are no labels", async () => {
@@ -87,27 +87,20 @@ Deno.test("telemetry: the process says who it is", async () => {
 });
 
 Deno.test("telemetry: a process that is told to end does not wait for a collector that does not answer", async () => {
-  // It accepts connections and never says a word.
-  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const conns: Deno.Conn[] = [];
-  const accepting = (async () => {
-    for await (const conn of silent) conns.push(conn);
-  })();
+  const silent = silentCollector();
   for (const protocol of ["http/protobuf", "http/json", "grpc"]) {
     // It ends, or this waits for good: Deno itself would.
     await withRig(async ({ ask }) => {
       for (let i = 0; i < 20; i++) assertEquals((await ask({})).status, 200);
-      await eventually(() => conns.length > 0);
+      await eventually(() => silent.accepted() > 0);
     }, {
       env: {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent.addr.port}`,
+        OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
         OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
       },
     });
   }
-  silent.close();
-  await accepting.catch(() => {});
-  for (const conn of conns) conn.close();
+  await silent.close();
 });
 
 Deno.test("telemetry: a collector that hangs or refuses holds up no call", async () => {

@@ -129,6 +129,25 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
   return receiver;
 }
 
+/** A collector that accepts connections and never says a word. */
+export function silentCollector() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const conns: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) conns.push(conn);
+  })();
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    /** Connections that it has accepted. */
+    accepted: () => conns.length,
+    async close(): Promise<void> {
+      listener.close();
+      await accepting.catch(() => {});
+      for (const conn of conns) conn.close();
+    },
+  };
+}
+
 const measured = (point: Loose) => ({
   count: Number(point.count),
   sum: Number(point.sum),

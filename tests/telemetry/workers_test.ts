@@ -2,8 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { loopbackProvider, SECRET, serveProgram } from "../support/mod.ts";
+import { eventually, inTime } from "../support/time.ts";
 import config from "../../deno.json" with { type: "json" };
-import { exporting, otlpReceiver } from "./receiver.ts";
+import { exporting, otlpReceiver, silentCollector } from "./receiver.ts";
 
 const CALLS = 40;
 
@@ -93,4 +94,31 @@ Deno.test("telemetry: two workers are two instances of one service, and what the
   }
   // What was not exported by then was with the ends of the processes.
   assertEquals(receiver.spans.filter(({ kind }) => kind === 2).length, asked);
+});
+
+Deno.test("telemetry: the process that starts workers does not wait for a collector that does not answer either", async () => {
+  const silent = silentCollector();
+  const cwd = await Deno.makeTempDir();
+  const gateway = await serveProgram(["serve", "--workers", "2"], {
+    cwd,
+    env: {
+      ...exporting(silent),
+      SLUICE_CONFIG: JSON.stringify({
+        store: { url: "sqlite:./s.db" },
+        providers: { demo: { api: "demo" } },
+        models: [{
+          id: "demo/small",
+          routes: [{ provider: "demo", model: "small" }],
+          pricing: { prompt: "0", completion: "0" },
+        }],
+        keys: [{ name: "test", secret: SECRET }],
+      }),
+    },
+  });
+  await eventually(() => silent.accepted() > 0);
+  gateway.kill("SIGTERM");
+  // It kills itself, or this waits for Deno, which exits with 0, if ever.
+  assertEquals(await inTime(gateway.ended), 137);
+  await silent.close();
+  await Deno.remove(cwd, { recursive: true });
 });
