@@ -55,7 +55,7 @@ export async function main(): Promise<void> {
     });
   } catch (error) {
     if (!isMendable(error)) throw error;
-    console.error(error instanceof Deno.errors.AddrInUse ? `Cannot listen: ${error.message}` : error.message);
+    console.error(error.message);
     Deno.exit(MISTAKE);
   }
 }
@@ -225,7 +225,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   Deno.exit(0);
 }
 
-/** Says of an address that somebody else has which it is. */
+/** Says of an address that cannot be had which it is, and why. */
 async function listening<T>(
   { hostname, port }: { hostname: string; port: number },
   listen: () => T | Promise<T>,
@@ -233,10 +233,13 @@ async function listening<T>(
   try {
     return await listen();
   } catch (error) {
-    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    const { AddrInUse, PermissionDenied } = Deno.errors;
+    const inUse = error instanceof AddrInUse;
+    if (!inUse && !(error instanceof PermissionDenied)) throw error;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-    throw new Deno.errors.AddrInUse(
-      `${host}:${port} is in use; --port N, PORT or server.port takes another port`,
+    const why = inUse ? "is in use" : "may not be taken by this user, as ports below 1024 are mostly root's";
+    throw new (inUse ? AddrInUse : PermissionDenied)(
+      `Cannot listen: ${host}:${port} ${why}; --port N, PORT or server.port takes another port`,
     );
   }
 }

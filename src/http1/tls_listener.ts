@@ -128,11 +128,12 @@ interface Address {
 
 function listening(server: TlsServer, address: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once(
-      "error",
-      (error: Error & { code?: string }) =>
-        reject(error.code === "EADDRINUSE" ? new Deno.errors.AddrInUse(error.message) : error),
-    );
+    server.once("error", (error: Error & { code?: string }) => {
+      const { code, message } = error;
+      if (code === "EADDRINUSE") reject(new Deno.errors.AddrInUse(message));
+      else if (code === "EACCES") reject(new Deno.errors.PermissionDenied(message));
+      else reject(error);
+    });
     server.listen(address, () => resolve());
   });
 }

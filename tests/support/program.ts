@@ -22,6 +22,8 @@ export interface ProgramOptions {
   permissions?: readonly string[];
   /** Files that it may have open at once. */
   files?: number;
+  /** A command, with its arguments, that runs it; absent: none. */
+  through?: readonly string[];
   /** What V8 is given; absent: what the gateway is started with. */
   flags?: readonly string[];
   /** Where the program is; absent: here. */
@@ -34,13 +36,14 @@ export interface ProgramOptions {
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files, flags = [LAZY_IMPORTS, V8_FLAGS], root = ROOT, entry }:
+  { cwd, env, permissions = ["-A"], files, through, flags = [LAZY_IMPORTS, V8_FLAGS], root = ROOT, entry }:
     ProgramOptions,
 ): Deno.Command {
-  const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
-  return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
+  const limited = files === undefined ? [] : ["sh", "-c", `ulimit -n ${files}; exec "$0" "$@"`];
+  const [program, ...before] = [...(through ?? limited), Deno.execPath()];
+  return new Deno.Command(program, {
     args: [
-      ...limited,
+      ...before,
       "run",
       ...permissions,
       ...flags,
