@@ -189,7 +189,10 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
-    const { programCalled, welcomeText } = await import("./commands/welcome.ts");
+    const [{ welcomeText }, { programCalled }] = await Promise.all([
+      import("./commands/welcome.ts"),
+      import("./commands/program_called.ts"),
+    ]);
     const found = flags.demo ? [] : foundProviders(env);
     console.log(welcomeText({
       base,

@@ -335,7 +335,7 @@ class Import {
       );
     }
     this.#note(
-      "Keys, users and teams of LiteLLM's database are not in the file: make keys with `sluice keys create NAME`.",
+      "Keys, users and teams of LiteLLM's database are not in the file: make keys with the command `keys create NAME`.",
     );
   }
 

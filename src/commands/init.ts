@@ -4,6 +4,7 @@ import { oneOf } from "../schema/mistakes.ts";
 import { addressTrouble } from "../store/config.ts";
 import { foundProviders } from "../config/demo.ts";
 import { type InitAnswers, UsageError } from "./parse.ts";
+import { programCalled } from "./program_called.ts";
 
 /** Asks on the terminal; null: nobody is there to answer, or the answer is empty. */
 export type Ask = (question: string, usual: string) => string | null;
@@ -80,7 +81,8 @@ function fileText({ providers, store, port, secret, env }: Answers): string {
   });
   // A comma belongs before the comment.
   const listed = lines.map((line, i) => i < lines.length - 1 ? line.replace(": {} //", ": {}, //") : line);
-  return `// Configuration of Sluice. \`sluice check --config FILE\` says what would run; every field stands in the manual,
+  const program = programCalled(env);
+  return `// Configuration of Sluice. \`${program} check --config FILE\` says what would run; every field stands in the manual,
 // which the gateway serves under /docs, and in the JSON Schema for editors below.
 {
   "$schema": "http://127.0.0.1:${port}/config.schema.json",
@@ -90,7 +92,7 @@ function fileText({ providers, store, port, secret, env }: Answers): string {
   // With an admin key there are the administration API, and the console under /console.
   // "admin_key": "\${SLUICE_ADMIN_KEY}",
 
-  // Each name is a known provider; \`sluice providers\` lists them, with the variables that they need.
+  // Each name is a known provider; \`${program} providers\` lists them, with the variables that they need.
   "providers": {
 ${listed.join("\n")}
   },

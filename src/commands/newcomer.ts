@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts";
 import type { Env } from "../providers/presets.ts";
 import type { TryGateway } from "./try.ts";
 import { type Command, UsageError } from "./parse.ts";
+import { programCalled } from "./program_called.ts";
 
 export interface Newcomer {
   env: Env;
@@ -48,7 +49,7 @@ async function init(command: Extract<Own, { command: "init" }>, { env, print }: 
     throw new UsageError(`Cannot write ${file}: it is there already; --force overwrites it`);
   }
   for (const note of notes) print(note);
-  print(`Wrote ${file}, with a key in it. Start with it:\n\n  deno task start --config ${file}`);
+  print(`Wrote ${file}, with a key in it. Start with it:\n\n  ${programCalled(env)} --config ${file}`);
 }
 
 async function importFile(

@@ -16,13 +16,6 @@ export interface Welcome {
   program: string;
 }
 
-/** Whoever starts by npx or by Deno has no `sluice` that a shell would find. */
-export function programCalled(env: (name: string) => string | undefined): string {
-  if (Deno.build.standalone) return "sluice";
-  const task = "deno task start";
-  return env("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno} ${task.slice(5)}` : task;
-}
-
 /** Models of one provider that the table shows. */
 const MOST_SHOWN = 12;
 

@@ -44,6 +44,37 @@ Deno.test("initFile() writes a configuration that loads, out of flags, answers o
   );
 });
 
+Deno.test("newcomer() names commands that whoever ran `init` can run", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/sluice.jsonc`;
+  for (
+    const [npm, program] of [["", "deno task start"], ["exec", `npx -y deno@${Deno.version.deno} task start`]]
+  ) {
+    let printed = "";
+    await newcomer({
+      command: "init",
+      file,
+      force: true,
+      providers: ["ollama"],
+      store: "sqlite:x.db",
+      port: 1,
+    }, {
+      env: env({ npm_command: npm }),
+      load: () => Promise.reject(new Error("nothing is loaded")),
+      log: () => {},
+      makeKey: () => Promise.reject(new Error("no key is made")),
+      open: () => Promise.reject(new Error("nobody is asked")),
+      print: (line) => printed += line,
+      note: () => {},
+    });
+    assertStringIncludes(printed, `\n  ${program} --config ${file}`);
+    const text = await Deno.readTextFile(file);
+    assertStringIncludes(text, `\`${program} check --config FILE\``);
+    assertStringIncludes(text, `\`${program} providers\``);
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("initFile() refuses what no configuration may have, and says what may be", () => {
   const write = (given: Parameters<typeof initFile>[0]) => () => initFile(given, env({}), nobody, SECRET);
   assertThrows(write({ providers: ["opnai"] }), UsageError, "expected one of openai");

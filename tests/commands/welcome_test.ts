@@ -1,6 +1,7 @@
 /** What a start without configuration prints. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { programCalled, welcomeText } from "../../src/commands/welcome.ts";
+import { programCalled } from "../../src/commands/program_called.ts";
+import { welcomeText } from "../../src/commands/welcome.ts";
 import { environment } from "../config/example.ts";
 
 const WELCOME = {
