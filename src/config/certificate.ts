@@ -12,8 +12,15 @@ export async function readCertificate({ cert, key }: CertificateFiles): Promise<
   return { cert: await Deno.readTextFile(cert), key: await Deno.readTextFile(key) };
 }
 
-/** Reports files that cannot be read, hold something else, or do not belong together, and doubts a certificate whose time is over. */
-export async function checkCertificate(files: CertificateFiles, report: Report): Promise<void> {
+/**
+ * Reports files that cannot be read, hold something else, or do not belong together, and doubts a certificate whose time is over
+ * or has not begun.
+ */
+export async function checkCertificate(
+  files: CertificateFiles,
+  report: Report,
+  now = Date.now(),
+): Promise<void> {
   const path = (field: keyof CertificateFiles) => ["server", "tls", field];
   const texts = { cert: "", key: "" };
   for (const field of ["cert", "key"] as const) {
@@ -43,14 +50,11 @@ export async function checkCertificate(files: CertificateFiles, report: Report):
     return report.expect("the path of the certificate's own private key", files.key, path("key"));
   }
   const { X509Certificate } = await import("node:crypto");
-  const { validTo } = new X509Certificate(texts.cert);
-  const ended = new Date(validTo);
-  if (ended.getTime() < Date.now()) {
-    const day = ended.toISOString().slice(0, 10);
-    report.doubt(
-      `a certificate whose time is not over (callers refuse it since ${day})`,
-      files.cert,
-      path("cert"),
-    );
+  const { validFrom, validTo } = new X509Certificate(texts.cert);
+  const day = (text: string) => new Date(text).toISOString().slice(0, 10);
+  const doubt = (wanted: string) => report.doubt(`a certificate ${wanted}`, files.cert, path("cert"));
+  if (Date.parse(validTo) < now) doubt(`whose time is not over (callers refuse it since ${day(validTo)})`);
+  if (Date.parse(validFrom) > now) {
+    doubt(`whose time has begun (callers refuse it before ${day(validFrom)})`);
   }
 }

@@ -27,13 +27,14 @@ PjeHib7sr/BPdOPMxFb50a4eqsJTZQSn6m/m4g63bTYRwFPP+Ig5L5gNeT0KjnQ=
 /** All that is said of two texts. */
 async function saidOf(
   texts: { cert: string; key: string },
+  now?: number,
 ): Promise<{ mistakes: string[]; warnings: string[] }> {
   const folder = await Deno.makeTempDir();
   const files = { cert: `${folder}/cert.pem`, key: `${folder}/key.pem` };
   await Deno.writeTextFile(files.cert, texts.cert);
   await Deno.writeTextFile(files.key, texts.key);
   const report = openReport(new Map());
-  await checkCertificate(files, report);
+  await checkCertificate(files, report, now);
   await Deno.remove(folder, { recursive: true });
   const { mistakes, warnings } = report;
   return {
@@ -82,9 +83,15 @@ for (const [name, cert, key, said] of CASES) {
   });
 }
 
-Deno.test("checkCertificate() takes a good certificate, and doubts one whose time is over", async () => {
+Deno.test("checkCertificate() takes a good certificate, and doubts one whose time is over or has not begun", async () => {
   assertEquals(await saidOf(TLS), { mistakes: [], warnings: [] });
   const { mistakes, warnings } = await saidOf(EXPIRED);
   assertEquals([mistakes.length, warnings.length], [0, 1]);
   assertMatch(warnings[0], /^server\.tls\.cert: .*callers refuse it since 2025-02-01/);
+  const early = await saidOf(TLS, Date.UTC(2001, 1, 1));
+  assertEquals(early.mistakes, []);
+  assertMatch(
+    early.warnings.join(),
+    /^server\.tls\.cert: [^,]*\(callers refuse it before 20\d\d-\d\d-\d\d\)/,
+  );
 });
