@@ -30,7 +30,8 @@ export interface DryScan {
 export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   const { policy, dlp: rules, text, request, format = "chat_completions" } = asked;
   const given = dryRules(policy, rules, kit.dlp);
-  if ((typeof text === "string") === isObject(request)) {
+  const [only, another] = [text, request].filter((one) => one !== undefined && one !== null);
+  if (another !== undefined || (only === text ? typeof text !== "string" : !isObject(request))) {
     throw refused("text", "a text, or a request in its place");
   }
   if (typeof format !== "string" || !Object.hasOwn(LEAVES, format)) {

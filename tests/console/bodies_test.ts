@@ -58,6 +58,13 @@ Deno.test("values of another kind in bodies of the administration are refused by
         "Cannot read format: expected one of chat_completions, messages, responses.",
       ]),
       ["/admin/dlp/scan", { ...text, format: "constructor" }, "Cannot read format: "],
+      ...[{ ...text, request: "x" }, { request, text: 5 }, { ...text, request }, {}].map((
+        body,
+      ): [string, unknown, string] => [
+        "/admin/dlp/scan",
+        body,
+        "Cannot read text: expected a text, or a request in its place.",
+      ]),
     ];
     for (const [path, body, expected] of cases) {
       const refused = await ask("POST", path, { headers: BEARER, body });
