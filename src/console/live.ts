@@ -20,7 +20,10 @@ export const LIVE: readonly Endpoint[] = [{
     query("session", "Only of this session."),
     query("model", "Only of this model."),
     query("provider", "Only of this provider; then only ends are told."),
-    query("status", "Only those that ended so; then only ends are told."),
+    query(
+      "status",
+      "Only those that ended so: completed, incomplete, failed or interrupted; then only ends are told.",
+    ),
     query("format", "Only of this format."),
     query("tag", "Only with this tag, as name=value, or name alone."),
   ],

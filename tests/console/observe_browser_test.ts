@@ -1,5 +1,5 @@
 /** Overview, Live and Explore in a real browser: a call seen as it happens, opened, found again by its tag, and counted. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import OpenAI from "openai";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
@@ -89,11 +89,32 @@ Deno.test({
       await assertFine(page, "Overview of one value");
       await page.click("a", "Show all");
       await page.until(`${requests} === "2"`);
+
+      await to(page, "Live");
+      await page.until("document.querySelector('.live-state').innerText.includes('Live')");
+      const messages = [{ role: "user", content: "hello" }];
+      const unknown = await gateway.post("/v1/chat/completions", { model: "no/such", messages });
+      assertEquals(unknown.status, 404);
+      await unknown.body?.cancel();
+      await page.until(`${ROWS}.some((row) => row.includes("model_not_found"))`);
+      const [refused]: string[] = await page.evaluate(ROWS);
+      assert(!refused.includes("no/such") && refused.includes("\t–\t"), refused);
+      await page.click("main tbody a");
+      await page.shows("It was refused, or no provider took it");
+      const facts: string = await page.evaluate("document.querySelector('dialog .facts').innerText");
+      assertMatch(facts, /Model\s+–/);
+      await page.press("Escape");
+      await page.until("document.querySelector('dialog') === null");
       assertEquals(
         page.requests.filter((url) => !url.startsWith(gateway.url) && !url.startsWith("data:")),
         [],
       );
       assertEquals(page.mistakes, []);
+
+      await page.fill("input[name=status]", "complete");
+      await page.click("button", "Filter");
+      await page.shows("Cannot read status: expected one of completed, incomplete, failed, interrupted");
+      await assertFine(page, "Live with a filter that is refused");
     } finally {
       await browser.close();
       await gateway.close();

@@ -1,6 +1,6 @@
 /** One generation: when what happened as bars, tokens, price, what screening found. Live and Explore open it. */
 import { Dialog } from "./lib/dialog.js";
-import { count, duration, money, when } from "./lib/format.js";
+import { count, duration, money, named, when } from "./lib/format.js";
 import { useAsk } from "./lib/hooks.js";
 import { html } from "./lib/html.js";
 import { href } from "./lib/router.js";
@@ -60,7 +60,7 @@ export function GenerationDialog({ id, call, onClose }) {
       `
       : unrecorded
       ? html`
-        <p>No provider took it, so nothing was billed and there is no record.</p>
+        <p>It was refused, or no provider took it: nothing was billed, and there is no record.</p>
         <${Beginning} of=${call} />
       `
       : html`<${Answer} of=${answer}>${(/** @type {Details} */ g) =>
@@ -76,7 +76,7 @@ function Beginning({ of }) {
     <${Facts} items=${[
       ["Began", when(of.created)],
       ["Key", of.key],
-      ["Model", of.model],
+      ["Model", named(of.model)],
       ["Format", of.format],
     ]} />
     <${Tags} tags=${of.tags} session=${of.session} />

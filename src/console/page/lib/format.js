@@ -4,6 +4,8 @@ const NOTHING = "–";
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
+/** @param {string | null | undefined} name */
+export const named = (name) => name || NOTHING;
 /** @param {number | null | undefined} n */
 export const count = (n) => n === null || n === undefined ? NOTHING : whole.format(n);
 /**

@@ -1,11 +1,11 @@
 /** Calls as they begin and end, and one of them in detail. */
-import { events, query } from "../lib/api.js";
+import { events, query, Refused } from "../lib/api.js";
 import { Field, Form } from "../lib/form.js";
-import { clock, count, duration, money } from "../lib/format.js";
+import { clock, count, duration, money, named } from "../lib/format.js";
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
-import { Badge, Button, Page, Panel } from "../lib/ui.js";
+import { Badge, Button, Failed, Page, Panel } from "../lib/ui.js";
 import { GenerationDialog, Outcome, Tags } from "../generation.js";
 import { seesAll } from "../manage/rights.js";
 
@@ -23,7 +23,7 @@ export default function Live() {
   const route = useRoute();
   const [paused, setPaused] = useState(false);
   const asked = query(Object.fromEntries(FILTERS.map((name) => [name, route.query[name]])));
-  const { calls, state, lost, pace, seen } = useLive(`/admin/live${asked}`, paused);
+  const { calls, state, refused, lost, pace, seen } = useLive(`/admin/live${asked}`, paused);
   const [, setNow] = useState(0);
   const running = calls.filter(({ status }) => status === "running");
   useEffect(() => {
@@ -41,6 +41,8 @@ export default function Live() {
           ? html`<${Badge}>Paused<//>`
           : state === "open"
           ? html`<${Badge} tone="good"><i class="pulse"></i>Live<//>`
+          : refused
+          ? html`<${Badge} tone="bad">Refused<//>`
           : html`<${Badge} tone="warn">Connecting…<//>`
       }</span><${Button} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}<//>`}>
       <${Panel}>
@@ -63,6 +65,7 @@ export default function Live() {
             )}
           <//>
         <//>
+        ${refused && html`<${Failed} error=${refused} />`}
         ${lost > 0 && html`
           <p class="strip warn" role="status">${left(lost, pace)}</p>
         `}
@@ -115,7 +118,7 @@ function left(lost, { told, all }) {
 const COLUMNS = [
   { title: "Time", show: (c) => html`<span class="mono">${clock(c.created)}</span>` },
   { title: "State", show: (c) => html`<${Outcome} call=${c} />` },
-  { title: "Model", show: (c) => c.model },
+  { title: "Model", show: (c) => named(c.model) },
   { title: "Provider", show: (c) => c.provider ?? "" },
   {
     title: "Key",
@@ -190,7 +193,7 @@ class Pace {
 }
 
 /**
- * Follows the events; begins anew when the connection breaks.
+ * Follows the events; begins anew when the connection breaks. A filter that is refused now is refused again.
  *
  * @param {string} path
  * @param {boolean} paused
@@ -204,6 +207,7 @@ function useLive(path, paused) {
     }),
   );
   const [state, setState] = useState("connecting");
+  const [refused, setRefused] = useState(/** @type {Error | null} */ (null));
   const [seen, setSeen] = useState(
     /** @type {import("../../../accounts/live_events.ts").Seen | null} */ (null),
   );
@@ -247,15 +251,17 @@ function useLive(path, paused) {
     };
     (async () => {
       while (!aborter.signal.aborted) {
-        await follow().catch(() => {});
+        const error = await follow().catch((thrown) => thrown);
         setState("connecting");
+        if (error instanceof Refused && error.status === 422) return setRefused(error);
         if (!aborter.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     })();
     return () => {
       aborter.abort();
+      setRefused(null);
       clearInterval(timer);
     };
   }, [path]);
-  return { ...shown, state, seen };
+  return { ...shown, state, refused, seen };
 }
