@@ -197,6 +197,30 @@ async function every(ask: Ask, gateway: TestGateway): Promise<void> {
 Deno.test("what the gateway answers is what the document says, endpoint by endpoint", () =>
   withConsole(every));
 
+Deno.test("a body of the administration may have the fields that the document names, and no others", () =>
+  withConsole(async (ask) => {
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    // What a change is of is looked for first.
+    await ask("POST", "/admin/teams", { headers, body: { name: "nothing" } });
+    let bodies = 0;
+    for (const { method, path, credential, request } of await ENDPOINTS.all()) {
+      if (request === undefined || credential === "api_key") continue;
+      const label = `${method} ${path}`;
+      const { properties, additionalProperties } = SCHEMAS[request];
+      assertEquals(additionalProperties, false, label);
+      const answer = await ask(method, path.replaceAll(/\{[^}]+\}/g, "nothing"), {
+        headers,
+        body: { zzzzzz: 1 },
+      });
+      const { errors } = answer.json.error.extra;
+      const { msg } = errors.find(({ loc }: { loc: string[] }) => loc[0] === "zzzzzz");
+      const known = /^unknown field; known are (.*)$/.exec(msg)![1].split(", ");
+      assertEquals(known.toSorted(), Object.keys(properties as object).toSorted(), label);
+      bodies++;
+    }
+    assert(bodies >= 12, `${bodies}`);
+  }));
+
 Deno.test("the linter and the checker find what is wrong", async () => {
   const broken = structuredClone(document);
   delete broken.paths["/admin/keys"].get.responses["200"].description;

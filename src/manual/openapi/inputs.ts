@@ -14,7 +14,7 @@ import { FIELDS as MESSAGES } from "../../formats/messages/decode_request.ts";
 import { FIELDS as RESPONSES } from "../../formats/responses/decode_request.ts";
 import { bodyOf } from "../../formats/validation.ts";
 import { PLUGIN as DLP } from "../../dlp/request.ts";
-import { any, choice, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
+import { any, choice, closed, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
 
 /** As it is written, before defaults are filled in. */
 function written(schema: z.ZodMiniType): Schema {
@@ -26,6 +26,10 @@ function written(schema: z.ZodMiniType): Schema {
 function withFields(schema: Schema, fields: Readonly<Record<string, Schema>>, example: unknown): Schema {
   return { ...schema, properties: { ...schema.properties as object, ...fields }, examples: [example] };
 }
+
+/** Fields that may all be absent, and no others. */
+const optional = (fields: Readonly<Record<string, Schema>>) =>
+  closed(fields, { optional: Object.keys(fields) });
 
 const MODEL = text("Id of the catalog: `vendor/model`, or `svc/auto`.");
 const plugins = object({
@@ -105,7 +109,7 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   DlpPlugin: written(DLP),
   KeyInput: written(CREATED_KEY.schema),
   KeyPatch: written(KEY_CHANGE.schema),
-  KeyRotation: object({
+  KeyRotation: optional({
     overlap_seconds: { ...whole("How long the old secret stays valid."), minimum: 0, maximum: 31_536_000 },
   }),
   TokenInput: written(CREATED_TOKEN.schema),
@@ -113,8 +117,10 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   TeamPatch: written(TEAM_CHANGE.schema),
   AccountInput: written(CREATED_ACCOUNT.schema),
   CreditsInput: written(CREDIT_ADDITION.schema),
-  ProviderModel: object({ model: text("The provider's name of one of its models; without it all of them.") }),
-  DlpScanInput: object({
+  ProviderModel: optional({
+    model: text("The provider's name of one of its models; without it all of them."),
+  }),
+  DlpScanInput: optional({
     policy: text("Name of a policy."),
     dlp: ref("DlpPlugin"),
     text: text("Text to screen."),
@@ -122,7 +128,7 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
     format: choice("chat_completions", "messages", "responses"),
   }),
   SignIn: {
-    ...object({ admin_key: text(), token: text("A token `sk_admin_…`.") }),
+    ...optional({ admin_key: text(), token: text("A token `sk_admin_…`.") }),
     oneOf: [{ required: ["admin_key"] }, { required: ["token"] }],
     examples: [{ admin_key: "the admin key" }],
   },
