@@ -4,6 +4,7 @@
  */
 import { entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
 import { hasRe2 } from "../dlp/re2.ts";
+import { array, object } from "../exchange/json.ts";
 import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkCertificate } from "./certificate.ts";
@@ -26,7 +27,7 @@ export async function checked(examination: Examination, { listens }: { listens: 
 
 async function checkEntityTypes(root: unknown, report: Report): Promise<void> {
   const names = Object.entries(object(object(root).dlp_policies)).flatMap(([policy, rules]) =>
-    list(object(rules).entity_types).map((name, i) => ({
+    array(object(rules).entity_types).map((name, i) => ({
       name,
       path: ["dlp_policies", policy, "entity_types", i] satisfies InputPath,
     }))
@@ -40,7 +41,7 @@ async function checkEntityTypes(root: unknown, report: Report): Promise<void> {
 /** Reads the value as it was written, so that patterns are looked at even where something else is wrong. */
 async function checkPatterns(root: unknown, report: Report): Promise<void> {
   const patterns = Object.entries(object(object(root).dlp_policies)).flatMap(([name, policy]) =>
-    list(object(policy).regexes).flatMap((regex, i) => {
+    array(object(policy).regexes).flatMap((regex, i) => {
       const { pattern } = object(regex);
       const path: InputPath = ["dlp_policies", name, "regexes", i, "pattern"];
       return typeof pattern === "string" && pattern !== "" && pattern.length <= 512
@@ -57,14 +58,4 @@ async function checkPatterns(root: unknown, report: Report): Promise<void> {
   for (const [i, { pattern, path }] of patterns.entries()) {
     if (troubles[i] !== null) report.expect(`an RE2 pattern (${troubles[i]})`, pattern, path);
   }
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as Record<string, unknown>
-    : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

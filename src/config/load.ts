@@ -4,6 +4,7 @@
  * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
+import { isObject } from "../exchange/json.ts";
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
 import { linkedDatabase } from "./linked_database.ts";
 import { ConfigError } from "./config_error.ts";
@@ -136,8 +137,8 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
   }
   for (const name of doubtfulProxies(env)) {
     parsed.warnings.push(
-      `${name}: expected an address like http://proxy:3128 or socks5://proxy:1080, with signs in its password written as %5E; ` +
-        "its value (not shown) is not understood, and providers may be called without a proxy",
+      `${name}: expected an address like http://proxy:3128 or socks5://proxy:1080, in whose password ^ is written as %5E and ` +
+        "other signs likewise; its value (not shown) is not understood, and providers may be called without a proxy",
     );
   }
   const port = env("PORT");
@@ -167,10 +168,6 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
   set("server", "hostname", flags.hostname, "--hostname");
   set("server", "workers", flags.workers, "--workers");
   return names;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function freeze<T>(value: T): T {

@@ -5,6 +5,7 @@
  * and names no preset is the file's own, whatever its name: a key of the environment must not go to another address unasked.
  * A cloud's address is without path: with one, it is one API's, and the file's own likewise.
  */
+import { isObject } from "../exchange/json.ts";
 import { BEDROCK_MANTLE } from "../providers/clouds/bedrock.ts";
 import type { CloudKind } from "../providers/clouds/cloud.ts";
 import { type Preset, PRESET_NAMES, PRESETS, type PresetValues, presetValues } from "../providers/presets.ts";
@@ -104,7 +105,6 @@ function fillInCloud(
   { baseUrl, baseUrlFrom, place, key, keyFrom }: PresetValues,
   set: Set,
 ): void {
-  provider.preset = preset.name;
   const addressed = provider.base_url !== undefined || baseUrlFrom !== undefined;
   for (const { name, variables, addressOnly } of cloud.fields) {
     const found = place?.[name];
@@ -128,7 +128,3 @@ function fillInCloud(
 
 /** Of a cloud whose place is a mistake. */
 const UNKNOWN_ADDRESS = "https://unknown.invalid";
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -4,6 +4,7 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
+import { type Loose, object } from "../exchange/json.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { LEFT_OUT } from "../accounts/config.ts";
 import { needsOf } from "../websearch/engines/needs.ts";
@@ -11,8 +12,6 @@ import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { PRESETS } from "../providers/presets.ts";
 import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
-
-type Loose = Record<string, unknown>;
 
 /** Secrets of fewer characters (of a key behind its beginning) can be found by trying. */
 const LEAST_SECRET = 16;
@@ -288,10 +287,6 @@ function unique(all: readonly Spot[], report: Report): void {
 interface Item {
   value: Loose;
   path: InputPath;
-}
-
-function object(value: unknown): Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Loose : {};
 }
 
 function items(value: unknown, path: InputPath): Item[] {

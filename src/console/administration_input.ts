@@ -1,7 +1,7 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
-import { nearest } from "../schema/mistakes.ts";
+import { unknownField } from "../schema/mistakes.ts";
 
 /** Which sums, over which time. What the dimensions are the accounts know. */
 export function usageQuery(query: URLSearchParams) {
@@ -64,11 +64,11 @@ export function textOf(query: URLSearchParams): (name: string) => string | undef
 export function refuseUnknown(value: object, known: readonly string[]): void {
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  const hint = nearest(unknown, known);
-  const what = `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
-  throw new Failure("validation_error", `Cannot read ${unknown.slice(0, 200)}: ${what}.`, {
-    param: unknown.slice(0, 200),
-    errors: [{ type: "extra_forbidden", loc: [unknown.slice(0, 200)], msg: what }],
+  const msg = unknownField(unknown, known);
+  const name = unknown.slice(0, 200);
+  throw new Failure("validation_error", `Cannot read ${name}: ${msg}.`, {
+    param: name,
+    errors: [{ type: "extra_forbidden", loc: [name], msg }],
   });
 }
 

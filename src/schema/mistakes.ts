@@ -99,6 +99,12 @@ export function oneOf(known: readonly string[], what = ""): string {
   return `one of ${what}${known.length ? listed : "(there are none)"}${more}`;
 }
 
+/** What is said of a field that its object does not know. */
+export function unknownField(field: string, known: readonly string[]): string {
+  const hint = nearest(field, known);
+  return `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
+}
+
 /** Collects what is wrong with one text. */
 export interface Report {
   mistakes: (InputMistake & { steps: InputPath })[];
@@ -130,10 +136,8 @@ export function openReport(written: ReadonlyMap<string, string>): Report {
     expect: (allowed, value, path, known) =>
       mistakes.push({ path: pathText(path), steps: path, message: sentence(allowed, value, path, known) }),
     unknown(field, path, known) {
-      const hint = nearest(field, known);
-      const message = `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
       const steps = [...path, field];
-      mistakes.push({ path: pathText(steps), steps, message });
+      mistakes.push({ path: pathText(steps), steps, message: unknownField(field, known) });
     },
     doubt: (allowed, value, path, known) =>
       warnings.push(`${pathText(path)}: ${sentence(allowed, value, path, known)}`),

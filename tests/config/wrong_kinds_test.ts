@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { examineValue } from "../../src/config/load.ts";
 import { configJsonSchema } from "../../src/config/schema.ts";
-import type { InputMistake } from "../../src/schema/mistakes.ts";
+import { type InputMistake, pathText } from "../../src/schema/mistakes.ts";
 import { environment, load, mistakesOf, NO_ENV } from "./example.ts";
 
 const PRICES = { prompt: "0.001", completion: "0.002" };
@@ -140,16 +140,6 @@ function mistakes(value: unknown): readonly InputMistake[] {
   }
 }
 
-const textOf = (path: readonly Step[]) =>
-  path.map((step) =>
-    typeof step === "number"
-      ? `[${step}]`
-      : /^[A-Za-z_$][\w-]*$/.test(step)
-      ? `.${step}`
-      : `[${JSON.stringify(step)}]`
-  )
-    .join("").replace(/^\./, "");
-
 const CANARY = "sk-proj-0123456789abcdefghij";
 const VALUES: readonly unknown[] = [
   null,
@@ -180,7 +170,7 @@ Deno.test("what the JSON Schema refuses the check refuses, at its place, and say
   for (const { path, node } of PLACES) {
     if (path.length === 0) continue;
     const bounds = [node.minimum, node.maximum].filter((bound) => bound !== undefined);
-    const at = textOf(path);
+    const at = pathText(path);
     for (const value of [...VALUES, ...bounds.flatMap((bound) => [bound - 1, bound, bound + 1])]) {
       const whole = having(path, value);
       const found = mistakes(whole);
@@ -214,7 +204,7 @@ Deno.test("a misspelt name is refused with the name that was meant, and without 
       const slip = name.length > 3 ? name.slice(0, 2) + name.slice(3) : `${name}x`;
       if (names.includes(slip)) continue;
       const found = mistakes(having([...path, slip], CANARY));
-      const at = textOf([...path, slip]);
+      const at = pathText([...path, slip]);
       const message = found.find((one) => one.path === at)?.message ?? "";
       assert(message.startsWith(`unknown field; nearest is ${name}; known are `), `${at}: ${message}`);
       assert(!JSON.stringify(found).includes(CANARY), at);

@@ -195,7 +195,7 @@ Deno.test("credits are granted, added and spent", () =>
     const added = await call("POST", "/admin/accounts/default/credits", { amount: "10.5", note: "paid" });
     assertEquals(added.json.balance, "110.45");
     assertEquals((await call("GET", "/admin/accounts/nobody/credits")).status, 404);
-    // In 0.1.0 there was no other way to make an account.
+    // Scripts make accounts so.
     const made = await call("POST", "/admin/accounts/nobody/credits", { amount: "10.5" });
     assertEquals([made.status, made.json.balance], [200, "10.50"]);
     assertEquals((await call("GET", "/admin/accounts/nobody/credits")).json.balance, "10.50");
