@@ -206,10 +206,10 @@ export interface UsageView {
   searches: number;
   cost: string;
   cache_saved: string;
-  /** Where it is summed by team, session or tag. */
-  tool_calls?: number;
-  /** Of all calls together. */
-  latency_ms?: number;
+  /** Where it is summed by team, session or tag; null for calls that have none. */
+  tool_calls?: number | null;
+  /** Of all calls together; null likewise. */
+  latency_ms?: number | null;
 }
 
 export function keyView(state: KeyState): KeyView {

@@ -47,8 +47,11 @@ export interface UsageSum {
   cost: bigint;
   /** Picodollars that reading from caches saved; less than nothing where that is dearer. */
   cacheSaved: bigint;
-  /** Of sums by a label, where there is one: time of all calls, calls of tools in their answers. */
-  labelled?: { latencyMs: number; toolCalls: number };
+  /**
+   * Of sums by a label: time of all calls, calls of tools in their answers. Null: of calls without such a label, since sums
+   * of all calls do not tell them.
+   */
+  labelled?: { latencyMs: number | null; toolCalls: number | null };
 }
 
 export interface UsageFilter {
@@ -360,6 +363,7 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
   }
   const exact = (name: string) => joined(asMoney(row[`${name}_high`]), asMoney(row[`${name}_low`]));
   const count = (name: string) => Number(exact(name));
+  const told = isOfRecords(by) || by.some((name) => isLabel(name) && of[name] !== "");
   return {
     of,
     generations: count("generations"),
@@ -374,8 +378,8 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
     cacheSaved: exact("cache_saved"),
     ...(by.some(isLabel) && {
       labelled: {
-        latencyMs: count("latency_ms"),
-        toolCalls: count("tool_calls"),
+        latencyMs: told ? count("latency_ms") : null,
+        toolCalls: told ? count("tool_calls") : null,
       },
     }),
   };

@@ -457,7 +457,13 @@ onBothEngines(({ name, place }) => {
         latency_ms: 1500,
         cache_saved: "0.00",
       });
-      assertObjectMatch((await usage("session"))[1], { session: "", generations: 2, cost: "0.02" });
+      assertObjectMatch((await usage("session"))[1], {
+        session: "",
+        generations: 2,
+        cost: "0.02",
+        tool_calls: null,
+        latency_ms: null,
+      });
       assertObjectMatch((await usage("tag:env,key"))[0], { "tag:env": "prod", key: "dev", cost: "0.05" });
       assertObjectMatch(await usage("team"), [{ team: "t", generations: 3, cost: "0.07" }]);
       assertObjectMatch((await usage("session,tag:user"))[0], { session: "s1", "tag:user": "ann" });
