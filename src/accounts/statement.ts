@@ -8,7 +8,7 @@
 import type { Generation, KnownPrices, Store, UsageSum } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { invalid, readAccountName } from "./input.ts";
-import { formatAmount } from "./money.ts";
+import { formatAmount, keptVersion } from "./money.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { type GenerationView, generationView, type UsageView, usageView } from "./views.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -50,8 +50,16 @@ export interface StatementFoot {
   totals: StatementTotals;
   /** Of each model, dearest first. */
   models: ({ model: string } & StatementTotals)[];
-  /** Versions that generations name which the ledger still has, those first that were used first; null: prices that are not known. */
-  prices: { version: string; since: string | null; prices: KnownPrices["prices"] | null }[];
+  /**
+   * Versions that generations name which the ledger still has. Model: whose prices these are, null where the version says
+   * it by itself. Prices null: they are not known.
+   */
+  prices: {
+    version: string;
+    model: string | null;
+    since: string | null;
+    prices: KnownPrices["prices"] | null;
+  }[];
   credits_added: { created: string; amount: string; note: string | null }[];
 }
 
@@ -135,7 +143,7 @@ export async function makeStatement(
     for (let day = from; day < to; day = dayAfter(day)) {
       const until = Math.min(dayAfter(day), to);
       const used = await store.accountPriceVersions({ account, from: day, to: until }, asker);
-      for (const version of used) summing.versions.add(version);
+      for (const { version, model } of used) summing.addVersions(version, model);
     }
   }
 
@@ -163,14 +171,14 @@ export async function makeStatement(
     },
     lines: lines(),
     async foot() {
-      const known = new Map((await store.pricesOf([...summing.versions])).map((p) => [p.version, p]));
+      const known = new Map((await store.pricesOf([...summing.versions.keys()])).map((p) => [p.version, p]));
       const added = await store.creditAdditions(account, span);
       return {
         ...summing.result(),
-        prices: [...summing.versions].map((version) => ({
-          version,
-          since: isoOf(known.get(version)?.since),
-          prices: known.get(version)?.prices ?? null,
+        prices: [...summing.versions].map(([kept, named]) => ({
+          ...named,
+          since: isoOf(known.get(kept)?.since),
+          prices: known.get(kept)?.prices ?? null,
         })),
         credits_added: added.map(({ created, amount, note }) => ({
           created: new Date(created).toISOString(),
@@ -224,7 +232,8 @@ const COUNTS = [
 class Summing {
   readonly #all = none();
   readonly #models = new Map<string, Totals>();
-  readonly versions = new Set<string>();
+  /** By the names under which the store keeps their prices. */
+  readonly versions = new Map<string, { version: string; model: string | null }>();
 
   addSum(
     { of, generations, failed, input, cached, cacheWrite, output, reasoning, searches, cost }: UsageSum,
@@ -238,7 +247,16 @@ class Summing {
     const counts = [input, cached, cacheWrite, output, reasoning, searches];
     const failed = status === "failed" || status === "interrupted" ? 1 : 0;
     this.#add(model, { generations: 1, failed, counts: counts.map(BigInt), cost });
-    if (priceVersion !== null) this.versions.add(priceVersion);
+    if (priceVersion !== null) this.addVersions(priceVersion, model);
+  }
+
+  /** @param versions of one generation, or several with commas between */
+  addVersions(versions: string, model: string): void {
+    for (const version of versions.split(", ")) {
+      const kept = keptVersion(version, model);
+      if (this.versions.has(kept)) continue;
+      this.versions.set(kept, { version, model: kept === version ? null : model });
+    }
   }
 
   result(): Pick<StatementFoot, "totals" | "models"> {

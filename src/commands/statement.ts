@@ -30,11 +30,11 @@ async function* statementText({ head, lines, foot }: Statement): AsyncGenerator<
   const sum = (name: string, { generations, input_tokens, output_tokens, searches, cost }: typeof totals) =>
     `${name}  ${generations} calls  ${input_tokens} in  ${output_tokens} out  ${searches} searches  ${cost}\n`;
   yield "\n" + models.map((model) => sum(model.model, model)).join("") + sum("Total", totals);
-  for (const { version, prices: known } of prices) {
+  for (const { version, model, prices: known } of prices) {
     const list = known === null
       ? "not known"
       : Object.entries(known).map(([kind, p]) => `${kind} ${p}`).join(", ");
-    yield `Prices ${version}: ${list}\n`;
+    yield `Prices ${version}${model === null ? "" : ` of ${model}`}: ${list}\n`;
   }
   for (const { created, amount, note } of credits_added) {
     yield `Credits added ${created}: ${amount}${note === null ? "" : ` (${note})`}\n`;

@@ -50,8 +50,8 @@ export async function* statementCsv({ lines, foot }: Statement): AsyncGenerator<
   yield rows([
     ...models.map((model) => cells("model", model)),
     cells("total", { ...totals }),
-    ...prices.map(({ version, since, prices }) =>
-      cells("price", { created: since, price_version: version, detail: prices })
+    ...prices.map(({ version, model, since, prices }) =>
+      cells("price", { created: since, model, price_version: version, detail: prices })
     ),
     ...credits_added.map(({ created, amount, note }) =>
       cells("credits", { created, cost: amount, detail: note })

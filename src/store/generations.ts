@@ -313,14 +313,14 @@ export async function accountGenerations(
 export async function accountPriceVersions(
   query: Query,
   { account, from, to }: { account: string; from: number; to: number },
-): Promise<string[]> {
+): Promise<{ version: string; model: string }[]> {
   const rows = await query(
-    `SELECT price_version, min(created) AS first FROM generations
+    `SELECT price_version, model, min(created) AS first FROM generations
      WHERE account = $1 AND created >= $2 AND created < $3 AND price_version IS NOT NULL
-     GROUP BY price_version ORDER BY first, price_version`,
+     GROUP BY price_version, model ORDER BY first, price_version, model`,
     [account, from, to],
   );
-  return rows.map((row) => asText(row.price_version));
+  return rows.map((row) => ({ version: asText(row.price_version), model: asText(row.model) }));
 }
 
 export async function generationById(query: Query, id: string): Promise<Generation | null> {

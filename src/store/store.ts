@@ -149,11 +149,11 @@ export interface LedgerReader {
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Generation[]>;
-  /** The versions of prices that those were billed by, those first that were used first. Reads them all. */
+  /** The versions of prices that those were billed by, with each model, those first that were used first. Reads them all. */
   accountPriceVersions(
     span: { account: string; from: number; to: number },
     asker?: string,
-  ): Promise<string[]>;
+  ): Promise<{ version: string; model: string }[]>;
   /** Generations of days before have been deleted; their sums by day are there. */
   retiredBefore(): Promise<number>;
   /** Of versions that are known, those first that were used first. */

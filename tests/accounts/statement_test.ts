@@ -1,5 +1,6 @@
 /** A statement has every call of its month and none of another, and adds up to what the ledger charged, to the last digit. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { parseAmount } from "../../src/accounts/mod.ts";
 import { statementChunks } from "../../src/commands/statement.ts";
 import { ACCOUNTS, CONFIG_KEY } from "../../src/accounts/config.ts";
@@ -84,6 +85,36 @@ onBothEngines(({ name, place }) => {
     await service.addCredits("acme", "12.5", { note: "for February" });
     await service.flush();
   }
+
+  test("a statement tells the prices of the file and of the table with the model that they are of", async (service) => {
+    const usage = { input: 3, output: 1 };
+    const version = "file 2e7f7cad";
+    const key = await service.authenticate(SECRET);
+    for (const [model, prices] of [["a/b", PRICES], ["a/c", DEARER]] as const) {
+      const reservation = await service.admit(requestOf(key, 3, { created: NOON, prices, model }));
+      const charges = [{ usage: { ...NO_USAGE, ...usage }, prices, version }];
+      await reservation.settle(endOf(usage, { charges }));
+    }
+    await service.flush();
+    for (const by of ["generation", "day"]) {
+      const { prices } = JSON.parse(await textOf(service, { by }));
+      assertEquals(
+        prices.map((
+          p: { version: string; model: string; prices: unknown },
+        ) => [p.version, p.model, p.prices]),
+        [[version, "a/b", PRICES], [version, "a/c", DEARER]],
+      );
+      const text = await textOf(service, { by, form: "text" });
+      assertStringIncludes(text, `Prices ${version} of a/b: prompt ${PRICES.prompt}`);
+      const priced = (await textOf(service, { by, form: "csv" })).split("\r\n").filter((line) =>
+        line.startsWith("price,")
+      );
+      assertEquals(priced.map((line) => ["a/b", "a/c"].find((model) => line.includes(`,${model},`))), [
+        "a/b",
+        "a/c",
+      ]);
+    }
+  });
 
   test("a statement holds its month and adds up to the sums", async (service) => {
     await fill(service);

@@ -216,7 +216,12 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     lines: list({ oneOf: [ref("Generation"), USAGE] }),
     totals: closed(COUNTS),
     models: list(closed({ model: text(), ...COUNTS })),
-    prices: list(closed({ version: text(), since: orNull(moment()), prices: orNull(map(text())) })),
+    prices: list(closed({
+      version: text(),
+      model: orNull(text("Null: the version says whose prices these are.")),
+      since: orNull(moment()),
+      prices: orNull(map(text())),
+    })),
     credits_added: list(closed({ created: moment(), amount: money(), note: orNull(text()) })),
   }),
   ProviderList: closed({
