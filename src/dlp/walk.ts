@@ -18,10 +18,11 @@ export class Walk {
   at = 0;
   /** Where the numbers, and the scan of each trigger, may be sought again. */
   #numbersFrom = 0;
-  readonly #from: Uint32Array;
+  readonly #from: number[];
 
   constructor(readonly plan: Plan, readonly view: ScannedView) {
-    this.#from = new Uint32Array(plan.slots);
+    // An array of bytes would be a piece of memory of its own for each text.
+    this.#from = new Array<number>(plan.slots).fill(0);
   }
 
   until(limit: number): void {

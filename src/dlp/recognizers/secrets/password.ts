@@ -34,14 +34,17 @@ function isUnlikeWords(value: string): boolean {
 const AT_END =
   /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe)\d{0,2}$/i;
 
-/** The last three letters of these words, small; one or two digits may stand behind them. */
-const ENDS = new Uint8Array(27 ** 3);
+/** By the last three letters of these words, small, the letters before them, as bits; digits may stand behind them. */
+const ENDS = new Int32Array(27 ** 3);
 /** The last of them, as bits. */
 let lastLetters = 0;
-for (const end of "ord swd pwd ase ode ass ret ort nha ave ola slo fre ena sse".split(" ")) {
-  ENDS[endAt(end, 3)] = 1;
-  lastLetters |= 1 << (end.charCodeAt(2) & 31);
+for (
+  const end of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse".split(" ")
+) {
+  ENDS[endAt(end, 4)] |= 1 << (end.charCodeAt(0) & 31);
+  lastLetters |= 1 << (end.charCodeAt(3) & 31);
 }
+ENDS[endAt("pwd", 3)] = -1;
 
 function endAt(text: string, end: number): number {
   let n = 0;
@@ -68,9 +71,8 @@ export function scanPasswordWord(view: ScannedView, start: number, end: number):
   let last = end;
   while (end - last < 2 && isDigit(text.charCodeAt(last - 1))) last--;
   const unit = text.charCodeAt(last - 1);
-  if (last < 3 || unit < 64 || (lastLetters & 1 << (unit & 31)) === 0 || ENDS[endAt(text, last)] !== 1) {
-    return;
-  }
+  if (last < 3 || unit < 64 || (lastLetters & 1 << (unit & 31)) === 0) return;
+  if ((ENDS[endAt(text, last)] & 1 << (text.charCodeAt(last - 4) & 31)) === 0) return;
   const word = AT_END.exec(text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
 }
