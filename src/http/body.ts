@@ -62,10 +62,19 @@ async function readLater(
     if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
     return request.parsed;
   }
-  const text = await readText(request, maxBytes, { ticker, count, run });
+  const body = { bytes: await readBytes(request, maxBytes, { ticker, count }) };
+  if (body.bytes.byteLength > LARGE) return await run(reading(body));
+  const text = decoded(body.bytes);
   if (text === "" && empty !== undefined) return empty;
-  if (text.length <= BRIEF) return parseBody(text);
-  return await run(parseLargeBody(text));
+  return text.length <= BRIEF ? parseBody(text) : await run(parseLargeBody(text));
+}
+
+/** The value of a body whose bytes are needed no more once they are text. */
+function* reading(body: { bytes: ArrayBuffer | Uint8Array | null }): Generator<void, unknown> {
+  const text = decoded(body.bytes!);
+  body.bytes = null;
+  yield;
+  return yield* parseLargeBody(text);
 }
 
 async function inTurns<T>(work: Generator<void, T>): Promise<T> {
@@ -80,11 +89,11 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function readText(
+async function readBytes(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, count, run }: ReadJson & Required<Pick<ReadJson, "run">>,
-): Promise<string> {
+  { ticker, count }: Pick<ReadJson, "ticker" | "count">,
+): Promise<ArrayBuffer | Uint8Array> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
   const source = decompressed(request);
@@ -94,9 +103,8 @@ async function readText(
   const longest = whole && !looked
     ? SILENT_MS
     : BODY_MS + (length === null ? maxBytes : Number(length)) / SLOWEST_BYTES_PER_MS;
-  let bytes: ArrayBuffer | Uint8Array;
   try {
-    bytes = await inTime<ArrayBuffer | Uint8Array>(
+    return await inTime<ArrayBuffer | Uint8Array>(
       longest,
       ticker,
       (came) =>
@@ -109,12 +117,6 @@ async function readText(
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
     throw invalidBody("body_incomplete", `expected a whole body, ${what}`, cause);
   }
-  return bytes.byteLength > LARGE ? await run(decoding(bytes)) : decoded(bytes);
-}
-
-// deno-lint-ignore require-yield
-function* decoding(bytes: ArrayBuffer | Uint8Array): Generator<void, string> {
-  return decoded(bytes);
 }
 
 function decoded(bytes: ArrayBuffer | Uint8Array): string {

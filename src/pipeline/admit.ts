@@ -29,13 +29,15 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     const reading = readLeaves(arrival.body, arrival.format.leaves);
     return { reading, size: measure(prompt, reading, kit.limits) };
   };
-  const prompt = large
-    ? await kit.slices.step(key.id, "convert", decode)
-    : kit.metrics.holding("convert", decode);
-  const { reading, size } = large
-    ? await kit.slices.step(key.id, "convert", () => look(prompt))
-    : look(prompt);
-  const choosing = choose(prompt, { reading, size }, arrival, kit);
+  let prompt: Prompt;
+  let read: Read;
+  if (large) ({ prompt, read } = await kit.slices.run(key.id, inSteps(decode, look), "convert"));
+  else {
+    prompt = kit.metrics.holding("convert", decode);
+    read = look(prompt);
+  }
+  const { size } = read;
+  const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
@@ -86,6 +88,15 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     onward: null,
     cut: false,
   };
+}
+
+function* inSteps(
+  decode: () => Prompt,
+  look: (prompt: Prompt) => Read,
+): Generator<void, { prompt: Prompt; read: Read }> {
+  const prompt = decode();
+  yield;
+  return { prompt, read: look(prompt) };
 }
 
 interface Chosen {

@@ -14,6 +14,12 @@ function turns() {
   };
 }
 
+/** A clock on which every step takes `ms`. */
+function clock(ms: number): () => number {
+  let now = 0;
+  return () => now += ms;
+}
+
 function* work(name: string, slices: number, done: string[]): Generator<void, string> {
   for (let i = 0; i < slices; i++) {
     done.push(name);
@@ -25,7 +31,7 @@ function* work(name: string, slices: number, done: string[]): Generator<void, st
 Deno.test("Slices does one slice in several turns, whoever has work, and keys take turns", async () => {
   const loop = turns();
   const done: string[] = [];
-  const slices = new Slices({ turn: loop.turn });
+  const slices = new Slices({ turn: loop.turn, now: clock(1) });
   const ends = Promise.all([
     slices.run("a", work("a1", 3, done)),
     slices.run("a", work("a2", 2, done)),
@@ -39,9 +45,21 @@ Deno.test("Slices does one slice in several turns, whoever has work, and keys ta
   assertEquals(await ends, ["a1", "a2", "b1"]);
 });
 
+Deno.test("Slices does brief steps of one work as one slice, for a millisecond", async () => {
+  const loop = turns();
+  const done: string[] = [];
+  const held: number[] = [];
+  const slices = new Slices({ turn: loop.turn, held: (_, ms) => held.push(ms), now: clock(0.25) });
+  const ends = Promise.all([slices.run("a", work("a", 6, done)), slices.run("b", work("b", 2, done))]);
+  while (loop.due > 0) loop.take();
+  assertEquals(done, ["a", "a", "a", "a", "b", "b", "a", "a"]);
+  assertEquals(held, [1, 0.5, 0.5]);
+  assertEquals(await ends, ["a", "b"]);
+});
+
 Deno.test("Slices passes on what work throws, and goes on with the rest", async () => {
   const held: number[] = [];
-  const slices = new Slices({ held: (_, ms) => held.push(ms) });
+  const slices = new Slices({ held: (_, ms) => held.push(ms), now: clock(1) });
   const failing = slices.run(
     "a",
     function* () {
