@@ -6,13 +6,22 @@ import { openSocket } from "./postgres_socket.ts";
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS = 4;
 
-export function connect(url: string, options: PostgresOptions, onBroken: () => void): postgres.Sql {
+/** @param onMessage for the one connection that listens; absent: those for everything else */
+export function connect(
+  url: string,
+  options: PostgresOptions,
+  onBroken: () => void,
+  onMessage?: (message: string) => void,
+): postgres.Sql {
   const { address, where } = placeOf(url);
-  const sslMode = address.searchParams.get("sslmode");
-  const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
+  const sslMode = sslModeOf(address);
+  const settings: postgres.Options<Record<string, postgres.PostgresType>> & {
+    socket: unknown;
+    onnotify?: (channel: string, message: string) => void;
+  } = {
     ...where,
-    // The driver opens one more to listen.
-    max: Math.max(1, (options.connections ?? CONNECTIONS) - 1),
+    max: onMessage ? 1 : Math.max(1, (options.connections ?? CONNECTIONS) - 1),
+    ...(onMessage && { onnotify: (_: string, message: string) => onMessage(message) }),
     ssl: false,
     socket: (address: Parameters<typeof openSocket>[0]) =>
       openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),
@@ -44,6 +53,29 @@ export function connect(url: string, options: PostgresOptions, onBroken: () => v
   return postgres(address.href, settings);
 }
 
+/** Some clients write `ssl=true` for what libpq calls `sslmode=require`. */
+function sslModeOf({ searchParams }: URL): string | null {
+  const mode = searchParams.get("sslmode");
+  const ssl = searchParams.get("ssl");
+  if (mode !== null || ssl === null) return mode;
+  if (["false", "0", "disable"].includes(ssl)) return "disable";
+  return ["verify-ca", "verify-full", "prefer", "allow"].includes(ssl) ? ssl : "require";
+}
+
+/** What libpq looks at itself and others take for a setting of the session, which the server then refuses. */
+const OF_CLIENTS = [
+  "channel_binding",
+  "gssencmode",
+  "keepalives",
+  "keepalives_idle",
+  "keepalives_interval",
+  "keepalives_count",
+  "tcp_user_timeout",
+  "load_balance_hosts",
+  "sslsni",
+  "sslcompression",
+];
+
 /**
  * Where a server listens. The driver cuts an address of IPv6 at its first colon, and takes the folder of a socket (`host=/run/…`)
  * for a setting of the session.
@@ -52,7 +84,7 @@ function placeOf(url: string): { address: URL; where: object } {
   const address = new URL(url);
   const folder = address.searchParams.get("host");
   const port = Number(address.port || address.searchParams.get("port") || 5432);
-  for (const name of ["host", "port"]) address.searchParams.delete(name);
+  for (const name of ["host", "port", ...OF_CLIENTS]) address.searchParams.delete(name);
   if (folder?.startsWith("/")) return { address, where: { path: `${folder}/.s.PGSQL.${port}` } };
   const host = address.hostname.startsWith("[") ? address.hostname.slice(1, -1) : null;
   return { address, where: host === null ? {} : { host: [host], port: [port] } };

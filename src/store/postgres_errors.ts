@@ -8,8 +8,10 @@ const CONFLICTS = new Set(["40001", "40P01"]);
  * (shutdown, starting up, cancelled statement), system error. 55P03 is a lock that did not come in time.
  */
 const TRANSIENT = /^(08|53|57|58)|^55P03$/;
-/** 25006: a standby, before or after a failover. */
+/** A standby, before or after a failover. Who stays connected to one that was the primary never comes to the next. */
 const READ_ONLY = "25006";
+/** The server, the database or the role has no connection left; those that are open go on. */
+const FULL = "53300";
 /** The driver's own codes for a lost or refused connection are words, a server's are five characters. */
 const LOST = /^(CONNECT|CONNECTION_|E[A-Z]{4,}|ENOTFOUND)/;
 
@@ -20,7 +22,12 @@ export function isConflict(error: unknown): boolean {
 /** The connection is gone, going, or was given up on; its pool may hold more like it. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
-  return error instanceof StoreUnavailable || LOST.test(code) || /^(08|57P)/.test(code);
+  return error instanceof StoreUnavailable || LOST.test(code) || code === READ_ONLY || /^(08|57P)/.test(code);
+}
+
+/** A connection could not be opened because there are as many as there may be. */
+export function isFull(error: unknown): boolean {
+  return sqlState(error) === FULL;
 }
 
 /** `StoreUnavailable` for what passes by itself; anything else stays what it is. */
@@ -30,6 +37,11 @@ export function translate(error: unknown): unknown {
   return LOST.test(code) || code === READ_ONLY || TRANSIENT.test(code)
     ? new StoreUnavailable("The database cannot be reached now.", { cause: error })
     : error;
+}
+
+/** The server has let nobody in, or has thrown somebody out: no statement is to blame. */
+export function isFatal(error: unknown): boolean {
+  return ["FATAL", "PANIC"].includes((error as { severity?: string })?.severity ?? "");
 }
 
 function sqlState(error: unknown): string {

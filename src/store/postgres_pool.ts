@@ -8,12 +8,17 @@ import type postgres from "postgres";
 import { within } from "../timing/within.ts";
 import { StoreUnavailable } from "./engine.ts";
 import type { connect } from "./postgres_driver.ts";
-import { isConnectionLost, translate } from "./postgres_errors.ts";
+import { isConnectionLost, isFatal, isFull, translate } from "./postgres_errors.ts";
 import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./postgres_options.ts";
 import type { Row } from "./rows.ts";
 
 /** The client's own bound, for a server that does not answer at all. */
 const CALL_TIMEOUT_MS = 8000;
+/** So long work waits for one of the connections that are open, where the server has no more. */
+const FULL_MS = 3000;
+const FULL_PAUSE_MS = 20;
+/** Listening that failed is tried again after so long. */
+const LISTEN_AGAIN_MS = 500;
 
 /** A connection that is somebody's own. What is said on it fails once it is lost, which the driver never says. */
 export interface LongConnection {
@@ -35,11 +40,12 @@ export class PostgresPool {
   #connections: postgres.Sql | null = null;
   #opening: Promise<postgres.Sql> | null = null;
   #channel: Channel | null = null;
-  /** The connections that have been told to listen; after a renewal there are others. */
-  #listening: postgres.Sql | null = null;
-  /** The connections on which listening has begun. */
-  #heard: postgres.Sql | null = null;
-  /** Those of which each connection has been opened. */
+  /** The connection that listens, or is about to. What befalls it alone does not touch the others. */
+  #listener: { on: postgres.Sql; begun: boolean } | null = null;
+  #listensAgain = 0;
+  /** Connections of which at least one has been opened; null: the server has never let this process in. */
+  #used: postgres.Sql | null = null;
+  /** Those of which each has been opened. */
   #opened: postgres.Sql | null = null;
   #closed = false;
   /** Aborted where connections have been given up. */
@@ -50,25 +56,37 @@ export class PostgresPool {
     this.#options = options;
   }
 
-  /** Whether messages of other processes arrive: those connections that were told to listen are in use. */
+  /** Whether messages of other processes arrive. */
   get listens(): boolean {
-    return this.#channel !== null && this.#heard !== null && this.#heard === this.#connections;
+    return this.#channel !== null && this.#listener?.begun === true;
   }
 
   /** Runs work in its time. Throws {@link StoreUnavailable} where the database cannot be reached. */
   async run<T>(work: (on: postgres.Sql) => Promise<T>): Promise<T> {
-    const on = this.#connections ?? await this.#open();
-    try {
-      const result = await bounded(() => work(on));
-      const current = this.#connections;
-      if (this.#channel !== null && current !== null && this.#listening !== current) {
-        this.#listen(current, this.#channel).catch(() => {});
+    const began = performance.now();
+    for (;;) {
+      const on = this.#connections ?? await this.#open();
+      try {
+        const result = await bounded(() => work(on));
+        this.#used = on;
+        this.#listenAgain();
+        return result;
+      } catch (error) {
+        // Nothing of the work has been said. What is open has other work, and is free again soon.
+        const others = isFull(error) && this.#used === on && performance.now() - began < FULL_MS;
+        if (!others) {
+          if (isConnectionLost(error)) this.#renew(on);
+          throw this.#meant(error);
+        }
       }
-      return result;
-    } catch (error) {
-      if (isConnectionLost(error)) this.#renew(on);
-      throw translate(error);
+      await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
     }
+  }
+
+  /** A role or a password that is wrong from the start is a mistake; one that was right is being changed. */
+  #meant(error: unknown): unknown {
+    if (this.#used === null || !isFatal(error)) return translate(error);
+    return new StoreUnavailable("The database lets nobody in now.", { cause: error });
   }
 
   /** Runs work that may take longer on a connection of its own: so many milliseconds a statement, 0 for any time. */
@@ -92,14 +110,14 @@ export class PostgresPool {
     }
   }
 
-  /** Listens, on the connections of later too. */
+  /** Listens, and again where its connection is lost, or where the server has none to give now. */
   async listen(channel: Channel): Promise<void> {
     this.#channel = channel;
-    const on = this.#connections ?? await this.#open();
+    if (this.#connections === null) await this.#open();
     try {
-      await this.#listen(on, channel);
+      await this.#listen(channel);
     } catch (error) {
-      throw translate(error);
+      if (!isFull(error)) throw translate(error);
     }
   }
 
@@ -107,7 +125,7 @@ export class PostgresPool {
     this.#channel = null;
     this.#closed = true;
     const connections = this.#connections ?? await this.#opening;
-    await connections?.end({ timeout: 1 });
+    await Promise.all([connections?.end({ timeout: 1 }), this.#listener?.on.end({ timeout: 1 })]);
     if (connections) this.#lost.get(connections)?.abort();
   }
 
@@ -131,6 +149,8 @@ export class PostgresPool {
     this.#connections = this.#connected(this.#connect!);
     broken.end({ timeout: 0 }).catch(() => {});
     this.#lost.get(broken)?.abort();
+    // One over which nothing comes looks the same, whether it is broken or not.
+    this.#deafen();
   }
 
   /** The driver waits for ever for a connection that it opens only to reserve it. They stay open from here on. */
@@ -140,15 +160,34 @@ export class PostgresPool {
     this.#opened = on;
   }
 
-  async #listen(on: postgres.Sql, { name, onMessage }: Channel): Promise<void> {
-    this.#listening = on;
+  #listenAgain(): void {
+    if (this.#channel === null || this.#listener !== null || performance.now() < this.#listensAgain) return;
+    this.#listen(this.#channel).catch(() => {});
+  }
+
+  async #listen({ name, onMessage }: Channel): Promise<void> {
+    const listener = { on: this.#listening(onMessage), begun: false };
+    this.#listener = listener;
     try {
-      await bounded(() => on.listen(name, onMessage));
-      this.#heard = on;
+      await bounded(() => listener.on.unsafe(`LISTEN "${name}"`));
+      listener.begun = true;
     } catch (error) {
-      if (this.#listening === on) this.#listening = null;
+      this.#deafen(listener.on);
       throw error;
     }
+  }
+
+  #listening(onMessage: Channel["onMessage"]): postgres.Sql {
+    const on: postgres.Sql = this.#connect!(this.#url, this.#options, () => this.#deafen(on), onMessage);
+    return on;
+  }
+
+  /** Nothing is heard any more of the connection that listens. */
+  #deafen(on = this.#listener?.on): void {
+    if (on === undefined || on !== this.#listener?.on) return;
+    this.#listener = null;
+    this.#listensAgain = performance.now() + LISTEN_AGAIN_MS;
+    on.end({ timeout: 0 }).catch(() => {});
   }
 }
 

@@ -4,7 +4,9 @@
  * Or the connection stays in the pool, never to write again.
  *
  * This socket hides its closing from the driver. What runs on it fails with an error instead, and whoever made the pool is
- * told, to make another. TLS happens here too, since the driver would otherwise replace the socket by one of its own.
+ * told, to make another. Only where the server has not let it in yet, as one that has no connection left, the driver may
+ * know: it had nothing to write then, and connects again when it needs to. TLS happens here too, since the driver would
+ * otherwise replace the socket by one of its own.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -13,6 +15,7 @@ export interface SocketOptions {
   /** As in the URL's `sslmode`; null: none. */
   sslMode: string | null;
   timeoutMs: number;
+  /** It was in use. */
   onClosed(): void;
 }
 
@@ -83,21 +86,61 @@ function once(socket: Socket, event: string): Promise<unknown> {
   });
 }
 
+type Listener = (...args: unknown[]) => void;
+
 function hideClosing(socket: Socket, onClosed: () => void): Socket {
   const listen = socket.on.bind(socket);
+  const welcome = new Welcome();
+  let hidden: Listener = () => {};
   // Its pool may have been left behind by the time it fails.
   listen("error", () => {});
   listen("close", () => {
     socket.emit("error", coded("CONNECTION_CLOSED"));
-    onClosed();
+    if (welcome.isOver) onClosed();
+    else hidden(false);
   });
-  const on = (event: string, listener: (...args: unknown[]) => void): Socket => {
+  const look = (bytes: Uint8Array) => {
+    welcome.read(bytes);
+    if (welcome.isOver) socket.off("data", look);
+  };
+  listen("data", look);
+  const on = (event: string, listener: Listener): Socket => {
     // A listener made by `once` carries the one that it stands for: the driver waits with those for the end it asked for.
-    if (event === "close" && !("listener" in listener)) return socket;
+    if (event === "close" && !("listener" in listener)) {
+      hidden = listener;
+      return socket;
+    }
     return listen(event, listener);
   };
   socket.on = on as Socket["on"];
   return socket;
+}
+
+/** "Z": the server has let its client in, and waits for what it is asked. */
+const READY = 90;
+
+/** What a server says until it has let its client in: messages of a letter, their length without it in four bytes, and the rest. */
+class Welcome {
+  isOver = false;
+  #head: number[] = [];
+  /** Bytes of the message that are still to come. */
+  #left = 0;
+
+  read(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && !this.isOver;) {
+      if (this.#left > 0) {
+        const skipped = Math.min(this.#left, bytes.length - at);
+        this.#left -= skipped;
+        at += skipped;
+        continue;
+      }
+      if (this.#head.push(bytes[at++]) < 5) continue;
+      const [letter, ...length] = this.#head;
+      this.isOver = letter === READY;
+      this.#left = Math.max(0, length.reduce((sum, byte) => sum * 256 + byte, 0) - 4);
+      this.#head = [];
+    }
+  }
 }
 
 function coded(code: string): Error {
