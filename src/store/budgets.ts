@@ -179,7 +179,7 @@ export function createBudget(
 /** No record may slip in between the sum and the budget's first appearance. */
 async function keepOut(engine: Engine, query: Query, missing: readonly BudgetRef[]): Promise<void> {
   if (missing.some(({ scope }) => scope === "key" || scope === "team")) {
-    await engine.lockTable(query, "generations");
+    await engine.keepWritersOut(query);
   }
 }
 

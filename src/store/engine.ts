@@ -86,8 +86,13 @@ export interface Engine {
   readonly forUpdate: string;
   /** As `forUpdate`, passing over rows that another transaction has locked. */
   readonly forUpdateOfFree: string;
-  /** Keeps other writers out of a table until the transaction ends. */
-  lockTable(query: Query, table: string): Promise<void>;
+  /**
+   * An expression that has {@link keepWritersOut} wait until the transaction ends; first it waits where somebody keeps writers out.
+   * Null: a writer is alone anyway.
+   */
+  readonly writing: string | null;
+  /** Keeps others who write records or sums out until the transaction ends, once those who do are through. */
+  keepWritersOut(query: Query): Promise<void>;
   /** Keeps another process from migrating at the same time. */
   lockMigrations(query: Query): Promise<void>;
   readonly moneyType: string;

@@ -10,7 +10,17 @@ const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
 const MIGRATION_LOCK = 0x736c75696365;
 const INDEX_LOCK = MIGRATION_LOCK + 1;
+/**
+ * Of those who write records and sums. No lock of a table would do: PostgreSQL takes such a one itself while it cleans a table up or
+ * makes an index, for hours maybe, and whoever waits for it keeps all writers behind it waiting.
+ */
+const WRITERS_LOCK = MIGRATION_LOCK + 2;
 const ATTEMPTS = 5;
+/** So long the database is asked for the end of a transaction that was not heard. */
+const UNHEARD_MS = 5000;
+const UNHEARD_PAUSE_MS = 100;
+/** So long a migration waits for a table that nodes of the release before work with; then it gives way, and tries again. */
+const TABLE_LOCK_MS = 300;
 /** Of a read for an operator, which nobody waits behind. */
 const LONG_QUERY_MS = 30_000;
 /** Rows that are fetched at once where a statement's rows are streamed. */
@@ -27,6 +37,7 @@ class PostgresEngine implements Engine {
   readonly forUpdateOfFree = "FOR UPDATE SKIP LOCKED";
   readonly moneyType = "NUMERIC(38,0)";
   readonly now: string | null;
+  readonly writing = `pg_advisory_xact_lock_shared(${WRITERS_LOCK})`;
   readonly #pool: PostgresPool;
   readonly #schema: string | null;
   readonly #channel: string;
@@ -125,9 +136,11 @@ class PostgresEngine implements Engine {
     return `${column} = ANY(ARRAY(${this.list(param)}))`;
   }
 
-  async lockTable(query: Query, table: string): Promise<void> {
-    // This mode excludes itself, so two that both go on to insert cannot wait for each other.
-    await query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+  async keepWritersOut(query: Query): Promise<void> {
+    await query(`SELECT pg_advisory_xact_lock(${WRITERS_LOCK})`);
+    const older = await query("SELECT id FROM nodes WHERE schema_version IS NULL LIMIT 1");
+    // Nodes of 0.1.0 know nothing of that lock.
+    if (older.length > 0) await query("LOCK TABLE generations IN SHARE ROW EXCLUSIVE MODE");
   }
 
   async lockMigrations(query: Query): Promise<void> {

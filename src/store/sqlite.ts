@@ -51,6 +51,7 @@ class SqliteEngine implements Engine {
   readonly forUpdateOfFree = "";
   readonly moneyType = "INTEGER";
   readonly now = null;
+  readonly writing = null;
   readonly #path: string;
   readonly #inThread: boolean;
   /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
@@ -183,7 +184,7 @@ class SqliteEngine implements Engine {
     return `${column} IN (${this.list(param)})`;
   }
 
-  lockTable(): Promise<void> {
+  keepWritersOut(): Promise<void> {
     return Promise.resolve();
   }
 

@@ -28,6 +28,7 @@ export async function buildSums(engine: Engine, most: number, chainKey: string):
   return await engine.transaction(async (query) => {
     const [state] = await query(`SELECT created, id FROM sums_state ${engine.forUpdateOfFree}`);
     if (state === undefined) return false;
+    if (engine.writing !== null) await query(`SELECT ${engine.writing}`);
     const late = await takeLate(engine, query, most, { node: OLDER_RELEASE, key: chainKey });
     const old = asInt(state.created) < 0 ? 0 : await takeOld(engine, query, state, most);
     return late + old > 0;

@@ -83,8 +83,10 @@ async function syncOnce(
 ): Promise<SyncResult> {
   const { node } = request;
   const chaining = { node, key: chainKey };
+  // A budget that is made from now on waits for the records of this transaction: what locks budgets below would not find it.
   const fenced = await query(
-    `UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING ${engine.now ?? "NULL"} AS now`,
+    `UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2
+     RETURNING ${engine.now ?? "NULL"} AS now, ${engine.writing ?? "NULL"} AS writing`,
     [node, request.seq],
   );
   if (fenced.length === 0) {
