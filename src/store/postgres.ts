@@ -145,6 +145,8 @@ class PostgresEngine implements Engine {
 
   async lockMigrations(query: Query): Promise<void> {
     await query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    // Whoever waits for a table keeps all others behind it waiting, and somebody may read that table for hours.
+    await query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`);
     if (this.#schema !== null) await query(`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`);
   }
 
