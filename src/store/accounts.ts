@@ -76,7 +76,7 @@ export function addCredits(engine: Engine, account: string, addition: NewCredits
       addition.now,
       addition.note,
     ]);
-  });
+  }, { sure: true });
 }
 
 const SELECT =

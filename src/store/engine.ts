@@ -46,6 +46,11 @@ export interface TransactionOptions {
    * Absent: somebody waits for it.
    */
   divided?(): boolean;
+  /**
+   * True: to do it twice would be wrong, so where the answer to its end is lost, the database is asked what became of it. Absent:
+   * who does not know asks for it again.
+   */
+  sure?: boolean;
 }
 
 export interface Engine {

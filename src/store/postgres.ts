@@ -1,6 +1,15 @@
 /** The engine for many nodes: PostgreSQL. */
 import type postgres from "postgres";
-import type { Columns, EncodedRow, Engine, Query, Reader, RowWriting } from "./engine.ts";
+import {
+  type Columns,
+  type EncodedRow,
+  type Engine,
+  type Query,
+  type Reader,
+  type RowWriting,
+  StoreUnavailable,
+  type TransactionOptions,
+} from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
 import type { PostgresOptions } from "./postgres_options.ts";
 import { type LongConnection, PostgresPool } from "./postgres_pool.ts";
@@ -54,13 +63,44 @@ class PostgresEngine implements Engine {
   readonly longQuery: Query = (sql, params) =>
     this.#pool.runLong(LONG_QUERY_MS, (on) => queryOn(on)(sql, params));
 
-  async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (query: Query) => Promise<T>,
+    { sure = false }: TransactionOptions = {},
+  ): Promise<T> {
     for (let attempt = 1;; attempt++) {
+      let ending: { id: Value; result: T } | null = null;
       try {
-        return await this.#pool.run((on) => begin(on, (tx) => work(queryOn(tx))));
+        return await this.#pool.run((on) =>
+          begin(on, async (tx) => {
+            const query = queryOn(tx);
+            const result = await work(query);
+            if (sure) ending = { id: (await query("SELECT txid_current() AS id"))[0].id, result };
+            return result;
+          })
+        );
       } catch (error) {
-        if (attempt >= ATTEMPTS || !isConflict(error)) throw error;
+        if (attempt < ATTEMPTS && isConflict(error)) continue;
+        const known = ending as { id: Value; result: T } | null;
+        if (known !== null && error instanceof StoreUnavailable && await this.#isThrough(known.id)) {
+          return known.result;
+        }
+        throw error;
       }
+    }
+  }
+
+  /** Whether a transaction went through whose end was not heard of. False also where nobody can tell in time. */
+  async #isThrough(id: Value): Promise<boolean> {
+    const until = performance.now() + UNHEARD_MS;
+    for (;;) {
+      try {
+        const [{ status }] = await this.query("SELECT txid_status($1) AS status", [id]);
+        if (status !== "in progress") return status === "committed";
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
+      if (performance.now() > until) return false;
+      await new Promise((resolve) => setTimeout(resolve, UNHEARD_PAUSE_MS));
     }
   }
 
