@@ -127,7 +127,7 @@ export class KeyAdministration {
       : changed.account;
     const account = chosen ?? team?.account ?? (changed.account === null ? DEFAULT_ACCOUNT : before.account);
     await this.#checkAccount(account, team);
-    const key = await this.#save({ ...before, ...changed, account });
+    const key = await this.#save(before.id, (now) => ({ ...now, ...changed, account }));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
       const { sync, clock } = this.#options;
       await sync.tellLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
@@ -155,7 +155,8 @@ export class KeyAdministration {
   async revoke(idOrName: string): Promise<KeyReport> {
     const state = await this.#findStored(idOrName);
     if (state.revokedAt !== null) return await this.#report(state);
-    return await this.#save({ ...storedOf(state), revokedAt: this.#options.clock.now() });
+    const at = this.#options.clock.now();
+    return await this.#save(state.id, (now) => ({ ...now, revokedAt: now.revokedAt ?? at }));
   }
 
   async #report(state: KeyState): Promise<KeyReport> {
@@ -183,10 +184,11 @@ export class KeyAdministration {
     return state;
   }
 
-  async #save(key: StoredKey): Promise<KeyReport> {
-    const saved = await refusingTakenName(() => this.#options.store.updateKey(key));
+  /** Only what was asked for: another process may have changed the key meanwhile, or revoked it. */
+  async #save(id: string, edit: (key: StoredKey) => StoredKey): Promise<KeyReport> {
+    const saved = await refusingTakenName(() => this.#options.store.updateKey(id, edit));
     if (!saved) throw noSuchKey();
-    return await this.get(key.id);
+    return await this.get(id);
   }
 
   /** @param known false: a team that is there no longer is let pass */

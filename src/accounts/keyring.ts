@@ -123,6 +123,8 @@ export class Keyring {
   /** Takes in what changed in the store. */
   learn(keys: readonly KeyWithSecrets[]): void {
     for (const key of keys) {
+      // An answer may come late, after it has been told of a later change.
+      if ((this.#stored.get(key.id)?.rev ?? 0) > key.rev) continue;
       for (const { hash } of this.#stored.get(key.id)?.secrets ?? []) this.#byHash.delete(hash);
       this.#stored.set(key.id, key);
       const state = stateOf("store", key, this.#context);

@@ -42,7 +42,8 @@ export class TeamAdministration {
   async change(name: string, input: TeamChange): Promise<void> {
     const changed = readTeamChange(input);
     if (changed.account !== undefined) await this.#checkAccount(changed.account);
-    await this.#save({ ...await this.#stored(name), ...changed });
+    await this.#stored(name);
+    await this.#save(name, (now) => ({ ...now, ...changed }));
     const { sync, clock } = this.#options;
     if (changed.spendLimit) await sync.tellLimit("team", teamBudget(name, changed.spendLimit, clock.now()));
   }
@@ -59,7 +60,7 @@ export class TeamAdministration {
         `${keys} ${keys === 1 ? "key names" : "keys name"} it: revoke or move them first`,
       );
     }
-    await this.#save({ ...team, removedAt: clock.now() });
+    await this.#save(name, (now) => ({ ...now, removedAt: clock.now() }));
     return team;
   }
 
@@ -76,8 +77,9 @@ export class TeamAdministration {
     return { ...stored, source: "store" };
   }
 
-  async #save({ source: _, ...team }: Team & Pick<StoredTeam, "created" | "removedAt">): Promise<void> {
-    if (!await this.#options.store.updateTeam(team)) throw noSuchTeam();
+  /** Only what was asked for: another process may have changed the team meanwhile. */
+  async #save(name: string, edit: (team: StoredTeam) => StoredTeam): Promise<void> {
+    if (!await this.#options.store.updateTeam(name, edit)) throw noSuchTeam();
     await this.#options.changes.pull();
   }
 

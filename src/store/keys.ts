@@ -48,6 +48,8 @@ export interface StoredSecret {
 }
 
 export interface KeyWithSecrets extends StoredKey {
+  /** Of its last change: of two answers the one with the higher revision is the newer. */
+  rev: number;
   secrets: StoredSecret[];
 }
 
@@ -93,22 +95,28 @@ export function insertKey(
   });
 }
 
-/** Writes all that can change of a key. False: there is no such key. */
-export function updateKey(engine: Engine, key: StoredKey): Promise<boolean> {
+/** Changes a key from what it is then; `edit` may be called more than once. False: there is no such key. */
+export function updateKey(
+  engine: Engine,
+  id: string,
+  edit: (key: StoredKey) => StoredKey,
+): Promise<boolean> {
   return change(engine, async (query, rev) => {
+    // Every change takes a revision first, so that nobody else writes it before this one has.
+    const [row] = await query("SELECT * FROM keys WHERE id = $1", [id]);
+    if (row === undefined) return false;
+    const key = edit(decodeKey(row));
     const taken = await query("SELECT id FROM keys WHERE name = $1 AND revoked_at IS NULL AND id <> $2", [
       key.name,
       key.id,
     ]);
     if (taken.length > 0 && key.revokedAt === null) throw new NameTaken(key.name);
     const values = [...FIELDS, "expires_at", "revoked_at", "rev"];
-    const rows = await query(
-      `UPDATE keys SET ${
-        values.map((name, i) => `${name} = $${i + 2}`).join(", ")
-      } WHERE id = $1 RETURNING id`,
+    await query(
+      `UPDATE keys SET ${values.map((name, i) => `${name} = $${i + 2}`).join(", ")} WHERE id = $1`,
       [key.id, ...fields(key), key.expiresAt, key.revokedAt, rev],
     );
-    return rows.length > 0;
+    return true;
   });
 }
 
@@ -252,6 +260,7 @@ function withSecrets(rows: readonly Row[], secrets: readonly Row[]): KeyWithSecr
   const of = Map.groupBy(secrets, (row) => asText(row.key_id));
   return rows.map((row) => ({
     ...decodeKey(row),
+    rev: asInt(row.rev),
     secrets: (of.get(asText(row.id)) ?? []).map((secret) => ({
       hash: asText(secret.hash),
       expiresAt: optional(secret.expires_at, asInt),

@@ -249,7 +249,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     removeNodes: (gone) => nodes.removeNodes(engine, gone),
 
     insertKey: (key, hash, options) => keys.insertKey(engine, key, hash, options),
-    updateKey: (key) => keys.updateKey(engine, key),
+    updateKey: (id, edit) => keys.updateKey(engine, id, edit),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
@@ -258,7 +258,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     changesSince: (rev) => changesSince(query, rev),
 
     insertTeam: (team) => teams.insertTeam(engine, team),
-    updateTeam: (team) => teams.updateTeam(engine, team),
+    updateTeam: (name, edit) => teams.updateTeam(engine, name, edit),
     teams: () => teams.teamsSince(query, 0),
     closeBreakers: (closed) => closeBreakers(engine, closed),
 

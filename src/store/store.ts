@@ -59,8 +59,8 @@ export interface NodeStore {
 export interface KeyStore {
   /** Throws `NameTaken`, and `TooManyKeys` where its member has as many. */
   insertKey(key: StoredKey, hash: string, options?: { mostOfMember?: number }): Promise<void>;
-  /** Writes all that can change of a key. False: there is no such key. Throws `NameTaken`. */
-  updateKey(key: StoredKey): Promise<boolean>;
+  /** Changes a key from what it is then; `edit` may be called more than once. False: there is no such key. Throws `NameTaken`. */
+  updateKey(id: string, edit: (key: StoredKey) => StoredKey): Promise<boolean>;
   /** Adds a secret; those there were end at `until`, or when they would have ended if that is sooner. */
   addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
   /** The key that a hash belongs to, revoked and expired ones too. */
@@ -109,8 +109,8 @@ export interface RunningCallsStore {
 export interface TeamStore {
   /** Throws `NameTaken`. */
   insertTeam(team: StoredTeam): Promise<void>;
-  /** Writes all that can change of a team. False: there is no such team. */
-  updateTeam(team: StoredTeam): Promise<boolean>;
+  /** Changes a team from what it is then; `edit` may be called more than once. False: there is no such team. */
+  updateTeam(name: string, edit: (team: StoredTeam) => StoredTeam): Promise<boolean>;
   /** All, removed ones too. */
   teams(): Promise<StoredTeam[]>;
 }

@@ -33,16 +33,23 @@ export function insertTeam(engine: Engine, team: StoredTeam): Promise<void> {
   });
 }
 
-/** Writes all that can change of a team. False: there is no such team. */
-export function updateTeam(engine: Engine, team: StoredTeam): Promise<boolean> {
+/** Changes a team from what it is then; `edit` may be called more than once. False: there is no such team. */
+export function updateTeam(
+  engine: Engine,
+  name: string,
+  edit: (team: StoredTeam) => StoredTeam,
+): Promise<boolean> {
   return change(engine, async (query, rev) => {
-    const rows = await query(
+    // Every change takes a revision first, so that nobody else writes it before this one has.
+    const [row] = await query("SELECT * FROM teams WHERE name = $1 AND removed_at IS NULL", [name]);
+    if (row === undefined) return false;
+    await query(
       `UPDATE teams SET account = $2, spend_amount = $3, spend_period = $4, models = $5, access_policy = $6,
          dlp_policy = $7, created = $8, removed_at = $9, rev = $10
-       WHERE name = $1 AND removed_at IS NULL RETURNING name`,
-      [team.name, ...values(team), rev],
+       WHERE name = $1`,
+      [name, ...values(edit(decode(row))), rev],
     );
-    return rows.length > 0;
+    return true;
   });
 }
 

@@ -119,7 +119,7 @@ onBothEngines((ground) => {
     assertEquals(first.keys.map((k) => [k.id, k.secrets]), [["k1", [{ hash: "hash1", expiresAt: null }]]]);
     assertEquals((await store.changesSince(first.rev)).keys, []);
     const spendLimit = { amount: 5n, period: "week" as const };
-    await store.updateKey(storedKey("k1", { models: ["a/*"], spendLimit, revokedAt: NOW }));
+    await store.updateKey("k1", (key) => ({ ...key, models: ["a/*"], spendLimit, revokedAt: NOW }));
     await store.addCredits("acme", { amount: 5n, now: NOW, note: "thanks" });
     const second = await store.changesSince(first.rev);
     assertEquals(second.keys[0].spendLimit, spendLimit);
@@ -164,10 +164,10 @@ onBothEngines((ground) => {
   test("insertKey() refuses a name in use and takes that of a revoked key", async (store) => {
     await store.insertKey(storedKey("k1", { name: "dev" }), "hash1");
     await assertRejects(() => store.insertKey(storedKey("k2", { name: "dev" }), "hash2"), NameTaken);
-    await store.updateKey(storedKey("k1", { name: "dev", revokedAt: NOW }));
+    await store.updateKey("k1", (key) => ({ ...key, name: "dev", revokedAt: NOW }));
     await store.insertKey(storedKey("k2", { name: "dev" }), "hash2");
     assertEquals((await store.keyByHash("hash2"))?.id, "k2");
-    assertEquals(await store.updateKey(storedKey("k3")), false);
+    assertEquals(await store.updateKey("k3", () => storedKey("k3")), false);
   });
 
   test("addSecret() ends older secrets, none later than it would have", async (store) => {

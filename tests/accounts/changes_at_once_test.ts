@@ -1,0 +1,65 @@
+/** Changes of the same key or team by two administrators at once: each changes what it was asked to, and nothing else. */
+import { assertEquals } from "@std/assert";
+import type { Store } from "../../src/store/mod.ts";
+import { onBothEngines } from "../support/cluster.ts";
+import { codeOf, configOf, open, type Running } from "./support.ts";
+
+onBothEngines(({ name, place }) => {
+  /** `b` has read what it is about to change when `meanwhile` happens at `a`. */
+  function test(
+    title: string,
+    body: (a: Running, b: Running, meanwhile: (work: () => Promise<unknown>) => void) => Promise<void>,
+  ): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      const [first, second] = [here.open(), here.open()];
+      let before: () => Promise<unknown> = () => Promise.resolve();
+      const bent: Store = {
+        ...second,
+        async updateKey(id, edit) {
+          await before();
+          return await second.updateKey(id, edit);
+        },
+        async updateTeam(team, edit) {
+          await before();
+          return await second.updateTeam(team, edit);
+        },
+      };
+      const a = await open(first, configOf());
+      const b = await open(bent, configOf());
+      try {
+        await body(a, b, (work) => before = work);
+      } finally {
+        await a.close();
+        await b.close();
+        here.remove();
+      }
+    });
+  }
+
+  test(
+    "a key that is revoked while another of its fields is changed stays revoked",
+    async (a, b, meanwhile) => {
+      const { secret } = await a.createKey({ name: "ci" });
+      meanwhile(() => a.revokeKey("ci"));
+      const patched = await b.patchKey("ci", { models: ["a/*"] });
+      assertEquals([patched.models, patched.revoked_at === null], [["a/*"], false]);
+      for (const node of [a, b]) {
+        await node.tick();
+        assertEquals(await codeOf(() => node.authenticate(secret)), "invalid_api_key");
+      }
+    },
+  );
+
+  test("two fields of a key or a team that are changed at once are both changed", async (a, b, meanwhile) => {
+    await a.createKey({ name: "ci" });
+    meanwhile(() => a.patchKey("ci", { spend_limit: { amount: "5.00", period: "day" } }));
+    const key = await b.patchKey("ci", { models: ["a/*"] });
+    assertEquals([key.models, key.spend_limit?.amount], [["a/*"], "5.00"]);
+    await a.createTeam({ name: "red" });
+    await b.tick();
+    meanwhile(() => a.changeTeam("red", { models: ["b/*"] }));
+    const team = await b.changeTeam("red", { spend_limit: { amount: "7.00", period: "month" } });
+    assertEquals([team.models, team.spend_limit?.amount], [["b/*"], "7.00"]);
+  });
+});
