@@ -108,8 +108,13 @@ export class Lease {
 
   /** What is left of a rate as far as this node knows, for headers. */
   get remaining(): number {
-    const left = this.#limit - this.#others - this.#used - this.#reserved;
+    const left = this.#limit - this.#spent - this.#others - this.#used - this.#reserved;
     return left > 0n ? Number(left) : 0;
+  }
+
+  /** What calls of the minute that goes on have used of a rate, those that run included; 0: of money, or it is over. */
+  usedOfMinute(now: number): bigint {
+    return this.isRate() && !this.#minuteIsOver(now) ? this.#used + this.#reserved : 0n;
   }
 
   isMoney(): boolean {

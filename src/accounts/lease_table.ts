@@ -1,5 +1,5 @@
 /** The leases of this node by budget, and which of them the next transaction renews. */
-import type { BudgetRef } from "../store/mod.ts";
+import type { BudgetRef, RateUse } from "../store/mod.ts";
 import { Lease, type LeaseKind } from "./lease.ts";
 
 /** Leases of sessions and tags, of which there is no end, go when no call has drawn on them for so long. */
@@ -103,6 +103,14 @@ export class LeaseTable {
     }
     for (const lease of taken) this.#toRenew.delete(lease);
     return taken;
+  }
+
+  /** What this node has used of rates in minutes that go on. */
+  ratesUsed(now: number): RateUse[] {
+    return [...this.#leases.values()].flatMap((lease) => {
+      const used = lease.usedOfMinute(now);
+      return used === 0n ? [] : { budget: lease.budget.id, starts: lease.budget.starts, used };
+    });
   }
 
   /** The store has taken all leases away. */

@@ -10,7 +10,7 @@ import type { Demands } from "./demands.ts";
 import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { Hold, Lease } from "./lease.ts";
-import { type Beginning, generationOf, recordOf } from "./ledger.ts";
+import { type Beginning, generationOf, interruptedGeneration, recordOf } from "./ledger.ts";
 import { type Estimate, type Prices, stepsOf } from "./money.ts";
 import type { OutboxEntry } from "./outbox.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -109,6 +109,19 @@ export class OpenReservations {
       this.#options.warn(
         `A reservation outlived its bound and was given back: ${reservation.beginning.id}`,
       );
+    }
+  }
+
+  /** Records what runs as interrupted: without a journal nobody else could, once this process has left. */
+  interrupt(): void {
+    const { sync, journal, watch } = this.#options;
+    for (const reservation of [...this.#open]) {
+      this.#open.delete(reservation);
+      const { beginning, entry } = reservation;
+      const generation = interruptedGeneration(beginning);
+      watch?.ended(generation);
+      sync.deliver(new EndedCall(recordOf(generation, beginning), [], journal, entry));
+      sync.ended(beginning.id);
     }
   }
 

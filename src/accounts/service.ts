@@ -362,6 +362,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (closed) return;
       closed = true;
       await Promise.all([maintenance.stop(), changes.end(), housekeeping.stop(), webhooks.stop()]);
+      if (reportRunning) reservations.interrupt();
       await Promise.all([audit.close(), calls.close()]);
       await sync.close();
       line.close();

@@ -222,10 +222,11 @@ export class StoreSync {
     }
   }
 
-  /** Delivers, gives everything back and leaves. */
+  /** Delivers, what was refused before too, gives everything back and leaves. */
   async close(): Promise<void> {
+    this.#outbox.retryRejected();
     try {
-      while (!this.#outbox.isEmpty) {
+      while (!this.#outbox.isEmpty || !this.#running.isEmpty) {
         await this.#start();
         if (!this.#up) break;
       }
@@ -235,7 +236,8 @@ export class StoreSync {
       if (this.#current !== null) await this.#current;
       this.#waiters.reject(new StoreUnavailable("Shutting down."));
       if (this.#up && this.#outbox.isEmpty) {
-        await this.#options.store.removeNodes([this.node]).catch(() => {});
+        const used = this.leases.ratesUsed(this.#options.clock.now());
+        await this.#options.store.leave(this.node, used).catch(() => {});
       }
     }
   }
@@ -267,8 +269,7 @@ export class StoreSync {
 
   #scheduleNext(): void {
     const { hasToRenew } = this.leases;
-    const idle = !hasToRenew && !this.leases.hasDropped && this.#outbox.isEmpty && this.#running.isEmpty;
-    if (idle) return;
+    if (!hasToRenew && !this.leases.hasDropped && this.#outbox.isEmpty && this.#running.isEmpty) return;
     if (!this.#up) this.#schedule(this.#retryMs);
     else this.#schedule(hasToRenew || this.#outbox.hasFullBatch(this.#bound.most) ? 0 : this.#gatherMs);
   }

@@ -66,6 +66,7 @@ export function renewRates(
     if (!isRate(scope) || budget === undefined) continue;
     if (now < budget.starts + MINUTE && now > budget.starts - MINUTE) continue;
     budget.starts = now;
+    budget.spent = 0n;
     budget.changed = true;
     for (const node of leases.get(id)?.keys() ?? []) leases.get(id)!.set(node, 0n);
   }

@@ -85,7 +85,7 @@ export type {
 export type { ClosedBreaker } from "./closed_breakers.ts";
 export type { KeySpan, KeyUse } from "./key_use.ts";
 export type { StoredTeam } from "./teams.ts";
-export type { Announcement } from "./nodes.ts";
+export type { Announcement, RateUse } from "./nodes.ts";
 export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
 export type {
@@ -246,6 +246,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     announce: (node, data) => nodes.announce(query, node, data),
     announcements: () => nodes.announcements(query),
     wantedLeases: (node) => nodes.wantedLeases(query, node),
+    leave: (node, uses) => nodes.leave(engine, node, uses),
     removeNodes: (gone) => nodes.removeNodes(engine, gone),
 
     insertKey: (key, hash, options) => keys.insertKey(engine, key, hash, options),

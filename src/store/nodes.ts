@@ -4,7 +4,7 @@
  * A heartbeat is a count that goes up, not a time: clocks of different machines need not agree, and a count that stands
  * still is seen by whoever watches.
  */
-import type { Engine, Query } from "./engine.ts";
+import type { Columns, Engine, Query } from "./engine.ts";
 import { dropUnleased } from "./budgets.ts";
 import { SCHEMA_VERSION } from "./migrations/mod.ts";
 import { asInt, asText } from "./rows.ts";
@@ -64,10 +64,35 @@ export interface RunningGeneration {
   data: string;
 }
 
+/** What a node has used of a rate in the minute that began then, what still runs included. */
+export interface RateUse {
+  budget: string;
+  starts: number;
+  used: bigint;
+}
+
+const USES: Columns = [["budget", "text"], ["starts", "int"], ["used", "money"]];
+
+/** Removes a node that ends, with its leases. What it has used of rates stays used until their minutes are over. */
+export async function leave(engine: Engine, node: string, uses: readonly RateUse[]): Promise<void> {
+  await removeNodes(engine, [node], async (query) => {
+    if (uses.length === 0) return;
+    // Nodes of 0.1.0 begin a minute without taking that off again.
+    await query(
+      `UPDATE budgets SET spent = budgets.spent + r.used FROM ${engine.rows("$1", USES)}
+       WHERE budgets.id = r.budget AND budgets.scope = 'rate' AND budgets.starts = r.starts
+         AND NOT EXISTS (SELECT 1 FROM nodes WHERE schema_version IS NULL)`,
+      [JSON.stringify(uses.map(({ budget, starts, used }) => [budget, starts, used.toString()]))],
+    );
+  });
+}
+
 /** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
 export function removeNodes(
   engine: Engine,
   nodes: readonly string[],
+  /** Called when their budgets are locked. */
+  first?: (query: Query) => Promise<void>,
 ): Promise<RunningGeneration[]> {
   if (nodes.length === 0) return Promise.resolve([]);
   return engine.transaction(async (query) => {
@@ -79,6 +104,7 @@ export function removeNodes(
        ORDER BY id ${engine.forUpdate}`,
       [list],
     );
+    await first?.(query);
     await query(`DELETE FROM leases WHERE node IN (${engine.list("$1")})`, [list]);
     await dropUnleased(engine, query, held.map((row) => asText(row.id)));
     await query(`DELETE FROM meta WHERE name IN (${engine.list("$1")})`, [

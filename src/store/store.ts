@@ -19,7 +19,7 @@ import type { LabelSpan } from "./labels.ts";
 import type { StoredTeam } from "./teams.ts";
 import type { Changes } from "./changes.ts";
 import type { KeyPage, KeyWithSecrets, StoredKey } from "./keys.ts";
-import type { Announcement, RunningGeneration } from "./nodes.ts";
+import type { Announcement, RateUse, RunningGeneration } from "./nodes.ts";
 import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { EndingKey, Most, NearBudget } from "./near_limits.ts";
 import type { Position } from "./position.ts";
@@ -52,6 +52,8 @@ export interface NodeStore {
   announcements(): Promise<Announcement[]>;
   /** Ids of budgets of which this node holds a lease and another node lacks some. */
   wantedLeases(node: string): Promise<string[]>;
+  /** Removes a node that ends, with its leases. What it has used of rates stays used until their minutes are over. */
+  leave(node: string, uses: readonly RateUse[]): Promise<void>;
   /** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
   removeNodes(nodes: readonly string[]): Promise<RunningGeneration[]>;
 }

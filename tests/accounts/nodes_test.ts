@@ -377,6 +377,50 @@ onCluster((cluster) => {
     }
   }, { disk: false });
 
+  test(
+    "without a disk, what runs when a node ends is recorded as interrupted, at once",
+    configOf(),
+    async ([a, b]) => {
+      const key = await keyOf(a);
+      const running = [requestOf(key, 1), requestOf(key, 1)];
+      const [first] = [await a.admit(running[0]), await a.admit(running[1])];
+      await a.flush();
+      const released = await a.admit(requestOf(key, 1));
+      await a.flush();
+      await released.release();
+      await a.close();
+      // Nobody is told of it any more.
+      await first.settle(endOf({ input: 1 }));
+      const { data } = await b.generations({});
+      assertEquals(
+        data.map((g) => [g.id, g.status, g.cost]).sort(),
+        running.map(({ id }) => [id, "interrupted", "0.00"]).sort(),
+      );
+      const left = await runningIds(cluster());
+      for (const { id } of running) assert(!left.includes(id));
+    },
+    { disk: false, nodes: 2 },
+  );
+
+  test(
+    "a rate holds across a node that ends within the minute, and the next minute has all of it",
+    configOf({ rate_limit: { requests_per_minute: 10, tokens_per_minute: 1000 } }),
+    async ([a, b]) => {
+      const used = await admitAtOnce(a, await keyOf(a), 4);
+      await used.reservations[0].settle(endOf({ input: 1 }));
+      await a.close();
+      const { reservations, refused } = await admitAtOnce(b, await keyOf(b), 20);
+      assertEquals([reservations.length, [...refused.keys()]], [6, ["provider_rate_limited"]]);
+      assertEquals(reservations.at(-1)?.rates?.requests?.remaining, 0);
+      for (const reservation of reservations) reservation.release();
+      b.clock.move(61_000);
+      const next = await admitAtOnce(b, await keyOf(b), 20);
+      assertEquals(next.reservations.length, 10);
+      for (const reservation of next.reservations) reservation.release();
+    },
+    { nodes: 2 },
+  );
+
   function connect(at: Cluster) {
     return postgres(at.url, { max: 1, onnotice() {} });
   }
