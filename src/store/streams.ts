@@ -5,7 +5,7 @@
  * One process writes a stream, the node of its row; all read it. A stream whose node is gone before its end was interrupted,
  * and counts from its last piece on.
  */
-import type { Columns, Engine, Query } from "./engine.ts";
+import { type Columns, type Engine, type Query, StoreUnavailable } from "./engine.ts";
 import { asBool, asInt, asText, optional, type Row } from "./rows.ts";
 
 /**
@@ -141,26 +141,53 @@ export function streamStore(engine: Engine): StreamStore {
 
 async function claim(query: Query, start: StreamStart, now: number): Promise<StoredStream | null> {
   const known = async () => (await query(`${STORED} WHERE claim = $1`, [start.claim])).map(decode);
-  for (const found of await known()) {
-    if (!isOver(found, now)) return found;
-    await remove(query, "id = $1", found.id);
+  // Whoever was quicker may have given it back by the time one looks.
+  for (;;) {
+    for (const found of await known()) {
+      if (!isOver(found, now)) return found;
+      await remove(query, "id = $1", found.id);
+    }
+    const made = await query(
+      `INSERT INTO streams (${START.map(([name]) => name).join(", ")})
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', NULL, 0, NULL) ON CONFLICT (claim)
+       WHERE claim IS NOT NULL DO NOTHING RETURNING id`,
+      startValues(start),
+    );
+    if (made.length > 0) return null;
   }
-  const made = await query(
-    `INSERT INTO streams (${START.map(([name]) => name).join(", ")})
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', NULL, 0, NULL) ON CONFLICT DO NOTHING RETURNING id`,
-    startValues(start),
-  );
-  if (made.length > 0) return null;
-  const [other] = await known();
-  if (other === undefined) throw new Error("A claim was taken and is gone.");
-  return other;
 }
 
 function startValues(s: StreamStart) {
   return [s.id, s.keyId, s.format, s.streamed ? 1 : 0, s.claim, s.request, s.node, s.keepMs, s.created];
 }
 
-function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> {
+/**
+ * A stream whose node was taken for gone may have lost its claim to another, with its row. It is kept without it then, and what is
+ * written with it is.
+ */
+async function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> {
+  try {
+    await writeAll(engine, updates);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    const claims = JSON.stringify(updates.flatMap(({ start }) => start.claim ?? []));
+    const rows = await engine.query(
+      `SELECT id, claim FROM streams WHERE claim IN (${engine.list("$1")})`,
+      [claims],
+    );
+    const holders = new Map(rows.map((row) => [asText(row.claim), asText(row.id)]));
+    const isTaken = ({ claim, id }: StreamStart) => claim !== null && (holders.get(claim) ?? id) !== id;
+    if (!updates.some(({ start }) => isTaken(start))) throw error;
+    await writeAll(
+      engine,
+      updates.map((update) =>
+        isTaken(update.start) ? { ...update, start: { ...update.start, claim: null } } : update
+      ),
+    );
+  }
+}
+
+function writeAll(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> {
   const rows = updates.map(({ start, head, end }) => [
     ...startValues(start),
     end?.state ?? "running",
@@ -239,7 +266,9 @@ function retire(engine: Engine, now: number, most: number): Promise<number> {
        WHERE expires IS NULL AND state = 'running' AND NOT ${ALIVE}`,
     );
     const due = await query(
-      `SELECT id FROM streams WHERE expires <= $1 ORDER BY expires LIMIT ${most} ${engine.forUpdateOfFree}`,
+      `SELECT id FROM streams WHERE expires <= $1 ${
+        engine.now === null ? "" : `AND expires <= ${engine.now}`
+      } ORDER BY expires LIMIT ${most} ${engine.forUpdateOfFree}`,
       [now],
     );
     if (due.length === 0) return 0;

@@ -155,6 +155,29 @@ onBothEngines(({ name, place: makePlace }) => {
     for (const store of stores) await store.close();
   });
 
+  test("a stream whose claim another has got meanwhile is kept without it, and so are those written with it", async (place) => {
+    const store = place.open();
+    await store.prepare();
+    await store.registerNode("node_1");
+    assertEquals(await store.claimStream(START, 10_000), null);
+    // Its node was cut off for as long as that takes to be taken for gone, and comes back.
+    await store.removeNodes(["node_1"]);
+    const other = { ...START, id: "gen_other", node: "node_2" };
+    await store.registerNode("node_2");
+    assertEquals(await store.claimStream(other, 11_000), null);
+    await store.registerNode("node_1");
+    const beside = { ...START, id: "gen_beside", claim: null };
+    await store.writeStreams([
+      update({ piece: piece(0, 1, "a") }),
+      { ...update({ piece: piece(0, 1, "b", { stream: "gen_beside" }) }), start: beside },
+    ]);
+    assertEquals((await store.stream("gen_1", 0))?.claim, null);
+    assertEquals((await store.stream("gen_other", 0))?.claim, START.claim);
+    assertEquals((await store.stream("gen_beside", 0))?.state, "running");
+    assertEquals(await texts(store, 0), ["a"]);
+    await store.close();
+  });
+
   test("a node hears which of its streams are read on others", async (place) => {
     const store = place.open();
     await store.prepare();
