@@ -61,16 +61,16 @@ export class Housekeeping {
   /** Everything that there is to do now. */
   async round(): Promise<void> {
     const { store, clock, retentionDays, warn } = this.#options;
-    const before = clock.now() - retentionDays * DAY;
     try {
+      // A clock that has run ahead must not delete what all nodes still need.
+      const now = Math.min(clock.now(), await store.time() ?? Infinity);
+      const before = now - retentionDays * DAY;
       await this.#buildSums();
       if (!this.#updated && !this.#rounds.stopped) this.#updated = await store.endUpdate();
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireSessions(before, RETIRED_ROWS) > 0);
-      await this.#steps(async () =>
-        await store.retireDeliveries(clock.now() - DELIVERY_DAYS * DAY, ROWS) > 0
-      );
-      await this.#steps(async () => await store.retireStreams(clock.now(), RETIRED_ROWS) > 0);
+      await this.#steps(async () => await store.retireDeliveries(now - DELIVERY_DAYS * DAY, ROWS) > 0);
+      await this.#steps(async () => await store.retireStreams(now, RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireBudgets(before, ROWS) > 0);
       await this.#steps(async () => await store.retireAudit(before, ROWS) > 0);
       this.#complaint = "";

@@ -14,7 +14,7 @@ import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
 import { currentRevision } from "./revision.ts";
-import { asText, type Row } from "./rows.ts";
+import { asInt, asText, type Row } from "./rows.ts";
 import * as running from "./running_calls.ts";
 import { openSqlite } from "./sqlite.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
@@ -359,6 +359,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     chainWith: (key) => void (chainKey = key),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most, chainKey }) === true,
     endUpdate: () => endUpdate(engine),
+    time: async () => engine.now === null ? null : asInt((await query(`SELECT ${engine.now} AS now`))[0].now),
     retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),
     retireBudgets: async (before, most) =>
       Number(await workers.care({ kind: "retire_budgets", before, most })),

@@ -202,6 +202,8 @@ export interface PayloadPlaceStore {
   insertPayloadPlaces(places: readonly PayloadPlace[]): Promise<void>;
   /** Null: it is not known. */
   payloadPlace(id: string): Promise<string | null>;
+  /** Milliseconds by the database's clock; null: it has none of its own. */
+  time(): Promise<number | null>;
   /** Deletes some of what is older. Answers how many; 0: none is left. */
   retirePayloadPlaces(before: number, most: number): Promise<number>;
 }
