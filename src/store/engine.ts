@@ -98,8 +98,11 @@ export interface Engine {
   readonly writing: string | null;
   /** Keeps others who write records or sums out until the transaction ends, once those who do are through. */
   keepWritersOut(query: Query): Promise<void>;
-  /** Keeps another process from migrating at the same time. */
-  lockMigrations(query: Query): Promise<void>;
+  /**
+   * Keeps another process from migrating at the same time.
+   * @param tableMs for which the transaction then waits for a table at most; absent: as long as any other
+   */
+  lockMigrations(query: Query, tableMs?: number): Promise<void>;
   readonly moneyType: string;
   /** Milliseconds by the database's own clock, as an expression; null: those who write share a clock. */
   readonly now: string | null;

@@ -28,8 +28,6 @@ const ATTEMPTS = 5;
 /** So long the database is asked for the end of a transaction that was not heard. */
 const UNHEARD_MS = 5000;
 const UNHEARD_PAUSE_MS = 100;
-/** So long a migration waits for a table that nodes of the release before work with; then it gives way, and tries again. */
-const TABLE_LOCK_MS = 300;
 /** Of a read for an operator, which nobody waits behind. */
 const LONG_QUERY_MS = 30_000;
 /** Rows that are fetched at once where a statement's rows are streamed. */
@@ -183,10 +181,9 @@ class PostgresEngine implements Engine {
     if (older.length > 0) await query("LOCK TABLE generations IN SHARE ROW EXCLUSIVE MODE");
   }
 
-  async lockMigrations(query: Query): Promise<void> {
+  async lockMigrations(query: Query, tableMs?: number): Promise<void> {
     await query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    // Whoever waits for a table keeps all others behind it waiting, and somebody may read that table for hours.
-    await query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`);
+    if (tableMs !== undefined) await query(`SET LOCAL lock_timeout = ${tableMs}`);
     if (this.#schema !== null) await query(`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`);
   }
 

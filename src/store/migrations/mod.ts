@@ -4,7 +4,7 @@
  * A step that has been released is never edited. All missing steps run in one transaction under a lock, so of many
  * processes that start together one migrates and the others find it done.
  */
-import type { Engine, Query } from "../engine.ts";
+import { type Engine, type Query, StoreUnavailable } from "../engine.ts";
 import { asInt } from "../rows.ts";
 import { SCHEMA_VERSION } from "./version.ts";
 
@@ -15,10 +15,31 @@ export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
 }
 
-/** Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}. */
+/**
+ * Milliseconds that each try waits for tables that others work with. Behind it they all wait, so it gives way to them in between;
+ * none of these is as long as a call waits for its budget.
+ */
+const TRIES_MS = [300, 600, 1200, 2000, 2000, 2000];
+const PAUSE_MS = 100;
+/** SQLSTATE: a lock did not come in time. */
+const LOCKED = "55P03";
+
+/** Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` to be tried again. */
 export async function migrate(engine: Engine): Promise<void> {
+  for (const [i, tableMs] of TRIES_MS.entries()) {
+    try {
+      return await migrateOnce(engine, tableMs);
+    } catch (error) {
+      const late = error instanceof StoreUnavailable && (error.cause as { code?: string })?.code === LOCKED;
+      if (!late || i === TRIES_MS.length - 1) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+async function migrateOnce(engine: Engine, tableMs: number): Promise<void> {
   await engine.transaction(async (query) => {
-    await engine.lockMigrations(query);
+    await engine.lockMigrations(query, tableMs);
     await query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     const version = await currentVersion(query);
     refuseNewer(version);
