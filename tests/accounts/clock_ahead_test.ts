@@ -11,7 +11,9 @@ const YEAR = 365 * 86_400_000;
 onCluster((cluster) => {
   Deno.test("postgres: a node whose clock is a year ahead deletes nothing that is not past its time", async () => {
     const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
-    const now = Date.now();
+    const store = openStore(cluster().url, { schema });
+    const now = (await store.time())!;
+    await store.close();
     const node = async (ahead: number) => {
       const options: Partial<AccountsOptions> = { clock: new StoppedClock(now + ahead), retentionDays: 30 };
       return await open(openStore(cluster().url, { schema }), configOf({}, "10"), options);
