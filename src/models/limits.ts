@@ -10,6 +10,7 @@
 import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
+import { array, isObject, object } from "../exchange/json.ts";
 import type { Content, Prompt } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
@@ -97,6 +98,13 @@ const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply
 /** What a provider's own tool finds goes into the prompt without being seen here. */
 export function runsElsewhere(tool: Prompt["tools"][number]): boolean {
   return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
+}
+
+/** Whether the provider may compact the conversation within the call, for which it reads it once more. */
+export function compactsElsewhere({ unknown }: Prompt): boolean {
+  const { compaction, context_management: management } = unknown;
+  const edits = Array.isArray(management) ? management : array(object(management).edits);
+  return isObject(compaction) || edits.some((edit) => /^compact/.test(String(object(edit).type)));
 }
 
 function attach(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {

@@ -6,7 +6,7 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
-import { runsElsewhere, TOOL_ROUNDS } from "../models/limits.ts";
+import { compactsElsewhere, runsElsewhere, TOOL_ROUNDS } from "../models/limits.ts";
 
 /** The longest context that there is, for models whose own is not known. */
 const LONGEST_CONTEXT = 10_000_000;
@@ -18,7 +18,8 @@ type UsagePart = Extract<Part, { type: "usage" }>;
  * own, since the gateway counts those that it runs itself. Some models search without a tool that says so.
  */
 export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsagePart {
-  const rounds = prompt.tools.length > 0 && prompt.tools.some(runsElsewhere) ? TOOL_ROUNDS : 1;
+  const several = (prompt.tools.length > 0 && prompt.tools.some(runsElsewhere)) || compactsElsewhere(prompt);
+  const rounds = several ? TOOL_ROUNDS : 1;
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;
   const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;

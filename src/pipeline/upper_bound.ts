@@ -7,7 +7,7 @@
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
-import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
+import { compactsElsewhere, mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Shape } from "./shape.ts";
 
 /** Output of a model whose maximum is not known. It is sent as the cap. */
@@ -21,6 +21,8 @@ const CHARS_PER_TOKEN = 3;
 const USUAL_ATTACHMENT = 1600;
 /** Text that a search adds to the prompt, usually. */
 const SEARCH_RESULTS = 10_000;
+/** Output of a compaction: a summary. */
+const SUMMARY = 16_384;
 /** Rounds of a request with search that are reserved at once; further ones ask for more. */
 const SEARCH_ROUNDS = 2;
 
@@ -48,17 +50,17 @@ export function upperBound(
   const { text, media } = mostInput(size, model.contextLength);
   const n = prompt.n ?? 1;
   const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
-  const rounds = search ? SEARCH_ROUNDS : 1;
+  const compacts = compactsElsewhere(prompt);
+  const rounds = (search ? SEARCH_ROUNDS : 1) * (compacts ? 2 : 1);
   const elsewhere = size.rounds ?? 1;
+  const beside = besideAnswer(prompt);
   const usual = Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * USUAL_ATTACHMENT;
   return {
     input: text * calls * rounds + (search ? SEARCH_RESULTS : 0),
     media: media * calls * rounds * elsewhere,
     ...(elsewhere > 1 && { leastMedia: media * calls * rounds }),
-    output: cap * n + predicted(prompt),
-    ...(prompt.maxOutput === undefined && {
-      leastOutput: Math.min(cap, LEAST_UNCAPPED) * n + predicted(prompt),
-    }),
+    output: cap * n + beside,
+    ...(prompt.maxOutput === undefined && { leastOutput: Math.min(cap, LEAST_UNCAPPED) * n + beside }),
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
@@ -67,7 +69,7 @@ export function upperBound(
 
 /** The cap on each answer, where fewer tokens were granted than asked for. */
 export function grantedCap(prompt: Prompt, granted: number): number {
-  return Math.max(1, Math.floor((granted - predicted(prompt)) / (prompt.n ?? 1)));
+  return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / (prompt.n ?? 1)));
 }
 
 /** One more round of a request that has used so much. @param added bytes that were added to the prompt */
@@ -89,8 +91,11 @@ export function nextRound(
   };
 }
 
-/** A predicted output that the answer departs from is billed as output. */
-function predicted({ unknown }: Prompt): number {
-  const { prediction } = unknown;
-  return prediction === undefined || prediction === null ? 0 : JSON.stringify(prediction).length * 3;
+/** Output that is billed beside the answer: a predicted one that it departs from, and the summary of a compaction. */
+function besideAnswer(prompt: Prompt): number {
+  const { prediction } = prompt.unknown;
+  const predicted = prediction === undefined || prediction === null
+    ? 0
+    : JSON.stringify(prediction).length * 3;
+  return predicted + (compactsElsewhere(prompt) ? SUMMARY : 0);
 }

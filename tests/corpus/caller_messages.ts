@@ -80,11 +80,14 @@ function messageUsage(value: unknown): CallerCounts | null {
   if (value === null || value === undefined) return null;
   const u = wild(value);
   must(whole(u.input_tokens) && whole(u.output_tokens), "input_tokens and output_tokens");
-  const cached = count(u.cache_read_input_tokens);
-  const cacheWrite = count(u.cache_creation_input_tokens);
+  // Clients of this format add what its totals leave out.
+  const apart = list(u.iterations).filter(({ type }) => type === "compaction" || type === "advisor_message");
+  const all = (field: string) => apart.reduce((sum, counts) => sum + (count(counts[field]) ?? 0), 0);
+  const cached = (count(u.cache_read_input_tokens) ?? 0) + all("cache_read_input_tokens");
+  const cacheWrite = (count(u.cache_creation_input_tokens) ?? 0) + all("cache_creation_input_tokens");
   return {
-    input: u.input_tokens + (cached ?? 0) + (cacheWrite ?? 0),
-    output: u.output_tokens,
+    input: u.input_tokens + all("input_tokens") + cached + cacheWrite,
+    output: u.output_tokens + all("output_tokens"),
     cached,
     cacheWrite,
     reasoning: count(wild(u.output_tokens_details).thinking_tokens),

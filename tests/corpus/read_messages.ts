@@ -100,18 +100,21 @@ function messageObject(m: Wild): Reading {
   c.stops = [MESSAGE_STOPS[text(m.stop_reason)] ?? "stop"];
   c.explanation = text(wild(m.stop_details).explanation);
   const u = wild(m.usage);
-  const cached = num(u.cache_read_input_tokens) ?? 0;
-  const cacheWrite = num(u.cache_creation_input_tokens) ?? 0;
+  // What the totals leave out.
+  const apart = list(u.iterations).filter(({ type }) => type === "compaction" || type === "advisor_message");
+  const all = (field: string) => [u, ...apart].reduce((sum, counts) => sum + (num(counts[field]) ?? 0), 0);
+  const cached = all("cache_read_input_tokens");
+  const cacheWrite = all("cache_creation_input_tokens");
   return {
     kind: "answer",
     choices: [c],
     kinds: list(m.content).map((block) => text(block.type)),
     searches: num(wild(u.server_tool_use).web_search_requests),
     usage: num(u.input_tokens) === undefined ? null : counts({
-      input: num(u.input_tokens)! + cached + cacheWrite,
+      input: all("input_tokens") + cached + cacheWrite,
       cached,
       cacheWrite,
-      output: num(u.output_tokens),
+      output: all("output_tokens"),
       reasoning: num(wild(u.output_tokens_details).thinking_tokens),
     }),
   };

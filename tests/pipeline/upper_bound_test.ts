@@ -56,6 +56,14 @@ const KINDS: Record<string, Kind> = {
   "a prediction": { ...chat({ prediction: { type: "content", content: LONG } }), apis: ["openai-chat"] },
   "stop sequences": { ...chat({ stop: [LONG] }), apis: ["openai-chat", "anthropic-messages"] },
   "an unknown field": { ...chat({ novel: { text: LONG } }), apis: ["openai-chat"] },
+  "a compaction at the provider": {
+    path: "/v1/messages",
+    body: {
+      max_tokens: 50,
+      context_management: { edits: [{ type: "compact_20260112" }] },
+      messages: [{ role: "user", content: LONG }],
+    },
+  },
   "a cache mark of an hour": {
     path: "/v1/messages",
     body: {

@@ -9,6 +9,7 @@ export const MOST_OUTPUT = 8192;
 /** What its models read at once, where it is asked for tools of its own. */
 export const CONTEXT = 30_000;
 const MOST_ROUNDS = 20;
+const LONGEST_SUMMARY = 16_000;
 
 /** Each kind of token has a price, most far above the text's. */
 export const PRICES = {
@@ -66,6 +67,7 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
   const output = Number(cap) * n;
   const hour = JSON.stringify(body).includes('"1h"');
   const marked = JSON.stringify(body).includes('"cache_control"');
+  const compacts = JSON.stringify(body).includes('"compact_');
   if (path.endsWith("/messages")) {
     return Response.json({
       id: "m",
@@ -80,6 +82,9 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
         cache_creation_input_tokens: marked ? input : 0,
         cache_creation: { ephemeral_1h_input_tokens: marked && hour ? input : 0 },
         ...(rounds > 0 && { server_tool_use: { web_search_requests: rounds } }),
+        ...(compacts && {
+          iterations: [{ type: "compaction", input_tokens: input, output_tokens: LONGEST_SUMMARY }],
+        }),
       },
     });
   }

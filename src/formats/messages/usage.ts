@@ -11,6 +11,11 @@
  * | `output_tokens`: thinking included              | `output`                                    |
  * | `output_tokens_details.thinking_tokens`         | `reasoning`                                 |
  * | `server_tool_use.web_search_requests`           | `searches` of the part, outside the counts  |
+ * | `iterations` of the types of {@link APART}      | part of all of the above                    |
+ *
+ * The totals leave out what the provider used beside the conversation itself: to compact it, and to ask another model for
+ * advice. Both are billed, so they are counted. Callers of this format get the totals as the provider reports them, since
+ * they read from these how full the context is, and `iterations` beside them.
  *
  * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
  * by field. A field that is absent or null there keeps its earlier value.
@@ -18,9 +23,9 @@
  * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`) is given back to callers of this
  * format. Their types want the first three always; null stands for what was not said.
  */
-import { isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { array, isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import { addUsage, count, NO_USAGE, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 const SERVICE = ["service_tier", "inference_geo", "speed", "iterations"] as const;
 
@@ -55,9 +60,22 @@ export const TOTALS = [
   "cache_creation_input_tokens",
 ] as const;
 
+/** Types of iterations whose tokens the totals leave out. */
+const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
+
+/** What the provider used beside the conversation. */
+function apartOf(iterations: unknown): Usage {
+  return array(iterations).map(object).filter(({ type }) => APART.has(type)).map(countsOf)
+    .reduce<Usage>(addUsage, NO_USAGE);
+}
+
 /** Null: the provider reported nothing. */
 export function decodeUsage(raw: Loose): Usage | null {
   if (!isNumber(raw.input_tokens) && !isNumber(raw.output_tokens)) return null;
+  return addUsage(countsOf(raw), apartOf(raw.iterations));
+}
+
+function countsOf(raw: Loose): Usage {
   const created = object(raw.cache_creation);
   const cacheWrite1h = count(created.ephemeral_1h_input_tokens);
   // The total grows during a stream while the breakdown keeps the value of message_start: the total counts.
@@ -82,7 +100,7 @@ export function decodeSearches(raw: Loose): number | undefined {
 
 /** Clients read the counters of every answer, so an answer without a report has zeros. */
 export function encodeUsage(usage: Usage | null, searches: number | undefined, extra?: Extra): Loose {
-  const u = normalizeUsage(usage ?? {});
+  const u = withoutApart(usage ?? NO_USAGE, apartOf(extraOf(extra, "messages")?.iterations));
   return {
     input_tokens: u.input - u.cached - u.cacheWrite,
     cache_creation_input_tokens: u.cacheWrite,
@@ -98,6 +116,18 @@ export function encodeUsage(usage: Usage | null, searches: number | undefined, e
       : null,
     ...encodeService(extra),
   };
+}
+
+function withoutApart(usage: Readonly<Usage>, apart: Readonly<Usage>): Usage {
+  return normalizeUsage({
+    ...usage,
+    input: usage.input - apart.input,
+    cached: usage.cached - apart.cached,
+    cacheWrite: usage.cacheWrite - apart.cacheWrite,
+    cacheWrite1h: usage.cacheWrite1h - apart.cacheWrite1h,
+    output: usage.output - apart.output,
+    reasoning: usage.reasoning - apart.reasoning,
+  });
 }
 
 /** The counters of `message_start`. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { normalizeUsage } from "../../../src/exchange/usage.ts";
-import { decodeUsage, encodeUsage } from "../../../src/formats/messages/usage.ts";
+import { decodeService, decodeUsage, encodeUsage } from "../../../src/formats/messages/usage.ts";
 
 Deno.test("decodeUsage() adds the cache to the uncached input", () => {
   const usage = decodeUsage({
@@ -43,4 +43,47 @@ Deno.test("encodeUsage() undoes decodeUsage()", () => {
   assertEquals(decodeUsage(encodeUsage(usage, undefined)), usage);
   assertEquals(encodeUsage(usage, 0).server_tool_use, null);
   assertEquals(encodeUsage(null, 1).server_tool_use, { web_search_requests: 1, web_fetch_requests: 0 });
+});
+
+Deno.test("decodeUsage() counts what a provider used to compact and for advice, which its totals leave out", () => {
+  const iteration = (type: string, input_tokens: number, output_tokens: number, read = 0, written = 0) => ({
+    type,
+    input_tokens,
+    output_tokens,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: written },
+  });
+  const raw = {
+    input_tokens: 181,
+    output_tokens: 8,
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    iterations: [
+      iteration("compaction", 100, 83, 55096, 40),
+      iteration("message", 181, 8),
+      iteration("advisor_message", 2518, 22),
+    ],
+  };
+  const usage = decodeUsage(raw);
+  assertEquals(
+    usage,
+    normalizeUsage({ input: 57935, cached: 55096, cacheWrite: 40, cacheWrite1h: 40, output: 113 }),
+  );
+  const told = encodeUsage(usage, undefined, decodeService(raw));
+  assertEquals([told.input_tokens, told.cache_read_input_tokens, told.output_tokens], [181, 0, 8]);
+  assertEquals([told.cache_creation_input_tokens, told.iterations], [0, raw.iterations]);
+  assertEquals(encodeUsage(usage, undefined).input_tokens, 57935 - 55096 - 40);
+});
+
+Deno.test("decodeUsage() takes the totals of an answer that a fallback gave", () => {
+  const raw = {
+    input_tokens: 412,
+    output_tokens: 264,
+    iterations: [
+      { type: "message", model: "claude-fable-5", input_tokens: 408, output_tokens: 0 },
+      { type: "fallback_message", model: "claude-opus-4-8", input_tokens: 412, output_tokens: 264 },
+    ],
+  };
+  assertEquals(decodeUsage(raw), normalizeUsage({ input: 412, output: 264 }));
 });
