@@ -94,8 +94,18 @@ export type Part =
   | { type: "search-start"; block: number; choice: number; id: string; query: string; extra?: Extra }
   /** `failed`: it gave nothing and is not billed. */
   | { type: "search-end"; block: number; hits: SearchHit[]; failed?: boolean; extra?: Extra }
-  /** A block that only its own format understands, whole. Others skip it. */
-  | { type: "opaque"; block: number; choice: number; format: FormatName; value: Loose }
+  /**
+   * A block that only its own format understands, whole. Others skip it. `late`: fields of it that came behind its start,
+   * where clients look for them.
+   */
+  | {
+    type: "opaque";
+    block: number;
+    choice: number;
+    format: FormatName;
+    value: Loose;
+    late?: readonly string[];
+  }
   /**
    * Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. `estimated`: the
    * provider did not report all of them. `service`: the tier of service that the provider says it gave, in its own word.

@@ -24,7 +24,7 @@ type Open =
   /** `input`: what the start held. `pieces`: whether any piece of argument text came. */
   | { kind: "call"; block: number; input: unknown; pieces: boolean }
   /** Known whole only at its end: a search's query and other server tools' input stream as JSON text. */
-  | { kind: "search" | "opaque"; value: Loose; input: string; content: string }
+  | { kind: "search" | "opaque"; value: Loose; input: string; late: string[] }
   | { kind: "done" };
 
 const TEXT = new Set(["type", "text", "citations"]);
@@ -38,6 +38,8 @@ const CALL = new Set(["type", "id", "name", "input"]);
 const SERVER_CALL = new Set(["type", "id", "name", "input"]);
 
 const SEARCH_RESULT = new Set(["type", "tool_use_id"]);
+
+const DELTA = new Set(["type"]);
 
 export class MessageReader {
   stopped = false;
@@ -136,9 +138,9 @@ export class MessageReader {
         this.#searchResult(value, out);
         return { kind: "done" };
       case "server_tool_use":
-        return { kind: value.name === "web_search" ? "search" : "opaque", value, input: "", content: "" };
+        return { kind: value.name === "web_search" ? "search" : "opaque", value, input: "", late: [] };
       default:
-        return { kind: "opaque", value, input: "", content: "" };
+        return { kind: "opaque", value, input: "", late: [] };
     }
   }
 
@@ -210,7 +212,7 @@ export class MessageReader {
         if (open?.kind === "text") this.#citation(open.block, delta.citation, out);
         return;
       case "compaction_delta":
-        if (open?.kind === "opaque" && typeof delta.content === "string") open.content += delta.content;
+        if (open?.kind === "opaque") setLate(open, rest(delta, DELTA) ?? {});
         return;
     }
   }
@@ -243,16 +245,21 @@ export class MessageReader {
         this.#searches.set(string(open.value.id) ?? "", { ...open.value, input: wholeInput(open) });
         return;
       case "opaque":
-        this.#opaque({
-          ...open.value,
-          ...(open.input !== "" && { input: wholeInput(open) }),
-          ...(open.content !== "" && { content: (string(open.value.content) ?? "") + open.content }),
-        }, out);
+        if (open.input !== "") setLate(open, { input: wholeInput(open) });
+        this.#opaque(open.value, out, open.late);
     }
   }
 
-  #opaque(value: Loose, out: Part[]): void {
-    out.push({ type: "opaque", block: this.#blocks++, choice: 0, format: "messages", value });
+  #opaque(value: Loose, out: Part[], late: readonly string[] = []): void {
+    const block = this.#blocks++;
+    out.push({
+      type: "opaque",
+      block,
+      choice: 0,
+      format: "messages",
+      value,
+      ...(late.length > 0 && { late }),
+    });
   }
 
   /** `message_delta`: what ends the message, and the counts so far. */
@@ -287,6 +294,12 @@ export class MessageReader {
     }
     out.push(decodeFinish(this.#end, this.#calls));
   }
+}
+
+/** Sets fields of a block that came behind its start: each delta brings the whole of them. */
+function setLate(open: { value: Loose; late: string[] }, fields: Loose): void {
+  open.value = { ...open.value, ...fields };
+  for (const name of Object.keys(fields)) if (!open.late.includes(name)) open.late.push(name);
 }
 
 function wholeInput(open: { value: Loose; input: string }): unknown {

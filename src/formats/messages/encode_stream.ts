@@ -278,7 +278,7 @@ class Writer {
         this.#input({ query: part.query });
         return this.#close();
       case "opaque":
-        if (part.format === "messages") this.#whole(wholeBlock(part.value));
+        if (part.format === "messages") this.#opaque(wholeBlock(part.value), part.late ?? []);
         return;
     }
   }
@@ -311,6 +311,25 @@ class Writer {
 
   #whole(block: Loose): void {
     this.#event("content_block_start", { index: this.#index, content_block: block });
+    this.#close();
+  }
+
+  /** Clients take what their API sends behind the start of a block from its delta alone. */
+  #opaque(block: Loose, late: readonly string[]): void {
+    if (late.length === 0) return this.#whole(block);
+    const start = { ...block };
+    const brought: Loose = {};
+    for (const name of late) {
+      start[name] = name === "input" ? {} : null;
+      if (name !== "input") brought[name] = block[name];
+    }
+    this.#event("content_block_start", { index: this.#index, content_block: start });
+    if (late.includes("input")) {
+      const { input } = block;
+      const partial_json = typeof input === "string" ? input : JSON.stringify(input);
+      this.#delta({ type: "input_json_delta", partial_json });
+    }
+    if (Object.keys(brought).length > 0) this.#delta({ type: "compaction_delta", ...brought });
     this.#close();
   }
 

@@ -6,7 +6,7 @@ import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
-import { decodeFrames, failureOf } from "./support.ts";
+import { decodeFrames, encodeParts, failureOf, framesOf } from "./support.ts";
 
 const frame = (value: Loose): Frame => ({ event: String(value.type), data: JSON.stringify(value) });
 const started = (id = "msg_a", usage: Loose = { input_tokens: 5, output_tokens: 1 }) =>
@@ -148,8 +148,8 @@ Deno.test("decodeStream() keeps a search without a result, and other server tool
     opened(0, { type: "mcp_tool_use", id: "m", name: "f", server_name: "s", input: {} }),
     delta(0, { type: "input_json_delta", partial_json: '{"a":1}' }),
     closed(0),
-    opened(1, { type: "compaction" }),
-    delta(1, { type: "compaction_delta", content: "short" }),
+    opened(1, { type: "compaction", content: null, encrypted_content: null }),
+    delta(1, { type: "compaction_delta", content: "short", encrypted_content: "c2hvcnQ=" }),
     closed(1),
     opened(2, { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} }),
     delta(2, { type: "input_json_delta", partial_json: '{"query":"q"}' }),
@@ -160,8 +160,39 @@ Deno.test("decodeStream() keeps a search without a result, and other server tool
   assertEquals(choices[0].reason, "pause");
   assertEquals(choices[0].blocks.map((b) => b.type === "opaque" && b.value), [
     { type: "mcp_tool_use", id: "m", name: "f", server_name: "s", input: { a: 1 } },
-    { type: "compaction", content: "short" },
+    { type: "compaction", content: "short", encrypted_content: "c2hvcnQ=" },
     { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } },
+  ]);
+});
+
+Deno.test("a compaction that failed, and the input of another server tool, reach a caller as deltas", () => {
+  const parts = decodeFrames([
+    started(),
+    opened(0, { type: "compaction", content: null }),
+    delta(0, { type: "compaction_delta", content: null, encrypted_content: null }),
+    closed(0),
+    opened(1, { type: "compaction", content: "whole", signature: "c2ln" }),
+    closed(1),
+    opened(2, { type: "server_tool_use", id: "srvtoolu_1", name: "tool_search_tool_regex", input: {} }),
+    delta(2, { type: "input_json_delta", partial_json: '{"pattern":' }),
+    delta(2, { type: "input_json_delta", partial_json: '"^a"}' }),
+    closed(2),
+    opened(3, { type: "server_tool_use", id: "srvtoolu_2", name: "advisor", input: {} }),
+    delta(3, { type: "input_json_delta", partial_json: "" }),
+    closed(3),
+    ending(),
+    stopped,
+  ]);
+  const events = framesOf(encodeParts(parts)).map((frame) => JSON.parse(frame.data));
+  const told = events.filter((e) => e.index !== undefined).map((e) => e.content_block ?? e.delta);
+  const caller = { type: "direct" };
+  assertEquals(told.filter((what) => what !== undefined), [
+    { type: "compaction", content: null, encrypted_content: null },
+    { type: "compaction_delta", content: null, encrypted_content: null },
+    { type: "compaction", content: "whole", signature: "c2ln" },
+    { caller, type: "server_tool_use", id: "srvtoolu_1", name: "tool_search_tool_regex", input: {} },
+    { type: "input_json_delta", partial_json: '{"pattern":"^a"}' },
+    { caller, type: "server_tool_use", id: "srvtoolu_2", name: "advisor", input: {} },
   ]);
 });
 

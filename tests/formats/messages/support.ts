@@ -132,8 +132,9 @@ export function fold(text: string): Loose {
           pieces.set(index, (pieces.get(index) ?? "") + delta.partial_json);
         } else if (delta.type === "citations_delta") {
           block.citations = [...((block.citations ?? []) as Loose[]), delta.citation];
-        } else if (delta.type === "compaction_delta") block.content = delta.content;
-        else throw new Error(`unknown delta ${delta.type}`);
+        } else if (delta.type === "compaction_delta") {
+          Object.assign(block, delta, { type: "compaction" });
+        } else throw new Error(`unknown delta ${delta.type}`);
         break;
       }
       case "content_block_stop":
@@ -186,7 +187,8 @@ export function checkStream(text: string): void {
           citations_delta: ["text"],
           thinking_delta: ["thinking"],
           signature_delta: ["thinking"],
-          input_json_delta: ["tool_use", "server_tool_use"],
+          input_json_delta: ["tool_use", "server_tool_use", "mcp_tool_use"],
+          compaction_delta: ["compaction"],
         };
         const { type } = object(value.delta);
         assert(wanted[String(type)]?.includes(String(open.type)), `${type} in a block of ${open.type}`);
