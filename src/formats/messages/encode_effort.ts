@@ -5,7 +5,7 @@
  * from 4.6 on they take `{type: "adaptive"}` with an effort, and the newest refuse budgets. The generation is read from the
  * model's own name; a name that tells nothing gets the older form, which compatible providers implement.
  */
-import { isObject, type Loose, number } from "../../exchange/json.ts";
+import { array, isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
 import { budgetOf, LEAST_BUDGET, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
@@ -57,14 +57,21 @@ export function encodeEffort(
   return { thinking: { type: "enabled", budget_tokens: budget }, dropped: false };
 }
 
-/** For callers of this format: their own words, but for a budget that the output cap does not cover. */
-export function fitThinking(thinking: unknown, cap: number): unknown {
+/**
+ * For callers of this format: their own words, but for a budget that the output cap does not cover. One for thinking between
+ * calls of tools is for the whole turn of the assistant, of which an answer is a part, and may be above the cap.
+ */
+export function fitThinking(thinking: unknown, cap: number, { headers = {}, unknown }: Prompt): unknown {
   if (!isObject(thinking) || thinking.type !== "enabled") return thinking;
+  const betas = [headers["anthropic-beta"], ...array(unknown.anthropic_beta)];
+  if (betas.some((beta) => INTERLEAVED.test(String(beta)))) return thinking;
   const budget = number(thinking.budget_tokens);
   if (budget === undefined || budget < cap) return thinking;
   const fitting = fittingBudget(budget, cap);
   return fitting === undefined ? undefined : { ...thinking, budget_tokens: fitting };
 }
+
+const INTERLEAVED = /(?:^|[,\s])interleaved-thinking-/;
 
 /** A quarter of the cap, at least, is left for the answer. Undefined: the cap is below the least budget. */
 function fittingBudget(budget: number, cap: number): number | undefined {

@@ -64,7 +64,7 @@ function encodeOwn(prompt: Prompt, body: Loose, own: Own): ProviderRequest {
   const { thinking, ...verbatim } = prompt.verbatim;
   const fitting = thinkingLost && (thinking as Loose)?.type === "enabled"
     ? undefined
-    : fitThinking(thinking, cap);
+    : fitThinking(thinking, cap, prompt);
   const { stop_sequences, ...refused } = sampling(prompt);
   const dropped = fit ? Object.keys(refused) : [];
   if (own.citationsLost) dropped.push("citations");

@@ -293,6 +293,15 @@ Deno.test("encodeRequest() keeps a caller's budget below the cap", () => {
   assertEquals(own({ max_tokens: 500 }).dropped, ["thinking"]);
 });
 
+Deno.test("encodeRequest() keeps a budget for thinking between calls, which may be above the cap", () => {
+  const thinking = { type: "enabled", budget_tokens: 9000 };
+  const prompt = decodeRequest(request({ thinking, max_tokens: 500 }));
+  const told = { ...prompt, headers: { "anthropic-beta": "context-1m-2025-08-07,interleaved-thinking-2025-05-14" } };
+  assertEquals(messages.encodeRequest(told, encoding()).body.thinking, thinking);
+  const inBody = { ...prompt, unknown: { anthropic_beta: ["interleaved-thinking-2025-05-14"] } };
+  assertEquals(messages.encodeRequest(inBody, encoding({ maxOutput: 300 })).body.thinking, thinking);
+});
+
 Deno.test("encodeRequest() does not think on in a tool loop whose thinking it had to leave out", () => {
   const turns = (
     proof?: { api: "messages" | "responses"; kind: "signature" | "encrypted"; data: string },
