@@ -13,6 +13,7 @@ export const PARAMETERS = {
   logit_bias: "Biases of single tokens.",
   logprobs: "Probabilities of tokens.",
   prefill: "A conversation whose last turn is the model's own, which it then continues.",
+  system_messages: "Anthropic: `system` messages behind the first message of another role.",
   thought_signatures:
     "Gemini: calls in the history must be signed, so unsigned ones get the value that Google has for them.",
 } as const;

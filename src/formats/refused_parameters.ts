@@ -4,7 +4,7 @@
  * all there is. A caller of the provider's own format is not judged by this: what it sends is passed on.
  *
  * Sources: Anthropic's migration guides (sampling from Claude 4.7 on, prefill from 4.6 on, sampling under API version
- * 2026-10-21 at any model), OpenAI's guide "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is
+ * 2026-10-21 at any model) and its page "Mid-conversation system messages", OpenAI's guide "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is
  * taken while reasoning is off), xAI's guide "Reasoning".
  */
 import type { ParameterName } from "../exchange/parameters.ts";
@@ -43,6 +43,7 @@ export function takes(name: ParameterName, context: EncodeRequest, quiet = false
 
 function refusedByName(name: ParameterName, model: string, quiet: boolean): boolean {
   const claude = claudeGeneration(model);
+  if (name === "system_messages") return (claude ?? 0) < firstWithSystemMessages(model);
   if (claude !== null) {
     return SAMPLING.includes(name) ? claude >= 4.7 : name === "prefill" && claude >= 4.6;
   }
@@ -54,6 +55,12 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
     return name === "stop" || name === "frequency_penalty" || name === "presence_penalty";
   }
   return false;
+}
+
+/** The first generation of a Claude's family that takes system messages in the middle of a conversation. */
+function firstWithSystemMessages(model: string): number {
+  if (/opus/i.test(model)) return 4.8;
+  return /fable|mythos/i.test(model) ? 5 : 5.5;
 }
 
 /**

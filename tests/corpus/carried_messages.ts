@@ -48,15 +48,20 @@ export function readMessagesRequest(body: Wild): Carried {
   return into;
 }
 
+function readWords(into: Carried, role: CarriedRole, said: string): void {
+  const system = /^<system>\n([^]*)\n<\/system>$/.exec(said);
+  if (said !== "") into.words.push(system ? { role: "system", text: system[1] } : { role, text: said });
+}
+
 function readContent(into: Carried, book: CallBook, role: CarriedRole, content: unknown): void {
   if (typeof content === "string") {
-    if (content !== "") into.words.push({ role, text: content });
+    readWords(into, role, content);
     return;
   }
   for (const b of list(content)) {
     switch (b.type) {
       case "text":
-        if (text(b.text) !== "") into.words.push({ role, text: text(b.text) });
+        readWords(into, role, text(b.text));
         marked(into, b, text(b.text));
         break;
       case "image":

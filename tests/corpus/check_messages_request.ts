@@ -180,14 +180,22 @@ export function checkMessagesRequest(sent: unknown): MessagesBody {
   return body;
 }
 
-function checkOrder({ messages, tools }: MessagesBody): void {
+function takesSystemMessages(model: string): boolean {
+  return /claude-(?:opus-4-8|(?:opus|fable|mythos)-5|(?:sonnet|haiku)-5-5)/.test(model);
+}
+
+function checkOrder({ model, messages, tools }: MessagesBody): void {
   must(messages[0].role !== "assistant", "the assistant speaks first");
   let open = new Set<string>();
   const used = new Set<string>();
   messages.forEach((m, i) => {
     const before = messages[i - 1]?.role;
-    must(before !== m.role || m.role === "system", `two messages of the ${m.role} in a row`);
-    must(m.role !== "system" || i > 0, "a system message before any other");
+    must(before !== m.role, `two messages of the ${m.role} in a row`);
+    if (m.role === "system") {
+      const after = messages[i + 1]?.role ?? "assistant";
+      must(before === "user" && after === "assistant", `a system message between ${before} and ${after}`);
+      must(takesSystemMessages(model), "role 'system' is not supported on this model");
+    }
     const blocks = typeof m.content === "string" ? [] : m.content;
     const results = blocks.filter((b) => b.type === "tool_result");
     if (m.role !== "user") must(open.size === 0, "calls without results");

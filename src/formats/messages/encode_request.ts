@@ -25,7 +25,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const { prompt, cut } = withinRanges(given, "messages");
   const max_tokens = outputCap(prompt, context);
   const fit = isRaised(prompt, context);
-  const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, fit);
+  const systemTaken = takes("system_messages", context);
+  const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, { fit, systemTaken });
   mustSay(messages, prompt);
   const tools = encodeTools(prompt);
   const body: Loose = { model: context.model, max_tokens, messages };

@@ -3,7 +3,7 @@
  * the turn, every call answered, ids legal and unique, roles alternating.
  */
 import { type CallIdRules, distinctCalls } from "../../exchange/call_ids.ts";
-import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
+import type { CallContent, Content, ResultContent, TextContent, Turn } from "../../exchange/prompt.ts";
 import { joinTurns } from "../../exchange/prompt.ts";
 
 /** The API accepts letters, digits, `_` and `-` in ids. */
@@ -34,6 +34,28 @@ export function arrangeTurns(turns: readonly Turn[], rules: CallIdRules = { lega
     if (results.length > 0) out.push({ role: "user", content: results });
   }
   return joinTurns(out);
+}
+
+/**
+ * The API takes system turns behind a user's turn, and before one of the assistant's or at the end. Others, and all where
+ * the model takes none, become the user's text in their place, between `<system>` tags.
+ *
+ * @param turns as {@link arrangeTurns} gives them
+ */
+export function placeSystem(turns: Turn[], taken: boolean): Turn[] {
+  const isLegal = (i: number) =>
+    taken && turns[i - 1]?.role === "user" && (turns[i + 1]?.role ?? "assistant") === "assistant";
+  if (turns.every(({ role }, i) => role !== "system" || isLegal(i))) return turns;
+  const placed = turns.map((turn, i): Turn => {
+    if (turn.role !== "system" || isLegal(i)) return turn;
+    const said = turn.content.filter((c): c is TextContent => c.type === "text" && c.text.trim() !== "");
+    return {
+      ...turn,
+      role: "user",
+      content: said.map((c) => ({ ...c, text: `<system>\n${c.text}\n</system>` })),
+    };
+  });
+  return joinTurns(placed.filter(({ content }) => content.length > 0));
 }
 
 /** Which result answers which call. A result without a call, or one more of a call, becomes text. */

@@ -9,7 +9,7 @@ import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Content, extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { encodeContents, singleText } from "./encode_content.ts";
-import { arrangeTurns, legalId } from "./encode_turn_order.ts";
+import { arrangeTurns, legalId, placeSystem } from "./encode_turn_order.ts";
 
 interface EncodedTurns {
   system?: string | Loose[];
@@ -20,12 +20,20 @@ interface EncodedTurns {
   citationsLost: boolean;
 }
 
-/** @param fit a caller of this format wrote for an older version of the API than the one that it gets */
-export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
+interface EncodeTurns {
+  /** A caller of this format wrote for an older version of the API than the one that it gets. */
+  fit: boolean;
+  /** The model takes system messages in the middle of a conversation. */
+  systemTaken: boolean;
+}
+
+export function encodeTurns(prompt: Prompt, { fit, systemTaken }: EncodeTurns): EncodedTurns {
   const own = prompt.format === "messages";
   let citationsLost = false;
   const { system, rest } = withUser(own ? prompt.turns : withTextualSystem(prompt.turns), own);
-  const turns = own ? distinctCalls(rest, { legal: legalId }) : arrangeTurns(rest);
+  const turns = own
+    ? distinctCalls(rest, { legal: legalId })
+    : placeSystem(arrangeTurns(rest), systemTaken);
   const messages: Loose[] = [];
   let thinkingLost = false;
   let carried: Loose[] = [];

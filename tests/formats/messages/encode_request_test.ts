@@ -26,16 +26,15 @@ const sent = (fields: Partial<Prompt>, context: Parameters<typeof encoding>[0] =
 const sentMessages = (...turns: Turn[]) => sent({ turns }).body.messages as Loose[];
 
 Deno.test("encodeRequest() gives leading system text to system and keeps later ones in place", () => {
-  const { body } = sent({
-    turns: [
-      { role: "system", content: [text("A")], plain: true },
-      { role: "system", content: [text("B")], plain: true, developer: true },
-      { role: "user", content: [text("Hi")], plain: true },
-      { role: "assistant", content: [text("Yes")], plain: true },
-      { role: "user", content: [text("Go")], plain: true },
-      { role: "system", content: [text("C")], plain: true },
-    ],
-  });
+  const turns: Turn[] = [
+    { role: "system", content: [text("A")], plain: true },
+    { role: "system", content: [text("B")], plain: true, developer: true },
+    { role: "user", content: [text("Hi")], plain: true },
+    { role: "assistant", content: [text("Yes")], plain: true },
+    { role: "user", content: [text("Go")], plain: true },
+    { role: "system", content: [text("C")], plain: true },
+  ];
+  const { body } = sent({ turns }, { model: "claude-opus-4-8" });
   assertEquals(body.system, [{ type: "text", text: "A" }, { type: "text", text: "B" }]);
   assertEquals(body.messages, [
     { role: "user", content: "Hi" },
@@ -43,6 +42,62 @@ Deno.test("encodeRequest() gives leading system text to system and keeps later o
     { role: "user", content: "Go" },
     { role: "system", content: "C" },
   ]);
+});
+
+Deno.test("encodeRequest() makes later system text the user's where the API or the model refuses it", () => {
+  const said = (t: string) => ({ type: "text", text: t });
+  const system = (t: string) => said(`<system>\n${t}\n</system>`);
+  const turns = [
+    turn("user", text("Hi")),
+    turn("system", text("A")),
+    turn("user", text("there")),
+    turn("assistant", call("a")),
+    turn("system", text("B"), text(" ")),
+    turn("user", result("a", "R")),
+    turn("assistant", text("Yes")),
+    turn("system", text("C")),
+    turn("user", text("Go")),
+    turn("system", text("D")),
+  ];
+  const begun = [
+    { role: "user", content: [said("Hi"), system("A"), said("there")] },
+    { role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input: {} }] },
+  ];
+  const given = { type: "tool_result", tool_use_id: "a", content: "R" };
+  const models = [
+    "claude-sonnet-4-5",
+    "claude-opus-4-7",
+    "claude-sonnet-5",
+    "claude-mythos-preview",
+    "glm-5",
+  ];
+  for (const model of models) {
+    assertEquals(sent({ turns }, { model }).body.messages, [
+      ...begun,
+      { role: "user", content: [given, system("B")] },
+      { role: "assistant", content: [said("Yes")] },
+      { role: "user", content: [system("C"), said("Go"), system("D")] },
+    ], model);
+  }
+  const newer = [
+    "claude-opus-4-8",
+    "claude-opus-latest",
+    "claude-fable-5",
+    "claude-sonnet-5-5",
+    "claude-opus-5",
+  ];
+  for (const model of newer) {
+    assertEquals(sent({ turns }, { model }).body.messages, [
+      ...begun,
+      { role: "user", content: [given] },
+      { role: "system", content: [said("B")] },
+      { role: "assistant", content: [said("Yes")] },
+      { role: "user", content: [system("C"), said("Go")] },
+      { role: "system", content: [said("D")] },
+    ], model);
+  }
+  const refused = sent({ turns }, { model: "claude-opus-5", parameters: { system_messages: false } });
+  assertEquals((refused.body.messages as Loose[]).filter(({ role }) => role === "system"), []);
 });
 
 Deno.test("encodeRequest() makes a prompt of system text alone the user's message", () => {
@@ -78,9 +133,9 @@ Deno.test("encodeRequest() puts results right behind their calls, first in the t
           { type: "tool_result", tool_use_id: "a", content: "A" },
           { type: "tool_result", tool_use_id: "b", content: "B" },
           { type: "text", text: "meanwhile" },
+          { type: "text", text: "<system>\nnote\n</system>" },
         ],
       },
-      { role: "system", content: [{ type: "text", text: "note" }] },
     ],
   );
 });
@@ -296,7 +351,10 @@ Deno.test("encodeRequest() keeps a caller's budget below the cap", () => {
 Deno.test("encodeRequest() keeps a budget for thinking between calls, which may be above the cap", () => {
   const thinking = { type: "enabled", budget_tokens: 9000 };
   const prompt = decodeRequest(request({ thinking, max_tokens: 500 }));
-  const told = { ...prompt, headers: { "anthropic-beta": "context-1m-2025-08-07,interleaved-thinking-2025-05-14" } };
+  const told = {
+    ...prompt,
+    headers: { "anthropic-beta": "context-1m-2025-08-07,interleaved-thinking-2025-05-14" },
+  };
   assertEquals(messages.encodeRequest(told, encoding()).body.thinking, thinking);
   const inBody = { ...prompt, unknown: { anthropic_beta: ["interleaved-thinking-2025-05-14"] } };
   assertEquals(messages.encodeRequest(inBody, encoding({ maxOutput: 300 })).body.thinking, thinking);
