@@ -47,7 +47,14 @@ const checkFields = checkerOf(FIELDS, REQUIRED);
 const KNOWN = new Set([...Object.keys(FIELDS), "system", "tool_choice"]);
 
 /** Kept as they came for a provider of this format. */
-const VERBATIM = ["thinking", "output_config", "output_format", "metadata", "service_tier"] as const;
+const VERBATIM = [
+  "thinking",
+  "output_config",
+  "output_format",
+  "metadata",
+  "service_tier",
+  "cache_control",
+] as const;
 
 /** Headers that would choose whom the provider bills: not the caller's to say. */
 const TENANT_HEADER = /workspace|organization|account/;

@@ -44,9 +44,12 @@ export function readMessages(messages: readonly unknown[], state: DecodeState): 
       mistake(state.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
       continue;
     }
-    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, state);
-    const name = string(message.name);
     const unknown = rest(message, MESSAGE);
+    // A system message may change settings (`output_config`) and say nothing.
+    const silent = role === "system" && unknown !== undefined && (message.content ?? null) === null;
+    const given = silent ? [] : message.content;
+    const { content, plain } = readContent(given, [...loc, "content"], role as Role, state);
+    const name = string(message.name);
     turns.push({
       role: role as Role,
       content,

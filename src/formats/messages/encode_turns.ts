@@ -31,9 +31,7 @@ export function encodeTurns(prompt: Prompt, { fit, systemTaken }: EncodeTurns): 
   const own = prompt.format === "messages";
   let citationsLost = false;
   const { system, rest } = withUser(own ? prompt.turns : withTextualSystem(prompt.turns), own);
-  const turns = own
-    ? distinctCalls(rest, { legal: legalId })
-    : placeSystem(arrangeTurns(rest), systemTaken);
+  const turns = own ? distinctCalls(rest, { legal: legalId }) : placeSystem(arrangeTurns(rest), systemTaken);
   const messages: Loose[] = [];
   let thinkingLost = false;
   let carried: Loose[] = [];
@@ -100,11 +98,21 @@ function withTextualSystem(turns: readonly Turn[]): readonly Turn[] {
  */
 function withUser(turns: readonly Turn[], own: boolean): { system: Turn[]; rest: Turn[] } {
   const says = (turn: Turn) => encodeContents(turn.content, own).length > 0;
-  const split = splitSystem(turns);
+  const split = own ? splitOwn(turns) : splitSystem(turns);
   if (split.rest.some((turn) => turn.role !== "system" && says(turn))) return split;
   const system = turns.filter((turn) => turn.role === "system" && says(turn));
   const last = system.pop();
   return last ? { system, rest: [{ ...last, role: "user", top: false }] } : split;
+}
+
+/** System turns before the first other turn. One that only changes settings has its effect where it stands. */
+function splitOwn(turns: readonly Turn[]): { system: Turn[]; rest: Turn[] } {
+  const { system, rest } = splitSystem(turns);
+  return { system: system.filter((turn) => !isSetting(turn)), rest: [...system.filter(isSetting), ...rest] };
+}
+
+function isSetting({ role, content, extra }: Turn): boolean {
+  return role === "system" && content.length === 0 && extra !== undefined;
 }
 
 function encodeSystem(turns: readonly Turn[], own: boolean): { system?: string | Loose[] } {
@@ -115,7 +123,7 @@ function encodeSystem(turns: readonly Turn[], own: boolean): { system?: string |
 }
 
 function pushMessage(messages: Loose[], turn: Turn, blocks: Loose[]): void {
-  if (blocks.length === 0) return;
+  if (blocks.length === 0 && !(isSetting(turn) && extraOf(turn.extra, "messages"))) return;
   const text = turn.plain ? singleText(blocks) : undefined;
   messages.push({ role: turn.role, content: text ?? blocks, ...extraOf(turn.extra, "messages") });
 }

@@ -544,3 +544,25 @@ Deno.test("encodeRequest() makes an object of every tool schema", () => {
     { type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, required: ["c"] },
   );
 });
+
+Deno.test("a caller's system messages that only change settings, and fields of a mark on the request, go on", () => {
+  const cache_control = { type: "ephemeral", ttl: "1h", scope: "global" };
+  const output_config = { effort: "low" };
+  const body = request({
+    cache_control,
+    messages: [
+      { role: "system", output_config },
+      { role: "user", content: "Hi" },
+      { role: "system", content: [], output_config: { effort: "high" } },
+      { role: "system", content: "Be brief.", clear_at: "next_user_message" },
+    ],
+  });
+  const sentBody = messages.encodeRequest(decodeRequest(body), encoding()).body;
+  assertEquals(sentBody.messages, [
+    { role: "system", content: [], output_config },
+    { role: "user", content: "Hi" },
+    { role: "system", content: [], output_config: { effort: "high" } },
+    { role: "system", content: "Be brief.", clear_at: "next_user_message" },
+  ]);
+  assertEquals(sentBody.cache_control, cache_control);
+});
