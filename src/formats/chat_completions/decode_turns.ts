@@ -57,6 +57,8 @@ const LEGACY = { function: true } as const;
 export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
   const calls = new Map<string, CallContent>();
   const legacyIds = new Map<string, string>();
+  /** Ids made for calls of the last message that had none, in their order: their results have none either. */
+  const nameless: string[] = [];
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i];
@@ -77,11 +79,15 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
         break;
       case "assistant": {
         const turn = assistant(message, loc, unseal, mistakes);
+        nameless.length = 0;
+        let made = 0;
         for (const c of turn.content) {
           if (c.type !== "call") continue;
           if (c.id === "") {
-            c.id = `call_${i}_${c.name.replace(/[^\w-]/g, "_").slice(0, 24)}`;
-            legacyIds.set(c.name, c.id);
+            const count = made++ === 0 ? "" : `_${made}`;
+            c.id = `call_${i}_${c.name.replace(/[^\w-]/g, "_").slice(0, 20)}${count}`;
+            if (isLegacy(c)) legacyIds.set(c.name, c.id);
+            else nameless.push(c.id);
           }
           calls.set(c.id, c);
         }
@@ -91,7 +97,10 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
       case "tool":
         if (typeof message.tool_call_id !== "string") {
           wrongKind(mistakes, [...loc, "tool_call_id"], "a string", "string_type", message.tool_call_id);
-        } else turns.push(result(message, message.tool_call_id, calls, loc, mistakes));
+        } else {
+          const id = message.tool_call_id || (nameless.shift() ?? "");
+          turns.push(result(message, id, calls, loc, mistakes));
+        }
         break;
       case "function": {
         const name = string(message.name) ?? "";
@@ -110,6 +119,10 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
     }
   }
   return attachProofs(turns);
+}
+
+function isLegacy(c: CallContent): boolean {
+  return extraOf(c.extra, "chat_completions")?.function === true;
 }
 
 /** Name, cache mark and unknown fields of a message. */
