@@ -94,7 +94,7 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
   const refusals = spoken.filter((c) => c.type === "refusal");
   const texts = spoken.filter((c) => c.type === "text");
   if (parts.length > 0) message.content = [...parts, ...ownContent(spoken, { ...turn, plain: false })];
-  else if (own && !turn.plain && spoken.some((c) => c.type === "text" || c.type === "opaque")) {
+  else if (own && !turn.plain && spoken.some((c) => c.type !== "refusal")) {
     message.content = ownContent(spoken, turn);
   } else {
     const text = plainText(own ? texts : spoken);

@@ -465,3 +465,15 @@ Deno.test("encodeReasoning() of another origin goes out only with a call, where 
   const own: Content = { ...thought, sections: ["c"], proof: proofOf({ field: "reasoning_content" }) };
   assertEquals(sent([own, thought, callOf("a")]).reasoning_content, "ca\n\nb");
 });
+
+Deno.test("encodeRequest() keeps an assistant's parts that are no text", () => {
+  const messages = [
+    { role: "user", content: "Draw" },
+    {
+      role: "assistant",
+      content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }],
+    },
+    { role: "user", content: "Redder" },
+  ];
+  assertEquals(own(messages), messages);
+});
