@@ -77,7 +77,9 @@ export function escapes(text: string): Spot[] {
 }
 
 /** What {@link MARK} matches. */
-const MARKS = Uint8Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit).search(MARK) + 1);
+const MARKS = new Uint8Array(128);
+for (const mark of "%&\\=+\x7f") MARKS[mark.charCodeAt(0)] = 1;
+for (let unit = 0; unit < 32; unit++) MARKS[unit] = unit < 9 || unit > 13 ? 1 : 0;
 
 /** Where the first of them may stand; the text's length: nowhere. */
 function firstMark(text: string): number {

@@ -35,8 +35,8 @@ export interface StartedByLength {
 
 /** Lists by the length of a run, the last for all that are longer, and by its first unit; made when first asked for. */
 export class StartTable {
-  /** By length and unit, where in the lists; 0: not made. An array of lists itself would have gaps, which V8 hashes. */
-  readonly #places = new Uint16Array((LONGEST_LISTED + 1) << 7);
+  /** By length and unit, where in the lists; 0: not noted. An array of lists itself would have gaps, which V8 hashes. */
+  readonly #places = new Uint8Array((LONGEST_LISTED + 1) << 7);
   readonly #lists: (readonly StartedRun[])[] = [[]];
 
   constructor(readonly all: readonly StartedRun[]) {}
@@ -63,7 +63,10 @@ export class StartTable {
     const same = this.#lists.findIndex((other, i) =>
       i > 0 && other.length === list.length && other.every((one, k) => one === list[k])
     );
-    return this.#places[at] = same > 0 ? same : this.#lists.push(list) - 1;
+    const place = same > 0 ? same : this.#lists.push(list) - 1;
+    // There are some dozens of lists.
+    if (place < 256) this.#places[at] = place;
+    return place;
   }
 }
 

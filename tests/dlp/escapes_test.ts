@@ -2,10 +2,11 @@
  * Values beside escapes and in encodings: every type, every kind of escape, in every place, in all three formats. A value
  * must be found where it stands, masking it must leave JSON JSON, and the masked request must be clean.
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { categoryOf } from "../../src/dlp/entities.ts";
+import { escapes } from "../../src/dlp/escapes.ts";
 import { merge } from "../../src/dlp/merge.ts";
 import { readWishes } from "../../src/dlp/request.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
@@ -250,3 +251,15 @@ for (const [kind, pack] of Object.entries(PACKED)) {
     assert(!faults.some((why) => why.includes("broken JSON")), faults.join("\n"));
   });
 }
+
+Deno.test("an escape is read the same in a text of ASCII and behind another character", () => {
+  for (let unit = 0; unit < 128; unit++) {
+    const text = `12${String.fromCharCode(unit)}4030 n20 u0041 #65; C3=A4 40`;
+    const behind = escapes(`é${text}`).map(({ start, end, says }) => ({
+      start: start - 1,
+      end: end - 1,
+      says,
+    }));
+    assertEquals(escapes(text), behind, `${unit}`);
+  }
+});
