@@ -72,6 +72,8 @@ export interface Counted {
   excess: Excess | null;
   /** A number outside of its strings may be another one to the parser: it has many digits, or a large exponent. */
   mayRound: boolean;
+  /** Characters of its longest string as it is written, quotes and all. */
+  longest: number;
 }
 
 /** What of the budget this text is over; null when nothing is. Text that is no JSON is counted as far as it looks like it. */
@@ -107,6 +109,7 @@ export const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
 class JsonCount implements Counted {
   excess: Excess | null = null;
   mayRound = false;
+  longest = 0;
   readonly #text: string;
   readonly #budget: JsonBudget;
   #at = 0;
@@ -146,6 +149,7 @@ class JsonCount implements Counted {
         this.#stringChars = at - this.#string;
         this.#string = -1;
         at++;
+        this.longest = Math.max(this.longest, this.#stringChars + 1);
         break;
       }
     }
@@ -163,6 +167,7 @@ class JsonCount implements Counted {
     let nameChars = this.#nameChars;
     let stringChars = this.#stringChars;
     let digits = this.#digits;
+    let { longest } = this;
     for (; at < end; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
@@ -179,6 +184,7 @@ class JsonCount implements Counted {
         }
         stringChars = quote - at;
         at = quote;
+        if (stringChars >= longest) longest = stringChars + 1;
       } else if (code === COMMA) {
         if (++values > budget.values) return { what: "values", limit: budget.values };
       } else if (code === COLON) {
@@ -206,6 +212,7 @@ class JsonCount implements Counted {
     this.#nameChars = nameChars;
     this.#stringChars = stringChars;
     this.#digits = digits;
+    this.longest = longest;
     return null;
   }
 }

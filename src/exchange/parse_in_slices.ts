@@ -35,9 +35,10 @@ interface Cut {
  * As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text.
  *
  * @param exact whether the text may have a number that would be rounded
+ * @param longest characters of its longest string, quotes and all. Absent: nobody has counted
  */
-export function* parseInSlices(text: string, exact: boolean): Generator<void, unknown> {
-  if (!exact && !text.includes("\\")) return JSON.parse(text);
+export function* parseInSlices(text: string, exact: boolean, longest = Infinity): Generator<void, unknown> {
+  if (!exact && (longest <= LONG_STRING || !text.includes("\\"))) return JSON.parse(text);
   const cut = yield* cutOut(text, exact);
   if (cut === null) return JSON.parse(text);
   yield;
@@ -52,11 +53,11 @@ export function* parseAnswerInSlices(
   text: string,
   budget: JsonBudget = ANSWER_BUDGET,
 ): Generator<void, { value: unknown } | { why: string }> {
-  const { excess, mayRound } = yield* countedInSlices(text, budget);
+  const { excess, mayRound, longest } = yield* countedInSlices(text, budget);
   if (excess) return { why: `has more than ${excess.limit} ${excess.what}` };
   yield;
   try {
-    return { value: yield* parseInSlices(text, mayRound) };
+    return { value: yield* parseInSlices(text, mayRound, longest) };
   } catch {
     return { why: "is not JSON" };
   }

@@ -155,3 +155,21 @@ Deno.test("overfull() names the first list or object with too many entries", () 
   assertEquals(overfull(list, own)?.path, []);
   assertEquals(overfull({ stop: list.slice(1) }, own), null);
 });
+
+Deno.test("a count tells the longest string as it is written, also where a slice ends in it", () => {
+  const million = 1 << 20;
+  for (
+    const string of ['""', `"${"x".repeat(9000)}"`, `"${'\\"'.repeat(9000)}"`, `"\\n${"\\\\".repeat(9000)}"`]
+  ) {
+    const shorter = `"${"y".repeat(Math.max(0, string.length - 3))}"`;
+    for (const before of [0, 1, 2, 3, 5000, string.length]) {
+      const blanks = " ".repeat(million - before);
+      const text = `[${shorter},${blanks}${string},${shorter},1]`;
+      assertEquals(
+        atOnce(countedInSlices(text, BUDGET)).longest,
+        string.length,
+        `${string.slice(0, 9)} ${before}`,
+      );
+    }
+  }
+});

@@ -105,3 +105,17 @@ Deno.test("parseInSlices() makes whole characters of halves in long strings, whi
   const { value } = sliced(`["${"\\ud83d".repeat(100_000)}","\\ud83d"]`);
   assertEquals(value, ["\ufffd".repeat(100_000), "\ud83d"]);
 });
+
+Deno.test("parseInSlices() parses at once where no string is long, and cuts the long ones", () => {
+  const short = `["${'\\"'.repeat(2000)}"${`,"${"a\\n".repeat(2000)}"`.repeat(200)}]`;
+  const read = (text: string, longest?: number) => {
+    const work = parseInSlices(text, false, longest);
+    let slices = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) slices++;
+    return { slices, same: JSON.stringify(step.value) === JSON.stringify(JSON.parse(text)) };
+  };
+  assertEquals(read(short, 6002), { slices: 0, same: true });
+  const { slices, same } = read(`["${long(1)}"]`, LONG);
+  assertEquals([same, slices > 2], [true, true]);
+});
