@@ -19,6 +19,8 @@ export interface BodySource {
 
 /** The largest piece that is made ready for bytes which have only been promised. */
 const FIRST_BYTES = 64 * 1024;
+/** How much larger than what has come the next one is at most: each is filled with zeros, and takes a copy of the one before. */
+const GROWTH = 8;
 
 export class Incoming {
   readonly method: string;
@@ -89,7 +91,7 @@ export class Incoming {
       at += await this.#source.readInto(bytes.subarray(at));
       if (at === length) return bytes.buffer;
       if (at < bytes.length) continue;
-      const larger = new Uint8Array(Math.min(length, bytes.length * 2));
+      const larger = new Uint8Array(Math.min(length, bytes.length * GROWTH));
       larger.set(bytes);
       bytes = larger;
     }
