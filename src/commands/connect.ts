@@ -48,6 +48,7 @@ name = "Sluice"
 base_url = "${url}/v1"
 env_key = "SLUICE_KEY"
 wire_api = "responses"
+supports_websockets = true
 `;
     return {
       text: `In ~/.codex/config.toml:\n\n${toml}\nand in the shell:\n\nexport SLUICE_KEY=${secret}`,

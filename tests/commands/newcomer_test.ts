@@ -242,6 +242,8 @@ Deno.test("connect sets Claude Code and Codex up for a provider that takes their
   );
   assertStringIncludes(await connect("codex", "o/b"), `http_headers = { "x-svc-key" = "${SECRET}" }`);
   assertStringIncludes(await connect("codex", "o/b"), "requires_openai_auth = true");
+  // As the manual has it: one connection for all turns.
+  assertStringIncludes(await connect("codex", "p/b"), "supports_websockets = true");
   // A model of the gateway's own credentials, or of a vendor that the client cannot sign in at.
   for (const [client, named] of [["claude-code", "p/b"], ["codex", "p/b"], ["codex", "a/b"]] as const) {
     assert(!(await connect(client, named)).includes("x-svc-key"), `${client} ${named}`);
