@@ -93,7 +93,7 @@ export class MessageReader {
     this.#id = message.id;
     const model = string(message.model);
     mergeUsage(this.#usage, message.usage);
-    const extra = decodeService(this.#usage);
+    const extra = decodeService(this.#usage, message);
     out.push({ type: "start", ...(model !== undefined && { model }), ...(extra && { extra }) });
   }
 
@@ -265,7 +265,8 @@ export class MessageReader {
   /** `message_delta`: what ends the message, and the counts so far. */
   change(event: Loose, out: Part[]): void {
     if (!this.#started) this.start({}, out);
-    for (const from of [object(event.delta), { context_management: event.context_management }]) {
+    const { context_management, input_transformations } = event;
+    for (const from of [object(event.delta), { context_management, input_transformations }]) {
       for (const [key, value] of Object.entries(from)) {
         if (key !== "usage" && value !== undefined && value !== null) this.#end[key] = value;
       }

@@ -18,7 +18,7 @@ import {
 import { encodeCitation } from "./citations.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeUsage } from "./usage.ts";
+import { encodeUsage, saidOfRequest } from "./usage.ts";
 
 /** The format has one answer: the first choice. */
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
@@ -30,7 +30,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     role: "assistant",
     model: context.model,
     content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
-    diagnostics: null,
+    ...saidOfRequest(answer.extra),
     ...delta,
     ...event,
     usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra ?? answer.extra),

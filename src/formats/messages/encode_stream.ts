@@ -29,7 +29,7 @@ import { encodeCitation } from "./citations.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeFinish, type Ending } from "./finish.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeUsage, noUsageYet } from "./usage.ts";
+import { encodeUsage, noUsageYet, saidOfRequest } from "./usage.ts";
 
 export const KEEP_ALIVE = eventFrame("ping", '{"type": "ping"}');
 
@@ -208,7 +208,7 @@ class Writer {
         stop_sequence: null,
         stop_details: null,
         container: null,
-        diagnostics: null,
+        ...saidOfRequest(this.#service),
         usage: noUsageYet(this.#service),
         ...dlpDetails(this.#context.dlp),
       },

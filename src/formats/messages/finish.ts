@@ -3,8 +3,11 @@ import { isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 
+/** Fields of the event that ends a message, beside those of its delta. */
+const BESIDE = ["context_management", "input_transformations"] as const;
+
 /** What the format's answers hold beside the blocks and the counts; given back to callers of the same format. */
-const CARRIED = ["stop_details", "container", "context_management"] as const;
+const CARRIED = ["stop_details", "container", ...BESIDE] as const;
 
 function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
   switch (stop) {
@@ -48,7 +51,7 @@ function stopReasonFromFinish(reason: FinishReason): string {
 export function decodeFinish(end: Loose, calls: boolean): Extract<Part, { type: "finish" }> {
   const reason = finishFromStopReason(end.stop_reason, calls);
   const fields: Loose = {};
-  for (const key of CARRIED) if (isObject(end[key])) fields[key] = end[key];
+  for (const key of CARRIED) if (isObject(end[key]) || Array.isArray(end[key])) fields[key] = end[key];
   if (typeof end.stop_reason === "string" && end.stop_reason !== stopReasonFromFinish(reason)) {
     fields.stop_reason = end.stop_reason;
   }
@@ -84,6 +87,8 @@ export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
       // Older answers do not list its skills.
       container: isObject(fields.container) ? { skills: null, ...fields.container } : null,
     },
-    event: fields.context_management === undefined ? {} : { context_management: fields.context_management },
+    event: Object.fromEntries(
+      BESIDE.flatMap((name) => fields[name] === undefined ? [] : [[name, fields[name]]]),
+    ),
   };
 }

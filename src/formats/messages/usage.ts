@@ -20,20 +20,42 @@
  * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
  * by field. A field that is absent or null there keeps its earlier value.
  *
- * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`) is given back to callers of this
- * format. Their types want the first three always; null stands for what was not said.
+ * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`, `fallback_credit`) is given back
+ * to callers of this format. Their types want the first three always; null stands for what was not said.
  */
 import { array, isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { addUsage, count, NO_USAGE, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
-const SERVICE = ["service_tier", "inference_geo", "speed", "iterations"] as const;
+const SERVICE = ["service_tier", "inference_geo", "speed", "iterations", "fallback_credit"] as const;
 
-/** What is said of the service; undefined when nothing is. */
-export function decodeService(raw: Loose): Extra | undefined {
-  const fields: Loose = {};
-  for (const name of SERVICE) if (raw[name] !== undefined && raw[name] !== null) fields[name] = raw[name];
+/** What a message says of its request, for who asked for it; null: nothing. */
+const SAID_OF_REQUEST = ["diagnostics", "input_transformations"] as const;
+
+/** Field of the service's `extra` that holds what is said of the request. */
+const REQUEST = "request";
+
+/**
+ * What is said of the service; undefined when nothing is.
+ *
+ * @param message the opening of the answer, which also says something of the request
+ */
+export function decodeService(raw: Loose, message: Loose = {}): Extra | undefined {
+  const fields = present(raw, SERVICE);
+  const said = present(message, SAID_OF_REQUEST);
+  if (Object.keys(said).length > 0) fields[REQUEST] = said;
   return Object.keys(fields).length > 0 ? { format: "messages", fields } : undefined;
+}
+
+function present(from: Loose, names: readonly string[]): Loose {
+  const fields: Loose = {};
+  for (const name of names) if (from[name] !== undefined && from[name] !== null) fields[name] = from[name];
+  return fields;
+}
+
+/** Fields of a message that say something of its request. Clients' types want the first always. */
+export function saidOfRequest(extra: Extra | undefined): Loose {
+  return { diagnostics: null, ...object(extraOf(extra, "messages")?.[REQUEST]) };
 }
 
 /** The tier that the call is billed in. Fast mode, where it was given, has a price of its own. */
@@ -42,7 +64,8 @@ export function serviceOf(raw: Loose): string | undefined {
 }
 
 function encodeService(extra: Extra | undefined): Loose {
-  return { service_tier: null, inference_geo: null, speed: null, ...extraOf(extra, "messages") };
+  const { [REQUEST]: _, ...said } = extraOf(extra, "messages") ?? {};
+  return { service_tier: null, inference_geo: null, speed: null, ...said };
 }
 
 /** Overwrites what the later report says. */

@@ -2,10 +2,11 @@
  * The `response` object that frames an answer. Clients of the official types read most of its keys without asking
  * whether they are there, so all are, and those about the request repeat it.
  */
-import { isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import { type Loose, number, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
+import { BESIDE } from "./finish.ts";
 
 interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";
@@ -57,7 +58,8 @@ export class ResponseObject {
   /** What was in force: as the provider reports it, else as it was asked for. Clients' types want both numbers. */
   #effective(): Loose {
     const { prompt } = this.#context;
-    const { temperature, top_p, reasoning, text, tool_usage, content_filters } = this.#reported;
+    const { temperature, top_p, reasoning, text } = this.#reported;
+    const beside = BESIDE.filter((name) => typeof this.#reported[name] === "object");
     const verbosity = string(object(text).verbosity);
     return {
       reasoning: {
@@ -68,8 +70,7 @@ export class ResponseObject {
       temperature: prompt.temperature ?? number(temperature) ?? 1,
       text: { ...textOf(prompt), ...(verbosity !== undefined && { verbosity }) },
       top_p: prompt.topP ?? number(top_p) ?? 1,
-      ...(isObject(tool_usage) && { tool_usage }),
-      ...(Array.isArray(content_filters) && { content_filters }),
+      ...Object.fromEntries(beside.map((name) => [name, this.#reported[name]])),
     };
   }
 }

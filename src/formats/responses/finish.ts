@@ -11,6 +11,17 @@ export function modelOf(response: Loose): { model?: string } {
   return model ? { model } : {};
 }
 
+/** Fields of a response that are there only where the request asked for them, or where something was used or found. */
+export const BESIDE = [
+  "tool_usage",
+  "content_filters",
+  "moderation",
+  "prompt_cache_options",
+  "prompt_cache_diagnostics",
+  "input_transformations",
+  "image",
+] as const;
+
 /**
  * What a response says of how it was made. Clients of the same format get it as it came: the provider knows the effort
  * that it chose, the defaults that it took, and what its filters and its own tools did.
@@ -21,8 +32,7 @@ const REPORTED = [
   "top_p",
   "reasoning",
   "text",
-  "tool_usage",
-  "content_filters",
+  ...BESIDE,
 ] as const;
 
 /** Undefined: the response says nothing of it. */

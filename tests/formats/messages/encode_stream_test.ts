@@ -1,13 +1,14 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { Failure } from "../../../src/exchange/failure.ts";
-import type { Loose } from "../../../src/exchange/json.ts";
+import { type Loose, object } from "../../../src/exchange/json.ts";
 import type { FinishReason, Part } from "../../../src/exchange/part.ts";
 import { normalizeUsage } from "../../../src/exchange/usage.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import {
   answering,
   checkStream,
+  decodeFrames,
   decodeRequest,
   encodeParts,
   encodeWhole,
@@ -508,4 +509,26 @@ Deno.test("encodeStream() is legal and adds up to the whole answer for blocks in
     ),
     { numRuns: 300 },
   );
+});
+
+Deno.test("callers of the format hear what a provider says of their request, streamed and whole", () => {
+  const diagnostics = { cache_miss_reason: null };
+  const input_transformations = [{ type: "thinking_dropped" }];
+  const fallback_credit = { type: "applied" };
+  const usage = { input_tokens: 5, output_tokens: 1, fallback_credit };
+  const opening = { id: "m", model: "m", content: [], diagnostics, input_transformations, usage };
+  const frame = (value: Loose) => ({ event: String(value.type), data: JSON.stringify(value) });
+  const parts = decodeFrames([
+    frame({ type: "message_start", message: opening }),
+    frame({ type: "message_delta", delta: { stop_reason: "end_turn" }, input_transformations: [], usage }),
+    frame({ type: "message_stop" }),
+  ]);
+  const events = framesOf(encodeParts(parts)).map(({ data }) => JSON.parse(data));
+  const { message } = events[0];
+  assertEquals([message.diagnostics, message.input_transformations], [diagnostics, input_transformations]);
+  assertEquals([events[1].input_transformations, events[1].usage.fallback_credit], [[], fallback_credit]);
+  assertEquals(message.usage.request, undefined);
+  const whole = encodeWhole(messages.decodeAnswer({ ...opening, stop_reason: "end_turn" }));
+  assertEquals([whole.diagnostics, whole.input_transformations], [diagnostics, input_transformations]);
+  assertEquals(object(whole.usage).fallback_credit, fallback_credit);
 });

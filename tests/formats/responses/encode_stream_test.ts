@@ -209,6 +209,9 @@ Deno.test("responses.encodeStream() says what was in force: as asked, else as th
     text: { format: { type: "text" }, verbosity: "medium" },
     tool_usage: { web_search: { num_requests: 0 } },
     content_filters: [{ blocked: false }],
+    moderation: { input: { flagged: false } },
+    prompt_cache_diagnostics: { type: "cache_hit" },
+    input_transformations: [{ type: "reasoning_withheld" }],
     service_tier: "flex",
   };
   const responseOf = (body: Loose, fields?: Loose) => {
