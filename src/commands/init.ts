@@ -18,6 +18,11 @@ export interface InitFile {
 const STORE = "sqlite:./data/sluice.db";
 const PORT = 8787;
 
+/** Deno's prompt writes a default into the line that is edited: who types "mistral" would answer "openaimistral". */
+export function asking(prompt: (line: string) => string | null): Ask {
+  return (question, usual) => prompt(`${question} [${usual}]`)?.trim() || null;
+}
+
 /** @param secret of the key that the file has */
 export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string): InitFile {
   const found = foundProviders(env).map(({ name }) => name);

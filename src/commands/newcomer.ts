@@ -37,9 +37,9 @@ export async function newcomer(command: Own, around: Newcomer): Promise<void> {
 }
 
 async function init(command: Extract<Own, { command: "init" }>, { env, print }: Newcomer): Promise<void> {
-  const { initFile } = await import("./init.ts");
+  const { asking, initFile } = await import("./init.ts");
   const { file, force } = command;
-  const ask = (question: string, usual: string) => Deno.stdin.isTerminal() ? prompt(question, usual) : null;
+  const ask = Deno.stdin.isTerminal() ? asking((line) => prompt(line)) : () => null;
   const secret = `sk_live_${crypto.randomUUID().replaceAll("-", "")}`;
   const { text, notes } = initFile(command, env, ask, secret);
   try {

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/connect.ts";
 import { importLitellm } from "../../src/commands/import_litellm.ts";
-import { initFile } from "../../src/commands/init.ts";
+import { asking, initFile } from "../../src/commands/init.ts";
 import { changesText, modelsText } from "../../src/commands/models.ts";
 import { newcomer } from "../../src/commands/newcomer.ts";
 import { UsageError } from "../../src/commands/parse.ts";
@@ -15,6 +15,17 @@ import type { ModelSummary } from "../../src/models/summary.ts";
 const SECRET = "sk_live_0123456789abcdef0123";
 const env = (variables: Record<string, string>) => (name: string) => variables[name];
 const nobody = () => null;
+
+Deno.test("asking() shows what counts without an answer, and puts nothing before what is typed", () => {
+  const lines: unknown[][] = [];
+  const answers = ["mistral", "", null];
+  const ask = asking((...line) => {
+    lines.push(line);
+    return answers.shift() ?? null;
+  });
+  assertEquals([1, 2, 3].map(() => ask("Which?", "openai")), ["mistral", null, null]);
+  assertEquals(lines, Array(3).fill(["Which? [openai]"]));
+});
 
 Deno.test("initFile() writes a configuration that loads, out of flags, answers or what is usual", () => {
   const keys = env({ ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k" });
