@@ -315,7 +315,9 @@ class Writer {
   }
 
   /** Clients take what their API sends behind the start of a block from its delta alone. */
-  #opaque(block: Loose, late: readonly string[]): void {
+  #opaque(block: Loose, told: readonly string[]): void {
+    // Screening may have changed the name of a field: that one stands in the start then.
+    const late = told.filter((name) => Object.hasOwn(block, name));
     if (late.length === 0) return this.#whole(block);
     const start = { ...block };
     const brought: Loose = {};
@@ -329,7 +331,9 @@ class Writer {
       const partial_json = typeof input === "string" ? input : JSON.stringify(input);
       this.#delta({ type: "input_json_delta", partial_json });
     }
-    if (Object.keys(brought).length > 0) this.#delta({ type: "compaction_delta", ...brought });
+    if (Object.keys(brought).length > 0) {
+      this.#delta({ type: "compaction_delta", content: null, encrypted_content: null, ...brought });
+    }
     this.#close();
   }
 

@@ -196,6 +196,22 @@ Deno.test("a compaction that failed, and the input of another server tool, reach
   ]);
 });
 
+Deno.test("a delta of a compaction has both of its fields, and none that the block has no more", () => {
+  const value = { type: "compaction", content: "short", "[CARD_1]": "x" };
+  const late = ["content", "4539 5787 6362 1486"];
+  const events = framesOf(encodeParts([
+    { type: "start", model: "m" },
+    { type: "opaque", block: 0, choice: 0, format: "messages", value, late },
+  ])).map((frame) => JSON.parse(frame.data));
+  assertEquals(
+    events.filter((e) => e.index !== undefined).map((e) => e.content_block ?? e.delta).slice(0, 2),
+    [
+      { type: "compaction", content: null, "[CARD_1]": "x" },
+      { type: "compaction_delta", content: "short", encrypted_content: null },
+    ],
+  );
+});
+
 Deno.test("decodeStream() reads why the model declined", () => {
   const stop_details = { type: "refusal", category: "cyber", explanation: "No." };
   const parts = decodeFrames([
