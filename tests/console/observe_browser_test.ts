@@ -103,7 +103,7 @@ Deno.test({
       await page.shows("It was refused, or no provider took it");
       const facts: string = await page.evaluate("document.querySelector('dialog .facts').innerText");
       assertMatch(facts, /Model\s+–/);
-      await page.click("dialog header button");
+      await page.click("dialog header button", "Close");
       await page.until("document.querySelector('dialog') === null");
       assertEquals(
         page.requests.filter((url) => !url.startsWith(gateway.url) && !url.startsWith("data:")),
