@@ -152,6 +152,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     adapt(value) {
       if (Array.isArray(value.content)) value.content = value.content.filter((block) => !isOthers(block));
       if (isOthers(value.content_block)) value.content_block = { type: "text", text: "", citations: [] };
+      // The one delta that betas alone have.
+      if (object(value.delta).type === "compaction_delta") value.delta = { type: "text_delta", text: "" };
     },
   },
   {

@@ -331,9 +331,7 @@ class Writer {
       const partial_json = typeof input === "string" ? input : JSON.stringify(input);
       this.#delta({ type: "input_json_delta", partial_json });
     }
-    if (Object.keys(brought).length > 0) {
-      this.#delta({ type: "compaction_delta", content: null, encrypted_content: null, ...brought });
-    }
+    if (Object.keys(brought).length > 0) this.#delta({ type: "compaction_delta", ...brought });
     this.#close();
   }
 
