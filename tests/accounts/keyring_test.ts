@@ -7,18 +7,23 @@ import { codeOf } from "./support.ts";
 
 const SECRETS = Array.from({ length: 65 }, (_, i) => `sk_live_unknown${i}`);
 
-Deno.test("Keyring asks the store for 64 unknown secrets at a time, and is asked again for the others", async () => {
-  const here = sqlitePlace();
-  const store = here.open();
-  const asked: ((key: KeyWithSecrets | null) => void)[] = [];
-  const slow: Store = { ...store, keyByHash: () => new Promise((resolve) => asked.push(resolve)) };
+function keyringOver(store: Store): Keyring {
   const keyring = new Keyring({
-    store: slow,
+    store,
     clock: { now: () => 0 },
     storeDown: () => false,
     outdated: () => false,
   });
   keyring.setPepper("a pepper of this test");
+  return keyring;
+}
+
+Deno.test("Keyring asks the store for 64 unknown secrets at a time, and is asked again for the others", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const asked: ((key: KeyWithSecrets | null) => void)[] = [];
+  const slow: Store = { ...store, keyByHash: () => new Promise((resolve) => asked.push(resolve)) };
+  const keyring = keyringOver(slow);
   try {
     const codes = SECRETS.map((secret) => codeOf(() => keyring.authenticate(secret)));
     assertEquals(await codes[64], "service_unavailable");
@@ -42,13 +47,7 @@ Deno.test("Keyring leaves a key revoked when an answer from before comes late", 
   const asked = Promise.withResolvers<KeyWithSecrets | null>();
   let hash = "";
   const slow: Store = { ...store, keyByHash: (of) => (hash = of, asked.promise) };
-  const keyring = new Keyring({
-    store: slow,
-    clock: { now: () => 0 },
-    storeDown: () => false,
-    outdated: () => false,
-  });
-  keyring.setPepper("a pepper of this test");
+  const keyring = keyringOver(slow);
   try {
     const before = codeOf(() => keyring.authenticate(SECRETS[0]));
     const secrets = [{ hash, expiresAt: null }];

@@ -1,4 +1,5 @@
 /** What the gateway takes before it has much to do: memory of its own and of streams that wait, and a start. */
+import { pause } from "../support/time.ts";
 import { call, gatewayAs, type Target } from "./calls.ts";
 import {
   FEW_SECTIONS,
@@ -80,7 +81,7 @@ async function idle(
   const program = await startGateway(folder, bench.provider, { sections });
   const shape = { connections: 1, warmMs: 0, runMs: 100, helpers: [] };
   await load.work({ ...call(gatewayAs(program, "messages"), "whole"), ...shape });
-  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+  await pause(IDLE_MS);
   const bytes = residentBytes(program.pid);
   await program.stop();
   return row(name, "MB", bytes === null ? [] : [bytes / MB], [], goals);

@@ -88,9 +88,12 @@ test("openPostgres() leaves a server that has become a standby for the one that 
   try {
     await engine.query("CREATE TABLE things (n bigint)");
     // As on a primary that was demoted without its connections being closed: each of them can only read from here on.
+    const bothBegun = Promise.withResolvers<void>();
+    let begun = 0;
     const pids = await Promise.all([1, 2].map(() =>
       engine.transaction(async (query) => {
-        await query("SELECT pg_sleep(0.2)");
+        if (++begun === 2) bothBegun.resolve();
+        await bothBegun.promise;
         await query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
         return (await query("SELECT pg_backend_pid() AS pid"))[0].pid;
       })
