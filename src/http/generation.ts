@@ -218,7 +218,9 @@ async function generate(
     const failure = Failure.from(thrown).with(headers);
     // Under overload nothing is left to spend on counting, and a call whose caller left was not refused.
     if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== LEFT) {
-      tellRefused({ id, created, key: asker, format: formatName, body: sent, header }, failure.code, kit);
+      const passed = arrival?.passed === true;
+      const body = passed ? arrival?.body : sent;
+      tellRefused({ id, created, key: asker, format: formatName, body, passed, header }, failure.code, kit);
     }
     followed?.refused(failure);
     await keeping?.refused(failure);

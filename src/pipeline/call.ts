@@ -39,6 +39,8 @@ export interface Arrival {
   gone(): boolean;
   /** What it goes through. */
   steps: Steps;
+  /** Data-loss prevention let it pass, or does not look at it. Absent: not yet. */
+  passed?: boolean;
   /** What it may cost is reserved: from here on its reservation tells how it ends. Absent: not yet. */
   admitted?: boolean;
 }

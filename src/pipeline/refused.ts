@@ -15,11 +15,13 @@ export interface RefusedArrival {
   format: CallerFormatName;
   /** The parsed JSON body; undefined: it could not be read. */
   body: unknown;
+  /** It was screened, masked where that was needed, and may pass: what it says of the call may be shown. */
+  passed: boolean;
   header(name: string): string | null;
 }
 
 export function tellRefused(
-  { id, created, key, format, body, header }: RefusedArrival,
+  { id, created, key, format, body, passed, header }: RefusedArrival,
   code: FailureCode,
   { accounts, catalog, metrics }: Pick<Kit, "accounts" | "catalog" | "metrics">,
 ): void {
@@ -36,7 +38,7 @@ export function tellRefused(
     requestedModel: known === undefined ? "" : requested,
     model: known?.id ?? "",
     stream: stream === true,
-    labels: labelsIfGood(header, body),
+    labels: labelsIfGood(header, passed ? body : null),
   }, code);
 }
 

@@ -26,6 +26,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   }
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
+  arrival.passed = true;
   const followed = arrival.steps.follow("admission", "request");
   let call: Call;
   try {
