@@ -125,21 +125,25 @@ export class OpenReservations {
     }
   }
 
-  /** Resolves when the journal says so too: else a process that died now would leave the record of a call that owes none. */
+  /**
+   * Resolves when the journal says so too, or the store where there is no journal: else a process that died now would leave
+   * the record of a call that owes none.
+   */
   async release(reservation: OpenReservation, errorCode: string | null): Promise<void> {
     const { sync, journal, line, watch } = this.#options;
     if (!this.#open.delete(reservation)) return;
     watch?.released(reservation.beginning, errorCode);
     if (!reservation.expired) { for (const hold of reservation.holds) hold.lease.release(hold); }
     journal.drop(reservation.entry);
-    sync.ended(reservation.beginning.id, { released: true });
+    const report = sync.ended(reservation.beginning.id, { released: true });
     line.serve();
-    await journal.written().catch(() => false);
+    if (await journal.written().catch(() => false) || report === null) return;
+    await this.#whileUp(() => sync.told(report));
   }
 
   async settle(reservation: OpenReservation, end: GenerationEnd, prices: Prices): Promise<void> {
     if (!this.#open.has(reservation)) return;
-    const { sync, journal, line, waitMs } = this.#options;
+    const { sync, journal, line } = this.#options;
     const { beginning, entry } = reservation;
     const generation = generationOf(beginning, end, prices);
     if (generation === null) return await this.release(reservation, end.errorCode);
@@ -161,8 +165,13 @@ export class OpenReservations {
     sync.deliver(new EndedCall(record, this.#chargedBy(reservation.holds), journal, entry));
     sync.ended(record.id);
     if (await journal.written().catch(() => false)) return;
-    // Without a journal the store is what makes a record durable; while it is away, bounded memory has to do.
-    if (sync.up) await within(waitMs, sync.flush(), () => new Error("The store is slow.")).catch(() => {});
+    await this.#whileUp(() => sync.flush());
+  }
+
+  /** Without a journal the store is what makes an end durable; while it is away, bounded memory has to do. */
+  async #whileUp(wait: () => Promise<void>): Promise<void> {
+    const { sync, waitMs } = this.#options;
+    if (sync.up) await within(waitMs, wait(), () => new Error("The store is slow.")).catch(() => {});
   }
 
   /** One list for all calls that draw on the same leases one after the other. */

@@ -73,3 +73,19 @@ export class Outbox {
     return true;
   }
 }
+
+/** What records cost, by the leases in which that counts as used. */
+export function chargesOf(batch: readonly OutboxEntry[]): Map<Lease, bigint> {
+  const charges = new Map<Lease, bigint>();
+  for (const { record, leases } of batch) {
+    for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
+  }
+  return charges;
+}
+
+/** The kind of an error by which the store refused a batch, without its text, which may quote a row. */
+export function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}

@@ -1,19 +1,23 @@
 /** Which generations began and ended since the store was last told: for a node without a journal. */
 
 export interface RunningChanges {
+  /** Which report it is: 1 for the first. */
+  readonly number: number;
   readonly began: readonly { id: string; data: string }[];
   readonly ended: readonly string[];
   /** Of those, without a record. */
   readonly released: readonly string[];
 }
 
-const NONE: RunningChanges = { began: [], ended: [], released: [] };
+const NONE: RunningChanges = { number: 0, began: [], ended: [], released: [] };
 
 export class RunningReport {
   readonly #enabled: boolean;
   #began: { id: string; data: string }[] = [];
   #ended: string[] = [];
   #released: string[] = [];
+  #taken = 0;
+  #heard = 0;
 
   constructor(enabled: boolean) {
     this.#enabled = enabled;
@@ -29,26 +33,35 @@ export class RunningReport {
     return this.#enabled;
   }
 
-  /** True: there is something to tell. */
-  ended(id: string, { released = false } = {}): boolean {
-    if (!this.#enabled) return false;
+  /** The number of the report that tells of it; null: the store need not know. */
+  ended(id: string, { released = false } = {}): number | null {
+    if (!this.#enabled) return null;
     const at = this.#began.findIndex((b) => b.id === id);
     if (at >= 0) {
       this.#began.splice(at, 1);
-      return false;
+      return null;
     }
     this.#ended.push(id);
     if (released) this.#released.push(id);
-    return true;
+    return this.#taken + 1;
   }
 
   take(): RunningChanges {
     if (this.isEmpty) return NONE;
-    const taken = { began: this.#began, ended: this.#ended, released: this.#released };
+    const taken = { number: ++this.#taken, began: this.#began, ended: this.#ended, released: this.#released };
     this.#began = [];
     this.#ended = [];
     this.#released = [];
     return taken;
+  }
+
+  /** The store has heard of these, and with them of all before: they come one after the other. */
+  heard({ number }: RunningChanges): void {
+    this.#heard = Math.max(this.#heard, number);
+  }
+
+  hasHeard(report: number): boolean {
+    return report <= this.#heard;
   }
 
   /** The store has not heard of these. */

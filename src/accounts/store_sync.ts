@@ -20,7 +20,7 @@ import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
 import { BatchBound } from "./batch_bound.ts";
 import { LeaseWaiters } from "./lease_waiters.ts";
-import { Outbox, type OutboxEntry } from "./outbox.ts";
+import { chargesOf, kindOf, Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
 import { ToldPrices } from "./told_prices.ts";
 
@@ -198,8 +198,11 @@ export class StoreSync {
     if (this.#running.began(id, data)) this.#schedule(0);
   }
 
-  ended(id: string, how?: { released?: boolean }): void {
-    if (this.#running.ended(id, how)) this.#schedule(this.#gatherMs);
+  /** For {@link told}; null: the store need not know. */
+  ended(id: string, how?: { released?: boolean }): number | null {
+    const report = this.#running.ended(id, how);
+    if (report !== null) this.#schedule(this.#gatherMs);
+    return report;
   }
 
   /** Registers the node and delivers what is pending. Throws `StoreUnavailable`. */
@@ -214,9 +217,18 @@ export class StoreSync {
   }
 
   /** Resolves when all that was in the outbox at the call is in the store; rejects when the store is away. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     const { last } = this.#outbox;
-    while (last !== undefined && this.#outbox.isWaiting(last)) {
+    return this.#until(() => last === undefined || !this.#outbox.isWaiting(last));
+  }
+
+  /** Resolves when the store knows of an end, by what {@link ended} said of it; rejects when the store is away. */
+  told(report: number): Promise<void> {
+    return this.#until(() => this.#running.hasHeard(report));
+  }
+
+  async #until(isThere: () => boolean): Promise<void> {
+    while (!isThere()) {
       await this.#start();
       if (!this.#up) throw new StoreUnavailable("Some records are not in the store yet.");
     }
@@ -308,9 +320,8 @@ export class StoreSync {
         // Only who was given up once can have had calls presumed to have ended.
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
-      if (store.kind === "sqlite" && atOnce) {
-        this.#bound.took(round.batch.length + leases.length, performance.now() - began);
-      }
+      const written = round.batch.length + leases.length;
+      if (store.kind === "sqlite" && atOnce) this.#bound.took(written, performance.now() - began);
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
@@ -326,16 +337,12 @@ export class StoreSync {
 
   #take(): Round {
     const batch = this.#outbox.nextBatch(this.#bound.most);
-    const charges = new Map<Lease, bigint>();
-    for (const { record, leases } of batch) {
-      for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
-    }
     const renewing = this.leases.takeToRenew(this.#bound.most);
     const exhausted = [...this.#exhausted];
     this.#exhausted = new Set();
     return {
       batch,
-      charges,
+      charges: chargesOf(batch),
       renewing,
       dropped: this.leases.takeDropped(),
       exhausted,
@@ -344,8 +351,9 @@ export class StoreSync {
     };
   }
 
-  #finish({ batch, charges, renewing, waiters }: Round, result: SyncResult): void {
+  #finish({ batch, charges, renewing, waiters, running }: Round, result: SyncResult): void {
     this.#outbox.remove(batch);
+    this.#running.heard(running);
     for (const [lease, cost] of charges) lease.delivered(cost);
     const now = this.#options.clock.now();
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
@@ -371,7 +379,6 @@ export class StoreSync {
   }
 
   #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
-    const { warn } = this.#options;
     this.leases.putBackDropped(dropped);
     for (const lease of exhausted) lease.toldExhausted = false;
     const notRenewed = [...renewing];
@@ -379,22 +386,15 @@ export class StoreSync {
       // Those for whom there was no room in this transaction would not fare better in the next.
       while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
       this.#waiters.reject(error);
-      if (this.#up) warn(`The store is unavailable (${error.reason}); records wait here.`);
+      if (this.#up) this.#options.warn(`The store is unavailable (${error.reason}); records wait here.`);
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
     } else if (!(error instanceof StaleSync)) {
-      warn(`A batch of ${batch.length} records was refused by the store: ${kindOf(error)}`);
+      this.#options.warn(`A batch of ${batch.length} records was refused by the store: ${kindOf(error)}`);
       this.#outbox.refused(batch);
       this.#up = batch.length > 0;
     }
     for (const lease of notRenewed) if (lease.giveBack) this.leases.renew(lease);
     waiters.reject(error);
   }
-}
-
-/** An error's kind without its text, which may quote a row. */
-function kindOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === "string" ? `${error.name} ${code}` : error.name;
 }
