@@ -3,7 +3,7 @@
  *
  * A caller of this format gets its own turns, borders and order back. Only what the API would refuse because the gateway
  * put it into the history is mended there too: ids of other providers' calls, reasoning without a signature of this API,
- * empty texts.
+ * empty texts, blank ones of the assistant.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
@@ -45,7 +45,7 @@ export function encodeTurns(prompt: Prompt, { fit, systemTaken }: EncodeTurns): 
   };
   turns.forEach((turn, i) => {
     if (turn.role === "assistant") {
-      const { blocks, media } = splitMedia(encodeContents(turn.content, own), !own || fit);
+      const { blocks, media } = splitMedia(encodeContents(withWords(turn.content), own), !own || fit);
       carried.push(...media);
       if (i > loop && turn.content.some((c) => c.type === "call") && !startsWithThinking(blocks)) {
         thinkingLost ||= !own || turn.content.some((c) => c.type === "reasoning");
@@ -126,6 +126,16 @@ function pushMessage(messages: Loose[], turn: Turn, blocks: Loose[]): void {
   if (blocks.length === 0 && !(isSetting(turn) && extraOf(turn.extra, "messages"))) return;
   const text = turn.plain ? singleText(blocks) : undefined;
   messages.push({ role: turn.role, content: text ?? blocks, ...extraOf(turn.extra, "messages") });
+}
+
+/**
+ * "text content blocks must contain non-whitespace text", unless another text beside them does. The models themselves write
+ * line breaks alone before a call, and a search between two texts may have been left out.
+ */
+function withWords(contents: readonly Content[]): readonly Content[] {
+  const isBlank = (c: Content) => c.type === "text" && !/\S/.test(c.text);
+  if (!contents.some(isBlank) || contents.some((c) => c.type === "text" && !isBlank(c))) return contents;
+  return contents.filter((c) => !isBlank(c));
 }
 
 /** The API takes images from the user only, and from version 2026-10-21 on documents too. */
