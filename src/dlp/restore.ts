@@ -1,18 +1,27 @@
 /**
- * Stage: placeholders in an answer become the values that they stand for again, in text and in the arguments of calls,
- * also where a placeholder comes in pieces. Held back is only what may be the beginning of one.
+ * Stage: placeholders in an answer become the values that they stand for again, in text, citations and the arguments of
+ * calls, also where a placeholder comes in pieces. Held back is only what may be the beginning of one. What is JSON stays
+ * JSON: a value is written with the escapes of all strings that it stands in.
  *
  * Reasoning keeps its placeholders: it is signed as it is, and must be able to come back that way.
  */
 import type { Part } from "../exchange/part.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 import type { Citation } from "../exchange/prompt.ts";
+import { JsonNesting } from "./json_nesting.ts";
+import { unmasked } from "./placeholders.ts";
+
+/** Values by placeholder, `<EMAIL_ADDRESS_1>`. */
+type Originals = ReadonlyMap<string, string>;
 
 /** A block whose placeholders are turned back. */
 interface Open {
   /** What may be the beginning of a placeholder. */
   held: string;
-  /** Inside JSON strings a value is written with their escapes. */
+  /** The text is JSON, in whose strings a placeholder's brackets may be escapes. */
   json: boolean;
+  /** The JSON strings that are open where the text ends; null: no value needs to know. */
+  nesting: JsonNesting | null;
   /** Units of the provider's text before what is held. */
   seen: number;
   /** Where in the provider's text the sums change, and by how much in all until there. */
@@ -23,25 +32,33 @@ const WHOLE = /^(?:<|\\u003c)([A-Z][A-Z0-9_]*_\d+)(?:>|\\u003e)/i;
 const PIECE =
   /^(?:<[A-Z0-9_]*|\\(?:u(?:0(?:0(?:3(?:c(?:[A-Z0-9_]*(?:\\(?:u(?:0(?:0(?:3)?)?)?)?)?)?)?)?)?)?)?)$/i;
 
-/** @param originals by placeholder, `<EMAIL_ADDRESS_1>` */
 export async function* restore(
   parts: AsyncGenerator<readonly Part[]>,
-  originals: ReadonlyMap<string, string>,
+  originals: Originals,
 ): AsyncGenerator<readonly Part[]> {
   const open = new Map<number, Open>();
+  const nested = originals.values().some((value) => NEEDS_ESCAPES.test(value));
+  const opened = (json: boolean): Open => ({
+    held: "",
+    json,
+    nesting: nested ? new JsonNesting(json) : null,
+    seen: 0,
+    shifts: [],
+  });
   for await (const batch of parts) {
     const out: Part[] = [];
-    for (const part of batch) restorePart(part, open, originals, out);
+    for (const part of batch) restorePart(part, { open, opened, originals }, out);
     if (out.length > 0) yield out;
   }
 }
 
-function restorePart(
-  part: Part,
-  open: Map<number, Open>,
-  originals: ReadonlyMap<string, string>,
-  out: Part[],
-): void {
+interface Restoring {
+  originals: Originals;
+  open: Map<number, Open>;
+  opened(json: boolean): Open;
+}
+
+function restorePart(part: Part, { originals, open, opened }: Restoring, out: Part[]): void {
   switch (part.type) {
     case "text-start":
       open.set(part.block, opened(false));
@@ -71,23 +88,26 @@ function restorePart(
       open.delete(part.block);
       break;
     }
-    case "citation": {
-      const block = open.get(part.block);
-      if (block && block.shifts.length > 0) {
-        out.push({ ...part, citation: shifted(part.citation, block) });
-        return;
-      }
-    }
+    case "citation":
+      out.push({ ...part, citation: cited(part.citation, open.get(part.block), originals) });
+      return;
+    case "search-start":
+      out.push(turnedBack(part, originals, 0) as Part);
+      return;
+    case "media":
+      if (part.transcript === undefined) break;
+      out.push({ ...part, transcript: unmasked(part.transcript, originals) });
+      return;
+    case "finish":
+      if (part.explanation === undefined) break;
+      out.push({ ...part, explanation: unmasked(part.explanation, originals) });
+      return;
   }
   out.push(part);
 }
 
-function opened(json: boolean): Open {
-  return { held: "", json, seen: 0, shifts: [] };
-}
-
 /** What can be said of a block now that more of it came. */
-function feed(block: Open, more: string, originals: ReadonlyMap<string, string>): string {
+function feed(block: Open, more: string, originals: Originals): string {
   const text = block.held + more;
   let said = "";
   let done = 0;
@@ -97,7 +117,8 @@ function feed(block: Open, more: string, originals: ReadonlyMap<string, string>)
     const whole = WHOLE.exec(tail);
     const original = whole ? originals.get(`<${whole[1].toUpperCase()}>`) : undefined;
     if (whole && original !== undefined) {
-      const value = block.json ? JSON.stringify(original).slice(1, -1) : original;
+      block.nesting?.read(text.slice(done, at));
+      const value = written(original, Math.max(block.nesting?.open ?? 0, block.json ? 1 : 0));
       said += text.slice(done, at) + value;
       done = at + whole[0].length;
       const before = block.shifts.at(-1)?.by ?? 0;
@@ -105,6 +126,7 @@ function feed(block: Open, more: string, originals: ReadonlyMap<string, string>)
       at = done;
     } else if (!whole && at + LONGEST > text.length && mayGrow(text.slice(at), originals)) {
       block.held = text.slice(at);
+      block.nesting?.read(text.slice(done, at));
       said += text.slice(done, at);
       block.seen += at;
       return said;
@@ -112,7 +134,18 @@ function feed(block: Open, more: string, originals: ReadonlyMap<string, string>)
     } else at += text[at] === "\\" ? 2 : 1;
   }
   block.seen += text.length;
+  block.nesting?.read(text.slice(done));
   return said + text.slice(done);
+}
+
+/** Characters that JSON strings hold as escapes only. */
+// deno-lint-ignore no-control-regex
+const NEEDS_ESCAPES = /["\\\x00-\x1f]/;
+
+/** A value as it stands in so many JSON strings, each in the one around it. */
+function written(value: string, strings: number): string {
+  for (let i = 0; i < strings; i++) value = JSON.stringify(value).slice(1, -1);
+  return value;
 }
 
 /** Of a placeholder both of whose brackets are written as escapes. */
@@ -126,12 +159,33 @@ function nextOpen(text: string, from: number, json: boolean): number {
 }
 
 /** Whether a text that ends here may be the beginning of a placeholder that there is. */
-function mayGrow(tail: string, originals: ReadonlyMap<string, string>): boolean {
+function mayGrow(tail: string, originals: Originals): boolean {
   if (!PIECE.test(tail)) return false;
   const name = tail.replace(/^(?:<|\\u003c)|\\.*$/gi, "").toUpperCase();
   if (!tail.startsWith("<") && tail.length < 6) return true;
   for (const placeholder of originals.keys()) if (placeholder.startsWith(name, 1)) return true;
   return false;
+}
+
+/** A citation where the text around it has moved, of a source whose words were masked. */
+function cited(citation: Citation, block: Open | undefined, originals: Originals): Citation {
+  const moved = block === undefined || block.shifts.length === 0 ? citation : shifted(citation, block);
+  return turnedBack(moved, originals, 0) as Citation;
+}
+
+/** Objects in a citation are nested no deeper than this. */
+const DEEPEST = 6;
+
+/** A value with the placeholders in its strings turned back; the value itself where it has none. */
+function turnedBack(value: unknown, originals: Originals, depth: number): unknown {
+  if (typeof value === "string") return unmasked(value, originals);
+  if (!isObject(value) || depth === DEEPEST) return value;
+  let changed: Loose | null = null;
+  for (const name of Object.keys(value)) {
+    const inner = turnedBack(value[name], originals, depth + 1);
+    if (inner !== value[name]) (changed ??= { ...value })[name] = inner;
+  }
+  return changed ?? value;
 }
 
 function shifted(citation: Citation, block: Open): Citation {

@@ -155,3 +155,84 @@ Deno.test("restore() adds up what several placeholders move a citation by, also 
     [" say so", "."],
   );
 });
+
+/** A value that no JSON string holds as it is. */
+const AWKWARD = 'a "quoted"\nword';
+
+Deno.test("restore() keeps JSON in strings of JSON what it is, however deep and wherever cut", async () => {
+  const inner = JSON.stringify({ pw: "<STOP_WORD_1>", list: ['x "<STOP_WORD_1>" \u00e9'] });
+  const said = JSON.stringify({
+    body: inner,
+    text: 'he said "<STOP_WORD_1>" <EMAIL_ADDRESS_1>',
+    deeper: JSON.stringify([{ body: inner }]),
+    list: " [" + JSON.stringify("<STOP_WORD_1>") + "]",
+  });
+  const mended = { pw: AWKWARD, list: [`x "${AWKWARD}" \u00e9`] };
+  for (let i = 0; i <= said.length; i++) {
+    const got = JSON.parse(textOf(await restored(call("function", said.slice(0, i), said.slice(i)))));
+    assertEquals(JSON.parse(got.body), mended, `${i}`);
+    assertEquals(got.text, `he said "${AWKWARD}" jane@corp.example`);
+    assertEquals(JSON.parse(JSON.parse(got.deeper)[0].body), mended);
+    assertEquals(JSON.parse(got.list), [AWKWARD]);
+  }
+  assertEquals(textOf(await restored(call("function", ...said))).length > said.length, true);
+});
+
+Deno.test("restore() keeps an answer in JSON what it is, alone or as a block of code, and text as it is", async () => {
+  const json = '{\n  "note": "x <STOP_WORD_1>", "to": ["<EMAIL_ADDRESS_1>"]}';
+  for (const [lead, tail] of [["", ""], [" \n", "\n"], ["```json\n", "\n```\n"], ["```\n", "```"]]) {
+    const said = lead + json + tail;
+    for (let i = 0; i <= said.length; i++) {
+      const got = textOf(await restored(text(said.slice(0, i), said.slice(i))));
+      assertEquals(JSON.parse(got.slice(lead.length, got.length - tail.length)), {
+        note: `x ${AWKWARD}`,
+        to: ["jane@corp.example"],
+      }, `${lead} ${i}`);
+    }
+  }
+  for (const said of ['[see "<STOP_WORD_1>"](x)', 'He said "<STOP_WORD_1>".', '{x "<STOP_WORD_1>"}']) {
+    assertEquals(textOf(await restored(text(...said))), said.replace("<STOP_WORD_1>", AWKWARD));
+  }
+});
+
+Deno.test("restore() turns back what a citation, a search, a sound and a refusal say", async () => {
+  const fields = { type: "char_location", cited_text: "by <EMAIL_ADDRESS_1>", start_char_index: 3 };
+  const untouched = {
+    kind: "url" as const,
+    url: "https://x.example",
+    extra: { format: "messages" as const, fields: {} },
+  };
+  const got = await restored([
+    { type: "text-start", block: 0, choice: 0 },
+    {
+      type: "citation",
+      block: 0,
+      citation: {
+        kind: "document",
+        quote: "by <EMAIL_ADDRESS_1>",
+        title: "<EMAIL_ADDRESS_12>.txt",
+        extra: { format: "messages", fields },
+      },
+    },
+    { type: "citation", block: 0, citation: untouched },
+    { type: "text-end", block: 0 },
+    { type: "search-start", block: 1, choice: 0, id: "s", query: "who is <EMAIL_ADDRESS_1>" },
+    { type: "media", block: 2, choice: 0, mediaType: "audio/wav", data: "", transcript: "<EMAIL_ADDRESS_1>" },
+    { type: "finish", choice: 0, reason: "refusal", explanation: "not <EMAIL_ADDRESS_1>" },
+  ]);
+  const [, first, second, , search, media, finish] = got;
+  assertEquals(first, {
+    type: "citation",
+    block: 0,
+    citation: {
+      kind: "document",
+      quote: "by jane@corp.example",
+      title: "x@corp.example.txt",
+      extra: { format: "messages", fields: { ...fields, cited_text: "by jane@corp.example" } },
+    },
+  });
+  assert(second.type === "citation" && second.citation === untouched);
+  assert(search.type === "search-start" && search.query === "who is jane@corp.example");
+  assert(media.type === "media" && media.transcript === "jane@corp.example");
+  assert(finish.type === "finish" && finish.explanation === "not jane@corp.example");
+});

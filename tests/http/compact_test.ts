@@ -138,6 +138,19 @@ Deno.test("a sealed summary is text for every API, and is screened as text", asy
   }
 });
 
+Deno.test("a masked compaction gives the caller's own messages back as they were sent", async () => {
+  for (const input of ["Book a flight for ada@example.org", ASKED.input]) {
+    const provider = scriptedProvider("openai-chat", [{ text: "A flight for <EMAIL_ADDRESS_1>." }]);
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, model: PRICED } });
+    const plugins = { dlp: { mode: "mask", restore: true, entity_types: ["EMAIL_ADDRESS"] } };
+    const { output } = await (await gateway.post(COMPACT, { ...ASKED, input, plugins })).json();
+    assert(!JSON.stringify(provider.seen[0].body).includes("ada@example.org"));
+    assertEquals(output[0].content[0].text, "Book a flight for ada@example.org");
+    await gateway.close();
+    await provider.close();
+  }
+});
+
 Deno.test("a compaction that was changed, or is of another account, is refused and reaches nobody", async () => {
   const provider = scriptedProvider("openai-chat", [SUMMARY]);
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, model: PRICED } }, {

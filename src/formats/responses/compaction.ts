@@ -74,16 +74,16 @@ function conversationOnly(prompt: Prompt): Prompt {
 /**
  * The compacted conversation. What the provider compacted is taken as it is.
  * @param answer the response to {@link summaryRequest}
- * @param input of the request
+ * @param kept of the request's messages
  */
-export function compactedOf(answer: Loose, input: unknown, seal: Seal): Loose {
+export function compactedOf(answer: Loose, kept: readonly Loose[], seal: Seal): Loose {
   const output = array(answer.output).map(object);
   const given = output.some((item) => COMPACTIONS.has(item.type));
   return {
     id: answer.id,
     object: "response.compaction",
     created_at: answer.created_at,
-    output: given ? output : [...keptMessages(input), summaryItem(answer, output, seal)],
+    output: given ? output : [...kept, summaryItem(answer, output, seal)],
     usage: answer.usage,
     ...(answer.details !== undefined && { details: answer.details }),
   };
@@ -104,7 +104,7 @@ function summaryItem({ id }: Loose, output: readonly Loose[], seal: Seal): Loose
 }
 
 /** What the user and the system said, in full: summaries lose the wording of what was asked for. */
-function keptMessages(input: unknown): Loose[] {
+export function keptMessages(input: unknown): Loose[] {
   const items = typeof input === "string" ? [{ role: "user", content: input }] : array(input).map(object);
   let left = MOST_KEPT_CHARS;
   const kept: Loose[] = [];

@@ -8,7 +8,7 @@ import { jsonPieces } from "../../../src/exchange/json_pieces.ts";
 import { parseInSlices } from "../../../src/exchange/parse_in_slices.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { EventStreamReader } from "../../../src/formats/aws_event_stream.ts";
-import { compactedOf, summaryRequest } from "../../../src/formats/responses/compaction.ts";
+import { compactedOf, keptMessages, summaryRequest } from "../../../src/formats/responses/compaction.ts";
 import { withSummaries } from "../../../src/formats/responses/summaries.ts";
 import { canonicalDigest } from "../../../src/http/canonical_json.ts";
 import { isWithin, networkOf } from "../../../src/exchange/networks.ts";
@@ -307,7 +307,7 @@ const asked: Dimension[] = [
     const input = times(n, (i) => ({ type: "message", role: i % 2 ? "user" : "assistant", content: "x" }));
     const body = watch({ model: "m", input, tools: times(n, () => ({ type: "function", name: "f" })) });
     const answer = { output: [{ type: "message", content: [{ type: "output_text", text: "x" }] }] };
-    return () => [summaryRequest(body), compactedOf(answer, body.input, ({ data }) => data)];
+    return () => [summaryRequest(body), compactedOf(answer, keptMessages(body.input), ({ data }) => data)];
   }),
   other("compaction: summaries", (n, watch) => {
     const input = times(n, () => ({ type: "compaction", encrypted_content: "x" }));
