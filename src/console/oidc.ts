@@ -53,10 +53,10 @@ const MOST_REASON = 100;
 /** A provider that cannot be reached is left alone for so long: anybody can make the gateway ask for it. */
 const AWAY_MS = 2000;
 
-/** By issuer: its metadata, or the question for it that is under way. */
-const known = new Map<string, { at: number; server: Promise<oauth.AuthorizationServer> }>();
-/** By issuer: since when it could not be reached, and how that is told. */
-const unreachable = new Map<string, { at: number; refusal: SignInRefused }>();
+/** The provider's metadata, or the question for it that is under way. A configuration that is read anew asks anew. */
+const known = new WeakMap<OidcConfig, { at: number; server: Promise<oauth.AuthorizationServer> }>();
+/** Since when the provider could not be reached, and how that is told. */
+const unreachable = new WeakMap<OidcConfig, { at: number; refusal: SignInRefused }>();
 
 /** Where the browser is sent, and what it has to bring back. */
 export async function begin(
@@ -198,18 +198,17 @@ function authentication({ clientSecret, clientAuth }: OidcConfig): oauth.ClientA
 
 /** All who ask at once share one question. */
 function metadata(config: OidcConfig, now: number): Promise<oauth.AuthorizationServer> {
-  const { issuer } = config;
-  const found = known.get(issuer);
+  const found = known.get(config);
   if (found !== undefined && Math.abs(now - found.at) < METADATA_MS) return found.server;
-  const failed = unreachable.get(issuer);
+  const failed = unreachable.get(config);
   if (failed !== undefined && Math.abs(performance.now() - failed.at) < AWAY_MS) {
     return Promise.reject(failed.refusal);
   }
   const server = discover(config);
-  known.set(issuer, { at: now, server });
+  known.set(config, { at: now, server });
   server.catch((refusal) => {
-    known.delete(issuer);
-    unreachable.set(issuer, { at: performance.now(), refusal });
+    known.delete(config);
+    unreachable.set(config, { at: performance.now(), refusal });
   });
   return server;
 }

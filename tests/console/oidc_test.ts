@@ -220,6 +220,31 @@ Deno.test("with the provider away the admin key works, and the page says so", as
   });
 });
 
+Deno.test("what is known of a provider, or that it is away, is forgotten with the configuration", async () => {
+  const provider = await oidcProvider();
+  const start = async (mischief: Mischief) => {
+    provider.mischief = mischief;
+    let answer: Awaited<ReturnType<Ask>> | undefined;
+    await withConsole(async (ask) => {
+      answer = await ask("GET", "/console/oidc/start");
+    }, {
+      config: {
+        oidc: { issuer: provider.issuer, client_id: CLIENT.id, roles: { claim: "r", map: { a: "owner" } } },
+      },
+    });
+    return answer!;
+  };
+  try {
+    assertEquals((await start({ metadata: { issuer: "https://another.example" } })).status, 502);
+    assertEquals((await start({})).status, 302);
+    const elsewhere = `${provider.issuer}/elsewhere`;
+    const moved = await start({ metadata: { authorization_endpoint: elsewhere } });
+    assert(moved.headers.get("location")?.startsWith(`${elsewhere}?`), moved.headers.get("location") ?? "");
+  } finally {
+    await provider.close();
+  }
+});
+
 Deno.test("roles may come from userinfo, of the same person only", () =>
   withProvider(async (ask, provider) => {
     const person = { sub: "eve", email: "eve@example.com" };
