@@ -200,6 +200,13 @@ export class BrowserPage {
     });
   }
 
+  /** Nothing of the page is drawn any more, as in a tab that is not to be seen. */
+  async hide(): Promise<void> {
+    const { windowId } = await this.send("Browser.getWindowForTarget");
+    await this.send("Browser.setWindowBounds", { windowId, bounds: { windowState: "minimized" } });
+    await this.until("document.visibilityState === 'hidden'");
+  }
+
   async screenshot(path: string): Promise<void> {
     const { data } = await this.send("Page.captureScreenshot", { format: "png" });
     await Deno.writeFile(path, Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));

@@ -7,20 +7,22 @@ import { Button } from "./ui.js";
  */
 export function Dialog({ title, onClose, side, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  // It tells of its end later, when another page may be there already.
-  const gone = useRef(false);
+  const closed = useRef(onClose);
+  closed.current = onClose;
   const id = useId();
   useEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
+    const dialog = /** @type {HTMLDialogElement} */ (element.current);
+    dialog.showModal();
+    // Not its event: that comes with the next frame that is drawn, which a page that is not to be seen does not have.
+    const watcher = new MutationObserver(() => dialog.open || closed.current());
+    watcher.observe(dialog, { attributeFilter: ["open"] });
     return () => {
-      gone.current = true;
-      dialog?.close();
+      watcher.disconnect();
+      dialog.close();
     };
   }, []);
   return html`
-    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClose=${() =>
-      gone.current || onClose()} onClick=${(
+    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClick=${(
       /** @type {MouseEvent} */ event,
     ) => event.target === element.current && element.current?.close()}>
       <div class="dialog-body">
@@ -34,7 +36,7 @@ export function Dialog({ title, onClose, side, children }) {
 }
 
 /**
- * Asks before something is done. Resolves with true when it shall be.
+ * Asks before something is done. Resolves with true when it shall be; whoever leaves the page has said no.
  * @param {{ title: string, text: string, yes: string, danger?: boolean }} question
  * @returns {Promise<boolean>}
  */
@@ -43,10 +45,13 @@ export function confirmed({ title, text, yes, danger }) {
     const place = document.body.appendChild(document.createElement("div"));
     /** @param {boolean} answer */
     const end = (answer) => {
+      removeEventListener("hashchange", left);
       render(null, place);
       place.remove();
       resolve(answer);
     };
+    const left = () => end(false);
+    addEventListener("hashchange", left);
     render(
       html`
         <${Dialog} title=${title} onClose=${() => end(false)}>

@@ -36,7 +36,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
   });
   if (editing) {
     return html`
-      <${Dialog} title=${`Change ${key.name}`} onClose=${() => setEditing(false)}>
+      <${Dialog} key="change" title=${`Change ${key.name}`} onClose=${() => setEditing(false)}>
         <${Form} submit="Save" onSubmit=${async (/** @type {Record<string, string>} */ given) => {
           await ask(path, { method: "PATCH", body: keyOf(given, key) });
           toast(`Saved ${given.name}`);
@@ -49,7 +49,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
     `;
   }
   return html`
-    <${Dialog} side title=${key.name} onClose=${onClose}>
+    <${Dialog} key="details" side title=${key.name} onClose=${onClose}>
       ${usable &&
         html`<div class="actions">${
           mayChange() && html`<${Button} onClick=${() => setEditing(true)}>Change limits<//>`

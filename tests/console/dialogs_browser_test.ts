@@ -1,0 +1,90 @@
+/** Dialogs of the console in a real browser: how they end, whatever is drawn meanwhile, and what is there afterwards. */
+import { assertEquals } from "@std/assert";
+import { type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { testGateway } from "../support/gateway.ts";
+import { signIn, to } from "./pages.ts";
+import { ADMIN } from "./rig.ts";
+
+const OPEN = "[...document.querySelectorAll('dialog')].map((d) => [d.open, d.querySelector('h2').innerText])";
+
+async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<void> {
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+  const browser = await startBrowser();
+  try {
+    for (const name of ["first", "second"]) {
+      const made = await fetch(`${gateway.url}/admin/keys`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+        body: JSON.stringify({ name }),
+      });
+      assertEquals(made.status, 201);
+      await made.body?.cancel();
+    }
+    const page = await browser.page();
+    await signIn(page, gateway.url);
+    await to(page, "Keys");
+    await test(page);
+    assertEquals(page.mistakes, []);
+  } finally {
+    await browser.close();
+    await gateway.close();
+  }
+}
+
+const only = (title: string) => `JSON.stringify(${OPEN}) === '${JSON.stringify([[true, title]])}'`;
+const NONE = "document.querySelector('dialog') === null";
+
+Deno.test({
+  name: "a dialog is gone after Escape and after its button also while nothing of the page is drawn",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      await page.click("main tbody a", "first");
+      await page.until(only("first"));
+      await page.hide();
+      await page.press("Escape");
+      await page.until(NONE);
+      assertEquals(await page.evaluate("location.hash"), "#/keys");
+      await page.click("button", "New key");
+      await page.until(only("New key"));
+      await page.click("dialog header button", "Close");
+      await page.until(NONE);
+    }),
+});
+
+Deno.test({
+  name: "a dialog that another has taken the place of is there again when that one is closed",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      await page.click("main tbody a", "first");
+      await page.click("dialog button", "Change limits");
+      await page.until(only("Change first"));
+      await page.press("Escape");
+      await page.until(only("first"));
+      await page.press("Escape");
+      await page.until(NONE);
+      await page.click("main tbody a", "first");
+      await page.until(only("first"));
+    }),
+});
+
+Deno.test({
+  name: "a question is answered with no by going back, and closes alone by Escape",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      await page.click("main tbody a", "first");
+      await page.click("dialog button", "Revoke");
+      await page.until(`${OPEN}.length === 2`);
+      await page.press("Escape");
+      await page.until(only("first"));
+      await page.click("dialog button", "Revoke");
+      await page.until(`${OPEN}.length === 2`);
+      await page.evaluate("history.back()");
+      await page.until(NONE);
+      await page.click("main tbody a", "first");
+      await page.until(only("first"));
+      await page.until("document.querySelector('dialog .danger')?.disabled === false");
+    }),
+});
