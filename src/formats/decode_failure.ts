@@ -209,11 +209,16 @@ function seconds(value: unknown): number | undefined {
   return match ? Math.ceil(Number(match[1])) : undefined;
 }
 
+/** Seconds from now on. A date is one by the provider's clock, whose time stands in `Date`. */
 function retrySeconds(reply: FailedReply): number | undefined {
   const header = reply.header("retry-after");
-  if (header !== null && /^\d+(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  if (header !== null && /^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  if (header !== null && /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(header)) {
+    const left = Date.parse(header) - Date.parse(reply.header("date") ?? "");
+    if (!Number.isNaN(left)) return Math.max(0, Math.ceil(left / 1000));
+  }
   const ms = reply.header("retry-after-ms");
-  return ms !== null && /^\d+$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
+  return ms !== null && /^\d{1,12}(\.\d+)?$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
 }
 
 /** Names like `user_location` are fields; account names and keys have a digit, a capital or asterisks in them. */

@@ -259,7 +259,17 @@ Deno.test("decodeFailure() tells the field to blame and when to come back", () =
   assertEquals(rate({ "retry-after": "17" }), 17);
   assertEquals(rate({ "retry-after": "0.4" }), 1);
   assertEquals(rate({ "retry-after-ms": "494" }), 1);
+  assertEquals(rate({ "retry-after-ms": "1500.5" }), 2);
+  // As a number it would be written with an exponent.
+  assertEquals(rate({ "retry-after": "9".repeat(25) }), undefined);
+  // A date says nothing without the time of the clock that it is meant for.
+  const at = (date: string) => rate({ "retry-after": date, date: "Wed, 21 Oct 2026 07:28:00 GMT" });
   assertEquals(rate({ "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }), undefined);
+  assertEquals(at("Wed, 21 Oct 2026 07:28:17 GMT"), 17);
+  assertEquals(at("Wednesday, 21-Oct-26 07:29:00 GMT"), 60);
+  assertEquals(at("Wed Oct 21 07:28:01 2026 GMT"), 1);
+  assertEquals(at("Wed, 21 Oct 2026 07:27:00 GMT"), 0);
+  assertEquals([at("soon"), at("never, 12"), at("-5"), at("")], new Array(4).fill(undefined));
   assertEquals(rate({}, { details: [{ "@type": "x" }, { retryDelay: "34.4s" }] }), 35);
 });
 
