@@ -1,18 +1,19 @@
 /**
  * Searches by one engine.
  *
- * It gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
+ * It gets two tries within the time limit, and a rest where it says that it is asked too often. Answers are kept for a short while per query: a conversation's next
  * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
 import type { JsonBudget } from "../exchange/json_budget.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
-import { ask as askOnce, withReason } from "../outgoing/ask.ts";
+import { type Answer, ask as askOnce, withReason } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
 import { cleanText } from "./clean.ts";
 import type { EngineRequest, RawHit } from "./engines/engine.ts";
 import { engineNamed } from "./engines/mod.ts";
 import { domainFilter, webAddress } from "./hosts.ts";
+import { Pace } from "./pace.ts";
 import type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
 
 /** Text of all hits together, in UTF-16 units: about 2,000 tokens for a search of usual size. */
@@ -28,8 +29,22 @@ const KEPT_QUERIES = 1000;
 
 /** What an engine answered instead of results. */
 class Refused extends Error {
-  constructor(readonly status: number) {
+  readonly status: number;
+  /** Seconds in which it wants no request; undefined: it does not say. */
+  readonly retryAfter: number | undefined;
+
+  constructor({ status, header }: Pick<Answer, "status" | "header">) {
     super(`it answered with status ${status}`);
+    this.status = status;
+    const seconds = header("retry-after") ?? "";
+    if (/^\d{1,9}$/.test(seconds)) this.retryAfter = Number(seconds);
+  }
+}
+
+/** It is asked too often, and a search's turn would come too late. */
+class NoTurn extends Error {
+  constructor() {
+    super("it was asked too often, and is left alone for some time");
   }
 }
 
@@ -37,6 +52,8 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
+  const pace = new Pace(options.now, settings.timeoutMs);
+  const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
 
   /** @param signal ends the request when its time is up */
   async function send({ url, headers, body: sent }: EngineRequest, signal: AbortSignal): Promise<Loose> {
@@ -44,7 +61,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
     const question = { method, headers, body: sent, most: MOST_BODY_BYTES, signal };
     const asking = () => askOnce(url, question);
     const answer = await (options.quietly?.(asking) ?? asking());
-    if (!answer.ok) throw new Refused(answer.status);
+    if (!answer.ok) throw new Refused(answer);
     const body = await jsonIn(answer.text(), BUDGET).catch(() => null);
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
@@ -70,11 +87,18 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
 
   async function ask(query: string, searchOptions: SearchOptions): Promise<SearchOutcome> {
     const signal = AbortSignal.timeout(settings.timeoutMs);
+    const until = options.now() + settings.timeoutMs;
     for (let left = TRIES;; left--) {
       try {
+        const wait = pace.take(until);
+        if (wait === null) throw new NoTurn();
+        if (wait > 0) await sleep(wait);
         return { hits: await once(query, searchOptions, signal), failed: false };
       } catch (thrown) {
-        const final = thrown instanceof Refused && thrown.status < 500;
+        const limited = thrown instanceof Refused && thrown.status === 429;
+        if (limited) pace.limited(thrown.retryAfter);
+        const final = thrown instanceof NoTurn ||
+          (thrown instanceof Refused && thrown.status < 500 && !limited);
         if (left > 1 && !final && !signal.aborted) continue;
         options.log?.(
           `web search: ${engine.name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`,
@@ -106,6 +130,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
 
 function kindOf(thrown: unknown): string {
   if (thrown instanceof Refused) return `status_${thrown.status}`;
+  if (thrown instanceof NoTurn) return "status_429";
   return thrown instanceof TypeError ? "unreachable" : "unreadable";
 }
 

@@ -31,6 +31,8 @@ export interface WebSearchSettings extends EngineSettings {
 
 export interface WebSearchOptions {
   now(): number;
+  /** By default by a timer. */
+  sleep?(ms: number): Promise<void>;
   /** Does work whose requests are in no trace: their addresses hold the query. Absent: there are no traces. */
   quietly?<T>(work: () => Promise<T>): Promise<T>;
   /** One line for the operator: what went wrong with an engine, never what was asked of it. */
