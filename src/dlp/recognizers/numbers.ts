@@ -8,7 +8,7 @@
  * are looked up by length and settled by a pattern on at most 24 characters.
  */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, isDigit } from "./character_class.ts";
 import { BEFORE, BEHIND, bounded, isLong, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
 import { grown, joined, MaskTable } from "./mask_table.ts";
 import { scanGlued, scanGluedRow } from "./glued_numbers.ts";
@@ -28,6 +28,8 @@ const MOST_FREE = 4;
 /** Groups and digits of a number that is glued to a word. */
 const MOST_IN_ROW = 6;
 const FEWEST_IN_ROW = 9;
+/** Digits of numbers that a longer row of such groups may hold by chance; a card's say more. */
+const MAX_IN_LONGER_ROW = 15;
 /** Kinds of joints: such a number has pluses only or none, so that `1.24e+5` is none. */
 const PLUSES = 1;
 const OTHERS = 2;
@@ -212,6 +214,16 @@ function isInTable(text: string, start: number, end: number, length: number): bo
     text.charCodeAt(start - 1) <= 32 && text.charCodeAt(end) <= 32;
 }
 
+/** Three groups of one length whose row goes on with another such group, as in longer numbers: only a word tells them. */
+function isInLongerRow(text: string, start: number, end: number, first: number, last: number): boolean {
+  const length = ends[first] - starts[first];
+  const joint = text[ends[first]];
+  for (let i = first; i <= last; i++) if (ends[i] - starts[i] !== length) return false;
+  const goesOn = (at: number) => /^\d+$/.test(text.slice(at, at + length)) && at >= 0;
+  return text[end] === joint && goesOn(end + 1) && !isDigit(text.charCodeAt(end + 1 + length)) ||
+    text[start - 1] === joint && goesOn(start - 1 - length) && !isDigit(text.charCodeAt(start - 2 - length));
+}
+
 /** Whether the groups of a full chain are the middle of a hexadecimal dump: none of them begins or ends a number. */
 function isDumpRow(text: string): boolean {
   const length = ends[0] - starts[0];
@@ -281,9 +293,11 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
     // Where no word is near, only what needs no name is looked at: long tables hold nothing else.
     const named = regrouped || kind !== DIGIT || isWordNear(view, start, end);
+    const inRow = j > first + 1 && compact < MAX_IN_LONGER_ROW && isInLongerRow(text, start, end, first, j);
     for (const form of exact ?? []) {
       if (!named && form.plain < 0.5 && !isAlone(view, start, end)) continue;
-      if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
+      if (inRow) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, plain !== upper);
+      else if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
       else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
     // "Seite 204037 von 93" is a sentence, and so is "Página 9001100 de 380".

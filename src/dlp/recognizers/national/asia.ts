@@ -22,8 +22,8 @@ export const ASIA: readonly Recognizer[] = [
       plain: 0.45,
     }],
     samples: {
-      found: ["Aadhaar «234123412346»"],
-      clean: ["Aadhaar 234123412347"],
+      found: ["Aadhaar «234123412346»", "see «2341 2341 2346» ok", "aadhaar 9400 «2341 2341 2346» 74"],
+      clean: ["Aadhaar 234123412347", "parcel 9400 1787 8021 5490 7401 06", "at 1787 8021 5490 7401 ok"],
     },
   },
   {
