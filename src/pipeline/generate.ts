@@ -76,7 +76,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
             apiVersion: versionInForce(door, prompt.headers),
           })
         );
-        const request = api.finish ? api.finish(encoded, providersModel) : encoded;
+        const request = api.finish ? api.finish(encoded, providersModel, flat.prompt) : encoded;
         made[which].dropped = request.dropped;
         return request;
       };

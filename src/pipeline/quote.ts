@@ -149,7 +149,7 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
 /** What a provider would not be told. */
 function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): string[] {
   const flat = flattenTools(prompt, door.api.toolForms(prompt.format));
-  return format.encodeRequest(flat.prompt, {
+  const encoded = format.encodeRequest(flat.prompt, {
     model: route.model,
     stream: prompt.stream,
     maxOutput: model.maxCompletion,
@@ -157,7 +157,9 @@ function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): 
     efforts: model.efforts,
     parameters: model.parameters,
     apiVersion: versionInForce(door, prompt.headers),
-  }).dropped;
+  });
+  const request = door.api.finish ? door.api.finish(encoded, route.model, flat.prompt) : encoded;
+  return request.dropped;
 }
 
 /** The share of the input before the last turn of the caller, where the conversation has gone on for a while. */

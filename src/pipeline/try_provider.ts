@@ -106,7 +106,7 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
         parameters: model.parameters,
         apiVersion: versionInForce(door, prompt.headers),
       });
-      const request = door.api.finish ? door.api.finish(encoded, name) : encoded;
+      const request = door.api.finish ? door.api.finish(encoded, name, flat) : encoded;
       return { body: JSON.stringify(request.body), headers: request.headers };
     },
     async begin(opened): Promise<Usage> {

@@ -15,6 +15,7 @@ import {
   whole,
 } from "../schema/fields.ts";
 import { z } from "zod/mini";
+import { inDialect } from "./apis/chat_dialects.ts";
 import { API_NAMES, apiNamed } from "./apis/mod.ts";
 import { AUTH } from "./credentials/config.ts";
 import type { AuthSettings } from "./credentials/open_credential.ts";
@@ -194,7 +195,8 @@ const PROVIDER = fields({
       auth: credential,
     };
   }
-  return { ...rest, preset: preset ?? null, api: apiNamed(name!), auth: credential };
+  const api = inDialect(apiNamed(name!), preset ?? null, rest.baseUrl);
+  return { ...rest, preset: preset ?? null, api, auth: credential };
 });
 
 /** A provider whose credential is not opened yet. */

@@ -1,4 +1,5 @@
 /** Providers and routes as the configuration describes them, and what a call through one of a provider's APIs is sent with. */
+import { inDialect } from "./apis/chat_dialects.ts";
 import { apiNamed, type ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
 import type { Cloud } from "./clouds/cloud.ts";
@@ -88,9 +89,12 @@ export function openPassingDoor(
 }
 
 /** The API that a route is called through, as its provider has it. */
-export function apiOf({ cloud, api }: Provider, route: Pick<Route, "api" | "model">): ProviderApi {
+export function apiOf(
+  { cloud, api, preset = null, baseUrl }: Provider,
+  route: Pick<Route, "api" | "model">,
+): ProviderApi {
   if (cloud !== undefined) return cloud.api(route.api, route.model);
-  return route.api === undefined ? api : apiNamed(route.api);
+  return route.api === undefined ? api : inDialect(apiNamed(route.api), preset, baseUrl);
 }
 
 function standingHeaders(provider: Provider, api: ProviderApi): Record<string, string> {

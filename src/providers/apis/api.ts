@@ -5,7 +5,7 @@
  * To add one: write its object in a file of this folder and put it into the list of mod.ts. The configuration's choice of
  * `api`, its check, its JSON Schema and the reference page follow the list.
  */
-import type { FormatName } from "../../exchange/prompt.ts";
+import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
 import type { Late } from "../../formats/late.ts";
@@ -38,8 +38,11 @@ export interface ProviderApi {
   toolForms(from: FormatName): ToolForms;
   /** Whether one call can give so many answers. */
   severalAnswers(stream: boolean, n: number): boolean;
-  /** The last change of a request, for addresses that want it otherwise than the format has it. */
-  finish?(request: ProviderRequest, model: string): ProviderRequest;
+  /**
+   * The last change of a request, for addresses that want it otherwise than the format has it.
+   * @param prompt that the request was made of
+   */
+  finish?(request: ProviderRequest, model: string, prompt: Prompt): ProviderRequest;
   /** How it compacts a conversation: at the address of a call and `/compact`. Absent: it has no such address. */
   readonly compaction?: Late<ProviderFormat>;
   /** Answers inside of this process, instead of an exchange over the network. */

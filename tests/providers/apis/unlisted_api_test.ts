@@ -13,6 +13,7 @@ import type { Framing } from "../../../src/providers/apis/framing.ts";
 import type { ProviderCredential, SignedRequest } from "../../../src/providers/credentials/credential.ts";
 import { openProviders } from "../../../src/providers/mod.ts";
 import { Ticker } from "../../../src/timing/ticker.ts";
+import { decode } from "../../formats/conversions.ts";
 
 /** Each frame: one byte of length, then its text. A length of 123 looks like the `{` of a plain body. */
 const LENGTH_PREFIXED: Framing = {
@@ -103,10 +104,15 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
     maxVersion: null,
   };
   const providers = openProviders([provider], { ticker, routes: [route], log: () => {} });
+  const prompt = decode("messages", {
+    model: "p/m",
+    max_tokens: 9,
+    messages: [{ role: "user", content: "Hi" }],
+  });
   try {
     const { opened } = await providers.open([route], {
       prepare: ({ api }, _format, model) => ({
-        body: JSON.stringify(api.finish!({ body: { model, messages: [] }, dropped: [] }, model).body),
+        body: JSON.stringify(api.finish!({ body: { model, messages: [] }, dropped: [] }, model, prompt).body),
       }),
       begin: () => Promise.resolve(),
       stream: true,

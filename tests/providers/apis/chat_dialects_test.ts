@@ -1,0 +1,249 @@
+/** Servers of chat-completions that refuse, or do not hear, what OpenAI takes. */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { Failure } from "../../../src/exchange/failure.ts";
+import { flattenTools } from "../../../src/exchange/tools.ts";
+import { PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
+import { inDialect } from "../../../src/providers/apis/chat_dialects.ts";
+import { apiNamed } from "../../../src/providers/apis/mod.ts";
+import { PRESETS } from "../../../src/providers/presets.ts";
+import { type Caller, CALLERS, decode } from "../../formats/conversions.ts";
+import { REQUESTS } from "../../formats/random_requests.ts";
+import { testGateway } from "../../support/gateway.ts";
+import { loopbackProvider, sseResponse } from "../../support/provider.ts";
+import { REQUESTS_OF } from "./chat_servers.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+const CHAT = apiNamed("openai-chat");
+
+/** A caller's request as the server gets it, and what it was not told. */
+function told(preset: string, caller: Caller, body: Any): { body: Any; dropped: string[] } {
+  const api = inDialect(CHAT, preset, "https://up.example/v1");
+  const prompt = decode(caller, { model: "acme/one", ...body });
+  const flat = flattenTools(prompt, api.toolForms(prompt.format)).prompt;
+  // Of several answers each is a call of its own.
+  const one = api.severalAnswers(flat.stream, flat.n ?? 1) ? flat : { ...flat, n: undefined };
+  const encoded = PROVIDER_FORMATS.chat_completions.encodeRequest(one, {
+    model: "m",
+    stream: flat.stream,
+    maxOutput: null,
+    features: new Set(["tools", "reasoning", "structured_outputs", "response_format"]),
+    efforts: null,
+  });
+  const request = api.finish ? api.finish(encoded, "m", one) : encoded;
+  return { body: JSON.parse(JSON.stringify(request.body)), dropped: request.dropped };
+}
+
+for (const preset of Object.keys(REQUESTS_OF)) {
+  for (const caller of CALLERS) {
+    Deno.test(`${preset} takes whatever ${caller} callers send by chance`, () => {
+      const wrong = new Set<string>();
+      let sent = 0;
+      for (const body of fc.sample(REQUESTS[caller], { numRuns: 300, seed: 17 })) {
+        // What nobody but the caller knows is the caller's to send.
+        const { vendor_field: _, top_k: __, ...known } = body as Any;
+        let request;
+        try {
+          request = told(preset, caller, known);
+        } catch (thrown) {
+          assert(thrown instanceof Failure, String(thrown));
+          continue;
+        }
+        sent++;
+        const { error } = REQUESTS_OF[preset].safeParse(request.body);
+        if (error) {
+          wrong.add(`${error.issues[0].path.join(".").replace(/\d+/g, "N")}: ${error.issues[0].message}`);
+        }
+      }
+      assertEquals([...wrong], []);
+      assert(sent > 150, `${sent}`);
+    });
+  }
+}
+
+const CALL = { type: "function", function: { name: "look", arguments: "{}" } };
+const HISTORY = [
+  { role: "developer", content: [{ type: "text", text: "Be brief." }] },
+  {
+    role: "user",
+    name: "Ann",
+    content: [{ type: "text", text: "Look", cache_control: { type: "ephemeral" } }],
+  },
+  {
+    role: "assistant",
+    content: null,
+    refusal: null,
+    annotations: [],
+    reasoning_content: "I look.",
+    tool_calls: [
+      { index: 0, id: "call_0fypS1hVXKq", ...CALL },
+      { id: "D681PevKs", ...CALL },
+      { id: "call_0fypS1hVXKr", ...CALL },
+    ],
+  },
+  { role: "tool", tool_call_id: "call_0fypS1hVXKq", content: [{ type: "text", text: "one" }] },
+  { role: "tool", tool_call_id: "D681PevKs", content: "two" },
+  { role: "tool", tool_call_id: "call_0fypS1hVXKr", content: "three" },
+];
+const WISHES = {
+  stream: true,
+  stream_options: { include_usage: true },
+  max_completion_tokens: 50,
+  seed: 7,
+  user: "ann",
+  store: false,
+  logit_bias: { "1": 1 },
+  service_tier: "default",
+  messages: HISTORY,
+};
+
+Deno.test("a chat caller's history from elsewhere, and OpenAI's own fields, are what each server takes", () => {
+  for (const preset of Object.keys(REQUESTS_OF)) {
+    const { body } = told(preset, "chat_completions", WISHES);
+    assertEquals(REQUESTS_OF[preset].safeParse(body).error?.issues ?? [], [], preset);
+  }
+});
+
+Deno.test("Mistral: fields have its names, and calls and results the same ids", () => {
+  const { body, dropped } = told("mistral", "chat_completions", WISHES);
+  const { messages, ...fields } = body;
+  assertEquals(fields, { model: "m", stream: true, max_tokens: 50, random_seed: 7 });
+  assertEquals(dropped.sort(), ["logit_bias", "name", "service_tier", "store", "user"]);
+  assertEquals(messages.map(({ role }: Any) => role), [
+    "system",
+    "user",
+    "assistant",
+    "tool",
+    "tool",
+    "tool",
+  ]);
+  const ids = messages[2].tool_calls.map(({ id }: Any) => id);
+  assertEquals(ids[1], "D681PevKs");
+  assertEquals(new Set(ids).size, 3);
+  assertEquals(messages.slice(3).map((m: Any) => m.tool_call_id), ids);
+  // The same in the next request, or its cache would not know the prompt again.
+  assertEquals(told("mistral", "chat_completions", WISHES).body.messages, messages);
+});
+
+Deno.test("Mistral: files are documents, and a caller of messages is told what was left out by its own names", () => {
+  const { body, dropped } = told("mistral", "messages", {
+    max_tokens: 9,
+    metadata: { user_id: "ann" },
+    messages: [{
+      role: "user",
+      content: [
+        {
+          type: "document",
+          title: "a.pdf",
+          source: { type: "base64", media_type: "application/pdf", data: "JVBERg==" },
+        },
+        { type: "text", text: "What is it?" },
+      ],
+    }],
+  });
+  assertEquals(body.messages[0].content[0], {
+    type: "document_url",
+    document_url: "data:application/pdf;base64,JVBERg==",
+    document_name: "a.pdf",
+  });
+  assertEquals(dropped, ["metadata"]);
+});
+
+Deno.test("servers that do not hear max_completion_tokens, or refuse developer, are told the older words", () => {
+  for (const preset of ["deepseek", "mistral", "ollama", "together", "zai", "nvidia", "alibaba"]) {
+    const { body } = told(preset, "chat_completions", WISHES);
+    assertEquals([body.max_tokens, body.max_completion_tokens], [50, undefined], preset);
+    assertEquals(body.messages[0].role, "system", preset);
+    // A caller of another format names a cap, and the model reasons.
+    const other = told(preset, "messages", { max_tokens: 60, messages: [{ role: "user", content: "Hi" }] });
+    assertEquals([other.body.max_tokens, other.body.max_completion_tokens], [60, undefined], preset);
+  }
+});
+
+Deno.test("DeepSeek: lists of texts are one string", () => {
+  const { body } = told("deepseek", "chat_completions", {
+    messages: [
+      ...HISTORY,
+      { role: "assistant", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
+      { role: "user", content: [{ type: "text", text: "c" }, { type: "text", text: "d" }] },
+    ],
+  });
+  assertEquals(body.messages.map(({ content }: Any) => content), [
+    "Be brief.",
+    "Look",
+    null,
+    "one",
+    "two",
+    "three",
+    "ab",
+    "c\n\nd",
+  ]);
+});
+
+Deno.test("an address tells who it is where no preset does; other servers get what was sent", () => {
+  const at = (url: string, preset: string | null = null) => inDialect(CHAT, preset, url);
+  assertEquals(at("https://api.mistral.ai/v1"), at("https://proxy.example", "mistral"));
+  assertEquals(at("http://localhost:11434/v1"), at("https://proxy.example", "ollama"));
+  assertEquals(at("https://mistral.ai.example/v1"), CHAT);
+  assertEquals(at("https://api.mistral.ai/v1", "openrouter"), CHAT);
+  assertEquals(at("", null), CHAT);
+  const responses = apiNamed("openai-responses");
+  assertEquals(inDialect(responses, "mistral", ""), responses);
+  const named = new Set(PRESETS.map(({ name }) => name));
+  for (const { baseUrl, name } of PRESETS) {
+    if (baseUrl.includes("$") || baseUrl === "") continue;
+    // The vendor's own address means the same as its name. Ports of small servers are anybody's.
+    if (!["llamacpp", "vllm"].includes(name)) assertEquals(at(baseUrl), at("https://x.example", name), name);
+  }
+  assert(named.has("mistral"));
+});
+
+Deno.test("a server that refuses fields and gives one answer serves all callers, and several answers", async () => {
+  const server = loopbackProvider(({ body }) => {
+    const { error } = REQUESTS_OF.groq.safeParse(body);
+    if (error) return Response.json({ error: { message: error.issues[0].message } }, { status: 400 });
+    const choice = (more: Any) => ({ id: "c", model: "m", choices: [{ index: 0, ...more }] });
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    if (!body.stream) {
+      return Response.json({
+        ...choice({ message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }),
+        object: "chat.completion",
+        usage,
+      });
+    }
+    const chunks = [choice({ delta: { content: "Hi" }, finish_reason: "stop" }), { choices: [], usage }];
+    return sseResponse([...chunks.map((c) => `data: ${JSON.stringify(c)}\n\n`), "data: [DONE]\n\n"]);
+  });
+  const { post, close } = await testGateway({
+    up: { api: "openai-chat", url: `${server.url}/v1`, more: { preset: "groq" } },
+    route: {
+      api: "openai-responses",
+      url: `${server.url}/v1`,
+      more: { preset: "groq" },
+      model: {
+        routes: [{ provider: "route", model: "m", api: "openai-chat" }],
+      },
+    },
+  });
+  const messages = [{ role: "user", name: "Ann", content: "Hi" }];
+  try {
+    for (const model of ["up/model", "route/model"]) {
+      for (const stream of [false, true]) {
+        const chat = await post("/v1/chat/completions", { model, messages, stream, n: 2, verbosity: "low" });
+        assertEquals(chat.status, 200, await chat.clone().text());
+        const text = await chat.text();
+        assert(text.includes('"index":1'), text);
+        const said = [{ role: "user", content: "Hi" }];
+        const other = await post("/v1/messages", { model, messages: said, stream, max_tokens: 9 });
+        assert((await other.text()).includes("Hi"));
+        const third = await post("/v1/responses", { model, input: "Hi", stream, top_logprobs: 2 });
+        assert((await third.text()).includes("Hi"));
+      }
+    }
+  } finally {
+    await close();
+    await server.close();
+  }
+});
