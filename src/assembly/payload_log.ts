@@ -13,7 +13,7 @@ export interface PayloadLogOptions {
   now(): number;
   log(line: string, level?: "info" | "warn"): void;
   /** Where places are noted; null: nothing is written here. */
-  store: Pick<Store, "kind" | "insertPayloadPlaces" | "retirePayloadPlaces"> | null;
+  store: Pick<Store, "kind" | "insertPayloadPlaces" | "retirePayloadPlaces" | "time"> | null;
   ended?(outcome: PayloadOutcome): void;
   sleep?(ms: number): Promise<void>;
   held?(ms: number): void;
@@ -44,6 +44,11 @@ export async function payloadLog(config: PayloadsConfig, options: PayloadLogOpti
     env,
     awsKeys,
     now,
+    sharedNow: store === null ? undefined : async () => {
+      // A clock that has run ahead must not delete what all nodes wrote; a store that is away is asked in the next round.
+      const time = await store.time().catch(() => NaN);
+      return Number.isNaN(time) ? null : Math.min(now(), time ?? Infinity);
+    },
     warn: (line) => log(line, "warn"),
     ended,
     stored: places ? (id) => places.add(id) : undefined,

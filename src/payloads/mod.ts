@@ -37,6 +37,8 @@ export interface PayloadsOptions {
   /** Keys for the storage, where the configuration has none. */
   awsKeys?(region: string): Promise<S3Keys>;
   now(): number;
+  /** The time that payloads are deleted by; null: it cannot be told now. Absent: `now`. */
+  sharedNow?(): Promise<number | null>;
   warn(line: string): void;
   ended?(outcome: PayloadOutcome): void;
   stored?(id: string): void;
@@ -49,6 +51,7 @@ export interface PayloadsOptions {
 
 export async function openPayloads(config: PayloadsConfig, options: PayloadsOptions): Promise<OpenPayloads> {
   const { now, warn, ended = () => {}, stored, sleep, held, sweeps = true } = options;
+  const sharedNow = options.sharedNow ?? (() => Promise.resolve(now()));
   const storage = storageOf(config, options);
   const keys = await payloadKeys(config.key);
   const { queueBytes } = config;
@@ -63,7 +66,7 @@ export async function openPayloads(config: PayloadsConfig, options: PayloadsOpti
     sleep,
     held,
   });
-  const retention = new Retention({ storage, days: config.retentionDays, now, warn });
+  const retention = new Retention({ storage, days: config.retentionDays, now: sharedNow, warn });
   if (sweeps) retention.start();
   return {
     config,

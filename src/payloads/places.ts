@@ -2,7 +2,7 @@
 import type { PayloadPlaceStore } from "../store/mod.ts";
 
 export interface PlacesOptions {
-  store: Pick<PayloadPlaceStore, "insertPayloadPlaces" | "retirePayloadPlaces">;
+  store: Pick<PayloadPlaceStore, "insertPayloadPlaces" | "retirePayloadPlaces" | "time">;
   place: string;
   days: number;
   now(): number;
@@ -55,7 +55,8 @@ export class PayloadPlaces {
       const created = Math.floor(now());
       await store.insertPayloadPlaces(batch.map((id) => ({ id, created, place })));
       this.#waiting = this.#waiting.slice(batch.length);
-      await store.retirePayloadPlaces(now() - (days + 1) * 86_400_000, RETIRED);
+      const time = Math.min(now(), await store.time() ?? Infinity);
+      await store.retirePayloadPlaces(time - (days + 1) * 86_400_000, RETIRED);
     } catch {
       // The turns of the accounts tell that the store is away.
     }

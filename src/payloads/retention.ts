@@ -5,7 +5,8 @@ import { dayOf, type PayloadStorage } from "./storage.ts";
 export interface RetentionOptions {
   storage: PayloadStorage;
   days: number;
-  now(): number;
+  /** Null: it cannot be told now. */
+  now(): Promise<number | null>;
   warn(line: string): void;
 }
 
@@ -45,8 +46,10 @@ export class Retention {
     const { storage, days, now, warn } = this.#options;
     try {
       await storage.tidy?.();
+      const time = await now();
+      if (time === null) return;
       // A day is over at its end: its last payloads are kept for the whole time.
-      const before = dayOf(now() - days * DAY_MS);
+      const before = dayOf(time - days * DAY_MS);
       while (!this.#rounds.stopped && await storage.removeBefore(before)) await this.#rounds.pause(REST_MS);
       this.#complaint = "";
     } catch (error) {

@@ -111,9 +111,12 @@ const PIECE: Columns = [
 const ALIVE = "EXISTS (SELECT 1 FROM nodes WHERE nodes.id = streams.node)";
 const WRITTEN =
   "COALESCE((SELECT p.written FROM stream_pieces p WHERE p.stream = streams.id ORDER BY p.first DESC LIMIT 1), created)";
-const STORED =
+/** With the time by the database's clock, if it has one. */
+const stored = (engine: Engine) =>
   `SELECT id, key_id, format, streamed, claim, request, node, keep_ms, created, state, head, events, expires,
-  CASE WHEN ${ALIVE} THEN 1 ELSE 0 END AS alive, ${WRITTEN} AS written FROM streams`;
+  CASE WHEN ${ALIVE} THEN 1 ELSE 0 END AS alive, ${WRITTEN} AS written, ${
+    engine.now ?? "NULL"
+  } AS now FROM streams`;
 
 /** Pieces that are read at once. */
 const MOST_PIECES = 256;
@@ -121,9 +124,12 @@ const MOST_PIECES = 256;
 export function streamStore(engine: Engine): StreamStore {
   const { query } = engine;
   return {
-    claimStream: (start, now) => engine.transaction((query) => claim(query, start, now)),
+    claimStream: (start, now) => engine.transaction((query) => claim(engine, query, start, now)),
     writeStreams: (updates) => write(engine, updates),
-    stream: async (id, now) => current(await query(`${STORED} WHERE id = $1`, [id]), now),
+    async stream(id, now) {
+      const [row] = await query(`${stored(engine)} WHERE id = $1`, [id]);
+      return row === undefined || isOver(row, now) ? null : decode(row);
+    },
     streamPieces: (id, from) => pieces(query, id, from),
     async followStream(id, now) {
       await query("UPDATE streams SET followed = $2 WHERE id = $1", [id, now]);
@@ -139,13 +145,17 @@ export function streamStore(engine: Engine): StreamStore {
   };
 }
 
-async function claim(query: Query, start: StreamStart, now: number): Promise<StoredStream | null> {
-  const known = async () => (await query(`${STORED} WHERE claim = $1`, [start.claim])).map(decode);
+async function claim(
+  engine: Engine,
+  query: Query,
+  start: StreamStart,
+  now: number,
+): Promise<StoredStream | null> {
   // Whoever was quicker may have given it back by the time one looks.
   for (;;) {
-    for (const found of await known()) {
-      if (!isOver(found, now)) return found;
-      await remove(query, "id = $1", found.id);
+    for (const row of await query(`${stored(engine)} WHERE claim = $1`, [start.claim])) {
+      if (!isOver(row, now)) return decode(row);
+      await remove(query, "id = $1", asText(row.id));
     }
     const made = await query(
       `INSERT INTO streams (${START.map(([name]) => name).join(", ")})
@@ -243,15 +253,12 @@ async function pieces(
   }));
 }
 
-/** Whether its time is over. */
-function isOver(stream: StoredStream, now: number): boolean {
-  if (stream.expires !== null) return stream.expires <= now;
-  return !stream.alive && stream.written + stream.keepMs <= now;
-}
-
-function current(rows: readonly Row[], now: number): StoredStream | null {
-  const [stream] = rows.map(decode);
-  return stream === undefined || isOver(stream, now) ? null : stream;
+/** Whether its time is over: for a node whose clock is ahead, by the database's clock. */
+function isOver(row: Row, nodesNow: number): boolean {
+  const now = Math.min(nodesNow, optional(row.now, asInt) ?? Infinity);
+  const { expires, alive, written, keepMs } = decode(row);
+  if (expires !== null) return expires <= now;
+  return !alive && written + keepMs <= now;
 }
 
 async function remove(query: Query, which: string, ...params: (string | number)[]): Promise<void> {

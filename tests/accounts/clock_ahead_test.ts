@@ -1,9 +1,13 @@
 /** A node whose clock has run ahead, among others over one PostgreSQL. */
 import { assertEquals } from "@std/assert";
 import type { AccountsOptions } from "../../src/accounts/mod.ts";
-import { openStore } from "../../src/store/mod.ts";
+import { payloadLog } from "../../src/assembly/payload_log.ts";
+import { generationId } from "../../src/http/ids.ts";
+import { PAYLOADS } from "../../src/payloads/config.ts";
+import { openStore, type Store } from "../../src/store/mod.ts";
 import { onCluster } from "../support/cluster.ts";
 import { StoppedClock } from "../support/time.ts";
+import { PAYLOAD_KEY } from "../payloads/support.ts";
 import { configOf, endOf, keyOf, open, requestOf } from "./support.ts";
 
 const YEAR = 365 * 86_400_000;
@@ -34,4 +38,69 @@ onCluster((cluster) => {
       await ahead.close();
     }
   });
+
+  const test = (title: string, body: (store: Store, now: number) => Promise<void>) =>
+    Deno.test(`postgres: ${title}`, async () => {
+      const store = openStore(cluster().url, { schema: `t${crypto.randomUUID().replaceAll("-", "")}` });
+      try {
+        await store.prepare();
+        await body(store, (await store.time())!);
+      } finally {
+        await store.close();
+      }
+    });
+
+  test(
+    "a stream, and what repeats its call, are there for a node whose clock is a year ahead",
+    async (store, now) => {
+      const start = {
+        id: "gen_1",
+        keyId: "key_1",
+        format: "messages",
+        streamed: true,
+        claim: "claim",
+        request: "request",
+        node: "node_1",
+        keepMs: 600_000,
+        created: now,
+      };
+      await store.registerNode("node_1");
+      assertEquals(await store.claimStream(start, now), null);
+      const end = { state: "ended", events: 0, expires: now + 600_000 } as const;
+      await store.writeStreams([{ start, head: null, piece: null, end }]);
+      assertEquals((await store.stream("gen_1", now + YEAR))?.id, "gen_1");
+      const again = { ...start, id: "gen_2", created: now + YEAR };
+      assertEquals((await store.claimStream(again, now + YEAR))?.id, "gen_1");
+      // A clock that is behind has them for longer.
+      assertEquals((await store.stream("gen_1", now - YEAR))?.id, "gen_1");
+    },
+  );
+
+  test(
+    "a node whose clock is a year ahead deletes no payload that is not past its time",
+    async (store, now) => {
+      const folder = await Deno.makeTempDir();
+      try {
+        const section = PAYLOADS.parse({ to: `file:${folder}`, key: PAYLOAD_KEY, retention_days: 30 });
+        const open = (ahead: number, from: Store) =>
+          payloadLog(section, { now: () => now + ahead, log() {}, store: from, sweeps: false });
+        const away = { ...store, time: () => Promise.reject(new Error("The store is away.")) };
+        const [right, ahead, alone] = [await open(0, store), await open(YEAR, store), await open(YEAR, away)];
+        const [id, past] = [generationId(now), generationId(now - 40 * 86_400_000)];
+        for (const one of [id, past]) right.add(one, "key", 1, () => "x");
+        await right.close();
+        await alone.sweep();
+        assertEquals(await right.read(past), "x");
+        await ahead.sweep();
+        assertEquals([await right.read(past), await right.read(id)], [null, "x"]);
+        const place = await store.payloadPlace(id);
+        ahead.add(generationId(now), "key", 1, () => "x");
+        await ahead.close();
+        assertEquals([typeof place, await store.payloadPlace(id)], ["string", place]);
+        await alone.close();
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  );
 });
