@@ -36,6 +36,8 @@ export function compileArgs(packages: string, output: string, target?: string): 
     "compile",
     // The list of packages of the program alone.
     "--lock=.deno/runtime.lock",
+    // Becomes a part of the binary.
+    "--env-file=.deno/start.env",
     "--no-prompt",
     ...PERMISSIONS,
     "--exclude-unused-npm",

@@ -90,6 +90,7 @@ Deno.test("the environment of a start is the same in every place", async () => {
     );
   }
   assertStringIncludes(manifest.tasks.start.command, " --env-file=.deno/start.env ");
+  assert(compileArgs(await packagesFolder(), "dist/sluice").includes("--env-file=.deno/start.env"));
 });
 
 Deno.test("what V8 is started with is the same in every place, and V8 knows it", async () => {
