@@ -68,9 +68,18 @@ interface RequestLine {
 /** Signs that end the host in an address, or stand before it. */
 const NOT_OF_HOSTS = /[/?#@\\ \t]/;
 
-/** Whether a host is all that this names: other servers put it into the address of the request without a look. */
+/** Callers name the same host again and again. */
+let goodHost = "";
+
+/**
+ * Whether this names a host, perhaps with a port, and nothing else: other servers put it into the address of the request without
+ * a look. An empty one stands for this machine.
+ */
 export function isHost(text: string): boolean {
-  return !NOT_OF_HOSTS.test(text);
+  if (text === goodHost) return true;
+  if (text !== "" && (NOT_OF_HOSTS.test(text) || !URL.canParse(`http://${text}/`))) return false;
+  goodHost = text;
+  return true;
 }
 
 let before: RequestLine | null = null;
