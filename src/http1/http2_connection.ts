@@ -32,6 +32,8 @@ export class Http2Connection implements Hosted {
   readonly #server: Http2Reader;
   /** Requests under way. */
   #requests = 0;
+  /** Those of them that have been read. */
+  readonly #read = new Set<Http2Request>();
   /** Those of them whose whole answers wait for the caller to take them. */
   #answered = 0;
   /** Those of them that wait for bytes of their bodies. */
@@ -69,12 +71,14 @@ export class Http2Connection implements Hosted {
       this.#requests--;
     };
     let isOver = false;
+    const read = Http2Request.of(request, (waits) => this.#waits(waits));
+    if (read !== null) this.#read.add(read);
     completed.catch(() => {}).finally(() => {
       isOver = true;
+      if (read !== null) this.#read.delete(read);
       over();
       this.#look();
     });
-    const read = Http2Request.of(request, (waits) => this.#waits(waits));
     if (read === null) return new Response(null, { status: 400 });
     const response = await this.#host.handle(read, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr });
     if (response instanceof Upgrade) {
@@ -111,6 +115,7 @@ export class Http2Connection implements Hosted {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#mayLeave();
     this.#conn.close();
     this.#inner?.leave();
     this.#host.held.end(this);
@@ -151,6 +156,10 @@ export class Http2Connection implements Hosted {
     if (phase !== this.phase && !(phase === "idle" && this.phase === "head")) this.#enter(phase);
   }
 
+  #mayLeave(): void {
+    for (const request of this.#read) request.mayLeave();
+  }
+
   /** From the caller. */
   async #asks(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
@@ -158,8 +167,10 @@ export class Http2Connection implements Hosted {
     for (let n = await this.#conn.read(buffer); n !== null; n = await this.#conn.read(buffer)) {
       const bytes = buffer.subarray(0, n);
       if (!watch.allows(bytes)) return;
+      if (watch.reset) this.#mayLeave();
       await writeAll(inner, bytes);
     }
+    this.#mayLeave();
     // What it has asked before is answered all the same.
     await inner.closeWrite();
     await new Promise<void>(() => {});

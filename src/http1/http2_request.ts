@@ -29,6 +29,14 @@ export class Http2Request {
     return this.#request.signal;
   }
 
+  /**
+   * A caller may be about to leave. Read only after that, the signal of a request of `Deno.serve` does not tell of it
+   * (Deno 2.9.6); read with each request it costs each of them something.
+   */
+  mayLeave(): void {
+    void this.#request.signal;
+  }
+
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (this.#body === undefined) {
       this.#body = this.#request.body === null ? null : this.#stream(this.#request.body);

@@ -8,6 +8,7 @@ const PREFACE_BYTES = 24;
 const FRAME_HEAD_BYTES = 9;
 const DATA = 0;
 const HEADERS = 1;
+const RST_STREAM = 3;
 const WINDOW_UPDATE = 8;
 const CONTINUATION = 9;
 const END_STREAM = 1;
@@ -25,14 +26,21 @@ export class Http2Watch {
   #block = 0;
   #empty = 0;
   #since = -Infinity;
+  #reset = false;
 
   /** @param now milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
+  /** Whether the bytes that were looked at last end a request before its answer. */
+  get reset(): boolean {
+    return this.#reset;
+  }
+
   /** False: the caller sends what no client sends, and is to be left. */
   allows(bytes: Uint8Array): boolean {
+    this.#reset = false;
     for (let at = 0; at < bytes.length;) {
       if (this.#skip > 0) {
         const skipped = Math.min(this.#skip, bytes.length - at);
@@ -57,6 +65,7 @@ export class Http2Watch {
       if (this.#block > MAX_HEAD_BYTES) return false;
       return type === HEADERS || (flags & END_HEADERS) !== 0 || this.#counts();
     }
+    this.#reset ||= type === RST_STREAM;
     const carries = type === DATA && (length > 0 || (flags & END_STREAM) !== 0);
     return carries || type === WINDOW_UPDATE || this.#counts();
   }

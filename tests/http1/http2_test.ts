@@ -99,6 +99,42 @@ Deno.test("many requests share a connection that speaks HTTP/2, with bodies and 
     assertEquals(server.connections, { idle: 1 });
   }));
 
+for (const how of ["its request", "its connection"] as const) {
+  Deno.test(`a caller who ends ${how} over HTTP/2 is seen to have left by who looks only afterwards`, async () => {
+    const asked: Parameters<Handle>[0][] = [];
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => answer = resolve);
+    await withServer(async ({ server }, open) => {
+      const session = open();
+      const streams = ["/leaves", "/stays"].map((path) => {
+        const stream = session.request({ ":path": path });
+        stream.on("error", () => {});
+        return stream;
+      });
+      await eventually(() => asked.length === 2);
+      if (how === "its request") {
+        streams[0].close(constants.NGHTTP2_CANCEL);
+        // What is asked behind it has been read after it.
+        await ask(session, { ":path": "/behind" });
+      } else {
+        session.destroy();
+        await eventually(() => Object.keys(server.connections).length === 0);
+        await eventually(() => asked.every(({ signal }) => signal.aborted));
+      }
+      const gone = (path: string) => asked.find(({ url }) => url.endsWith(path))!.signal.aborted;
+      assertEquals([gone("/leaves"), gone("/stays")], [true, how === "its connection"]);
+      answer();
+    }, {
+      async handle(request) {
+        if (request.url.endsWith("/behind")) return new Response("ok");
+        asked.push(request);
+        await answered;
+        return new Response("late");
+      },
+    });
+  });
+}
+
 /** A frame of HTTP/2 (RFC 9113, section 4.1). */
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Uint8Array {
   return joined([Uint8Array.of(0, 0, payload.length, type, flags, 0, 0, 0, stream), payload]);
