@@ -89,10 +89,11 @@ import "./http/cors.ts"; import "./http/credentials.ts"; import "./http/dispatch
 import "./http/endpoint_table.ts"; import "./http/envelope.ts"; import "./http/gate.ts";
 import "./http/generation.ts"; import "./http/handler.ts"; import "./http/health.ts";
 import "./http/held_stream.ts"; import "./http/ids.ts"; import "./http/in_flight.ts";
-import "./http/kept_turns.ts"; import "./http/oidc_config.ts"; import "./http/parse_body.ts";
-import "./http/path.ts"; import "./http/proxies.ts"; import "./http/rate_headers.ts";
-import "./http/request_rates.ts"; import "./http/respond.ts"; import "./http/session.ts";
-import "./http/sockets_of_keys.ts"; import "./http/surfaces.ts"; import "./http/wrong_keys.ts";
+import "./http/kept_turns.ts"; import "./http/known_query.ts"; import "./http/oidc_config.ts";
+import "./http/parse_body.ts"; import "./http/path.ts"; import "./http/proxies.ts";
+import "./http/rate_headers.ts"; import "./http/request_rates.ts"; import "./http/respond.ts";
+import "./http/session.ts"; import "./http/sockets_of_keys.ts"; import "./http/surfaces.ts";
+import "./http/wrong_keys.ts";
 import "./http1/body_framing.ts"; import "./http1/connection_body.ts"; import "./http1/connection_bound.ts";
 import "./http1/head.ts"; import "./http1/held_answers.ts"; import "./http1/held_body.ts";
 import "./http1/incoming.ts"; import "./http1/oldest_first.ts"; import "./http1/plain_response.ts";

@@ -88,7 +88,7 @@ Deno.test("what is first needed while no file can be opened works afterwards, an
       ask("/v1/responses", SECRETS.ordinary, { body: { model: plain.model, input: "Good morning" } }),
     "estimates": () => ask("/v1/estimate", SECRETS.ordinary, { body: plain }),
     "counts of tokens": () => ask("/v1/messages/count_tokens", SECRETS.ordinary, { body: plain }),
-    "search of records": () => ask("/admin/generations?q=x", ADMIN_KEY),
+    "search of records": () => ask("/admin/generations?provider=x", ADMIN_KEY),
     "the overview": () => ask("/admin/overview", ADMIN_KEY),
     "the console": () => ask("/console", ADMIN_KEY),
   };

@@ -6,6 +6,7 @@ import { authenticate, isThisMachine } from "./credentials.ts";
 import type { AdministrationEndpoint, Endpoint, RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
 import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
+import { refuseUnknownQuery } from "./known_query.ts";
 
 /** Changes that a person may make in a minute. */
 const PERSON_CHANGES = 60;
@@ -75,6 +76,7 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
   let response: Response;
   try {
     demand(principal, endpoint.access, route);
+    refuseUnknownQuery(endpoint, context.request.url);
     const administration = state.administration.administration(trail);
     response = await endpoint.handle({ ...context, principal, administration, trail, stillMay });
   } catch (thrown) {
