@@ -183,6 +183,8 @@ export type ToolChoice =
 /** The built-in web search was asked for. `maxUses` as the caller sent it. */
 export interface SearchOptions {
   maxUses?: number;
+  /** Calls of all tools that are not the caller's. */
+  maxCalls?: number;
   /** Only these hosts, or none of these. */
   allowedDomains?: string[];
   blockedDomains?: string[];

@@ -21,8 +21,8 @@ export function shapeOf(prompt: Prompt, model: Model, providers: Providers): Sha
 }
 
 /** How many searches a request may make. */
-export function searchLimit(options: SearchOptions): number {
-  return Math.max(0, Math.min(Math.floor(options.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
+export function searchLimit({ maxUses = USUAL_SEARCHES, maxCalls = MOST_SEARCHES }: SearchOptions): number {
+  return Math.max(0, Math.min(Math.floor(maxUses), maxCalls, MOST_SEARCHES));
 }
 
 /** Whether a request is served with search. Several answers, or no tools allowed, are served without. */

@@ -107,6 +107,11 @@ Deno.test("searchLimit() is ten, what the caller says, and never over twenty", (
     20,
     20,
   ]);
+  const bounded = [{ maxCalls: 2 }, { maxCalls: 15 }, { maxUses: 15, maxCalls: 12 }, {
+    maxUses: 3,
+    maxCalls: 0,
+  }];
+  assertEquals(bounded.map(searchLimit), [2, 10, 12, 0]);
 });
 
 Deno.test("wantsSearch() needs a wish, one answer, a use, and a choice that leaves room", () => {

@@ -103,6 +103,32 @@ Deno.test("search with several answers, with no uses, or with tools forbidden is
     }
   }));
 
+Deno.test("search is bounded by max_tool_calls of responses, which is told as kept and not as dropped", () =>
+  withRig(async (rig) => {
+    for (const api of APIS) {
+      const { response, seen, queries } = await rig.ask(whole("responses", api), {
+        more: { max_tool_calls: 2 },
+        answer: (round, _, ticket) =>
+          round < 3 ? { calls: [searchCall(`${ticket} ${round}`)], usage: USAGE } : say("Found."),
+      });
+      const { max_tool_calls, usage } = await response.json();
+      assertEquals(
+        [max_tool_calls, usage.server_tool_use.web_search_requests, queries.length],
+        [2, 2, 2],
+        api,
+      );
+      assert(!response.headers.get("x-svc-dropped")?.includes("max_tool_calls"), api);
+      assertEquals(seen.filter(({ body }) => "max_tool_calls" in body), [], api);
+    }
+    // Tools that run at the provider count there.
+    const { response, seen } = await rig.ask(whole("responses", "openai-responses"), {
+      more: { max_tool_calls: 1, tools: [{ type: "web_search" }, { type: "image_generation" }] },
+      answer: () => say("Made."),
+    });
+    await response.body?.cancel();
+    assertEquals(seen[0].body.max_tool_calls, 1);
+  }));
+
 Deno.test("search that the choice among tools names comes first, and only first", () =>
   withRig(async (rig) => {
     const choices: [CallerName, unknown][] = [

@@ -107,7 +107,9 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     prompt.turns.unshift({ ...top, content: [...top.content] });
   }
   if (passedOver) prompt.passedOver = passedOver;
-  if (search) prompt.search = search;
+  const maxCalls = body.max_tool_calls;
+  const bounds = search !== undefined && Number.isSafeInteger(maxCalls) && (maxCalls as number) >= 0;
+  if (search) prompt.search = bounds ? { ...search, maxCalls: maxCalls as number } : search;
   if (toolChoice) prompt.toolChoice = toolChoice;
   if (reasoning) prompt.reasoning = reasoning;
   if (output) prompt.output = output;
@@ -127,8 +129,12 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   for (const field of ["reasoning", "text", "include", "tool_choice", "user", "safety_identifier"]) {
     if (body[field] !== undefined && body[field] !== null) prompt.verbatim[field] = body[field];
   }
+  // Where no tool runs at the provider, there is nothing else that it bounds.
+  const boundsNoMore = bounds && !tools.some(({ kind }) => kind === "opaque");
+  if (boundsNoMore) prompt.verbatim.max_tool_calls = maxCalls;
   const unknown = rest(value, READ);
   for (const field of Object.keys(unknown ?? {})) {
+    if (boundsNoMore && field === "max_tool_calls") continue;
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
   return prompt;

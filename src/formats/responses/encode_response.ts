@@ -95,7 +95,7 @@ function echo(prompt: Prompt): Loose {
     frequency_penalty: 0,
     instructions: top.length > 0 ? text : null,
     max_output_tokens: prompt.maxOutput ?? null,
-    max_tool_calls: unknown.max_tool_calls ?? null,
+    max_tool_calls: unknown.max_tool_calls ?? verbatim.max_tool_calls ?? null,
     metadata: prompt.metadata ?? {},
     moderation: null,
     parallel_tool_calls: prompt.parallelCalls ?? true,
