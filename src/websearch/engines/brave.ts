@@ -1,7 +1,9 @@
 /** Brave's "Web Search API". It alone takes a place. */
 import { array, object } from "../../exchange/json.ts";
-import { get, hit, objects, type SearchEngine, withOperators } from "./engine.ts";
+import { get, hit, objects, type QueryBounds, type SearchEngine, withOperators } from "./engine.ts";
 
+/** It refuses longer ones, their operators included. */
+const BOUNDS: QueryBounds = { chars: 400, words: 50 };
 /** It gives five at most. */
 const MOST_SNIPPETS = 10;
 
@@ -11,7 +13,7 @@ export const brave: SearchEngine = {
     const { country, region, city, timezone } = options.location ?? {};
     const request = get(
       `${baseUrl || "https://api.search.brave.com/res/v1"}/web/search`,
-      { q: withOperators(query, options), count: String(results) },
+      { q: withOperators(query, options, BOUNDS), count: String(results) },
       {
         "x-subscription-token": apiKey,
         ...placed("x-loc-country", country),

@@ -70,14 +70,38 @@ export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
 /** Most hosts that go into a query: engines cut long ones. */
 const MOST_HOSTS = 8;
 
-/** The query with the `site:` operators that most engines know. */
-export function withOperators(query: string, { allowedDomains, blockedDomains }: SearchOptions): string {
+/** What an engine takes as a query. */
+export interface QueryBounds {
+  chars: number;
+  words: number;
+}
+
+const NO_BOUNDS: QueryBounds = { chars: Infinity, words: Infinity };
+
+/** The query with the `site:` operators that most engines know. Where both do not fit, each has half of the room at least. */
+export function withOperators(query: string, options: SearchOptions, bounds = NO_BOUNDS): string {
+  let hosts = MOST_HOSTS;
+  let operators = operatorsOf(options, hosts);
+  while (operators.length > bounds.chars / 2 || wordsOf(operators).length > bounds.words / 2) {
+    operators = operatorsOf(options, --hosts);
+  }
+  const words = bounds.words - wordsOf(operators).length;
+  const cut = wordsOf(query).length > words ? wordsOf(query).slice(0, words).join(" ") : query;
+  const room = operators === "" ? bounds.chars : bounds.chars - operators.length - 1;
+  return `${cut.slice(0, room).toWellFormed().trimEnd()} ${operators}`.trimEnd();
+}
+
+function operatorsOf({ allowedDomains, blockedDomains }: SearchOptions, most: number): string {
   const sites = (domains: readonly string[] | undefined) =>
-    (domains ?? []).slice(0, MOST_HOSTS).map((domain) => `site:${hostOf(domain)}`);
+    (domains ?? []).slice(0, most).map((domain) => `site:${hostOf(domain)}`);
   const wanted = sites(allowedDomains);
   const operators = sites(blockedDomains).map((site) => `-${site}`);
   if (wanted.length > 0) operators.unshift(wanted.length === 1 ? wanted[0] : `(${wanted.join(" OR ")})`);
-  return [query, ...operators].join(" ");
+  return operators.join(" ");
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
 }
 
 export function get(

@@ -2,12 +2,16 @@
 import { object } from "../../exchange/json.ts";
 import { get, hit, listed, type SearchEngine } from "./engine.ts";
 
+/** Its usual search (CirrusSearch) refuses longer ones. */
+const LONGEST_QUERY = 300;
+
 export const mediawiki: SearchEngine = {
   name: "mediawiki",
   async search(query, _wish, { baseUrl, results }, ask) {
+    const srsearch = query.slice(0, LONGEST_QUERY).toWellFormed();
     const request = get(
       baseUrl.endsWith("api.php") ? baseUrl : `${baseUrl}/w/api.php`,
-      { action: "query", list: "search", srsearch: query, srlimit: String(results), format: "json" },
+      { action: "query", list: "search", srsearch, srlimit: String(results), format: "json" },
       {},
     );
     const body = await ask(request);
