@@ -1,4 +1,4 @@
-/** Queries that are longer than an engine takes: it refuses them, and the model would be told that nothing was found. */
+/** Queries and lists that are longer than an engine takes: it refuses them, and the model would be told that nothing was found. */
 import { assert, assertEquals } from "@std/assert";
 import type { SearchOptions } from "../../src/exchange/prompt.ts";
 import { openWebSearch } from "../../src/websearch/mod.ts";
@@ -40,4 +40,23 @@ Deno.test("mediawiki gets at most 300 characters", async () => {
   assertEquals(await asked("mediawiki", LONG, {}), LONG.slice(0, 300));
   const emoji = await asked("mediawiki", `x${"😀".repeat(200)}`, {});
   assert(emoji.length <= 300 && emoji.isWellFormed());
+});
+
+Deno.test("tavily gets at most 300 domains that are wanted and 150 that are not, and hits are filtered by all", async () => {
+  const hosts = Array.from({ length: 400 }, (_, i) => `h${i}.test`);
+  const hit = (host: string) => ({ url: `https://${host}/`, title: host, content: "" });
+  const server = loopbackProvider(() =>
+    Response.json({ results: ["h1.test", "h399.test", "a.test"].map(hit) })
+  );
+  const settings = { engine: "tavily", baseUrl: server.url, apiKey: "k", results: 3, timeoutMs: 5000 };
+  const web = openWebSearch(settings, { now: () => 0 });
+  const titles = async (options: SearchOptions) =>
+    (await web.search("x", options)).hits.map(({ title }) => title);
+  assertEquals(await titles({ allowedDomains: hosts }), ["h1.test", "h399.test"]);
+  assertEquals(await titles({ blockedDomains: hosts }), ["a.test"]);
+  const [{ include_domains }, { exclude_domains }] = server.seen.map(({ body }) =>
+    body as Record<string, string[]>
+  );
+  assertEquals([include_domains.length, exclude_domains.length], [300, 150]);
+  await server.close();
 });

@@ -2,6 +2,10 @@
 import { hostOf } from "../hosts.ts";
 import { hit, listed, type SearchEngine } from "./engine.ts";
 
+/** It refuses longer lists. Whatever comes back is filtered by the whole of them. */
+const MOST_INCLUDED = 300;
+const MOST_EXCLUDED = 150;
+
 export const tavily: SearchEngine = {
   name: "tavily",
   async search(query, options, { baseUrl, apiKey, results }, ask) {
@@ -12,8 +16,10 @@ export const tavily: SearchEngine = {
         query,
         max_results: results,
         ...(options.contextSize === "high" && { search_depth: "advanced" }),
-        ...(options.allowedDomains && { include_domains: options.allowedDomains.map(hostOf) }),
-        ...(options.blockedDomains && { exclude_domains: options.blockedDomains.map(hostOf) }),
+        ...(options.allowedDomains &&
+          { include_domains: options.allowedDomains.slice(0, MOST_INCLUDED).map(hostOf) }),
+        ...(options.blockedDomains &&
+          { exclude_domains: options.blockedDomains.slice(0, MOST_EXCLUDED).map(hostOf) }),
       }),
     };
     const body = await ask(request);
