@@ -112,6 +112,8 @@ interface OpaqueContent extends Marked {
   type: "opaque";
   format: FormatName;
   value: Loose;
+  /** What it says is in the vocabulary, too: another format loses nothing with it. */
+  told?: boolean;
 }
 
 export type Content =
@@ -143,7 +145,15 @@ export interface Turn {
   extra?: Extra;
 }
 
-export interface FunctionTool {
+/**
+ * A conversation may change its tools on the way. `history`: declared in the turns, where its own format gets it; another has
+ * no place there, and lists it. `list`: listed at first, and replaced or taken away in the turns: only its own format gets it.
+ */
+interface Declared {
+  declared?: "history" | "list";
+}
+
+export interface FunctionTool extends Declared {
   kind: "function";
   name: string;
   namespace?: string;
@@ -156,7 +166,7 @@ export interface FunctionTool {
   cache?: CacheMark;
   extra?: Extra;
 }
-export interface CustomTool {
+export interface CustomTool extends Declared {
   kind: "custom";
   name: string;
   namespace?: string;
@@ -167,7 +177,7 @@ export interface CustomTool {
   extra?: Extra;
 }
 /** A tool that only its own format understands. */
-interface OpaqueTool {
+interface OpaqueTool extends Declared {
   kind: "opaque";
   format: FormatName;
   value: Loose;

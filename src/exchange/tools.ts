@@ -24,6 +24,8 @@ export interface ToolForms {
   namespaces: boolean;
   /** A name must begin with a letter or an underscore. */
   letterFirst?: boolean;
+  /** The turns may declare tools and take them away. */
+  history?: boolean;
 }
 
 interface Original {
@@ -41,7 +43,8 @@ const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 const LETTER_FIRST = /^[a-zA-Z_]/;
 
 /** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
-export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
+export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
+  const prompt = forms.history ? given : withLastTools(given);
   const needs = (t: { name: string; namespace?: string; kind: string }) =>
     (t.namespace !== undefined && !forms.namespaces) || (t.kind === "custom" && !forms.custom) ||
     !LEGAL.test(t.name) || (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
@@ -59,7 +62,8 @@ export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt
     prompt.tools.flatMap((t) => t.kind !== "opaque" && !needs(t) ? [t.name] : []),
     LONGEST,
   );
-  const flat = (original: Original): string => {
+  const flat = (called: Original): string => {
+    const original = forms.namespaces ? called : withoutOwnNamespace(called, prompt.tools);
     if (!needs(original)) return original.name;
     const key = `${original.namespace ?? ""}\n${original.name}`;
     let name = flatNames.get(key);
@@ -77,6 +81,20 @@ export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt
     content: t.content.map((c) => flatContent(c, flat, forms)),
   }));
   return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat, forms) }, names };
+}
+
+/** The prompt with the tools that are there at the end of the conversation. */
+function withLastTools(prompt: Prompt): Prompt {
+  if (!prompt.tools.some((t) => t.declared === "list")) return prompt;
+  return { ...prompt, tools: prompt.tools.filter((t) => t.declared !== "list") };
+}
+
+/** A tool that was searched for is called in a namespace of its own name, and declared without one. */
+function withoutOwnNamespace(called: Original, tools: readonly Tool[]): Original {
+  if (called.namespace === undefined || called.namespace !== called.name) return called;
+  const declared = (namespace: string | undefined) =>
+    tools.some((t) => t.kind !== "opaque" && t.name === called.name && t.namespace === namespace);
+  return !declared(called.namespace) && declared(undefined) ? { ...called, namespace: undefined } : called;
 }
 
 function legalName(original: Original, forms: ToolForms): string {

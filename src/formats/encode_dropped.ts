@@ -10,7 +10,7 @@ export function foreignFields(prompt: Prompt, format: FormatName): string[] {
   if (prompt.tools.some((tool) => tool.kind === "opaque" && tool.format !== format)) names.push("tools");
   const foreign = (content: readonly Content[]): boolean =>
     content.some((c) =>
-      c.type === "opaque" ? c.format !== format : c.type === "result" && foreign(c.content)
+      c.type === "opaque" ? c.format !== format && !c.told : c.type === "result" && foreign(c.content)
     );
   if (prompt.turns.some((turn) => foreign(turn.content))) {
     names.push(prompt.format === "responses" ? "input" : "messages");

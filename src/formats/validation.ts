@@ -74,7 +74,7 @@ export function unsupported(message: string, param: string): Failure {
 }
 
 /** `messages[2].content`, the whole body being `the request`. */
-function pathText(loc: Path): string {
+export function pathText(loc: Path): string {
   let text = "";
   for (const step of loc) text += typeof step === "number" ? `[${step}]` : text === "" ? step : `.${step}`;
   return text === "" ? "the request" : text;

@@ -21,7 +21,9 @@ export function readMessagesRequest(body: Wild): Carried {
   const book = new CallBook(into);
   readContent(into, book, "system", body.system);
   for (const m of list(body.messages)) readContent(into, book, text(m.role) as CarriedRole, m.content);
-  for (const tool of list(body.tools)) {
+  const added = list(body.messages).flatMap((m) => list(m.content))
+    .map((block) => wild(wild(block.tool).definition)).filter((tool) => tool.name !== undefined);
+  for (const tool of [...list(body.tools), ...added]) {
     const type = text(tool.type);
     if (type !== "" && type !== "custom" && type !== "function") continue;
     into.tools.push(functionOf(tool));

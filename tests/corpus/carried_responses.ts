@@ -44,7 +44,10 @@ export function readResponsesRequest(body: Wild): Carried {
       into.tools.push({ name: text(t.name), schema: "custom", description: text(t.description) });
     } else if (t.type === "function") into.tools.push(functionOf(t));
   };
-  for (const t of list(body.tools)) {
+  const declared = list(body.input).filter((item) =>
+    item.type === "additional_tools" || item.type === "tool_search_output"
+  ).flatMap((item) => list(item.tools));
+  for (const t of [...list(body.tools), ...declared]) {
     if (t.type === "namespace") list(t.tools).forEach(tool);
     else tool(t);
   }

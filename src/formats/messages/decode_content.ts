@@ -3,23 +3,18 @@
  * them all.
  *
  * Blocks of searches that the gateway made are left out: their results are not carried into the next request. Blocks
- * without a word in the vocabulary (other server tools, `container_upload`, `compaction`) are kept whole for a provider of
- * this format.
+ * without a word in the vocabulary (other server tools, `container_upload`) are kept whole for a provider of this format.
  */
-import { decodeCacheMark } from "../cache_mark.ts";
 import { decodeUrl } from "../media.ts";
-import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
-import type { Mistake } from "../../exchange/failure.ts";
-import type { CacheMark, Content, Extra, Role, Source } from "../../exchange/prompt.ts";
+import { array, isObject, type Loose, rest, string } from "../../exchange/json.ts";
+import type { Content, Role, Source } from "../../exchange/prompt.ts";
 import { isSealed, type Proof, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { SUMMARY_HEAD } from "../summary_head.ts";
 import { decodeCitations } from "./citations.ts";
+import { readToolChange } from "./decode_tools.ts";
+import { type DecodeState, marks } from "./marks.ts";
 import { decodeMedia } from "./media.ts";
-
-export interface DecodeState {
-  unseal: Unseal;
-  mistakes: Mistake[];
-}
 
 /** Where contents stand; a tool result holds fewer kinds. */
 type Place = Role | "result";
@@ -111,10 +106,40 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
         break;
       case "web_search_tool_result":
         return;
+      case "compaction":
+        return readCompaction(block, loc, state, out);
+      case "tool_addition":
+      case "tool_removal": {
+        const told = readToolChange(block, loc, state);
+        if (told !== undefined) {
+          out.push({ type: "opaque", format: "messages", value: block, ...(told && { told }) });
+        }
+        return;
+      }
     }
   }
   out.push({ type: "opaque", format: "messages", value: block });
 }
+
+/** Field of a text's `extra`: the block that it was, for a provider of this format. */
+export const WHOLE_BLOCK = "whole_block";
+
+/** A provider of another format reads the summary. */
+function readCompaction(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
+  array(block.tool_changes).forEach((change, i) => {
+    if (isObject(change)) readToolChange(change, [...loc, "tool_changes", i], state);
+  });
+  const summary = string(block.content) ?? "";
+  if (summary.trim() === "") {
+    out.push({ type: "opaque", format: "messages", value: block });
+    return;
+  }
+  const extra = { format: "messages" as const, fields: { [WHOLE_BLOCK]: block } };
+  const { cache } = marks(block, EMPTY);
+  out.push({ type: "text", text: SUMMARY_HEAD + summary, extra, ...(cache && { cache }) });
+}
+
+const EMPTY: ReadonlySet<string> = new Set();
 
 function readText(block: Loose, loc: Path, place: Place, state: DecodeState, out: Content[]): void {
   const text = requiredString(block, "text", loc, state);
@@ -267,23 +292,4 @@ function requiredString(block: Loose, field: string, loc: Path, state: DecodeSta
   if (typeof value === "string") return value;
   wrongKind(state.mistakes, [...loc, field], "a string", "string_type", value);
   return undefined;
-}
-
-const MARK_FIELDS = new Set(["type", "ttl"]);
-
-/** The cache mark, and the fields that the vocabulary has no word for. */
-export function marks(
-  block: Loose,
-  fields: ReadonlySet<string>,
-  source?: Loose,
-): { cache?: CacheMark; extra?: Extra } {
-  const mark = block.cache_control;
-  let unknown = rest(block, fields);
-  if (source) unknown = { ...unknown, source };
-  if (!isObject(mark)) return unknown ? { extra: { format: "messages", fields: unknown } } : {};
-  if (rest(mark, MARK_FIELDS)) unknown = { ...unknown, cache_control: mark };
-  return {
-    cache: decodeCacheMark(mark),
-    ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
-  };
 }

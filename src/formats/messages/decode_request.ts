@@ -13,11 +13,12 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
+import { changedTools } from "../history_tools.ts";
 import { type BodyFields, type bodyOf, checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
-import { type DecodeState } from "./decode_content.ts";
 import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
+import type { DecodeState } from "./marks.ts";
 
 const object = () => z.nullish(z.looseObject({}));
 
@@ -71,7 +72,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
 }
 
 function decode(body: unknown, context: DecodeRequest): Prompt {
-  const state: DecodeState = { unseal: context.unseal, mistakes: [] };
+  const state: DecodeState = { unseal: context.unseal, mistakes: [], changes: [] };
   if (!isObject(body)) {
     wrongKind(state.mistakes, [], "an object", "dict_type", body);
     refuse(state.mistakes);
@@ -86,8 +87,11 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
   const decoded = decodeTools(given, state);
   const choice = decodeToolChoice(request.tool_choice, state);
-  const tools = withoutRepeats(decoded.tools, state.mistakes);
-  const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, tools);
+  const tools = changedTools(withoutRepeats(decoded.tools, state.mistakes), state.changes);
+  const wanted = decoded.search && state.search
+    ? { ...decoded.search, ...state.search }
+    : decoded.search ?? state.search;
+  const chosen = chooseSearch(wanted, request.tool_choice, choice.toolChoice, tools);
   checkChoice(chosen.toolChoice, tools, state.mistakes, ["tool_choice"]);
   refuse(state.mistakes);
   const valid = request as z.output<ReturnType<typeof bodyOf<typeof FIELDS>>>;

@@ -6,11 +6,11 @@
  * provider and read pages or run code are refused; every other typed tool is kept whole for a provider of this format.
  */
 import { Failure } from "../../exchange/failure.ts";
-import { boolean, isObject, type Loose, string } from "../../exchange/json.ts";
+import { boolean, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
-import { mistake, type Path, shown, wrongKind } from "../validation.ts";
-import { type DecodeState, marks } from "./decode_content.ts";
+import { mistake, type Path, pathText, shown, wrongKind } from "../validation.ts";
+import { type DecodeState, marks } from "./marks.ts";
 
 const OWN = new Set(["type", "cache_control", "name", "description", "input_schema", "strict"]);
 
@@ -25,34 +25,62 @@ export function decodeTools(
   const decoded: Tool[] = [];
   let search: SearchOptions | undefined;
   tools.forEach((tool, i) => {
-    const loc = ["tools", i];
-    if (!isObject(tool)) return wrongKind(state.mistakes, loc, "an object", "dict_type", tool);
-    const type = tool.type ?? undefined;
-    if (type === undefined || type === "custom") {
-      pushTool(tool, tool.input_schema, OWN, loc, state, decoded);
-    } else if (typeof type !== "string") {
-      wrongKind(state.mistakes, [...loc, "type"], "a string", "string_type", type);
-    } else if (type === "function") {
-      if (tool.function === undefined) pushTool(tool, tool.parameters, FLAT, loc, state, decoded);
-      else if (!isObject(tool.function)) {
-        wrongKind(state.mistakes, [...loc, "function"], "an object", "dict_type", tool.function);
-      } else {
-        const wrapped = { ...tool.function, cache_control: tool.cache_control };
-        pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], state, decoded, tool);
-      }
-    } else if (type.startsWith("web_search_") || isSearchType(type)) {
-      search = decodeSearchOptions(tool, loc, state.mistakes);
-    } else if (/^(?:web_fetch|code_execution)(?:_|$)/.test(type)) {
-      throw new Failure(
-        "feature_not_supported",
-        `Cannot use the tool ${
-          shown(type)
-        }: page fetching and code execution at the provider are not supported.`,
-        { param: `tools[${i}]` },
-      );
-    } else decoded.push({ kind: "opaque", format: "messages", value: tool });
+    search = decodeTool(tool, ["tools", i], state, decoded) ?? search;
   });
   return { tools: decoded, ...(search && { search }) };
+}
+
+/**
+ * Changes of the tools that blocks of the messages ask for; `changes` and `search` are added to. Undefined: the block is to
+ * be left out, since the search that it declares is the gateway's own. Else whether another format is told as much.
+ */
+export function readToolChange(
+  block: Loose,
+  loc: Path,
+  state: DecodeState,
+): boolean | undefined {
+  const tool = object(block.tool);
+  if (tool.type === "tool_definition") {
+    const tools: Tool[] = [];
+    const search = decodeTool(tool.definition, [...loc, "tool", "definition"], state, tools);
+    for (const add of tools) state.changes.push({ add });
+    if (search === undefined) return tools.length > 0;
+    state.search = { ...state.search, ...search };
+    return undefined;
+  }
+  const name = string(tool.name);
+  if (tool.type !== "tool_reference" || name === undefined) return false;
+  state.changes.push(block.type === "tool_removal" ? { remove: name } : { back: name });
+  return true;
+}
+
+/** Adds the tool to `out`, or gives the options of the search that it is. */
+function decodeTool(tool: unknown, loc: Path, state: DecodeState, out: Tool[]): SearchOptions | undefined {
+  if (!isObject(tool)) return void wrongKind(state.mistakes, loc, "an object", "dict_type", tool);
+  const type = tool.type ?? undefined;
+  if (type === undefined || type === "custom") {
+    pushTool(tool, tool.input_schema, OWN, loc, state, out);
+  } else if (typeof type !== "string") {
+    wrongKind(state.mistakes, [...loc, "type"], "a string", "string_type", type);
+  } else if (type === "function") {
+    if (tool.function === undefined) pushTool(tool, tool.parameters, FLAT, loc, state, out);
+    else if (!isObject(tool.function)) {
+      wrongKind(state.mistakes, [...loc, "function"], "an object", "dict_type", tool.function);
+    } else {
+      const wrapped = { ...tool.function, cache_control: tool.cache_control };
+      pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], state, out, tool);
+    }
+  } else if (type.startsWith("web_search_") || isSearchType(type)) {
+    return decodeSearchOptions(tool, loc, state.mistakes);
+  } else if (/^(?:web_fetch|code_execution)(?:_|$)/.test(type)) {
+    throw new Failure(
+      "feature_not_supported",
+      `Cannot use the tool ${
+        shown(type)
+      }: page fetching and code execution at the provider are not supported.`,
+      { param: pathText(loc) },
+    );
+  } else out.push({ kind: "opaque", format: "messages", value: tool });
 }
 
 function pushTool(

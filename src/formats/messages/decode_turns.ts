@@ -2,7 +2,8 @@
 import { isObject, rest, string } from "../../exchange/json.ts";
 import type { Role, Turn } from "../../exchange/prompt.ts";
 import { mistake, shown, wrongKind } from "../validation.ts";
-import { type DecodeState, readContent } from "./decode_content.ts";
+import { readContent } from "./decode_content.ts";
+import type { DecodeState } from "./marks.ts";
 
 export function readSystem(system: unknown, state: DecodeState): Turn[] {
   if (system === undefined || system === null) return [];

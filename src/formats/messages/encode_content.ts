@@ -12,7 +12,7 @@ import {
   type ResultContent,
 } from "../../exchange/prompt.ts";
 import { replayedCitations } from "./citations.ts";
-import { INSIDE, textOfBlocks } from "./decode_content.ts";
+import { INSIDE, textOfBlocks, WHOLE_BLOCK } from "./decode_content.ts";
 import { legalId } from "./encode_turn_order.ts";
 
 export function encodeContents(contents: readonly Content[], own: boolean): Loose[] {
@@ -34,6 +34,8 @@ export function encodeContents(contents: readonly Content[], own: boolean): Loos
 function encodeContent(c: Content, own: boolean): Loose | undefined {
   switch (c.type) {
     case "text": {
+      const whole = own ? extraOf(c.extra, "messages")?.[WHOLE_BLOCK] : undefined;
+      if (whole !== undefined) return whole as Loose;
       // "text content blocks must be non-empty", and for other callers' sake must not be blank either.
       if (c.text === "" || (!own && c.text.trim() === "")) return undefined;
       const citations = own ? replayedCitations(c.citations) : [];

@@ -8,12 +8,14 @@ import { objectSchema } from "./encode_schema.ts";
 export function encodeTools(prompt: Prompt): Loose[] {
   const allowed = prompt.toolChoice?.type === "allowed" ? new Set(prompt.toolChoice.names) : undefined;
   const tools: Loose[] = [];
+  const own = prompt.format === "messages";
   for (const tool of prompt.tools) {
+    if (own && tool.declared === "history") continue;
     if (tool.kind === "opaque") {
       if (tool.format === "messages") tools.push(tool.value);
     } else if (!allowed || allowed.has(tool.name)) {
       tools.push(
-        tool.kind === "function" ? encodeTool(tool, prompt.format === "messages") : {
+        tool.kind === "function" ? encodeTool(tool, own) : {
           name: tool.name,
           ...(tool.description !== undefined && { description: tool.description }),
           input_schema: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
@@ -40,10 +42,11 @@ function encodeTool(tool: FunctionTool, own: boolean): Loose {
   };
 }
 
-/** Undefined without tools: the API refuses a choice among none. */
+/** Undefined without tools, listed or in the turns: the API refuses a choice among none. */
 export function encodeToolChoice(prompt: Prompt, tools: readonly Loose[]): Loose | undefined {
   const { toolChoice: choice, parallelCalls } = prompt;
-  if (tools.length === 0 || (choice === undefined && parallelCalls === undefined)) return undefined;
+  const some = tools.length > 0 || prompt.tools.some((tool) => tool.declared === "history");
+  if (!some || (choice === undefined && parallelCalls === undefined)) return undefined;
   if (choice?.type === "none") return { type: "none" };
   const single = parallelCalls === undefined ? {} : { disable_parallel_tool_use: !parallelCalls };
   if (choice?.type === "tool") return { type: "tool", name: choice.name, ...single };

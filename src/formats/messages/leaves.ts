@@ -39,8 +39,14 @@ const SOURCE = objectOf({
 const source: Rule = (walk, holder, key, path) =>
   (typeof holder[key] === "string" ? text : SOURCE)(walk, holder, key, path);
 
+const DEFINED = objectOf({ ...TOOL, name: fixed, description: text, input_schema: json });
+
+/** A block that declares a tool or takes one away. */
+const CHANGE = { type: setting, tool: objectOf({ type: setting, name: fixed, definition: DEFINED }) };
+
 const BLOCKS = parts(objectOf({
-  type: setting,
+  ...CHANGE,
+  tool_changes: list(objectOf(CHANGE)),
   text: partText,
   citations: citations(),
   source,
@@ -81,7 +87,7 @@ export const LEAVES = shape({
   model: opaque,
   system: BLOCKS,
   messages: messageList({ role: setting, name: senderName, content: BLOCKS }, { named: false }),
-  tools: list(objectOf({ ...TOOL, name: fixed, description: text, input_schema: json })),
+  tools: list(DEFINED),
   tool_choice: setting,
   ...settings(
     ..."stream max_tokens temperature top_p top_k thinking service_tier cache_control betas inference_geo speed"

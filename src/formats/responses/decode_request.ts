@@ -6,10 +6,11 @@ import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, roundedFields, string } from "../../exchange/json.ts";
-import type { OutputShape, Prompt, Turn } from "../../exchange/prompt.ts";
+import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
+import { changedTools } from "../history_tools.ts";
 import {
   type BodyFields,
   checkerOf,
@@ -75,14 +76,14 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   }
 
   const { tools: listed, search: options } = decodeTools(body.tools, mistakes);
-  const tools = withoutRepeats(listed, mistakes);
+  const { turns, references, changes, search: added } = decodeInput(body.input, mistakes, context.unseal);
+  const tools = changedTools(withoutRepeats(listed, mistakes), changes);
   const choice = decodeToolChoice(body.tool_choice, mistakes);
-  const { search, toolChoice } = chooseSearch(options, body.tool_choice, choice, tools);
+  const wanted = options && added ? { ...options, ...added } : options ?? added;
+  const { search, toolChoice } = chooseSearch(wanted, body.tool_choice, choice, tools);
   const reasoning = decodeEffort(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
-  const { turns, references } = decodeInput(body.input, mistakes, context.unseal);
-  // Items may declare tools, too.
-  if (!turns.some(declares)) checkChoice(toolChoice, tools, mistakes, ["tool_choice"]);
+  checkChoice(toolChoice, tools, mistakes, ["tool_choice"]);
   refuse(mistakes);
   const instructions = string(body.instructions);
   const passedOver = references ? ["item_reference"] : undefined;
@@ -138,10 +139,6 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
   return prompt;
-}
-
-function declares({ role, content }: Turn): boolean {
-  return role === "system" && content.some((c) => c.type === "opaque");
 }
 
 function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): void {

@@ -18,7 +18,7 @@ import {
   type ToolChoice,
 } from "../../exchange/prompt.ts";
 import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
-import { mistake, MOST_TOOLS, type Path, shown, wrongKind } from "../validation.ts";
+import { mistake, MOST_TOOLS, type Path, pathText, shown, wrongKind } from "../validation.ts";
 
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
 const REFUSED =
@@ -30,20 +30,22 @@ const CUSTOM = new Set(["type", "name", "description", "format", "cache_control"
 
 const NAMESPACE = new Set(["type", "name", "tools"]);
 
+/** @param at where the list stands */
 export function decodeTools(
   value: unknown,
   mistakes: Mistake[],
+  at: Path = ["tools"],
 ): { tools: Tool[]; search: SearchOptions | undefined } {
   const tools: Tool[] = [];
   let search: SearchOptions | undefined;
   const list = array(value);
   if (list.length > MOST_TOOLS) {
-    mistake(mistakes, "too_long", ["tools"], `expected at most ${MOST_TOOLS}, got ${list.length}`);
+    mistake(mistakes, "too_long", at, `expected at most ${MOST_TOOLS}, got ${list.length}`);
     return { tools, search };
   }
   for (let i = 0; i < list.length; i++) {
     const tool = list[i];
-    const loc = ["tools", i];
+    const loc = [...at, i];
     if (!isObject(tool)) {
       wrongKind(mistakes, loc, "a tool", "dict_type", tool);
       continue;
@@ -54,8 +56,8 @@ export function decodeTools(
     else if (runsCode(type, tool)) {
       throw new Failure(
         "feature_not_supported",
-        `Cannot use tools[${i}]: ${type} would fetch pages or run code at the provider.`,
-        { param: `tools[${i}]` },
+        `Cannot use ${pathText(loc)}: ${type} would fetch pages or run code at the provider.`,
+        { param: pathText(loc) },
       );
     } else if (type === "namespace") decodeNamespace(tool, loc, mistakes, tools);
     else {tools.push(

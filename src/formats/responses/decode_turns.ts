@@ -8,26 +8,44 @@
 import { ownExtra } from "../../exchange/prompt.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import type { Content, ReasoningContent, ResultContent, Turn } from "../../exchange/prompt.ts";
+import type {
+  Content,
+  ReasoningContent,
+  ResultContent,
+  Role,
+  SearchOptions,
+  Turn,
+} from "../../exchange/prompt.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { isSearchType } from "../decode_search.ts";
+import type { ToolChange } from "../history_tools.ts";
 import { decodeParts } from "./decode_content.ts";
+import { decodeTools } from "./decode_tools.ts";
 
 const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call"]);
 
-/** `references`: some items were references to stored ones. */
-export function decodeInput(
-  input: unknown,
-  mistakes: Mistake[],
-  unseal: Unseal,
-): { turns: Turn[]; references: boolean } {
+/** Items whose `tools` may be called from there on. */
+const DECLARING: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
+
+interface Input {
+  turns: Turn[];
+  /** Some items were references to stored ones. */
+  references: boolean;
+  /** Tools that items declare. */
+  changes: ToolChange[];
+  /** The search, where items declare it. */
+  search?: SearchOptions;
+}
+
+export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Input {
   if (typeof input === "string") {
     const turn: Turn = { role: "user", content: [{ type: "text", text: input }], plain: true };
-    return { turns: [turn], references: false };
+    return { turns: [turn], references: false, changes: [] };
   }
   if (!Array.isArray(input)) {
     wrongKind(mistakes, ["input"], "a string or an array of items", "list_type", input);
-    return { turns: [], references: false };
+    return { turns: [], references: false, changes: [] };
   }
   if (input.length === 0) mistake(mistakes, "too_short", ["input"], "expected at least 1 item, got 0");
   const reader = new ItemReader(mistakes, unseal);
@@ -40,9 +58,11 @@ const CALL = new Set(["type", "call_id", "name", "namespace", "arguments", "inpu
 const RESULT = new Set(["type", "call_id", "output"]);
 const REASONING = new Set(["type", "summary", "content", "encrypted_content", "status"]);
 
-class ItemReader {
+class ItemReader implements Input {
   readonly turns: Turn[] = [];
   references = false;
+  readonly changes: ToolChange[] = [];
+  search: SearchOptions | undefined;
   readonly #names = new Map<string, string>();
 
   constructor(private readonly mistakes: Mistake[], private readonly unseal: Unseal) {}
@@ -75,9 +95,26 @@ class ItemReader {
         // falls through
       default: {
         const role = type.endsWith("_output") ? "user" : type === "additional_tools" ? "system" : "assistant";
+        if (DECLARING.has(type) && Array.isArray(item.tools)) {
+          return this.#declare(item, item.tools, role, [...loc, "tools"]);
+        }
         this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item }] });
       }
     }
+  }
+
+  /** A search among the tools is the gateway's own, and reaches no provider. */
+  #declare(item: Loose, declared: readonly unknown[], role: Role, loc: Path): void {
+    const { tools, search } = decodeTools(declared, this.mistakes, loc);
+    for (const tool of tools) this.changes.push({ add: tool });
+    let value = item;
+    if (search) {
+      this.search = { ...this.search, ...search };
+      value = { ...item, tools: declared.filter((tool) => !isSearchType(string(object(tool).type) ?? "")) };
+      if (array(value.tools).length === 0) return;
+    }
+    const told = tools.length > 0 && { told: true };
+    this.turns.push({ role, content: [{ type: "opaque", format: "responses", value, ...told }] });
   }
 
   #message(item: Loose, loc: Path): void {

@@ -73,8 +73,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const include = encodeInclude(prompt, reasons, logprobs);
   if (include.length > 0) body.include = include;
   const tools = encodeTools(prompt);
-  if (tools.length > 0) {
-    body.tools = tools;
+  if (tools.length > 0) body.tools = tools;
+  // Among tools that the input declares, too.
+  if (tools.length > 0 || own) {
     const choice = encodeToolChoice(prompt);
     if (choice !== undefined) body.tool_choice = choice;
   }

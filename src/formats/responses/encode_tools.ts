@@ -16,6 +16,7 @@ export function encodeTools(prompt: Prompt): Loose[] {
   const wire: Loose[] = [];
   let space: { name: string; tools: Loose[] } | undefined;
   for (const tool of prompt.tools) {
+    if (own && tool.declared === "history") continue;
     if (tool.kind === "opaque") {
       if (tool.format === "responses") wire.push(tool.value);
       space = undefined;

@@ -44,6 +44,10 @@ const reasoned: Rule = (walk, holder, key, path) => {
 const itemName: Rule = (walk, holder, key, path) =>
   (typeof holder.role === "string" ? senderName : fixed)(walk, holder, key, path);
 
+const TOOLS = list(
+  objectOf({ type: setting, name: fixed, description: text, parameters: json, format: json }),
+);
+
 const ITEM = {
   type: setting,
   role: setting,
@@ -59,13 +63,14 @@ const ITEM = {
   arguments: jsonText,
   input: text,
   output: PARTS,
+  tools: TOOLS,
 };
 
 export const LEAVES = shape({
   model: opaque,
   instructions: text,
   input: messageList(ITEM, { named: true }),
-  tools: list(objectOf({ type: setting, name: fixed, description: text, parameters: json, format: json })),
+  tools: TOOLS,
   tool_choice: setting,
   text: objectOf({ format: json, verbosity: setting }),
   ...settings(

@@ -5,12 +5,10 @@
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose } from "../../exchange/json.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
+import { SUMMARY_HEAD } from "../summary_head.ts";
 
 /** Types of items that stand for a compacted conversation. */
 export const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
-
-/** What stands before a summary in a later request. */
-const HEAD = "Summary of the conversation up to here, whose messages were left out:\n\n";
 
 /**
  * A request whose sealed summaries are messages; the same request where it has none. Throws `validation_error` for one that
@@ -38,7 +36,11 @@ function openSummary(
 ): Loose {
   const proof = unseal(encrypted_content);
   if (proof?.kind === "summary") {
-    return { type: "message", role: "user", content: [{ type: "input_text", text: HEAD + proof.data }] };
+    return {
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: SUMMARY_HEAD + proof.data }],
+    };
   }
   const message =
     `Cannot read input.${at}.encrypted_content: expected a compaction as it was given to this account.`;

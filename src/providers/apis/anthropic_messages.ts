@@ -6,6 +6,7 @@ import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
 const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
+const OWN: ToolForms = { ...FUNCTIONS, history: true };
 
 /** Pages of at most 1,000; `after_id` is the last id of the page before. `max_tokens` is the cap on output. */
 const MODELS: ModelsList = {
@@ -40,6 +41,6 @@ export const anthropicMessagesApi: ProviderApi = {
   modelsList: MODELS,
   keyHeaders: (key) => ({ "x-api-key": key }),
   address: (baseUrl) => `${baseUrl}/messages`,
-  toolForms: () => FUNCTIONS,
+  toolForms: (from) => from === "messages" ? OWN : FUNCTIONS,
   severalAnswers: () => false,
 };
