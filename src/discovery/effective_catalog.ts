@@ -13,6 +13,12 @@ function hasNoCredential({ passCredentials, auth }: ConfiguredProvider): boolean
   return passCredentials === true && auth.type === "key" && auth.key === "";
 }
 
+/** Nobody can ask it: the models that are known of its preset are there. */
+function isSilent(settings: ConfiguredProvider): boolean {
+  return hasNoCredential(settings) ||
+    PRESETS.some(({ name, list }) => name === doorOf(settings) && list === null);
+}
+
 /** The door that a provider is: the preset it follows, or the one whose address it has. */
 function doorOf({ preset, baseUrl }: ConfiguredProvider): string | null {
   return preset ?? PRESETS.find((known) => known.baseUrl === baseUrl)?.name ?? null;
@@ -28,7 +34,7 @@ export async function askedOf(config: Config, credentials: Credentials): Promise
   const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
   const opened = await credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
-    if (settings.api.modelsList === null || hasNoCredential(settings)) return [];
+    if (settings.api.modelsList === null || isSilent(settings)) return [];
     const door = doorOf(settings);
     if (discover !== true && door === null && routed.has(settings.name)) return [];
     const { auth: _, ...provider } = settings;
@@ -51,7 +57,7 @@ export async function effectiveModels(
     preset: doorOf(provider),
     models: lists.get(provider.name) ?? deployed(provider, config.models),
   }));
-  const known = new Set(config.providers.filter(hasNoCredential).map(({ name }) => name));
+  const known = new Set(config.providers.filter(isSilent).map(({ name }) => name));
   if (doors.every(({ preset, models }) => preset === null && models === null)) return config.models;
   const [{ mergeCatalog }, { openFacts }] = await Promise.all([
     import("../models/discovered/merge.ts"),

@@ -196,7 +196,8 @@ const PROVIDER = fields({
     };
   }
   const api = inDialect(apiNamed(name!), preset ?? null, rest.baseUrl);
-  return { ...rest, preset: preset ?? null, api, auth: credential };
+  const listed = kind?.list === undefined ? api : { ...api, modelsList: kind.list };
+  return { ...rest, preset: preset ?? null, api: listed, auth: credential };
 });
 
 /** A provider whose credential is not opened yet. */

@@ -4,6 +4,8 @@
  *
  * Addresses and variables are those of the vendors' documentation and of models.dev.
  */
+import type { ModelsList } from "./apis/mod.ts";
+import { CLOUDFLARE_LIST, GITHUB_LIST } from "./apis/vendor_lists.ts";
 import { AZURE } from "./clouds/azure.ts";
 import { BEDROCK, BEDROCK_MANTLE } from "./clouds/bedrock.ts";
 import type { CloudField, CloudKind } from "./clouds/cloud.ts";
@@ -19,6 +21,8 @@ export interface Preset {
   readonly keys: readonly string[];
   /** The vendor's own variable for another address, and what is put behind its value to make a `base_url`. */
   readonly otherUrl?: { readonly variable: string; readonly path: string };
+  /** How its models are listed, if not as its API has it. Null: nowhere, so that the known ones are there. */
+  readonly list?: ModelsList | null;
   /** Without a key it is called with the credential of the machine. */
   readonly cloud?: CloudKind;
 }
@@ -53,7 +57,7 @@ export const PRESETS: readonly Preset[] = [
   chat("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
   chat("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
   chat("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
-  chat("perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+  { ...chat("perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY"), list: null },
   chat("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
   chat("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
   chat("alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
@@ -61,7 +65,7 @@ export const PRESETS: readonly Preset[] = [
   chat("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN"),
   chat("deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
   chat("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-  chat("github", "https://models.github.ai/inference", "GITHUB_TOKEN"),
+  { ...chat("github", "https://models.github.ai/inference", "GITHUB_TOKEN"), list: GITHUB_LIST },
   {
     name: "minimax",
     api: "anthropic-messages",
@@ -75,6 +79,7 @@ export const PRESETS: readonly Preset[] = [
     api: "openai-chat",
     baseUrl: "https://api.cloudflare.com/client/v4/accounts/${CLOUDFLARE_ACCOUNT_ID}/ai/v1",
     keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+    list: CLOUDFLARE_LIST,
   },
   { name: "azure", api: "openai-responses", baseUrl: "", keys: ["AZURE_OPENAI_API_KEY"], cloud: AZURE },
   { name: "bedrock", api: "bedrock-converse", baseUrl: "", keys: [], cloud: BEDROCK },

@@ -392,3 +392,57 @@ Deno.test("lists are kept on disk for a start while the provider is away, and fo
   for (const one of [first, second, later, moved]) one.close();
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("GitHub and Cloudflare list their models elsewhere; Perplexity has no list, and has the known ones", async () => {
+  const provider = loopbackProvider(({ path }) =>
+    path === "/catalog/models"
+      ? Response.json([
+        {
+          id: "openai/gpt-4.1",
+          name: "OpenAI GPT-4.1",
+          publisher: "OpenAI",
+          limits: { max_input_tokens: 1_048_576, max_output_tokens: 32_768 },
+          supported_output_modalities: ["text"],
+        },
+        { id: "openai/text-embedding-3-small", limits: { max_input_tokens: 8191, max_output_tokens: null } },
+      ])
+      : path.startsWith("/ai/models/search")
+      ? Response.json({ success: true, result: found(new URL(path, "http://x").searchParams) })
+      : new Response("404 page not found", { status: 404 })
+  );
+  function found(asked: URLSearchParams) {
+    const all = Array.from({ length: 103 }, (_, i) => ({
+      id: crypto.randomUUID(),
+      name: i === 101 ? "@cf/openai/gpt-oss-120b" : i === 102 ? "@cf/meta/llama-3-9b" : `@cf/baai/bge-${i}`,
+      task: { name: i < 101 ? "Text Embeddings" : "Text Generation" },
+      properties: [{ property_id: "context_window", value: "32000" }, { property_id: "beta", value: "true" }],
+    }));
+    const size = Number(asked.get("per_page"));
+    return all.slice((Number(asked.get("page")) - 1) * size).slice(0, size);
+  }
+  await withGateway({
+    providers: {
+      github: { base_url: `${provider.url}/inference`, api_key: "k" },
+      perplexity: { base_url: provider.url, api_key: "k" },
+      cloudflare: { base_url: `${provider.url}/ai/v1`, api_key: "k" },
+    },
+    catalog: { unpriced: "free" },
+  }, async (gateway) => {
+    const all = await ids(gateway);
+    assertEquals(all.filter((id) => id.startsWith("openai/")), ["openai/gpt-4.1", "openai/gpt-oss-120b"]);
+    assert(all.includes("meta/llama-3-9b") && !all.some((id) => id.includes("bge")), all.join());
+    assert(all.includes("perplexity/sonar"), all.join());
+    const headers = { authorization: `Bearer ${SECRET}` };
+    const entry = await (await fetch(`${gateway.url}/v1/models/openai/gpt-4.1`, { headers })).json();
+    assertEquals([entry.context_length, entry.max_completion_tokens], [1_048_576, 32_768]);
+    const small = await (await fetch(`${gateway.url}/v1/models/meta/llama-3-9b`, { headers })).json();
+    assertEquals(small.context_length, 32_000);
+    assertEquals(gateway.logged.filter((line) => line.includes("cannot list")), []);
+  });
+  assertEquals(provider.seen.map(({ path }) => path).sort(), [
+    "/ai/models/search?per_page=100&page=1",
+    "/ai/models/search?per_page=100&page=2",
+    "/catalog/models",
+  ]);
+  await provider.close();
+});
