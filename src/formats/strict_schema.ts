@@ -121,6 +121,12 @@ export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): st
   return lost;
 }
 
+/** Where a caller asked for an answer that follows a schema exactly, and words to the model stand in for a grammar. */
+export function lostExactness({ output, format }: Prompt): string[] {
+  const exact = output?.type === "schema" && (output.strict ?? format === "messages");
+  return exact ? [`${FIELD_OF[format]}.strict`] : [];
+}
+
 const FIELD_OF: Readonly<Record<FormatName, string>> = {
   chat_completions: "response_format",
   messages: "output_config.format",

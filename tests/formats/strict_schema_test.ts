@@ -87,3 +87,45 @@ Deno.test("strict of other formats is listed where the provider has nothing like
   const own = convert("chat_completions", { ...asked, tools: open }, "chat_completions", "gpt-4o");
   assertEquals([own.body.tools, own.dropped], [open, []]);
 });
+
+Deno.test("a schema that words stand in for is said to be no strict one, at every API and to callers of all formats", () => {
+  const schema = closed({ a: STRING });
+  const asked = {
+    chat_completions: {
+      messages: [{ role: "user", content: "Hi" }],
+      response_format: { type: "json_schema", json_schema: { name: "n", strict: true, schema } },
+    },
+    messages: {
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }],
+      output_config: { format: { type: "json_schema", schema } },
+    },
+    responses: {
+      input: "Hi",
+      text: { format: { type: "json_schema", name: "n", strict: true, schema } },
+    },
+  };
+  const field = {
+    chat_completions: "response_format.strict",
+    messages: "output_config.format.strict",
+    responses: "text.format.strict",
+  };
+  for (const target of ["chat_completions", "responses", "messages", "gemini", "converse"] as const) {
+    for (const caller of ["chat_completions", "messages", "responses"] as const) {
+      // These are passed on as they came, and the provider answers for them.
+      const own = caller === target && target !== "chat_completions";
+      const model = target === "messages" || target === "converse" ? "anthropic.claude-haiku-4-5" : "m";
+      const told = (features: Set<string> | null) =>
+        convert(caller, asked[caller], target, model, { features }).dropped;
+      assertEquals(told(new Set(["tools"])), own ? [] : [field[caller]], `${caller} ${target}`);
+      assertEquals(told(new Set(["structured_outputs"])), [], `${caller} ${target}`);
+    }
+  }
+});
+
+Deno.test("a schema that nobody wants exactly is not said to be lost", () => {
+  const format = { type: "json_schema", json_schema: { name: "n", schema: closed({ a: STRING }) } };
+  const body = { messages: [{ role: "user", content: "Hi" }], response_format: format };
+  const features = new Set(["response_format"]);
+  assertEquals(convert("chat_completions", body, "gemini", "m", { features }).dropped, []);
+});

@@ -16,7 +16,7 @@ import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
-import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
+import { keepsStrictOutput, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { decodeEffort, EFFORT_FIELDS, saysEffort } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
@@ -45,7 +45,10 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     reasons: wantsReasoning(prompt, context.model),
   });
   mustSay(messages, prompt);
-  if (shape.instruction) instruct(messages, shape.instruction);
+  if (shape.instruction) {
+    instruct(messages, shape.instruction);
+    dropped.push(...lostExactness(prompt));
+  }
 
   const body: Loose = {
     ...(own && prompt.unknown),

@@ -12,7 +12,7 @@ import { answerSchema } from "../messages/encode_schema.ts";
 import { withinRanges } from "../ranges.ts";
 import { takes } from "../refused_parameters.ts";
 import { mustSay } from "../validation.ts";
-import { lostStrictness } from "../strict_schema.ts";
+import { lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeCachePoint } from "./encode_content.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { DocumentNames } from "./encode_media.ts";
@@ -76,6 +76,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const hints = { user: false, metadata: false, cacheKey: false, cache: rules.caches };
   for (const hint of lostHints(prompt, hints)) dropped.add(hint);
   for (const field of lostStrictness(prompt, "other")) dropped.add(field);
+  if (shape.instruction !== undefined) { for (const field of lostExactness(prompt)) dropped.add(field); }
   return { body, dropped: [...dropped] };
 }
 

@@ -12,6 +12,7 @@ import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
 import { encodeEffort } from "./encode_effort.ts";
+import { lostExactness } from "../strict_schema.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { versionOf, type WirePart } from "./wire.ts";
 
@@ -47,7 +48,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (budget >= 0 && thinking?.thinkingBudget !== undefined && thinking.thinkingBudget !== budget) {
     refused.push("reasoning");
   }
-  return { body, dropped: droppedFields(prompt, [...cut, ...refused]) };
+  const dropped = droppedFields(prompt, [...cut, ...refused]);
+  return { body, dropped: shape.instruction ? [...dropped, ...lostExactness(prompt)] : dropped };
 }
 
 /** A `systemInstruction` takes text only. What else there is goes to the user's turn. */

@@ -12,7 +12,7 @@ import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
-import { lostStrictness } from "../strict_schema.ts";
+import { lostExactness, lostStrictness } from "../strict_schema.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
@@ -137,6 +137,7 @@ function encodeForeign(
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
   for (const field of lostStrictness(prompt, "other")) dropped.add(field);
+  if (output.instruction !== undefined) { for (const field of lostExactness(prompt)) dropped.add(field); }
   thinMarks(body);
   return { body, dropped: [...dropped] };
 }

@@ -14,7 +14,7 @@ import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
-import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
+import { keepsStrictOutput, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
@@ -109,6 +109,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
   if (Object.keys(metadata ?? {}).length < Object.keys(prompt.metadata ?? {}).length) lose("metadata");
   for (const field of lostStrictness(prompt, "openai")) dropped.add(field);
+  if (context.features?.has("structured_outputs") === false) {
+    for (const field of lostExactness(prompt)) dropped.add(field);
+  }
   return { body, dropped: [...dropped] };
 }
 
