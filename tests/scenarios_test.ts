@@ -50,7 +50,7 @@ const LACKS: Readonly<Record<string, string>> = {
   "json_without_schema/messages": "the format has no JSON without a schema",
   "allowed_tools/messages": "the format has no choice among some tools",
   "video/messages": "the format has no video",
-  "video/responses": "the format has no video",
+  "video/responses": "OpenAI's format has no video; Open Responses has, see formats/responses",
   "office_document/messages": "the format has no office documents",
   "filtered/messages": "the API calls every withheld answer a refusal",
   "refusal/gemini": "the API calls every withheld answer filtered",

@@ -7,8 +7,8 @@ const ENUMERATED: ReadonlySet<string> = new Set(
   // Roles, and who a message is from.
   ("user assistant system developer tool function critic discriminator unknown " +
     // Types of parts, blocks, items, sources, formats and tools.
-    "text refusal image_url video_url document_url file_url input_audio input_image input_file input_text output_text " +
-    "file image document base64 url content message custom grammar lark regex json_object json_schema ephemeral " +
+    "text refusal image_url video_url document_url file_url input_audio input_image input_file input_video " +
+    "input_text output_text file image document base64 url content message custom grammar lark regex json_object json_schema ephemeral " +
     "tool_use tool_result server_tool_use thinking redacted_thinking search_result web_search web_search_call " +
     "web_search_tool_result web_search_result function_call function_call_output custom_tool_call " +
     "custom_tool_call_output reasoning summary_text reasoning_text item_reference file_search file_search_call " +

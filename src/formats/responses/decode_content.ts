@@ -1,5 +1,6 @@
 /**
- * Content parts of a caller's request: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`.
+ * Content parts of a caller's request: `input_text`, `input_image`, `input_file`, `input_audio`, `input_video`,
+ * `output_text`, `refusal`.
  *
  * Messages and tool results are decoded alike, whatever the role: clients send `output_text` as a user and `input_text` as
  * an assistant, and providers take it.
@@ -43,6 +44,8 @@ const FILE = new Set(["type", "file_data", "file_url", "file_id", "filename", "c
 
 const AUDIO = new Set(["type", "input_audio", "cache_control"]);
 
+const VIDEO = new Set(["type", "video_url", "cache_control"]);
+
 function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | undefined {
   switch (part.type) {
     case "input_text":
@@ -71,12 +74,25 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
       return decodeFile(part, loc, mistakes);
     case "input_audio":
       return decodeAudio(part, loc, mistakes);
+    case "input_video": {
+      const url = string(part.video_url);
+      if (url === undefined) {
+        return wrongKind(
+          mistakes,
+          [...loc, "video_url"],
+          "a string",
+          "string_type",
+          part.video_url,
+        ) as undefined;
+      }
+      return { type: "video", source: decodeUrl(url), ...marks(part, VIDEO) };
+    }
     default:
       mistake(
         mistakes,
         "literal_error",
         [...loc, "type"],
-        "expected one of input_text, input_image, input_file, input_audio, output_text, refusal, got " +
+        "expected one of input_text, input_image, input_file, input_audio, input_video, output_text, refusal, got " +
           shown(part.type),
       );
       return undefined;

@@ -1,5 +1,8 @@
-/** Contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`. */
-import { audioFormat, dataUrl, endingOfType } from "../media.ts";
+/**
+ * Contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`, `input_video`,
+ * `output_text`, `refusal`.
+ */
+import { audioFormat, dataUrl, encodeUrl, endingOfType } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf, type ImageContent } from "../../exchange/prompt.ts";
@@ -46,8 +49,12 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       out.push({ type: `${role}_text`, text });
       return;
     }
-    case "video":
-      throw impossible("video", blame);
+    case "video": {
+      // OpenAI has no such part: it goes to whom the caller knows to have it.
+      const url = own && role === "input" ? encodeUrl(c.source) : undefined;
+      if (url === undefined) throw impossible("video", blame);
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_video", video_url: url });
+    }
   }
 }
 

@@ -25,6 +25,7 @@ const PART = objectOf({
   annotations: anything,
   image_url: link,
   file_url: link,
+  video_url: link,
   file_data: bytes,
   filename: text,
   file_id: media,

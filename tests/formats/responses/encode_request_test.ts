@@ -1,4 +1,5 @@
 /** Prompts of every format as requests to a provider of this one. */
+import { convert } from "../conversions.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
@@ -38,6 +39,9 @@ function encode(prompt: Prompt, more: Partial<EncodeRequest> = {}): Loose {
   return JSON.parse(JSON.stringify(responses.encodeRequest(prompt, encoding(more)).body));
 }
 const input = (...turns: Turn[]) => encode(foreign(turns)).input;
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
 
 Deno.test("responses.encodeRequest() stores nothing and asks for reasoning that can be carried", () => {
   assertEquals(encode(foreign([user(text("Hi"))], { stream: true })), {
@@ -90,6 +94,20 @@ Deno.test("responses.encodeRequest() writes attachments in the forms that the AP
   const video: Content = { type: "video", source: { kind: "url", url: "https://a.org/d.mp4" } };
   const refused = assertThrows(() => input(user(video)), Failure);
   assertEquals([refused.code, refused.param], ["feature_not_supported", "messages"]);
+});
+
+Deno.test("responses: a video goes to a provider of the caller's format as it came, and a wrong one is named", () => {
+  const part = { type: "input_video", video_url: "https://a.org/d.mp4", fps: 2 };
+  const of = (sent: Loose) =>
+    convert("responses", { input: [{ role: "user", content: [sent] }] }, "responses", "m");
+  assertEquals(of(part).body.input, [{ role: "user", content: [part] }]);
+  const asked = { input: [{ role: "user", content: [part] }] };
+  const chat = convert("responses", asked, "chat_completions", "m").body as Any;
+  assertEquals(chat.messages[0].content, [{ type: "video_url", video_url: { url: "https://a.org/d.mp4" } }]);
+  const gemini = convert("responses", asked, "gemini", "gemini-2.5-flash").body as Any;
+  assertEquals(gemini.contents[0].parts[0].fileData.fileUri, "https://a.org/d.mp4");
+  const wrong = assertThrows(() => of({ type: "input_video", video_url: { url: "x" } }), Failure);
+  assertEquals(wrong.code, "validation_error");
 });
 
 Deno.test("responses.encodeRequest() puts results behind their calls and words behind results", () => {
