@@ -1,6 +1,6 @@
 /**
- * When an engine may be asked again that has answered 429. Plans of engines allow some requests a second, Brave's smallest one, and
- * the searches of a request run side by side. So from such an answer on searches take turns, a pause apart, until none waits.
+ * When an engine may be asked again that has answered 429. Plans of engines allow some requests a second, the smallest of them one,
+ * and the searches of a request run side by side. So from such an answer on searches take turns, a pause apart, until none waits.
  */
 
 /** Between two turns, and before the first where the engine names no time: a little more than the second that plans count by. */
