@@ -37,10 +37,17 @@ const DASH = /^[\p{Pd}\u2212\u2043\u02d7\u30fc\u2500\u2501\u2796\u2053\u23af]$/u
 /** The ellipsis is one unit as well, so that most prose keeps its positions. */
 const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb\u2026";
 
+/** Tags: invisible, and each says a character of ASCII to whom looks at them. */
+export const TAG = /\udb40[\udc20-\udc7e]/;
+
+function isTag(point: number): boolean {
+  return point >= 0xe0020 && point <= 0xe007e;
+}
+
 /** The plain form of one code point, "" for one that is not there to be read. */
 function plain(point: number): string {
   const c = String.fromCodePoint(point);
-  if (point >= 0xe0020 && point <= 0xe007e) return String.fromCharCode(point - 0xe0000);
+  if (isTag(point)) return String.fromCharCode(point - 0xe0000);
   if (IGNORED.test(c)) return "";
   if (BLANK.test(c)) return point === 0x2028 || point === 0x2029 ? "\n" : " ";
   if (DASH.test(c)) return "-";
@@ -74,8 +81,12 @@ const NON_ASCII = /[\u0080-\uffff]/;
 /** Units that a pattern looks at in less time than it takes to copy them. */
 const FEW = 64;
 
-/** The text made plain, or null where it is plain already. */
-export function fold(text: string): View | null {
+/**
+ * The text made plain, or null where it is plain already.
+ *
+ * @param tags what tags are read as: what they say, or nothing
+ */
+export function fold(text: string, tags: "said" | "dropped" = "said"): View | null {
   if (text.length > FEW && asciiBytes(text) !== null) return null;
   let first = text.search(NON_ASCII);
   if (first < 0) return null;
@@ -99,7 +110,7 @@ export function fold(text: string): View | null {
         out.put(unit, i, i + 1);
         continue;
       }
-      const form = plain(point);
+      const form = tags === "dropped" && isTag(point) ? "" : plain(point);
       if (form === "") out.widen(i + 2);
       for (let k = 0; k < form.length; k++) out.put(form.charCodeAt(k), i, i + 2);
       i++;

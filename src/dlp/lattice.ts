@@ -8,7 +8,7 @@
  */
 
 import { decodings } from "./decode.ts";
-import { fold } from "./fold.ts";
+import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
@@ -44,6 +44,10 @@ export interface TablePlace {
 export function* readings(text: string, place: TablePlace = { open: null }): Generator<Reading, void> {
   const plain: View = fold(text) ?? { text };
   yield { view: plain, level: 0, joined: false, escapes: [] };
+  if (plain.from && TAG.test(text)) {
+    const untagged: View = fold(text, "dropped") ?? { text };
+    yield { view: untagged, level: 0, joined: false, escapes: [] };
+  }
   const joined = joinLines(plain);
   if (joined) yield { view: joined, level: 0, joined: true, escapes: [] };
   const table = tableCells(plain, place.open);

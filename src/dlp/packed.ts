@@ -58,21 +58,30 @@ function isSmall(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Where a run ends that is wrapped at 60 columns or more, as mail and PEM do. */
+/** Columns from which on lines of data are wrapped, as in mail and PEM. */
+const WRAPPED_AT = 60;
+/** A line break, as it is or as an escape, with the indentation or the marks of a quotation behind it. */
+const BREAK = /(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>]{0,16}/y;
+const BREAKS = /[\s>]+|(?:\\{1,4}r)?\\{1,4}n[ \t>]*/g;
+
+/** Where a run ends that may be wrapped. */
 function runEnd(text: string, start: number): number {
   let end = start;
   for (let line = start;;) {
     while (end < text.length && SIXTY_FOUR[text.charCodeAt(end)] >= 0) end++;
-    const skip = text.startsWith("\r\n", end) ? 2 : text.charCodeAt(end) === 10 ? 1 : 0;
-    if (skip === 0 || end - line < 60 || SIXTY_FOUR[text.charCodeAt(end + skip)] < 0) return end;
-    line = end += skip;
+    if (end - line < WRAPPED_AT) return end;
+    const unit = text.charCodeAt(end);
+    if (unit !== 10 && unit !== 13 && unit !== 92) return end;
+    BREAK.lastIndex = end;
+    if (!BREAK.test(text) || !(SIXTY_FOUR[text.charCodeAt(BREAK.lastIndex)] >= 0)) return end;
+    line = end = BREAK.lastIndex;
   }
 }
 
 /** A run by what it says, with the padding behind it; null: nothing readable. */
 function unpacked(text: string, start: number, end: number): Spot | null {
   let packed = text.slice(start, end);
-  if (end - start > 60 && packed.includes("\n")) packed = packed.replace(/[\r\n]+/g, "");
+  if (end - start > WRAPPED_AT) packed = packed.replace(BREAKS, "");
   const says = hexadecimal(packed) ?? thirtyTwo(packed) ?? sixtyFour(packed) ?? base58(packed);
   if (says === null) {
     return end - start < SHIFTED ? inner(text, start, end) : shifted(text, packed, start, end);
@@ -292,21 +301,22 @@ const STEP = 1024;
 /** Long runs of base64 or hexadecimal, and packed files: where they are, and what they say if it is readable. */
 export function longRuns(text: string): (Span & { says: string | null })[] {
   const runs: (Span & { says: string | null })[] = envelopedRuns(text);
+  let from = 0;
+  let over = 0;
   for (let p = STEP; p < text.length; p += STEP) {
     if (!isInside(text, p)) continue;
     let start = p;
-    while (start > 0 && isPacked(text, start - 1)) start--;
-    let end = p;
-    while (end < text.length && isPacked(text, end)) end++;
-    const over = end;
-    while (end > start && text.charCodeAt(end - 1) <= 13) end--;
-    while (start < end && text.charCodeAt(start) <= 13) start++;
+    while (start > from && isPacked(text, start - 1)) start--;
+    if (p >= over) { for (over = p; over < text.length && isPacked(text, over);) over++; }
+    while (start < over && text.charCodeAt(start) <= 13) start++;
+    const end = dataEnd(text, start, over);
     if (end - start >= LONG && isData(text, start, end)) {
       const spot = unpacked(text, start, end);
       runs.push({ start: spot?.start ?? start, end: spot?.end ?? end, says: spot?.says ?? null });
     }
-    // Behind all of it: line ends at its end would be walked again from each place among them.
-    p = Math.max(p, over - over % STEP);
+    // What was looked at is not walked again: line ends among it, or lines that go on otherwise.
+    from = Math.max(end, p);
+    p = Math.max(p, end - end % STEP);
   }
   let done = 0;
   return runs.sort((a, b) => a.start - b.start).filter((run) => {
@@ -314,6 +324,28 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
     done = run.end;
     return true;
   });
+}
+
+/**
+ * Where data ends that begins here: all of its lines are long and of one length but the first, which may stand behind
+ * other text, and the last. What goes on in other lines is a list of words or numbers.
+ */
+function dataEnd(text: string, start: number, over: number): number {
+  let columns = 0;
+  let end = start;
+  for (let line = start, n = 0; line < over; n++) {
+    const stop = text.slice(line, over).indexOf("\n");
+    const next = stop < 0 ? over : line + stop + 1;
+    let last = next;
+    while (last > line && text.charCodeAt(last - 1) <= 13) last--;
+    const length = last - line;
+    if (n === 1) columns = length;
+    if (n > 0 && (columns < WRAPPED_AT && next < over || length > columns)) return end;
+    end = last;
+    if (n > 1 && length < columns) return end;
+    line = next;
+  }
+  return end;
 }
 
 function isPacked(text: string, at: number): boolean {

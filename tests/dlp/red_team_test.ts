@@ -62,6 +62,8 @@ const CARRIERS: Record<string, readonly string[]> = {
     "«4539&shy;5787&#8203;63621486»",
     "«&amp;#52;539578763621486»",
     "«٤٥٣٩٥٧٨٧٦٣٦٢١٤٨٦»",
+    `«${[...CARD].join("\u{e0041}")}»`,
+    `«${[...CARD].map((digit) => String.fromCodePoint(0xe0000 + digit.charCodeAt(0))).join("")}»`,
   ],
 };
 
@@ -106,6 +108,31 @@ Deno.test("scan() finds a card in packed runs of any length and any beginning", 
   ];
   for (const run of runs) {
     assert(everything.scan(run).some((one) => one.entityType === "CREDIT_CARD"), run.slice(0, 40));
+  }
+});
+
+Deno.test("scan() finds a card in base64 whose lines end in any way, wherever they cut it", () => {
+  const words = "some padding text that goes on for some time; ";
+  for (const end of ["\n", "\r\n", "\n  ", "\n> ", "\\n", "\\r\\n", "\\\\n"]) {
+    for (const columns of [60, 64, 72, 76, 80]) {
+      for (let lead = 0; lead < 12; lead++) {
+        const packed = btoa(`${"x".repeat(lead)} ${words}my card is ${CARD} and so on, with ${words}`);
+        const text = `Data:\n${packed.replace(new RegExp(`.{${columns}}`, "g"), `$&${end}`)}\nend`;
+        assert(everything.scan(text).some((one) => one.entityType === "CREDIT_CARD"), text);
+      }
+    }
+  }
+});
+
+Deno.test("scan() finds each value of a long list of lines, whatever long line stands before it", () => {
+  const cards = detector(new Set(["CREDIT_CARD"]));
+  for (
+    const first of ["-".repeat(72), "_".repeat(60), "AbCd0123".repeat(16), btoa("some text ".repeat(300)), ""]
+  ) {
+    for (const line of [CARD, `Customer${CARD}`, `${CARD}\nx`]) {
+      const text = `${first}\n${`${line}\n`.repeat(200)}`;
+      assertEquals(cards.scan(text).length, 200, `${first.slice(0, 80)} ${line}`);
+    }
   }
 });
 
