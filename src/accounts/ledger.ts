@@ -19,6 +19,8 @@ import {
 } from "./money.ts";
 
 const TEXT_CHARS = 200;
+/** Of several prices that one record names, as far as they are told whole. */
+const MOST_VERSION_CHARS = 2000;
 /** Texts that were looked at, and are written as they are: names of keys, models and providers come with every call. */
 const good = new Set<string>();
 const MOST_GOOD = 1000;
@@ -134,7 +136,14 @@ function bill(cost: bigint): bigint {
 /** Of several calls, all prices that count. */
 function versionOf(charges: readonly Charge[], own: readonly Charge[]): string {
   if (charges.length === 1 && own.length === 0) return clean(charges[0].version);
-  return clean([...new Set([...charges, ...own].map(({ version }) => version))].join(", "));
+  const versions = new Set([...charges, ...own].map(({ version }) => version));
+  const told: string[] = [];
+  for (const each of versions) {
+    const version = clean(each);
+    if (told.join(", ").length + version.length > MOST_VERSION_CHARS) break;
+    told.push(version);
+  }
+  return told.join(", ");
 }
 
 function savedByAll(charges: readonly Charge[]): bigint {

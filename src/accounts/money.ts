@@ -20,7 +20,7 @@
  * | `web_search`                                           | searches; a price each                         |
  */
 import { sha256Hex } from "../exchange/hashes.ts";
-import type { PriceChoice, Prices } from "../exchange/prices.ts";
+import { type PriceChoice, type Prices, saysModel, versionOfModel } from "../exchange/prices.ts";
 import type { Usage } from "../exchange/usage.ts";
 
 export type { Prices } from "../exchange/prices.ts";
@@ -159,7 +159,7 @@ const OF_MODELS = /^(?:file [0-9a-f]{8}|genai-prices )/;
 
 /** The name under which prices are kept that a record of this model names so. */
 export function keptVersion(version: string, model: string): string {
-  return OF_MODELS.test(version) ? `${version} of ${model}` : version;
+  return OF_MODELS.test(version) && !saysModel(version) ? versionOfModel(version, model) : version;
 }
 
 /** Prices with the model that they were remembered for last: every call asks. */
@@ -170,7 +170,7 @@ export function rememberPrices({ version, prices }: PriceChoice, model: string):
   if (remembered.get(prices) === model) return;
   remembered.set(prices, model);
   const kept = keptVersion(version, model);
-  if (kept === version || versions.has(kept)) return;
+  if ((kept === version && !saysModel(version)) || versions.has(kept)) return;
   const named = Object.entries(prices).filter((entry): entry is [string, string] => entry[1] !== undefined);
   versions.set(kept, Object.fromEntries(named));
 }

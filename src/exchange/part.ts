@@ -39,6 +39,14 @@ export interface SearchHit {
   extra?: Extra;
 }
 
+/** What a report of usage says of models, as the provider names them. */
+export interface UsedModels {
+  /** The one that answered; absent: the answer's beginning says it. */
+  served?: string;
+  /** Parts of the usage that others had: what was asked for advice, or had begun and declined. */
+  beside: readonly { model: string; usage: Usage }[];
+}
+
 export type Part =
   /** Opens the answer: once, first. `model` as the provider names it. */
   | { type: "start"; model?: string; extra?: Extra }
@@ -109,9 +117,17 @@ export type Part =
   /**
    * Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. `estimated`: the
    * provider did not report all of them. `service`: the tier of service that the provider says it gave, in its own word.
-   * `extra`: what the provider's own report holds beside the counts.
+   * `extra`: what the provider's own report holds beside the counts. `models`: what it says of models.
    */
-  | { type: "usage"; usage: Usage; searches?: number; estimated?: boolean; service?: string; extra?: Extra }
+  | {
+    type: "usage";
+    usage: Usage;
+    searches?: number;
+    estimated?: boolean;
+    service?: string;
+    extra?: Extra;
+    models?: UsedModels;
+  }
   | {
     type: "finish";
     choice: number;

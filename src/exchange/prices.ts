@@ -34,6 +34,18 @@ export interface PriceChoice {
   version: string;
 }
 
+/** The name of a price that a record has beside those of its own model. */
+export function versionOfModel(version: string, model: string): string {
+  return `${version}${OF}${model}`;
+}
+
+/** Whether {@link versionOfModel} has made the name. */
+export function saysModel(version: string): boolean {
+  return version.includes(OF);
+}
+
+const OF = " of ";
+
 /** Names of the usual tier. */
 const USUAL = new Set([
   "",
@@ -122,10 +134,15 @@ export function dearestOf(sheet: PriceSheet, input: number, asked: string | unde
   if (known === undefined) dearest.set(sheet, known = new Map());
   let prices = known.get(key);
   if (prices === undefined) {
-    prices = [sheet.prices, ...reached.map((tier) => tier.prices)].map(complete).reduce(mostOfEach);
+    prices = dearestOfEach([sheet.prices, ...reached.map((tier) => tier.prices)]);
     known.set(key, prices);
   }
   return prices;
+}
+
+/** Of every kind the dearest of several prices. */
+export function dearestOfEach(prices: readonly Prices[]): Prices {
+  return prices.map(complete).reduce(mostOfEach);
 }
 
 function complete(prices: Prices): Record<string, string | undefined> {

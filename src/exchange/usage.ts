@@ -95,6 +95,13 @@ export function atLeast(usage: Readonly<Usage>, least: Readonly<Usage>): Usage {
   };
 }
 
+/** What is left without a part; no count is below 0. */
+export function subtractUsage(whole: Readonly<Usage>, part: Readonly<Usage>): Usage {
+  const left: Usage = { ...whole };
+  for (const kind of KINDS) left[kind] -= part[kind];
+  return normalizeUsage(left);
+}
+
 /** The sum of two calls' counts: rounds of a search, choices asked for one by one. */
 export function addUsage(a: Readonly<Usage>, b: Readonly<Usage>): Usage {
   const u: Usage = { ...a };

@@ -210,6 +210,10 @@ async function generate(
       },
       over,
     };
+    if (call.others !== null) {
+      // Which model it is, its first parts say.
+      Object.defineProperty(delivery.context, "model", { get: () => answerName(call), enumerable: true });
+    }
     const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
     // The request has been sent: of all its copies only the prompt is left.
     place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));

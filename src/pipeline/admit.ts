@@ -6,7 +6,7 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import { dearestOf, type Prices } from "../exchange/prices.ts";
+import type { Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import type { AutoRouter } from "../models/auto.ts";
@@ -14,6 +14,8 @@ import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { isShortName } from "./answer_name.ts";
 import { labelsOf } from "./labels.ts";
+import { type NamedModel, namedModels } from "./named_models.ts";
+import { dearestPrices, othersOf } from "./other_models.ts";
 import { reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
@@ -27,7 +29,8 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
   const look = (prompt: Prompt) => {
     const reading = readLeaves(arrival.body, arrival.format.leaves);
-    return { reading, size: measure(prompt, reading, kit.limits) };
+    const size = measure(prompt, reading, kit.limits);
+    return { reading, size, named: namedModels(prompt, arrival.body) };
   };
   let prompt: Prompt;
   let read: Read;
@@ -36,14 +39,15 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     prompt = kit.metrics.holding("convert", decode);
     read = look(prompt);
   }
-  const { size } = read;
+  const { size, named } = read;
   const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
   const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
-  const estimate = upperBound(prompt, model, size, shape);
+  const others = othersOf({ prompt, model, routes, named }, arrival.key, kit);
+  const estimate = upperBound(prompt, model, size, shape, others);
   const created = kit.now();
   const sheet = sheetOf(model, created);
   const labels = labelsOf(arrival.header, arrival.body);
@@ -57,12 +61,14 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     key,
     prices: passing !== null && routes.every(({ provider }) => provider === passing.provider)
       ? FREE
-      : dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
+      : dearestPrices({ prompt, model, others, estimate, created }),
     estimate,
     labels,
   });
   arrival.steps.waited("budget", kit.now() - created);
-  if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
+  if (reservation.output < estimate.output && prompt.maxOutput === undefined) {
+    prompt.maxOutput = grantedCap(prompt, reservation.output);
+  }
   if (screened) Object.assign(headers, screened.headers);
   return {
     arrival,
@@ -71,6 +77,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     routes,
     passing,
     shape,
+    others,
     size,
     reservation,
     labels,
@@ -107,6 +114,7 @@ interface Chosen {
 interface Read {
   reading: BodyLeaves;
   size: PromptSize;
+  named: readonly NamedModel[] | null;
 }
 
 /** The model that is named, or the one that autorouting names. A promise only where tokens have to be counted. */

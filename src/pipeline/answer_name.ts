@@ -1,5 +1,5 @@
 /** How an answer names its model. */
-import type { Call } from "./call.ts";
+import { answeredBy, type Call } from "./call.ts";
 
 /**
  * Claude Code 2.1.197 drops the signed thinking of answers whose `model` is not the name that it asked for: without it
@@ -13,7 +13,10 @@ export function isShortName({ formatName }: Call["arrival"], name: string): bool
 }
 
 /** The catalog id of the model that answers, or for a client that compares it the short name that it asked for. */
-export function answerName({ arrival, prompt, model }: Call): string {
+export function answerName(call: Call): string {
+  const { arrival, prompt } = call;
+  const model = answeredBy(call);
+  if (model !== call.model) return model.id;
   if (!isShortName(arrival, prompt.model)) return model.id;
   return COMPARES.test(arrival.header("user-agent") ?? "") ? prompt.model : model.id;
 }

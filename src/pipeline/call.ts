@@ -74,8 +74,24 @@ export interface ProviderUse {
   service: string | undefined;
   /** It was paid by the caller's own credential. Absent: no. */
   own?: boolean;
+  /** Whose usage it is. */
+  provider?: string;
   /** Of a cancelled call: the provider did not report the usage. Absent: it did. */
   estimated?: boolean;
+  /** Another model of the catalog answered than the asked one. Absent: none, or nobody knows. */
+  served?: Model;
+  /** Parts of the usage that other models of the catalog had. Absent: none, or nobody knows. */
+  beside?: readonly { model: Model; usage: Usage }[];
+}
+
+/** Other models that may answer a request or be asked for advice, since it names them. */
+export interface Others {
+  /** Those of the catalog. */
+  models: readonly Model[];
+  /** One for each further model that may bill a try of the same request: the cap on its output; 0: the request's. */
+  tries: readonly number[];
+  /** Output tokens that models asked for advice may bill beside the answer. */
+  advice: number;
 }
 
 /** Takes parts on at once, and resolves when it can take more; null: it leaves them. */
@@ -100,6 +116,8 @@ export interface Call {
   /** The caller's own credential at a provider; null: there is none. */
   passing: Passing | null;
   shape: Shape;
+  /** Other models that may answer or be asked as well, since the request names them; null: there are none. */
+  others: Others | null;
   size: PromptSize;
   reservation: Reservation;
   /** Names and values that the caller gave it. */
@@ -130,6 +148,11 @@ export interface Call {
   onward: Onward | null;
   /** It was ended before its time: nobody waits for it, and its place is needed. */
   cut: boolean;
+}
+
+/** The asked model, or another one of the catalog that the provider says has answered instead. */
+export function answeredBy({ uses, model }: Pick<Call, "uses" | "model">): Model {
+  return uses.at(-1)?.served ?? model;
 }
 
 /**

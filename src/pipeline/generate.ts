@@ -13,7 +13,6 @@ import { late } from "../formats/late.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Door, Route } from "../providers/provider.ts";
-import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
@@ -21,9 +20,9 @@ import { begin, type Begun, isShort, read, take, TURN_BYTES } from "./begin_answ
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
+import { bill, noteUsage } from "./note_usage.ts";
 import { isLargeBatch, portionsOf } from "./portions.ts";
 import { SplitSecrets } from "./split_secrets.ts";
-import { plausible } from "./plausible.ts";
 import type { Took } from "./whole_parts.ts";
 
 const NO_BYTES = new Uint8Array();
@@ -117,9 +116,9 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     const hedged = await openHedged(kit.providers, routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),
-      lost({ begun }) {
+      lost({ opened, begun }) {
         begun.intake.passed();
-        bill(begun, prompt, call, kit);
+        bill(begun, { prompt, provider: opened.provider.name }, call, kit);
       },
     });
     which = hedged.which;
@@ -128,7 +127,12 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
   const { opened, begun } = answer;
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
-  const use: ProviderUse = { usage: null, service: undefined, own: call.provider === passing?.provider };
+  const use: ProviderUse = {
+    usage: null,
+    service: undefined,
+    own: call.provider === passing?.provider,
+    provider: call.provider,
+  };
   call.uses.push(use);
   if (dropped.length > 0) {
     const fields = headerList(dropped);
@@ -313,55 +317,9 @@ export function hedges({ arrival, routes, passing, shape }: Call): boolean {
   return arrival.key.hedge && routes.length > 1 && passing === null && !shape.search && shape.calls === 1;
 }
 
-function affordsTwo({ reservation, prompt, model, size, shape }: Call): Promise<boolean> {
-  const { input, media = 0, output, ...rest } = upperBound(prompt, model, size, shape);
+function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): Promise<boolean> {
+  const { input, media = 0, output, ...rest } = upperBound(prompt, model, size, shape, others);
   return reservation.extend(NO_USAGE, { ...rest, input: 2 * input, media: 2 * media, output: 2 * output });
-}
-
-/** A cancelled call is billed for what it had said. */
-function bill({ batch }: Begun, prompt: Prompt, call: Call, kit: Kit): void {
-  const use: ProviderUse = { usage: null, service: undefined };
-  noteUsage(batch, prompt, { call, use }, kit);
-  const said = batch.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
-  use.estimated = use.usage === null || batch.some((part) => part.type === "usage" && part.estimated);
-  if (use.usage === null && said > 0) use.usage = estimateUsage(call.size.chars, said);
-  if (use.usage !== null) call.lost.push(use);
-}
-
-/**
- * Notes what is billed. Reports of usage that the model cannot have had are cut, and the operator is told of these and of what is
- * no count.
- */
-function noteUsage(
-  batch: Part[],
-  prompt: Prompt,
-  { call, use }: { call: Call; use: ProviderUse },
-  kit: Kit,
-): void {
-  for (let i = 0; i < batch.length; i++) {
-    const part = batch[i];
-    if (part.type !== "usage") continue;
-    const bounded = plausible(part, prompt, call.model);
-    use.usage = bounded.usage;
-    use.service = part.service ?? use.service;
-    if (bounded === part && !part.estimated) continue;
-    batch[i] = bounded;
-    const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`);
-    if (bounded.searches !== part.searches) {
-      say(
-        `the provider reports ${part.searches} searches of its own; ${bounded.searches} of them are billed`,
-      );
-    }
-    if (bounded.usage === part.usage && !part.estimated) continue;
-    const { input, output } = part.usage;
-    say(
-      "the provider's report of its tokens " +
-        (bounded.usage === part.usage
-          ? "holds values that are no counts"
-          : `(${input} of input, ${output} of output) is more than the model can hold`) +
-        "; the record is marked as estimated",
-    );
-  }
 }
 
 /** Names that a caller chose, as a header may hold them. */

@@ -7,13 +7,13 @@
  */
 import { withLimit } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
-import type { Charge, GenerationEnd } from "../exchange/generation.ts";
+import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
-import { priceOf } from "../exchange/prices.ts";
 import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
-import type { Call, Parts, ProviderUse } from "./call.ts";
+import { answeredBy, type Call, type Parts } from "./call.ts";
+import { addCharges, reportedOf } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { Took } from "./whole_parts.ts";
@@ -126,7 +126,7 @@ class Meter {
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
       provider: call.provider,
-      model: call.model.id,
+      model: answeredBy(call).id,
       errorCode: failed,
       usage: usage === null || call.lost.length === 0
         ? usage
@@ -147,7 +147,7 @@ class Meter {
     if (steps.list !== null) end.steps = keptSteps(steps.list, call.created);
     if (failed && call.provider === null && searches === 0) await call.reservation.release(failed);
     else await call.reservation.settle(end);
-    kit.metrics.generated(call.model.id, end);
+    kit.metrics.generated(answeredBy(call).id, end);
     steps.followed?.ended(end, call.labels);
   }
 
@@ -165,43 +165,4 @@ class Meter {
     );
     return 0;
   }
-}
-
-/**
- * Adds what each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. Calls
- * with the caller's own credential are not billed.
- */
-function addCharges(
-  end: GenerationEnd,
-  usage: Usage,
-  { uses, lost, sheet, prompt, passing }: Call,
-): void {
-  const priced = ({ usage, service }: { usage: Usage; service: string | undefined }): Charge => {
-    const { prices, version } = priceOf(sheet, usage.input, service ?? prompt.serviceTier);
-    return { usage, prices, version };
-  };
-  // As most calls are: one call of a provider.
-  if (uses.length === 1 && lost.length === 0 && passing === null) {
-    const { usage: told, service } = uses[0];
-    const whole = told !== null && told.input === usage.input && told.output === usage.output;
-    end.charges = [priced({ usage: whole ? told : usage, service })];
-    return;
-  }
-  const reported = reportedOf(uses);
-  const sum = reported.length === 1
-    ? reported[0].usage
-    : reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
-  const whole = sum.input === usage.input && sum.output === usage.output;
-  const last = uses.at(-1);
-  const counted = whole ? reported : [{ usage, service: last?.service, own: last?.own }];
-  if (passing === null) {
-    end.charges = [...counted, ...reportedOf(lost)].map(priced);
-    return;
-  }
-  end.charges = counted.filter(({ own }) => !own).map(priced);
-  end.unbilled = counted.filter(({ own }) => own).map(priced);
-}
-
-function reportedOf(uses: readonly ProviderUse[]) {
-  return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
 }

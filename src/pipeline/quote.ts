@@ -4,7 +4,7 @@
 import { costAtMost, costOf, formatAmount, priceTable } from "../accounts/mod.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
-import { dearestOf, priceOf, type Prices } from "../exchange/prices.ts";
+import { priceOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools } from "../exchange/tools.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
@@ -14,9 +14,11 @@ import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/cat
 import { measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { type Door, type Route, versionInForce } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
-import type { Arrival } from "./call.ts";
+import type { Arrival, Others } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { labelsOf } from "./labels.ts";
+import { type NamedModel, namedModels } from "./named_models.ts";
+import { dearestPrices, othersOf } from "./other_models.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, upperBound } from "./upper_bound.ts";
 
@@ -57,13 +59,15 @@ export async function quote(
     })
   );
   const reading = await step(() => readLeaves(arrival.body, format.leaves));
-  const asked = { arrival, prompt, size: await step(() => measure(prompt, reading, kit.limits)) };
+  const size = await step(() => measure(prompt, reading, kit.limits));
+  const asked = { arrival, prompt, size, named: await step(() => namedModels(prompt, arrival.body)) };
   const cached = await step(() => probablyCached(prompt, inputTokens));
   const models = candidatesOf(asked, kit);
   const candidates: Candidate[] = [];
   for (const model of models) {
     const way = await wayTo(model, kit);
-    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way }, kit)));
+    const others = othersOrNull(model, asked, kit);
+    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way, others }, kit)));
   }
   const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
   return {
@@ -79,6 +83,7 @@ interface Asked {
   arrival: Arrival;
   prompt: Prompt;
   size: PromptSize;
+  named: readonly NamedModel[] | null;
 }
 
 /** Throws `model_not_found`, `policy_violation`. */
@@ -97,21 +102,33 @@ function modelOf(name: string, { key, formatName }: Pick<Arrival, "key" | "forma
   });
 }
 
+/** Null also where the request will be refused for the others that it names. */
+function othersOrNull(model: Model, { prompt, named, arrival }: Asked, kit: Kit): Others | null {
+  try {
+    return othersOf({ prompt, model, routes: model.routes, named }, arrival.key, kit);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return null;
+    throw thrown;
+  }
+}
+
 function candidate(
   model: Model,
-  { prompt, size, inputTokens, cached, way }: Asked & {
+  { prompt, size, inputTokens, cached, way, others }: Asked & {
     inputTokens: number;
     cached: number;
     way: Way | null;
+    others: Others | null;
   },
   kit: Kit,
 ): Candidate {
   const capped = { ...prompt };
   capOutput(capped, model, size);
   const sheet = sheetOf(model, kit.now());
-  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers));
+  const shape = shapeOf(capped, model, kit.providers);
+  const estimate = upperBound(capped, model, size, shape, others);
   const { prices } = priceOf(sheet, inputTokens, prompt.serviceTier);
-  const dearest = dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier);
+  const dearest = dearestPrices({ prompt, model, others, estimate, created: kit.now() });
   const known = Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
   const amount = (cost: bigint) => known ? formatAmount(cost) : null;
@@ -173,7 +190,7 @@ function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
 }
 
 /** Rejects as the request would be, as far as that can be known without a provider. */
-async function refusalOf({ arrival, prompt, size }: Asked, kit: Kit): Promise<void> {
+async function refusalOf({ arrival, prompt, size, named }: Asked, kit: Kit): Promise<void> {
   const { key } = arrival;
   await refuseData(arrival, kit);
   const healthy = (model: Model) => kit.providers.healthy(model.routes);
@@ -184,7 +201,8 @@ async function refusalOf({ arrival, prompt, size }: Asked, kit: Kit): Promise<vo
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
   capOutput(capped, model, size);
-  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers));
+  const others = othersOf({ prompt, model, routes: model.routes, named }, key, kit);
+  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers), others);
   const created = kit.now();
   await kit.accounts.probe({
     id: arrival.id,
@@ -194,7 +212,7 @@ async function refusalOf({ arrival, prompt, size }: Asked, kit: Kit): Promise<vo
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestOf(sheetOf(model, created), estimate.input + (estimate.media ?? 0), prompt.serviceTier),
+    prices: dearestPrices({ prompt, model, others, estimate, created }),
     estimate,
     labels: labelsOf(arrival.header, arrival.body),
   });

@@ -8,6 +8,8 @@ import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere, mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
+import type { Others } from "./call.ts";
+import { roomiest } from "./other_models.ts";
 import type { Shape } from "./shape.ts";
 
 /** Output of a model whose maximum is not known. It is sent as the cap. */
@@ -41,12 +43,15 @@ export function capOutput(prompt: Prompt, model: Model, size: PromptSize): void 
   }
 }
 
+/** @param others models that may answer or be asked as well; null: there are none */
 export function upperBound(
   prompt: Prompt,
-  model: Model,
+  asked: Model,
   size: PromptSize,
   { calls, search }: Shape,
+  others: Others | null,
 ): Estimate {
+  const model = roomiest(asked, others);
   const { text, media } = mostInput(size, model.contextLength);
   const n = prompt.n ?? 1;
   const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
@@ -55,7 +60,7 @@ export function upperBound(
   const elsewhere = size.rounds ?? 1;
   const beside = besideAnswer(prompt);
   const usual = Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * USUAL_ATTACHMENT;
-  return {
+  const estimate = {
     input: text * calls * rounds + (search ? SEARCH_RESULTS : 0),
     media: media * calls * rounds * elsewhere,
     ...(elsewhere > 1 && { leastMedia: media * calls * rounds }),
@@ -64,6 +69,22 @@ export function upperBound(
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
+  };
+  return others === null ? estimate : withOthers(estimate, cap, others);
+}
+
+/** Advice is granted as far as there is money for it: how often it is asked for, nobody knows. */
+function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others): Estimate {
+  const { input, media = 0, leastMedia, output, leastOutput = output } = estimate;
+  const times = 1 + tries.length;
+  const more = tries.reduce((sum, own) => sum + Math.max(cap, own), 0);
+  return {
+    ...estimate,
+    input: input * times,
+    media: media * times,
+    ...(leastMedia !== undefined && { leastMedia: leastMedia * times }),
+    output: output + more + advice,
+    ...((advice > 0 || leastOutput < output) && { leastOutput: leastOutput + more }),
   };
 }
 

@@ -7,6 +7,7 @@ import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
+import { roomiest } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
@@ -50,7 +51,8 @@ function askWith(
   kit: Kit,
   shown?: ScreenedCall["hits"],
 ): AsyncGenerator<readonly Part[]> {
-  const { arrival, prompt, model, shape, size, reservation } = call;
+  const { arrival, prompt, shape, size, reservation } = call;
+  const model = roomiest(call.model, call.others);
   if (shape.search) {
     return searchLoop(prompt, {
       websearch: arrival.steps.followed === null

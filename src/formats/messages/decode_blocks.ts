@@ -15,7 +15,15 @@ import type { Frame } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeSearches, decodeService, decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";
+import {
+  decodeModels,
+  decodeSearches,
+  decodeService,
+  decodeUsage,
+  mergeUsage,
+  serviceOf,
+  TOTALS,
+} from "./usage.ts";
 
 /** A block between its start and its stop. */
 type Open =
@@ -283,6 +291,7 @@ export class MessageReader {
     const searches = decodeSearches(this.#usage);
     const extra = decodeService(this.#usage);
     const service = serviceOf(this.#usage);
+    const models = decodeModels(this.#usage);
     if (usage) {
       out.push({
         type: "usage",
@@ -291,6 +300,7 @@ export class MessageReader {
         ...(searches !== undefined && { searches }),
         ...(service !== undefined && { service }),
         ...(extra && { extra }),
+        ...(models && { models }),
       });
     }
     out.push(decodeFinish(this.#end, this.#calls));

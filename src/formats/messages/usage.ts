@@ -11,10 +11,11 @@
  * | `output_tokens`: thinking included              | `output`                                    |
  * | `output_tokens_details.thinking_tokens`         | `reasoning`                                 |
  * | `server_tool_use.web_search_requests`           | `searches` of the part, outside the counts  |
- * | `iterations` of the types of {@link APART}      | part of all of the above                    |
+ * | `iterations` that {@link isApart}               | part of all of the above                    |
  *
- * The totals leave out what the provider used beside the conversation itself: to compact it, and to ask another model for
- * advice. Both are billed, so they are counted. Callers of this format get the totals as the provider reports them, since
+ * The totals leave out what the provider used beside the conversation itself: to compact it, to ask another model for
+ * advice, and what models wrote that declined in the middle of the answer, before one of `fallbacks` gave it. All of that is
+ * billed, so it is counted; a model that declined before it wrote anything is not billed. Callers of this format get the totals as the provider reports them, since
  * they read from these how full the context is, and `iterations` beside them.
  *
  * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
@@ -24,8 +25,16 @@
  * to callers of this format. Their types want the first three always; null stands for what was not said.
  */
 import { array, isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { UsedModels } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import { addUsage, count, NO_USAGE, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import {
+  addUsage,
+  count,
+  NO_USAGE,
+  normalizeUsage,
+  subtractUsage,
+  type Usage,
+} from "../../exchange/usage.ts";
 
 const SERVICE = ["service_tier", "inference_geo", "speed", "iterations", "fallback_credit"] as const;
 
@@ -86,10 +95,38 @@ export const TOTALS = [
 /** Types of iterations whose tokens the totals leave out. */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 
+/** Of iterations: the model of `fallbacks` that gave the answer; undefined: none did. */
+function servedIn(iterations: readonly Loose[]): string | undefined {
+  return string(iterations.findLast(({ type }) => type === "fallback_message")?.model);
+}
+
+/** @param served as {@link servedIn} has it */
+function isApart(iteration: Loose, served: string | undefined): boolean {
+  const { type, model, output_tokens } = iteration;
+  if (APART.has(type)) return true;
+  return served !== undefined && type === "message" && typeof model === "string" && model !== served &&
+    count(output_tokens) > 0;
+}
+
 /** What the provider used beside the conversation. */
-function apartOf(iterations: unknown): Usage {
-  return array(iterations).map(object).filter(({ type }) => APART.has(type)).map(countsOf)
-    .reduce<Usage>(addUsage, NO_USAGE);
+function apartOf(reported: unknown): Usage {
+  const iterations = array(reported).map(object);
+  const served = servedIn(iterations);
+  return iterations.filter((one) => isApart(one, served)).map(countsOf).reduce<Usage>(addUsage, NO_USAGE);
+}
+
+/** Undefined: no iteration tells of another model. */
+export function decodeModels({ iterations: reported }: Loose): UsedModels | undefined {
+  if (!Array.isArray(reported)) return undefined;
+  const iterations = reported.map(object);
+  const served = servedIn(iterations);
+  const beside = iterations.flatMap((one) => {
+    const model = string(one.model);
+    return model !== undefined && isApart(one, served) ? [{ model, usage: countsOf(one) }] : [];
+  });
+  return served === undefined && beside.length === 0
+    ? undefined
+    : { ...(served !== undefined && { served }), beside };
 }
 
 /** Null: the provider reported nothing. */
@@ -123,7 +160,7 @@ export function decodeSearches(raw: Loose): number | undefined {
 
 /** Clients read the counters of every answer, so an answer without a report has zeros. */
 export function encodeUsage(usage: Usage | null, searches: number | undefined, extra?: Extra): Loose {
-  const u = withoutApart(usage ?? NO_USAGE, apartOf(extraOf(extra, "messages")?.iterations));
+  const u = subtractUsage(usage ?? NO_USAGE, apartOf(extraOf(extra, "messages")?.iterations));
   return {
     input_tokens: u.input - u.cached - u.cacheWrite,
     cache_creation_input_tokens: u.cacheWrite,
@@ -139,18 +176,6 @@ export function encodeUsage(usage: Usage | null, searches: number | undefined, e
       : null,
     ...encodeService(extra),
   };
-}
-
-function withoutApart(usage: Readonly<Usage>, apart: Readonly<Usage>): Usage {
-  return normalizeUsage({
-    ...usage,
-    input: usage.input - apart.input,
-    cached: usage.cached - apart.cached,
-    cacheWrite: usage.cacheWrite - apart.cacheWrite,
-    cacheWrite1h: usage.cacheWrite1h - apart.cacheWrite1h,
-    output: usage.output - apart.output,
-    reasoning: usage.reasoning - apart.reasoning,
-  });
 }
 
 /** The counters of `message_start`. */

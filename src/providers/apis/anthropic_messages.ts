@@ -32,6 +32,7 @@ const MODELS: ModelsList = {
 
 export const anthropicMessagesApi: ProviderApi = {
   name: "anthropic-messages",
+  formatName: "messages",
   format: late(async () => (await import("../../formats/messages/provider.ts")).messagesProvider),
   framing: SERVER_SENT_EVENTS,
   // Without a version the API refuses every call.

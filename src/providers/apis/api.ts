@@ -15,7 +15,9 @@ import type { Framing } from "./framing.ts";
 export interface ProviderApi {
   /** As the configuration names it. */
   readonly name: string;
-  /** How requests and answers are stringField. */
+  /** The format whose callers' own fields it is given as they came; those of other formats are dropped. */
+  readonly formatName: FormatName;
+  /** How requests and answers are written. */
   readonly format: Late<ProviderFormat>;
   /** How the bytes of a streamed answer are cut into frames. */
   readonly framing: Framing;

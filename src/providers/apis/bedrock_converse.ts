@@ -9,6 +9,7 @@ const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
 
 export const bedrockConverseApi: ProviderApi = {
   name: "bedrock-converse",
+  formatName: "converse",
   format: late(async () => (await import("../../formats/converse/mod.ts")).converse),
   framing: AWS_EVENT_STREAM,
   headers: {},

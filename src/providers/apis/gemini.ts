@@ -35,6 +35,7 @@ const MODELS: ModelsList = {
 
 export const geminiApi: ProviderApi = {
   name: "gemini",
+  formatName: "gemini",
   format: late(async () => (await import("../../formats/gemini/mod.ts")).gemini),
   framing: SERVER_SENT_EVENTS,
   headers: {},

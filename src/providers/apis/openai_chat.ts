@@ -12,6 +12,7 @@ const FOREIGN: ToolForms = { custom: false, namespaces: false };
 
 export const openaiChatApi: ProviderApi = {
   name: "openai-chat",
+  formatName: "chat_completions",
   format: present(chatCompletions),
   framing: SERVER_SENT_EVENTS,
   headers: {},

@@ -10,6 +10,7 @@ const FOREIGN: ToolForms = { custom: true, namespaces: false };
 
 export const openaiResponsesApi: ProviderApi = {
   name: "openai-responses",
+  formatName: "responses",
   format: late(async () => (await import("../../formats/responses/provider.ts")).responsesProvider),
   framing: SERVER_SENT_EVENTS,
   headers: {},

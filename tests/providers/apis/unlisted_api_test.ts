@@ -43,6 +43,7 @@ const LENGTH_PREFIXED: Framing = {
 
 const UNLISTED: ProviderApi = {
   name: "unlisted",
+  formatName: "messages",
   format: present(messages),
   framing: LENGTH_PREFIXED,
   headers: { "x-version": "1" },

@@ -1,0 +1,180 @@
+/**
+ * Models that a request names beside the one it asks for, in fields that a provider of the caller's format is given as they
+ * came: Anthropic's `fallbacks` and advisor, OpenRouter's `models` and its tools, the model of `image_generation`, and
+ * whatever else is called so.
+ *
+ * Texts that are the caller's own, such as schemas, headers and variables, may well have a field of that name: they are not
+ * looked into. Nor is `moderation`: its model judges, writes nothing, and costs nothing.
+ */
+import { array, isObject, type Loose, object } from "../exchange/json.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+
+export interface NamedModel {
+  /** Its place in the request: `fallbacks[0].model`. */
+  field: string;
+  /** Null: the provider is asked to choose one. */
+  name: string | null;
+}
+
+/** No field of a provider's stands deeper. */
+const DEEPEST = 8;
+
+const MODEL =
+  /^(?:[a-z0-9]+_){0,4}models?(?:_id|_name)?$|^(?:[a-z]+M|m)odels?(?:Id|Name)?$|^deployment_(?:id|name)$/;
+const FALLBACK = /^(?:[a-z]+_){0,3}fallbacks?$|^fallback[A-Z][a-z]+$/;
+/** What must not be used. */
+const WITHOUT = /^(?:exclude|ignore|deny|denied|block|forbid|disallow|disable|not_|without)/;
+const OF_THE_CALLER: ReadonlySet<string> = new Set([
+  "arguments",
+  "chat_template_kwargs",
+  "content",
+  "description",
+  "documents",
+  "env",
+  "examples",
+  "extra_headers",
+  "guided_json",
+  "headers",
+  "input",
+  "input_examples",
+  "input_schema",
+  "instructions",
+  "json",
+  "json_schema",
+  "labels",
+  "messages",
+  "metadata",
+  "moderation",
+  "output_schema",
+  "prediction",
+  "prompt",
+  "properties",
+  "schema",
+  "tags",
+  "trace",
+  "variables",
+]);
+
+/** Null: there are none, as in most requests. @param body of the request, where the fields' places are looked up */
+export function namedModels(prompt: Prompt, body: unknown): NamedModel[] | null {
+  const { unknown, tools } = prompt;
+  const search = new Search();
+  for (const field in unknown) search.field(field, unknown[field]);
+  for (const tool of tools) {
+    if (tool.kind === "opaque") search.inTool(tool.value, placeOf(tool.value, body));
+  }
+  return search.found;
+}
+
+function placeOf(tool: Loose, body: unknown): string {
+  const { tools, input, messages } = object(body);
+  const at = array(tools).indexOf(tool);
+  return at >= 0 ? `tools[${at}]` : placeInHistory(tool, array(input), array(messages)) ?? "tools[]";
+}
+
+/** Of a tool that an entry of the history declares. */
+function placeInHistory(
+  tool: Loose,
+  input: readonly unknown[],
+  messages: readonly unknown[],
+): string | undefined {
+  for (let i = 0; i < input.length; i++) {
+    const at = array(object(input[i]).tools).indexOf(tool);
+    if (at >= 0) return `input[${i}].tools[${at}]`;
+  }
+  for (let i = 0; i < messages.length; i++) {
+    const at = array(object(messages[i]).content).findIndex((block) =>
+      object(object(block).tool).definition === tool
+    );
+    if (at >= 0) return `messages[${i}].content[${at}].tool.definition`;
+  }
+}
+
+class Search {
+  found: NamedModel[] | null = null;
+  /** Where the search is: names of fields and indices. */
+  readonly #path: (string | number)[] = [];
+
+  inTool(tool: Loose, place: string): void {
+    this.#path.push(place);
+    for (const field of Object.keys(tool)) this.field(field, tool[field]);
+    this.#path.pop();
+  }
+
+  field(field: string, value: unknown): void {
+    if (value === null || OF_THE_CALLER.has(field) || WITHOUT.test(field)) return;
+    this.#path.push(field);
+    if (FALLBACK.test(field)) this.#inFallbacks(value);
+    else {
+      if (MODEL.test(field)) this.#inModel(value);
+      this.#inside(value);
+    }
+    this.#path.pop();
+  }
+
+  #inModel(value: unknown): void {
+    if (typeof value === "string") this.#add(value);
+    else if (Array.isArray(value)) this.#inNames(value);
+    else if (isObject(value) && typeof value.id === "string") {
+      this.#at("id", () => this.#add(value.id as string));
+    }
+  }
+
+  #inside(value: unknown): void {
+    if (typeof value !== "object" || value === null || this.#path.length > DEEPEST) return;
+    if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i++) {
+        if (typeof value[i] !== "object") continue;
+        this.#path.push(i);
+        this.#inside(value[i]);
+        this.#path.pop();
+      }
+    } else if (isObject(value) && !isDeclared(value)) {
+      for (const field of Object.keys(value)) this.field(field, value[field]);
+    }
+  }
+
+  #inNames(names: readonly unknown[]): void {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name === "string") this.#at(i, () => this.#add(name));
+    }
+  }
+
+  /**
+   * `["a"]`, `[{"model": "a"}]`, `"default"`, and of LiteLLM `[{"a": ["b"]}]`, which has the models by the one that they
+   * stand in for.
+   */
+  #inFallbacks(value: unknown): void {
+    if (typeof value === "string") this.#add(value === "default" ? null : value);
+    else if (Array.isArray(value)) this.#inNames(value);
+    this.#inside(value);
+    if (!Array.isArray(value)) return;
+    value.forEach((inner, i) => {
+      if (!isObject(inner) || "model" in inner) return;
+      for (const [model, others] of Object.entries(inner)) {
+        if (Array.isArray(others)) this.#at(i, () => this.#at(model, () => this.#inNames(others)));
+      }
+    });
+  }
+
+  #at(step: string | number, work: () => void): void {
+    this.#path.push(step);
+    work();
+    this.#path.pop();
+  }
+
+  #add(name: string | null): void {
+    let field = "";
+    for (const step of this.#path) {
+      if (typeof step === "number") field += `[${step}]`;
+      else field += field === "" ? step : `.${step.slice(0, 80)}`;
+    }
+    (this.found ??= []).push({ field, name });
+  }
+}
+
+/** A function of the caller's, or a schema of its arguments: it may have a parameter of any name. */
+function isDeclared({ type, properties }: Loose): boolean {
+  return type === "function" || type === "custom" || isObject(properties);
+}

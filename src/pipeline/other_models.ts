@@ -1,0 +1,231 @@
+/**
+ * Other models that a provider may let answer, or ask for advice, because the request names them.
+ *
+ * A key whose models are restricted may name only those that it may use: by the provider's own name, as the routes of the
+ * catalog have it, or by the catalog's id. What is reserved covers the dearest of those that the catalog has, and a call is
+ * billed at the prices of those that its answer names.
+ */
+import type { Estimate, Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { FormatName } from "../exchange/format_name.ts";
+import { array, number, object } from "../exchange/json.ts";
+import { dearestOf, dearestOfEach, type Prices } from "../exchange/prices.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import {
+  type Catalog,
+  isPermitted,
+  isPriced,
+  isVisible,
+  type Model,
+  type ModelAccess,
+  sheetOf,
+} from "../models/catalog.ts";
+import { TOOL_ROUNDS } from "../models/limits.ts";
+import type { Route } from "../providers/provider.ts";
+import type { Others } from "./call.ts";
+import type { Kit } from "./kit.ts";
+import type { NamedModel } from "./named_models.ts";
+
+export interface Asked {
+  prompt: Prompt;
+  model: Model;
+  routes: readonly Route[];
+  /** As {@link namedModels} has found them. */
+  named: readonly NamedModel[] | null;
+}
+
+/** Output of an advisor where the request names no cap, for each time that it is asked. */
+const UNCAPPED_ADVICE = 4096;
+/** Types of tools by which other models are asked. */
+const ADVISES = /advisor|subagent|fusion/;
+/** Models that a refusal lists. */
+const MOST_LISTED = 10;
+
+/**
+ * Null: the request names no other models, or no provider would be told. Throws `model_not_found`, `policy_violation` where the
+ * key may not use one of them.
+ */
+export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit: Kit): Others | null {
+  if (named === null) return null;
+  const providers = providersTold(prompt.format, routes, kit);
+  if (providers.length === 0) return null;
+  const { catalog } = kit;
+  const restricted = isRestricted(key);
+  const limited = restricted && kit.accounts.isLimited(key);
+  const models = new Set<Model>();
+  const seen = new Set<string>();
+  for (const one of named) {
+    if (one.name === null) {
+      if (restricted) throw mayNotChoose(one);
+      continue;
+    }
+    if (seen.has(one.name)) continue;
+    seen.add(one.name);
+    const meant = providers.map((provider) => modelsAt(catalog, provider, one.name!, model));
+    if (restricted) refuseUnless(meant, { one, key, limited, providers }, kit);
+    for (const model of meant.flat()) models.add(model);
+  }
+  models.delete(model);
+  return { models: [...models], tries: triesOf(prompt), advice: adviceOf(prompt) };
+}
+
+/** Providers that get fields of the caller's format as they came. */
+function providersTold(format: FormatName, routes: readonly Route[], { providers }: Kit): string[] {
+  const told = routes.filter((route) => providers.apiOf(route)?.formatName === format);
+  return [...new Set(told.map(({ provider }) => provider))];
+}
+
+function isRestricted(key: ModelAccess): boolean {
+  const restricts = ({ models, accessPolicy }: Pick<ModelAccess, "models" | "accessPolicy">) =>
+    models !== null || accessPolicy !== null;
+  return restricts(key) || (key.team !== null && restricts(key.team));
+}
+
+const routed = new WeakMap<Catalog, Map<string, Model[]>>();
+
+/** Models of the catalog by the names that a provider has for them. */
+function byProvidersName(catalog: Catalog): Map<string, Model[]> {
+  let known = routed.get(catalog);
+  if (known === undefined) {
+    routed.set(catalog, known = new Map());
+    for (const model of catalog.models) {
+      for (const { provider, model: name } of model.routes) {
+        const at = `${provider}\n${name}`;
+        const models = known.get(at);
+        if (models === undefined) known.set(at, [model]);
+        else if (!models.includes(model)) models.push(model);
+      }
+    }
+  }
+  return known;
+}
+
+/** What a name means to a provider that is asked for `asked`. Its own names come first: a catalog's id may be one of them. */
+function modelsAt(catalog: Catalog, provider: string, name: string, asked: Model): readonly Model[] {
+  const own = byProvidersName(catalog).get(`${provider}\n${name}`);
+  if (own !== undefined) return own.includes(asked) ? [asked] : own;
+  const listed = catalog.find(name);
+  if (listed !== undefined) return [listed];
+  // The same name with or without its date.
+  const dated = catalog.find(`${asked.id.slice(0, asked.id.indexOf("/"))}/${name}`);
+  return dated?.routes.some((route) => route.provider === provider) ? [dated] : [];
+}
+
+interface Naming {
+  one: NamedModel;
+  key: ModelAccess;
+  limited: boolean;
+  providers: readonly string[];
+}
+
+/** @param meant what each of the providers would take the name for */
+function refuseUnless(meant: readonly (readonly Model[])[], naming: Naming, kit: Kit): void {
+  const { one: { field, name }, key, limited } = naming;
+  const exists = (model: Model) => isVisible(key, model.id) && (!limited || isPriced(model));
+  const known = meant.filter((models) => models.length > 0);
+  const text = JSON.stringify(name!.slice(0, 200));
+  if (known.length === 0 || !known.every((models) => models.some(exists))) {
+    throw new Failure(
+      "model_not_found",
+      `Cannot use ${field}: model ${text} is not in this key's catalog. ${allowed(naming, kit)}`,
+      { param: field },
+    );
+  }
+  if (!known.every((models) => models.some((model) => exists(model) && isPermitted(key, model.id)))) {
+    throw new Failure(
+      "policy_violation",
+      `Cannot use ${field}: the access policy of this key does not allow model ${text}. ${
+        allowed(naming, kit)
+      }`,
+      { param: field },
+    );
+  }
+}
+
+function allowed({ key, limited, providers }: Naming, { catalog }: Kit): string {
+  const names = new Set<string>();
+  for (const model of catalog.models) {
+    if (!isVisible(key, model.id) || !isPermitted(key, model.id) || (limited && !isPriced(model))) continue;
+    for (const route of model.routes) if (providers.includes(route.provider)) names.add(route.model);
+  }
+  const listed = [...names].slice(0, MOST_LISTED).map((name) => JSON.stringify(name));
+  return `Expected one of: ${listed.join(", ")}${
+    names.size > MOST_LISTED ? ", and others that GET /v1/models lists" : ""
+  }.`;
+}
+
+function mayNotChoose({ field }: NamedModel): Failure {
+  return new Failure(
+    "model_not_found",
+    `Cannot use ${field}: with "default" the provider would choose the model, and this key may use only some. ` +
+      "Expected a list of models that GET /v1/models lists.",
+    { param: field },
+  );
+}
+
+/** Anthropic bills what each model of `fallbacks` wrote before it declined. Elsewhere only the one that answers is billed. */
+function triesOf({ format, unknown: { fallbacks } }: Prompt): number[] {
+  if (format !== "messages") return [];
+  return fallbacks === "default"
+    ? [0]
+    : array(fallbacks).map((entry) => number(object(entry).max_tokens) ?? 0);
+}
+
+function adviceOf({ tools }: Prompt): number {
+  let tokens = 0;
+  for (const one of tools) {
+    if (one.kind !== "opaque") continue;
+    const tool = one.value;
+    if (!ADVISES.test(String(tool.type))) continue;
+    const { max_uses, max_tokens, parameters } = tool;
+    const times = Math.min(number(max_uses) ?? TOOL_ROUNDS, TOOL_ROUNDS);
+    tokens += times *
+      Math.max(0, number(max_tokens) ?? number(object(parameters).max_completion_tokens) ?? UNCAPPED_ADVICE);
+  }
+  return Math.max(0, Math.ceil(tokens));
+}
+
+/** The asked model with room for whatever any of the others may take, for what is reserved. */
+export function roomiest(model: Model, others: Others | null): Model {
+  if (others === null || others.models.length === 0) return model;
+  const all = [model, ...others.models];
+  const contexts = all.map((one) => one.contextLength);
+  return {
+    ...model,
+    contextLength: contexts.includes(null) ? null : Math.max(...contexts as number[]),
+    maxCompletion: model.maxCompletion === null
+      ? null
+      : Math.max(...all.map((one) => one.maxCompletion ?? 0)),
+  };
+}
+
+/** Of every kind the dearest price that a call can be billed by. @param created milliseconds since the epoch */
+export function dearestPrices(
+  { prompt, model, others, estimate, created }: {
+    prompt: Prompt;
+    model: Model;
+    others: Others | null;
+    estimate: Estimate;
+    created: number;
+  },
+): Prices {
+  const input = estimate.input + (estimate.media ?? 0);
+  const dearest = (one: Model) => dearestOf(sheetOf(one, created), input, prompt.serviceTier);
+  if (others === null || others.models.length === 0) return dearest(model);
+  return dearestOfEach([model, ...others.models].map(dearest));
+}
+
+/** The model of the catalog that an answer of a provider names; null: it is not known there, or has no price. */
+export function servedModel(
+  name: string,
+  { provider, asked, others }: { provider: string; asked: Model; others: Others },
+  { catalog }: Pick<Kit, "catalog">,
+): Model | null {
+  const own = byProvidersName(catalog);
+  const at = (name: string) => own.get(`${provider}\n${name}`);
+  const undated = name.replace(/-(?:20\d{6}|20\d\d-\d\d-\d\d)$/, "");
+  const models = at(name) ?? at(undated) ?? modelsAt(catalog, provider, name, asked);
+  if (models.length === 0 || models.includes(asked)) return models.length === 0 ? null : asked;
+  const model = models.find((one) => others.models.includes(one)) ?? models[0];
+  return isPriced(model) && model.routes.some((route) => route.provider === provider) ? model : null;
+}
