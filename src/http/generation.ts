@@ -10,6 +10,7 @@ import { tellRefused } from "../pipeline/refused.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
 import type { FollowedCall } from "../pipeline/telemetry.ts";
+import { CALLER_LEFT } from "../providers/refusals.ts";
 import { Groups } from "../timing/groups.ts";
 import { atOnce, LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
@@ -162,7 +163,7 @@ async function generate(
     // It was screened, or waited for money, and no provider has been asked yet.
     if (kept === null && arriving.gone()) {
       await call.reservation.release();
-      throw LEFT;
+      throw CALLER_LEFT;
     }
     handedOver = true;
     release = () => call.held?.close();
@@ -221,7 +222,7 @@ async function generate(
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
     // Under overload nothing is left to spend on counting, and a call whose caller left was not refused.
-    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== LEFT) {
+    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== CALLER_LEFT) {
       const passed = arrival?.passed === true;
       const body = passed ? arrival?.body : sent;
       tellRefused({ id, created, key: asker, format: formatName, body, passed, header }, failure.code, kit);
@@ -234,14 +235,11 @@ async function generate(
   }
 }
 
-/** Nobody reads it. */
-const LEFT = new Failure("service_unavailable", "The caller left before the call had begun.");
-
-/** Waits for a call's turn to begin. Throws {@link LEFT} where its caller leaves meanwhile: no provider is asked for nobody. */
+/** Waits for a call's turn to begin. Throws {@link CALLER_LEFT} where its caller leaves meanwhile: no provider is asked for nobody. */
 async function whileThere<T>({ signal }: IncomingRequest, turn: Promise<T>): Promise<T> {
   // Read before the wait: the signal of a request of `Deno.serve` does not tell of a caller who left before it was read (Deno 2.9.6).
   const value = await turn;
-  if (signal.aborted) throw LEFT;
+  if (signal.aborted) throw CALLER_LEFT;
   return value;
 }
 

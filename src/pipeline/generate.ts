@@ -107,6 +107,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     through,
     missing: way?.missing,
     signal,
+    gone: () => call.uses.length === 0 && call.arrival.gone(),
     watch: call.arrival.steps,
   });
   let which: "first" | "second" = "first";

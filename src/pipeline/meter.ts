@@ -13,6 +13,7 @@ import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import { answeredBy, type Call, type Parts } from "./call.ts";
+import { CALLER_LEFT } from "../providers/refusals.ts";
 import { addCharges, reportedOf } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
@@ -59,6 +60,7 @@ class Meter {
   #finished = false;
   #failed: FailureCode | null = null;
   #estimated = false;
+  #left = false;
 
   constructor(call: Call, kit: Kit) {
     this.#call = call;
@@ -104,6 +106,7 @@ class Meter {
 
   failed(thrown: unknown): Failure {
     const { arrival, model } = this.#call;
+    this.#left = thrown === CALLER_LEFT;
     const failure = withLimit(Failure.from(thrown), model.contextLength);
     this.#failed = failure.code;
     if (failure.operator) this.#kit.log(`${arrival.id} ${model.id}: ${failure.operator}`);
@@ -145,8 +148,9 @@ class Meter {
     if (call.repaired > 0) end.repaired = call.repaired;
     if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
     if (steps.list !== null) end.steps = keptSteps(steps.list, call.created);
-    if (failed && call.provider === null && searches === 0) await call.reservation.release(failed);
-    else await call.reservation.settle(end);
+    if (failed && call.provider === null && searches === 0) {
+      await call.reservation.release(this.#left ? undefined : failed);
+    } else await call.reservation.settle(end);
     kit.metrics.generated(answeredBy(call).id, end);
     steps.followed?.ended(end, call.labels);
   }

@@ -18,7 +18,7 @@ import type { Reply } from "../outgoing/reply.ts";
 import { openTransport, type Send } from "../outgoing/send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { noteFailure } from "./last_failure.ts";
-import { cancelled, noPlace, noRoute } from "./refusals.ts";
+import { CALLER_LEFT, cancelled, noPlace, noRoute } from "./refusals.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { Withheld } from "./withheld.ts";
 
@@ -67,6 +67,8 @@ export interface Opening<T> {
   missing?: Failure;
   /** Ends it before its time: nothing more is tried. */
   signal?: AbortSignal;
+  /** Whether nobody waits for it, and nothing of it has begun: then it takes no place that it had to wait for. Absent: no. */
+  gone?(): boolean;
   /** Told of its attempts. */
   watch?: AttemptWatch;
 }
@@ -337,6 +339,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
             if (!entered) {
               full = true;
               break;
+            }
+            if (last === undefined && opening.gone?.()) {
+              limiter.leave();
+              throw CALLER_LEFT;
             }
           }
           if (opening.signal?.aborted) {

@@ -11,6 +11,12 @@ export function credentialRefused(status: number): Failure {
   });
 }
 
+/** Nobody sees it: whoever left before the call had begun. */
+export const CALLER_LEFT = new Failure(
+  "service_unavailable",
+  "The caller left before the call had begun.",
+);
+
 /** Nobody sees it: another route has answered. */
 export function cancelled(): Failure {
   return new Failure("provider_unavailable", "The call was cancelled.");

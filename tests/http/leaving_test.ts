@@ -3,7 +3,7 @@ import type { IncomingRequest } from "../../src/http/endpoint.ts";
 import { chatChunk, leastAnswer } from "../support/answers.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { eventually, StoppedClock } from "../support/time.ts";
+import { eventually, nextTurn, StoppedClock } from "../support/time.ts";
 
 const USAGE = `data: ${
   JSON.stringify({
@@ -220,3 +220,44 @@ Deno.test("a caller who leaves while its call waits for money is not asked for, 
   await close();
   await provider.close();
 });
+
+for (const stream of [false, true]) {
+  Deno.test(`a caller who leaves while its call waits for a place at the provider is not asked for, stream ${stream}`, async () => {
+    const begun = Promise.withResolvers<void>();
+    const { promise: going, resolve: go } = Promise.withResolvers<void>();
+    const provider = loopbackProvider(async (seen) => {
+      begun.resolve();
+      await going;
+      return leastAnswer(seen);
+    });
+    const { gateway, logged, url, close } = await testGateway({
+      p: { api: "openai-chat", url: provider.url + "/v1", more: { max_concurrent: 1 } },
+    });
+    const stays = new AbortController();
+    const leaves = new AbortController();
+    const answered = gateway.handle(requestOf(BODY(false), () => stays.signal));
+    await begun.promise;
+    let looked = false;
+    const left = gateway.handle(requestOf(BODY(stream), () => {
+      looked = true;
+      return leaves.signal;
+    }));
+    await eventually(() => looked);
+    // By now it waits for the place.
+    for (let turns = 0; turns < 20; turns++) await nextTurn();
+    leaves.abort();
+    go();
+    assertEquals((await answered).status, 200);
+    await (await left).text();
+    await gateway.idle();
+    assertEquals(provider.seen.length, 1);
+    assertEquals((await gateway.accounts.generations({})).data.length, 1);
+    assertEquals(logged, []);
+    // The place is free again.
+    const next = await gateway.handle(requestOf(BODY(false), () => stays.signal));
+    assertEquals(next.status, 200, url);
+    await next.text();
+    await close();
+    await provider.close();
+  });
+}
