@@ -22,6 +22,7 @@ import form from "./page/lib/form.js" with { type: "text" };
 import format from "./page/lib/format.js" with { type: "text" };
 import hooks from "./page/lib/hooks.js" with { type: "text" };
 import html from "./page/lib/html.js" with { type: "text" };
+import moments from "./page/lib/moments.js" with { type: "text" };
 import plot from "./page/lib/plot.js" with { type: "text" };
 import router from "./page/lib/router.js" with { type: "text" };
 import series from "./page/lib/series.js" with { type: "text" };
@@ -96,6 +97,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "lib/format.js": format,
   "lib/hooks.js": hooks,
   "lib/html.js": html,
+  "lib/moments.js": moments,
   "lib/plot.js": plot,
   "lib/router.js": router,
   "lib/series.js": series,

@@ -3,6 +3,7 @@ import { download, query } from "../lib/api.js";
 import { Check, Field, Form } from "../lib/form.js";
 import { count, duration, money, shortWhen, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
+import { fieldOf, momentOf } from "../lib/moments.js";
 import { html } from "../lib/html.js";
 import { go, href } from "../lib/router.js";
 import { Table } from "../lib/table.js";
@@ -64,7 +65,9 @@ const USUAL = 4;
 /** @param {{ route: import("../lib/router.js").Route }} props */
 export function Search({ route }) {
   const given = Object.fromEntries(NAMES.map((name) => [name, route.query[name] ?? ""]));
-  const asked = { ...given, from: iso(given.from), to: iso(given.to) };
+  // The address has moments, so that whoever it is sent to sees the same.
+  const fields = { ...given, from: fieldOf(given.from), to: fieldOf(given.to) };
+  const asked = askedOf(given);
   const { rows, more, since, error, loading, reload } = useList(
     `/admin/generations${query({ ...asked, limit: PAGE })}`,
   );
@@ -73,7 +76,7 @@ export function Search({ route }) {
   );
   const field = (/** @type {typeof FIELDS[number]} */ [name, label, more]) =>
     html`
-      <${Field} key=${name} label=${label} name=${name} initial=${given[name]} placeholder="any"
+      <${Field} key=${name} label=${label} name=${name} initial=${fields[name]} placeholder="any"
         ...${more} />
     `;
   const choice = (
@@ -90,8 +93,12 @@ export function Search({ route }) {
       <${Form} inline key=${JSON.stringify(given)} submit="Search" onSubmit=${(
         /** @type {Record<string, string>} */ { id, ...found },
       ) => {
-        go("explore", id ? { rest: [id], query: route.query } : { query: found });
-        if (!id && JSON.stringify(found) === JSON.stringify(route.query)) reload();
+        if (id) go("explore", { rest: [id], query: route.query });
+        else {
+          const next = askedOf(found, (name) => found[name] === fields[name] ? given[name] : found[name]);
+          if (query(next) === query(asked)) reload();
+          go("explore", { query: next });
+        }
         return Promise.resolve();
       }} more=${filtered && html`<a class="button" href=${href("explore")}>All</a>`}>
         ${FIELDS.slice(0, USUAL).map(field)}
@@ -141,10 +148,17 @@ export function Search({ route }) {
   `;
 }
 
-/** @param {string} text of a field for date and time, in the reader's own time zone */
-function iso(text) {
-  const time = Date.parse(text);
-  return text === "" || Number.isNaN(time) ? "" : new Date(time).toISOString();
+/**
+ * Values of fields as the API takes them.
+ * @param {Record<string, string>} values
+ * @param {(name: string) => string} [moment] where moments are taken from: a field has no seconds, and an hour of autumn twice
+ */
+function askedOf(values, moment = (name) => values[name]) {
+  return {
+    ...Object.fromEntries(NAMES.map((name) => [name, values[name] ?? ""])),
+    from: momentOf(moment("from")),
+    to: momentOf(moment("to")),
+  };
 }
 
 /** @type {import("../lib/table.js").Column<Generation>[]} */

@@ -44,7 +44,9 @@ export function Usage({ query: given }) {
       <${Form} inline key=${JSON.stringify(given)} submit="Show" onSubmit=${(
         /** @type {Record<string, string>} */ found,
       ) => {
-        go("explore", { query: { view: "usage", ...found } });
+        const query = { view: "usage", ...found };
+        if (href("explore", { query }) === location.hash) answer.reload();
+        else go("explore", { query });
         return Promise.resolve();
       }}>
         <${Field} label="By" name="by" initial=${by} suggestions=${[...DIMENSIONS, "tag:"]} required />
@@ -161,15 +163,8 @@ function callsOf(by, value) {
   if (by.startsWith("tag:")) return href("explore", { query: { tag: `${by.slice(4)}=${value}` } });
   if (by !== "day") return href("explore", { query: { [by]: value } });
   const begins = Date.parse(value);
-  return href("explore", { query: { from: localTime(begins), to: localTime(begins + DAY_MS) } });
-}
-
-/**
- * A moment as fields for one have it, which is this browser's time.
- * @param {number} time
- */
-function localTime(time) {
-  return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const [from, to] = [begins, begins + DAY_MS].map((time) => new Date(time).toISOString());
+  return href("explore", { query: { from, to } });
 }
 
 /**

@@ -43,10 +43,11 @@ const withCommas = (text) => text.replace(/^\d+/, (digits) => whole.format(Numbe
 /** @param {number | null | undefined} ms */
 export function duration(ms) {
   if (ms === null || ms === undefined) return NOTHING;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.round(ms % 60_000 / 1000)} s`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9995 ? 2 : 1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(ms / 60_000);
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
@@ -122,11 +123,12 @@ export function ago(time, now = Date.now()) {
   if (time === null || time === undefined) return NOTHING;
   const seconds = Math.round((now - new Date(time).getTime()) / 1000);
   const size = Math.abs(seconds);
+  // What is rounded up to a whole one of the next unit is told in that.
   const [n, unit] = size < 60
     ? [size, "s"]
-    : size < 3600
+    : size < 59.5 * 60
     ? [Math.round(size / 60), "min"]
-    : size < 86_400
+    : size < 23.5 * 3600
     ? [Math.round(size / 3600), "h"]
     : [Math.round(size / 86_400), "d"];
   if (n === 0) return "now";

@@ -111,6 +111,14 @@ export function useStored(name, initial) {
       return initial;
     }
   });
+  useEffect(() => {
+    /** Another tab has changed it. @param {StorageEvent} event */
+    const changed = ({ key, newValue }) => {
+      if (key === `sluice.${name}`) setValue(newValue === null ? initial : JSON.parse(newValue));
+    };
+    addEventListener("storage", changed);
+    return () => removeEventListener("storage", changed);
+  }, [name]);
   return [value, (next) => {
     setValue(next);
     try {

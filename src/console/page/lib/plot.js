@@ -27,6 +27,9 @@ export function plot(place, { times, series, format, kind, height }) {
   const empty = values.every((value) => !value);
   const whole = values.every((value) => value === null || Number.isInteger(value));
 
+  // Days are those of UTC, as in tables, wherever the reader is.
+  const daily = times.every((time) => time % DAY_MS === 0);
+
   // A bar stands for the time behind its point.
   const after = kind === "line" || times.length < 2 ? 0 : times[1] - times[0];
 
@@ -42,6 +45,9 @@ export function plot(place, { times, series, format, kind, height }) {
         // Half of a label that stands under the last point.
         padding: [8, 20, 0, 0],
         legend: { show: false },
+        tzDate: daily
+          ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC")
+          : (seconds) => new Date(seconds * 1000),
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
           x: { time: true, range: [times[0] / 1000, (times[times.length - 1] + after) / 1000] },
@@ -56,7 +62,7 @@ export function plot(place, { times, series, format, kind, height }) {
             size: 28,
             gap: 8,
             space: 64,
-            values: labels,
+            values: (_, ticks) => labels(ticks, daily),
           },
           {
             stroke: text,
@@ -93,7 +99,7 @@ export function plot(place, { times, series, format, kind, height }) {
             tip.hidden = at === null || at === undefined || (u.cursor.left ?? -1) < 0;
             if (tip.hidden || at === null || at === undefined) return;
             tip.replaceChildren(
-              line(full(times[at])),
+              line(full(times[at], daily)),
               ...series.map(({ name, values, tone }, i) => {
                 const value = values[at];
                 return line(
@@ -168,23 +174,33 @@ function line(text, tone) {
 }
 
 const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+const DAY_MS = 86_400_000;
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** @param {number} time */
-function full(time) {
+/** @param {Date} date of UTC */
+const dayOf = (date) => `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+
+/**
+ * @param {number} time
+ * @param {boolean} daily
+ */
+function full(time, daily) {
   const d = new Date(time);
+  if (daily) return dayOf(d);
   return `${d.getDate()} ${MONTHS[d.getMonth()]} ${two(d.getHours())}:${two(d.getMinutes())}`;
 }
 
 /**
- * @param {unknown} _
  * @param {readonly number[]} ticks in seconds
+ * @param {boolean} daily
  */
-function labels(_, ticks) {
+function labels(ticks, daily) {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 0;
   return ticks.map((tick) => {
     const d = new Date(tick * 1000);
-    if (step >= 86_400 * 27) return `${MONTHS[d.getMonth()]} ${d.getFullYear()}`;
+    const monthly = step >= 86_400 * 27;
+    if (daily) return monthly ? `${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()}` : dayOf(d);
+    if (monthly) return `${MONTHS[d.getMonth()]} ${d.getFullYear()}`;
     if (step >= 86_400 || (d.getHours() === 0 && d.getMinutes() === 0)) {
       return `${d.getDate()} ${MONTHS[d.getMonth()]}`;
     }

@@ -6,8 +6,17 @@ import { useEffect, useState } from "./html.js";
 /** @returns {Route} */
 export function currentRoute() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [page, ...rest] = path.split("/").map(decodeURIComponent);
+  const [page, ...rest] = path.split("/").map(decoded);
   return { page, rest, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** @param {string} step of an address, which may have been cut anywhere */
+function decoded(step) {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
 import { money, when } from "../lib/format.js";
 import { useList } from "../lib/hooks.js";
+import { momentOf } from "../lib/moments.js";
 import { html, useState } from "../lib/html.js";
 import { href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
@@ -35,7 +36,7 @@ export function Audit({ kind }) {
       ? "Types and places of what was found, never the text."
       : "Who changed what, and what was refused."} actions=${html`<${Button} onClick=${reload}>Refresh<//>`}>
       <${Form} inline submit="Filter" kind="" onSubmit=${(/** @type {Record<string, string>} */ given) => {
-        setFilter(given);
+        setFilter({ ...given, from: momentOf(given.from), to: momentOf(given.to) });
         return Promise.resolve();
       }}>
         <${Field} label="Key" name="key" initial=${key} placeholder="id or name" />

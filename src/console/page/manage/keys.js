@@ -82,7 +82,8 @@ export function Keys() {
   const alone = useAsk(
     query.key && !listed && !list.loading ? `/admin/keys/${encodeURIComponent(query.key)}` : null,
   );
-  const chosen = listed ?? (query.key ? /** @type {Key | undefined} */ (alone.data) : undefined);
+  const found = /** @type {Key | undefined} */ (alone.data);
+  const chosen = listed ?? (found && [found.id, found.name].includes(query.key) ? found : undefined);
   const close = () => go("keys", { query: {}, replace: true });
   return html`
     <${Panel} title="Keys" note="Secrets are shown once, when they are made." actions=${html`${box}${
@@ -90,6 +91,7 @@ export function Keys() {
         setRevoked(!revoked)}>${revoked ? "Hide revoked" : `Show ${gone} revoked`}<//>`
     }${mayMakeKeys() && html`<${Button} kind="primary" onClick=${() => setMaking(true)}>New key<//>`}`}>
       ${error && html`<${Failed} error=${error} retry=${reload} />`}
+      ${query.key && !chosen && alone.error && html`<${Failed} error=${alone.error} />`}
       ${list.loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`
         <${Table} caption="Keys" columns=${COLUMNS} rows=${visible} id=${(/** @type {Key} */ { id }) => id}
           link=${(/** @type {Key} */ { id }) =>
