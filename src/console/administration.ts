@@ -16,6 +16,11 @@ const KEY: Parameter = { name: "key", in: "path", description: "The key's id or 
 const FROM = query("from", "Only from this time on.", { type: "date-time" });
 const TO = query("to", "Only before this time.", { type: "date-time" });
 
+/** Entries of the audit log are of several kinds, each with some of these. */
+const AUDIT_COLUMNS =
+  "id created kind key_id key account action by role name credential route target fields before result from untold mistakes generation policy of mode findings types rules places unscanned"
+    .split(" ");
+
 export const ADMINISTRATION: readonly Endpoint[] = [
   list(
     "/admin/keys",
@@ -150,5 +155,6 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       ...PAGE,
     ],
     "read",
+    AUDIT_COLUMNS,
   ),
 ];

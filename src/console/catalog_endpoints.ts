@@ -27,6 +27,7 @@ export const CATALOG: readonly Endpoint[] = [
     ({ state }, page) => Promise.resolve(pageOf(state.operation.catalogChanges(), page)),
     PAGE,
     "read",
+    ["at", "model", "what", "field", "before", "after"],
   ),
   endpoint(
     "GET",

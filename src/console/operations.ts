@@ -42,7 +42,12 @@ export const endpoint = (
   ...row,
 });
 
-/** An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it; or all of it as lines of JSON. */
+/**
+ * An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it; or all of
+ * it as lines of JSON.
+ *
+ * @param columns of the CSV, where not every row has the same fields: all that a row may have
+ */
 export const list = (
   path: string,
   summary: string,
@@ -50,6 +55,7 @@ export const list = (
   rows: (context: AdministrationContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
   parameters: readonly Parameter[],
   access: Access,
+  columns?: readonly string[],
 ): Endpoint => ({
   method: "GET",
   path,
@@ -65,8 +71,11 @@ export const list = (
       return await wholeLines(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
     }
     if (!wantsTable(context.request)) return json(await rows(context, page));
-    if (page.limit !== undefined) return table(await rows(context, page));
-    return await wholeTable(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
+    if (page.limit !== undefined) return table(await rows(context, page), columns);
+    return await wholeTable(
+      ({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }),
+      columns,
+    );
   },
 });
 

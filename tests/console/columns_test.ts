@@ -1,0 +1,112 @@
+/** Lists as CSV: a table has every field that any of its rows has, whichever row comes first. */
+import { assert, assertEquals } from "@std/assert";
+import { csv, type ListPage, wholeTable } from "../../src/console/table.ts";
+import { SECRET } from "../support/gateway.ts";
+import { ADMIN, withConsole } from "./rig.ts";
+
+const admin = { authorization: `Bearer ${ADMIN}` };
+
+/** Fields that all rows of one list have, or none. */
+const ALIKE: Record<string, RegExp> = {
+  "/admin/usage": /^/,
+  "/admin/keys": /^lease$/,
+  "/admin/teams": /^lease$/,
+  "/admin/accounts": /^lease$/,
+};
+
+/** Cells of a table whose rows hold no line breaks. */
+function cellsOf(text: string): string[][] {
+  return text.trimEnd().split("\r\n").map((line) =>
+    [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
+      quoted?.replaceAll('""', '"') ?? plain
+    )
+  );
+}
+
+const textOf = (value: unknown) =>
+  value === undefined || value === null
+    ? ""
+    : typeof value === "object"
+    ? JSON.stringify(value)
+    : String(value);
+
+Deno.test("the audit log as CSV has all that it has as JSON: of sign-ins, changes and findings, whichever is newest", () =>
+  withConsole(async (ask, gateway) => {
+    const audit = async (query: string) => {
+      const { json } = await ask("GET", `/admin/audit?limit=100${query}`, { headers: admin });
+      const { text } = await ask("GET", `/admin/audit?${query}`, {
+        headers: { ...admin, accept: "text/csv" },
+      });
+      const [names, ...rows] = cellsOf(text);
+      assertEquals(rows.length, json.data.length);
+      for (const [i, entry] of json.data.entries()) {
+        const row = Object.fromEntries(names.map((name, at) => [name, rows[i][at]]));
+        for (const [name, value] of Object.entries(entry)) assertEquals(row[name], textOf(value), name);
+      }
+      return json.data.length;
+    };
+    await ask("POST", "/console/session", { body: { admin_key: "a-wrong-key-of-a-test" } });
+    const call = await gateway.post("/v1/chat/completions", {
+      model: "demo/model",
+      messages: [{ role: "user", content: "mail jane.doe@corp.example" }],
+    });
+    await call.text();
+    await ask("POST", "/admin/keys", { headers: admin, body: { name: "other", models: ["demo/*"] } });
+    assertEquals(await audit("&kind=dlp"), 1);
+    assert(await audit("") >= 3);
+    assert(await audit("&kind=admin") >= 2);
+    await ask("PATCH", "/admin/keys/other", { headers: admin, body: { models: ["a/*", "b/*"] } });
+    assert(await audit("") >= 4);
+  }, {
+    config: {
+      dlp_policies: { mails: { mode: "mask" } },
+      keys: [{ name: "shop", secret: SECRET, dlp_policy: "mails" }],
+    },
+  }));
+
+Deno.test("of lists whose rows differ the CSV names every field that the API's document knows", () =>
+  withConsole(async (ask) => {
+    const { paths, components } = (await ask("GET", "/openapi.json")).json;
+    // deno-lint-ignore no-explicit-any
+    const whole = (schema: any): any =>
+      schema.$ref === undefined ? schema : whole(components.schemas[schema.$ref.split("/").at(-1)]);
+    const checked: string[] = [];
+    for (
+      const [path, { get }] of Object.entries<
+        Record<string, { responses: Record<string, { content?: Record<string, { schema: unknown }> }> }>
+      >(paths)
+    ) {
+      const content = get?.responses["200"]?.content ?? {};
+      if (!("text/csv" in content)) continue;
+      const data = whole(content["application/json"].schema).properties?.data;
+      if (data === undefined) continue;
+      const row = whole(whole(data).items);
+      const varying = Object.keys(row.properties).filter((name) =>
+        !row.required?.includes(name) && !ALIKE[path]?.test(name)
+      );
+      if (varying.length === 0) continue;
+      const { text } = await ask("GET", path, { headers: { ...admin, accept: "text/csv" } });
+      assertEquals(cellsOf(text)[0].toSorted(), Object.keys(row.properties).toSorted(), path);
+      checked.push(path);
+    }
+    assertEquals(checked.toSorted(), ["/admin/audit", "/admin/models/changes"]);
+  }));
+
+Deno.test("a whole table keeps the columns of its first rows, though later pages have other fields", async () => {
+  const pages: ListPage[] = [
+    { data: [], next_cursor: "1" },
+    { data: [{ a: 1 }, { a: 2, b: "x" }], next_cursor: "2" },
+    { data: [{ b: "y", c: 5, a: 3 }], next_cursor: null },
+  ];
+  const all = await (await wholeTable(({ cursor }) => Promise.resolve(pages[Number(cursor ?? 0)]))).text();
+  assertEquals(all, "a,b\r\n1,\r\n2,x\r\n3,y\r\n");
+});
+
+Deno.test("csv() leaves numbers below zero as they are: they are no formulas", () => {
+  const cells = ["-5.00", "-5", "-5.", "-.5", "--5", "-5+1", "-5e3", "- 5", "-", "+5.00", "-5\n"];
+  assertEquals(csv(cells.map((a) => ({ a })), { head: false }).split("\r\n"), [
+    "-5.00",
+    "-5",
+    ...["'-5.", "'-.5", "'--5", "'-5+1", "'-5e3", "'- 5", "'-", "'+5.00", '"\'-5\n"', ""],
+  ]);
+});
