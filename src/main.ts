@@ -139,9 +139,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     }
     log("one worker only: a store in memory cannot be shared");
   }
-  for (const warning of worker === null || worker.which === 1 ? warnings : []) {
-    log(`warning: ${warning}`, "warn");
-  }
+  // The configuration is the same for all workers: one of them warns of it.
+  const warn = worker === null || worker.which === 1
+    ? (found: readonly string[]) => found.forEach((warning) => log(`warning: ${warning}`, "warn"))
+    : () => {};
+  warn(warnings);
   const gateway = await assemble(config, {
     now: Date.now,
     log,
@@ -203,7 +205,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       program: programCalled(env),
     }));
   }
-  reloads = () => void reload(source, flags, { gateway, secure, started: config });
+  reloads = () => void reload(source, flags, { gateway, secure, started: config, warn });
   if (reloadAsked) reloads();
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
@@ -269,13 +271,18 @@ function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): (text: 
 async function reload(
   source: string | undefined,
   flags: Flags,
-  { gateway, secure, started }: { gateway: Gateway; secure: TlsServer | null; started: Loaded["config"] },
+  { gateway, secure, started, warn }: {
+    gateway: Gateway;
+    secure: TlsServer | null;
+    started: Loaded["config"];
+    warn(warnings: readonly string[]): void;
+  },
 ): Promise<void> {
   try {
     const { config, warnings: found } = await load(source, flags);
     const { notTakenOver } = await import("./config/at_start.ts");
     const warnings = [...found, ...notTakenOver(started, config)];
-    for (const warning of warnings) log(`warning: ${warning}`, "warn");
+    warn(warnings);
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);
     await gateway.reload(config, warnings);

@@ -89,6 +89,15 @@ Deno.test({
     program.kill("SIGHUP");
     await eventually(() => count("configuration reloaded") === 2);
     assertEquals(count("takes a restart"), 0);
+    const keys = CONFIG.keys.map((key) => ({ ...key, dlp_policy: "lost" }));
+    await Deno.writeTextFile(
+      `${cwd}/sluice.json`,
+      JSON.stringify({ ...CONFIG, keys, log_level: "warn", server: { port: 0 } }),
+    );
+    program.kill("SIGHUP");
+    await eventually(() => count("configuration reloaded") === 4);
+    assertEquals(count("warning: keys[0].dlp_policy"), 1, "one worker warns for all");
+    assertEquals(count("warning: log_level: not taken over"), 1);
     program.kill("SIGTERM");
     assertEquals(await program.ended, 0);
     await Deno.remove(cwd, { recursive: true });
