@@ -35,7 +35,7 @@ export default function Overview() {
   return html`
     <${Page} title="Overview" about=${seesAll()
       ? undefined
-      : "Calls of your own keys."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
+      : "Calls of your own keys that have a record. Live shows those too that were refused."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
       /** @type {string} */ range,
     ) => go("overview", { query: { range, by, of }, replace: true })} />`}>
       <${Answer} of=${attention}>${(/** @type {Attention} */ found) =>
