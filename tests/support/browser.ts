@@ -73,10 +73,13 @@ export class BrowserPage {
   readonly requests: string[] = [];
   readonly #protocol: Protocol;
   readonly #session: string;
+  /** Pages of one profile share cookies and storage. */
+  readonly profile: string;
 
-  constructor(protocol: Protocol, session: string) {
+  constructor(protocol: Protocol, session: string, profile: string) {
     this.#protocol = protocol;
     this.#session = session;
+    this.profile = profile;
   }
 
   // deno-lint-ignore no-explicit-any
@@ -239,7 +242,8 @@ async function axeCore(): Promise<string> {
 }
 
 export interface Browser {
-  page(): Promise<BrowserPage>;
+  /** @param beside a page whose profile it shares; absent: it has one of its own */
+  page(beside?: BrowserPage): Promise<BrowserPage>;
   close(): Promise<void>;
 }
 
@@ -267,14 +271,15 @@ export async function startBrowser(): Promise<Browser> {
   const pages = new Map<string, BrowserPage>();
   protocol.onEvent = (method, parameters, session) => pages.get(session ?? "")?.observe(method, parameters);
   return {
-    async page() {
-      const { browserContextId } = await protocol.send("Target.createBrowserContext");
+    async page(beside) {
+      const browserContextId = beside?.profile ??
+        (await protocol.send("Target.createBrowserContext")).browserContextId;
       const { targetId } = await protocol.send("Target.createTarget", {
         url: "about:blank",
         browserContextId,
       });
       const { sessionId } = await protocol.send("Target.attachToTarget", { targetId, flatten: true });
-      const page = new BrowserPage(protocol, sessionId);
+      const page = new BrowserPage(protocol, sessionId, browserContextId);
       pages.set(sessionId, page);
       for (const domain of ["Page", "Runtime", "Log", "Network"]) await page.send(`${domain}.enable`);
       await page.size(1280);

@@ -1,8 +1,9 @@
 /** What stands around every page: navigation, who is signed in, colours. On a narrow screen the navigation is behind a button. */
 import { isAway, onAway, signOut } from "./lib/api.js";
+import { useAct } from "./lib/hooks.js";
 import { html, useEffect, useRef, useState } from "./lib/html.js";
 import { currentRoute, go, href, useRoute } from "./lib/router.js";
-import { Failed } from "./lib/ui.js";
+import { Button, Failed } from "./lib/ui.js";
 import { PAGES } from "./pages.js";
 import { Icon, ThemeSwitch } from "./theme.js";
 
@@ -20,6 +21,7 @@ export function Frame({ session }) {
   }, [route.page, page.id]);
   const [away, setAway] = useState(isAway);
   useEffect(() => onAway(setAway), []);
+  const [leave, leaving] = useAct(signOut);
   const first = useRef(true);
   useEffect(() => {
     if (first.current) first.current = false;
@@ -61,7 +63,7 @@ export function Frame({ session }) {
             <p
               class="who"><span><strong>${session.name ?? session.role}</strong><small>${session
                 .role}${session.team &&
-                `, ${session.team}`}</small></span><button type="button" class="quiet" onClick=${signOut}>Sign out</button></p>
+                `, ${session.team}`}</small></span><${Button} kind="quiet" busy=${leaving} onClick=${leave}>Sign out<//></p>
             <p class="links"><a href="/docs" target="_blank" rel="noopener">Manual</a></p>
           </div>
         </div>

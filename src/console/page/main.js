@@ -1,5 +1,5 @@
 /** The console: who is signed in sees the frame with the page of the address, everybody else the way in. */
-import { currentSession, onSession, resume } from "./lib/api.js";
+import { begin, currentSession, onSession } from "./lib/api.js";
 import { html, render, useEffect, useState } from "./lib/html.js";
 import { Toasts } from "./lib/toast.js";
 import { Frame } from "./frame.js";
@@ -10,7 +10,7 @@ function Console() {
   const [ways, setWays] = useState(/** @type {import("./lib/api.js").Ways | null} */ (null));
   useEffect(() => {
     const stop = onSession(setSession);
-    resume().then(setWays, () => setWays({ oidc: false, signed_in: false }));
+    begin().then(setWays, () => setWays({ oidc: false, signed_in: false }));
     return stop;
   }, []);
   return html`${

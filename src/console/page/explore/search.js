@@ -66,6 +66,7 @@ const USUAL = 4;
 export function Search({ route }) {
   const given = Object.fromEntries(NAMES.map((name) => [name, route.query[name] ?? ""]));
   // The address has moments, so that whoever it is sent to sees the same.
+  /** @type {Record<string, string>} */
   const fields = { ...given, from: fieldOf(given.from), to: fieldOf(given.to) };
   const asked = askedOf(given);
   const { rows, more, since, error, loading, reload } = useList(

@@ -45,6 +45,10 @@ function become(value) {
   for (const listener of listeners) listener(value);
 }
 
+/** Tabs of one browser share its session: each tells the others when another one begins or it ends. */
+const tabs = new BroadcastChannel("sluice.session");
+tabs.onmessage = () => void resume().catch(() => {});
+
 /** Whether the store was away when it was asked last. */
 let away = false;
 /** @type {Set<(away: boolean) => void>} */
@@ -75,7 +79,16 @@ function note({ headers }) {
 export async function resume() {
   /** @type {Ways} */
   const ways = await (await fetch("/console/ways", { cache: "no-store" })).json();
-  if (ways.signed_in) become(await ask(SESSION));
+  /** @type {Session | null} */
+  const now = ways.signed_in ? await ask(SESSION) : null;
+  if (now?.csrf !== session?.csrf) become(now);
+  return ways;
+}
+
+/** {@link resume}, as the page begins: maybe with a session that the identity provider has just led to. */
+export async function begin() {
+  const ways = await resume();
+  if (ways.signed_in) tabs.postMessage(null);
   return ways;
 }
 
@@ -83,11 +96,19 @@ export async function resume() {
 export async function signIn(secret) {
   const body = secret.startsWith("sk_admin_") ? { token: secret } : { admin_key: secret };
   become(await ask(SESSION, { method: "POST", body }));
+  tabs.postMessage(null);
 }
 
+/** Throws where the session may go on: whoever leaves has to know. */
 export async function signOut() {
-  await ask(SESSION, { method: "DELETE" }).catch(() => {});
+  try {
+    await ask(SESSION, { method: "DELETE" });
+  } catch (error) {
+    // It had ended already.
+    if (session !== null) throw error;
+  }
   become(null);
+  tabs.postMessage(null);
 }
 
 /**
