@@ -63,6 +63,12 @@ Deno.test({
       await used.body?.cancel();
       await page.click("button", "Sign out");
       await page.until("document.querySelector('a[href=\"/console/oidc/start\"]')");
+      // Here alone: who wants to leave the provider as well goes there by a link.
+      const end = await page.until(
+        "[...document.querySelectorAll('a')].find((a) => /^Sign out of/.test(a.innerText))?.href",
+      );
+      assertEquals(new URL(end).origin + new URL(end).pathname, `${provider.issuer}/logout`);
+      assertEquals(await page.axe(), []);
     } finally {
       await browser.close();
       await gateway.close();

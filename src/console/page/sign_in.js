@@ -1,5 +1,5 @@
 /** The way in: the admin key or a token, or the organisation's own sign-in where one is configured. */
-import { signIn } from "./lib/api.js";
+import { currentProviderEnd, signIn } from "./lib/api.js";
 import { Field, Form } from "./lib/form.js";
 import { html, useEffect } from "./lib/html.js";
 import { ThemeSwitch } from "./theme.js";
@@ -10,6 +10,7 @@ export function SignIn({ oidc }) {
     document.title = "Sign in · Sluice";
     document.querySelector("input")?.focus();
   }, []);
+  const end = currentProviderEnd();
   return html`
     <main class="sign-in">
       <div>
@@ -23,6 +24,10 @@ export function SignIn({ oidc }) {
           <${Field} label="Admin key or token" name="secret" type="password" required autocomplete="current-password"
             hint="The admin_key of the configuration, or a token sk_admin_…" />
         <//>
+        ${end !== null && html`
+          <p class="note"
+            role="status">You are signed out here. <a href=${end}>Sign out of your organisation, too</a></p>
+        `}
       </div><${ThemeSwitch} /></main>
   `;
 }

@@ -99,10 +99,18 @@ export async function signIn(secret) {
   tabs.postMessage(null);
 }
 
+/** @type {string | null} */
+let providerEnd = null;
+
+/** Where somebody who has just signed out here leaves the identity provider, too; null: there is no such place. */
+export const currentProviderEnd = () => providerEnd;
+
 /** Throws where the session may go on: whoever leaves has to know. */
 export async function signOut() {
   try {
-    await ask(SESSION, { method: "DELETE" });
+    /** @type {{ end_session_url: string | null }} */
+    const { end_session_url: url } = await ask(SESSION, { method: "DELETE" });
+    providerEnd = url !== null && /^https?:/.test(url) ? url : null;
   } catch (error) {
     // It had ended already.
     if (session !== null) throw error;
