@@ -71,7 +71,7 @@ function cells(line: LineKind, values: object): Cells {
 }
 
 function rows(lines: readonly Cells[]): string {
-  return csv(lines, { head: false });
+  return csv(lines, { head: false, amounts: ["cost"] });
 }
 
 /** What goes wrong before the first piece is an answer of its own; later the connection breaks off. */

@@ -86,26 +86,32 @@ function namesOf(rows: readonly object[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 
-/** A number below zero is no formula. */
-const FORMULA = /^(?!-\d+(?:\.\d+)?$)[=+\-@\t\r＝＋－＠]/;
-
 /**
  * Rows under their names; a nested value is JSON. A cell that a spreadsheet would run as a formula gets a quote before it.
+ *
+ * @param amounts columns of the gateway's own numbers, which may be below zero and are no formulas
  *
  * Not `@std/csv`: it leaves a cell with a lone CR unquoted, which spreadsheets read as the end of a row.
  */
 export function csv(
   rows: readonly object[],
-  { head = true, columns }: { head?: boolean; columns?: readonly string[] } = {},
+  { head = true, columns, amounts = [] }: {
+    head?: boolean;
+    columns?: readonly string[];
+    amounts?: readonly string[];
+  } = {},
 ): string {
   const names = columns ?? namesOf(rows);
   if (names.length === 0) return "";
-  const cell = (value: unknown) => {
+  const cell = (value: unknown, name: string) => {
     if (value === null || value === undefined) return "";
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const safe = typeof value === "string" && FORMULA.test(text) ? `'${text}` : text;
+    const safe = typeof value === "string" && !amounts.includes(name) && /^[=+\-@\t\r＝＋－＠]/.test(text)
+      ? `'${text}`
+      : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const line = (row: object) => names.map((name) => cell((row as Record<string, unknown>)[name])).join(",");
+  const line = (row: object) =>
+    names.map((name) => cell((row as Record<string, unknown>)[name], name)).join(",");
   return [...(head ? [names.join(",")] : []), ...rows.map(line)].map((line) => `${line}\r\n`).join("");
 }

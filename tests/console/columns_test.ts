@@ -102,11 +102,18 @@ Deno.test("a whole table keeps the columns of its first rows, though later pages
   assertEquals(all, "a,b\r\n1,\r\n2,x\r\n3,y\r\n");
 });
 
-Deno.test("csv() leaves numbers below zero as they are: they are no formulas", () => {
-  const cells = ["-5.00", "-5", "-5.", "-.5", "--5", "-5+1", "-5e3", "- 5", "-", "+5.00", "-5\n"];
-  assertEquals(csv(cells.map((a) => ({ a })), { head: false }).split("\r\n"), [
-    "-5.00",
-    "-5",
-    ...["'-5.", "'-.5", "'--5", "'-5+1", "'-5e3", "'- 5", "'-", "'+5.00", '"\'-5\n"', ""],
-  ]);
-});
+Deno.test("a statement tells credits that were taken back as a number, and a note that is a formula as text", () =>
+  withConsole(async (ask) => {
+    const given = await ask("POST", "/admin/accounts/acme/credits", {
+      headers: admin,
+      body: { amount: "-5.25", note: "-1+2" },
+    });
+    assertEquals(given.status, 200, given.text);
+    const month = new Date().toISOString().slice(0, 7);
+    const { text } = await ask("GET", `/admin/accounts/acme/statement?month=${month}`, {
+      headers: { ...admin, accept: "text/csv" },
+    });
+    const [names, ...rows] = cellsOf(text);
+    const credits = rows.find(([line]) => line === "credits")!;
+    assertEquals([credits[names.indexOf("cost")], credits[names.indexOf("detail")]], ["-5.25", "'-1+2"]);
+  }, { config: { accounts: [{ name: "default", credits: "100" }, { name: "acme", credits: "100" }] } }));
