@@ -1,0 +1,57 @@
+/** What a configuration may have, and is warned of. */
+import { assertEquals } from "@std/assert";
+import { environment, least, load } from "./example.ts";
+
+const plus = (fields: Record<string, unknown>) => ({ ...least(), ...fields });
+const provider = (fields: Record<string, unknown>) =>
+  plus({ providers: { up: { ...least().providers.up, ...fields } } });
+const model = (fields: Record<string, unknown>) => plus({ models: [{ ...least().models[0], ...fields }] });
+const key = (fields: Record<string, unknown>) =>
+  plus({ keys: [{ name: "k", secret: "sk_live_0123456789abcdef", ...fields }] });
+
+const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
+  ["policies that do not exist", {
+    ...key({ dlp_policy: "finanse", access_policy: "eu" }),
+    dlp_policies: { finance: { mode: "mask" } },
+  }, [
+    'keys[0].access_policy: expected null, as there are no access_policies (its calls are refused until then), got "eu"',
+    'keys[0].dlp_policy: expected one of the dlp_policies finance (its calls are refused until then), got "finanse"; ' +
+    "nearest is finance",
+  ]],
+  ["an exact id that no model has", {
+    ...key({ models: ["up/*", "up/aa"] }),
+    access_policies: { p: { deny: ["x/y"] } },
+  }, [
+    'access_policies.p.deny[0]: expected one of the models up/a, svc/auto or a pattern, got "x/y"',
+    'keys[0].models[1]: expected one of the models up/a, svc/auto or a pattern, got "up/aa"; nearest is up/a',
+  ]],
+  [
+    "an admin key and a key that can be guessed",
+    plus({ admin_key: "hunter2", keys: [{ name: "k", secret: "sk_live_1" }] }),
+    [
+      "admin_key: so short that it can be guessed; expected 16 random characters or more",
+      "keys[0].secret: so short that it can be guessed; expected 16 random characters or more",
+    ],
+  ],
+  ["a key that has ended", key({ expires_at: "2020-01-01" }), [
+    'keys[0].expires_at: expected a time later than now (calls of the key are refused), got "2020-01-01"',
+  ]],
+  ["prices left out", model({ pricing: undefined }), [
+    "models[0].pricing: left out, so the model costs nothing unless its price is known",
+  ]],
+  [
+    "a search engine at an address of one's own without a key",
+    plus({
+      search: { engine: "brave", base_url: "http://127.0.0.1:1" },
+    }),
+    ["search.api_key: expected a key, since brave answers no one without, got nothing"],
+  ],
+];
+for (const [situation, value, expected] of WARNINGS) {
+  Deno.test(`loadConfig() warns of ${situation}`, () => assertEquals(load(value).warnings, expected));
+}
+
+Deno.test("loadConfig() warns of a variable that is empty", () => {
+  const { warnings } = load(provider({ api_key: "${K}" }), environment({ K: "" }));
+  assertEquals(warnings, ["providers.up.api_key: the environment variable K is empty"]);
+});
