@@ -11,7 +11,7 @@ async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<voi
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
   const browser = await startBrowser();
   try {
-    for (const name of ["first", "second"]) {
+    for (const name of ["first", "second", TURNED]) {
       const made = await fetch(`${gateway.url}/admin/keys`, {
         method: "POST",
         headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
@@ -30,6 +30,9 @@ async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<voi
     await gateway.close();
   }
 }
+
+/** A name that turns the direction of what stands behind it. */
+const TURNED = "\u202eeno";
 
 const only = (title: string) => `JSON.stringify(${OPEN}) === '${JSON.stringify([[true, title]])}'`;
 const NONE = "document.querySelector('dialog') === null";
@@ -86,5 +89,31 @@ Deno.test({
       await page.click("main tbody a", "first");
       await page.until(only("first"));
       await page.until("document.querySelector('dialog .danger')?.disabled === false");
+    }),
+});
+
+Deno.test({
+  name: "a name that turns the direction of writing does not turn the question around it",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      await page.click("main tbody a", TURNED);
+      await page.click("dialog button", "Revoke");
+      await page.until(`${OPEN}.length === 2`);
+      const left = (text: string) =>
+        page.evaluate(`(() => {
+          const question = [...document.querySelectorAll("dialog")].find((d) => d.innerText.includes("cannot be undone"));
+          const walker = document.createTreeWalker(question, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.indexOf(${JSON.stringify(text)});
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(walker.currentNode, at);
+            range.setEnd(walker.currentNode, at + ${text.length});
+            return range.getBoundingClientRect().left;
+          }
+        })()`);
+      const places = [await left("Calls"), await left("eno"), await left("are"), await left("refused")];
+      assertEquals(places.toSorted((a, b) => a - b), places);
     }),
 });

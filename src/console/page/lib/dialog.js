@@ -36,8 +36,9 @@ export function Dialog({ title, onClose, side, children }) {
 }
 
 /**
- * Asks before something is done. Resolves with true when it shall be; whoever leaves the page has said no.
- * @param {{ title: string, text: string, yes: string, danger?: boolean }} question
+ * Asks before something is done. A name in the text stands in `bdi`: it may be written from right to left.
+ * Resolves with true when it shall be; whoever leaves the page has said no.
+ * @param {{ title: string, text: import("./html.js").Children, yes: string, danger?: boolean }} question
  * @returns {Promise<boolean>}
  */
 export function confirmed({ title, text, yes, danger }) {

@@ -27,7 +27,8 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
   const path = `/admin/keys/${encodeURIComponent(key.id)}`;
   const usable = key.source === "store" && key.revoked_at === null;
   const [revoke, revoking] = useAct(async () => {
-    const text = `Calls with ${key.name} are refused from now on, on every node. This cannot be undone.`;
+    const text =
+      html`Calls with <bdi>${key.name}</bdi> are refused from now on, on every node. This cannot be undone.`;
     if (!await confirmed({ title: "Revoke the key?", text, yes: "Revoke", danger: true })) return;
     await ask(path, { method: "DELETE" });
     toast(`Revoked ${key.name}`);

@@ -18,14 +18,14 @@ export function Sessions() {
   const { rows, more, error, loading, reload } = useList("/admin/sessions?limit=200");
   const owner = currentSession()?.role === "owner";
   const [end] = useAct(async (/** @type {Session} */ { id, name }) => {
-    const text = `${name} has to sign in again there.`;
+    const text = html`<bdi>${name}</bdi> has to sign in again there.`;
     if (!await confirmed({ title: "End the session?", text, yes: "End", danger: true })) return;
     await ask(`/admin/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
     toast(`Ended a session of ${name}`);
     reload();
   });
   const [endAll] = useAct(async (/** @type {Session} */ { name, member }) => {
-    const text = `${name} has to sign in again everywhere. Keys are not touched.`;
+    const text = html`<bdi>${name}</bdi> has to sign in again everywhere. Keys are not touched.`;
     if (!await confirmed({ title: "End all sessions of the person?", text, yes: "End all", danger: true })) {
       return;
     }

@@ -19,7 +19,7 @@ export function Teams() {
   const { rows, more, error, loading, reload } = useList("/admin/teams?limit=200");
   const [editing, setEditing] = useState(/** @type {Team | "new" | null} */ (null));
   const [remove] = useAct(async (/** @type {Team} */ { name }) => {
-    const text = `The team ${name} has no keys. What it spent stays in the records.`;
+    const text = html`The team <bdi>${name}</bdi> has no keys. What it spent stays in the records.`;
     if (!await confirmed({ title: "Remove the team?", text, yes: "Remove", danger: true })) return;
     await ask(`/admin/teams/${encodeURIComponent(name)}`, { method: "DELETE" });
     toast(`Removed ${name}`);

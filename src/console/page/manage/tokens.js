@@ -25,7 +25,8 @@ export function Tokens() {
   const [made, setMade] = useState(/** @type {{ name: string, secret: string } | null} */ (null));
   const owner = currentSession()?.role === "owner";
   const [revoke] = useAct(async (/** @type {Token} */ { id, name }) => {
-    const text = `${name} is refused from now on, and so are sessions that were begun with it.`;
+    const text =
+      html`<bdi>${name}</bdi> is refused from now on, and so are sessions that were begun with it.`;
     if (!await confirmed({ title: "Revoke the token?", text, yes: "Revoke", danger: true })) return;
     await ask(`/admin/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
     toast(`Revoked ${name}`);

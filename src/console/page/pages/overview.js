@@ -64,8 +64,10 @@ function Matters({ found: { data, left_out } }) {
           <${Badge}
             tone=${matter.level === "info"
               ? "accent"
-              : matter.level}>${KINDS[matter.kind]}<//><span class="text"><a href=${linkOf(matter)}>${matter
-              .name}</a> ${matter.text}${matter.at && html`
+              : matter.level}>${KINDS[matter.kind]}<//><span class="text"><a href=${linkOf(
+                matter,
+              )}><bdi>${matter
+              .name}</bdi></a> ${matter.text}${matter.at && html`
               <span class="note">${matter.kind === "budget"
                 ? `Begins anew ${day(matter.at)}`
                 : `${day(matter.at)}, ${ago(matter.at)}`}</span>
@@ -102,7 +104,8 @@ function linkOf({ kind, name, of }) {
 function Alone({ range, by, of }) {
   return html`
     <p class="strip alone" role="status">
-      <span>${DIMENSIONS.find(([name]) => name === by)?.[1] ?? by} <strong>${of}</strong> alone</span>
+      <span>${DIMENSIONS.find(([name]) => name === by)?.[1] ??
+        by} <strong><bdi>${of}</bdi></strong> alone</span>
       <a href=${href("explore", { query: { [by]: of } })}>Its generations</a>
       <a href=${href("overview", { query: { range, by } })}>Show all</a>
     </p>
