@@ -16,22 +16,27 @@ export function useAsk(path, { every } = {}) {
     /** @type {{ data?: T, error?: Error, loading: boolean }} */ ({ loading: path !== null }),
   );
   const [turn, setTurn] = useState(0);
+  // On a slow line an answer may take longer than the time between two questions.
+  const waiting = useRef(false);
   useEffect(() => {
     if (path === null) return;
     const aborter = new AbortController();
+    waiting.current = true;
     setState((before) => ({ ...before, loading: true }));
     ask(path, { signal: aborter.signal }).then(
       (data) => setState({ data: /** @type {T} */ (data), loading: false }),
       (error) => {
         if (!aborter.signal.aborted) setState((before) => ({ data: before.data, error, loading: false }));
       },
-    );
+    ).finally(() => {
+      if (!aborter.signal.aborted) waiting.current = false;
+    });
     return () => aborter.abort();
   }, [path, turn]);
   useEffect(() => {
     if (every === undefined) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") setTurn((n) => n + 1);
+      if (document.visibilityState === "visible" && !waiting.current) setTurn((n) => n + 1);
     }, every);
     return () => clearInterval(timer);
   }, [every]);

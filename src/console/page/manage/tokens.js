@@ -86,7 +86,8 @@ export function Tokens() {
         }}>
           <${Field} label="Name" name="name" required maxlength="128" hint="Stands in the audit log." />
           <${Field} label="Role" name="role" options=${ROLES} />
-          <${Field} label="Ends on" name="expires" type="date" min=${tomorrow()} hint="Empty: never." />
+          <${Field} label="Ends on" name="expires" type="date" min=${tomorrow()}
+            hint="Empty: never. It ends as this day begins, of UTC." />
           <//>
           <//>
     `}

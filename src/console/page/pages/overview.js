@@ -1,7 +1,7 @@
 /** What the gateway does: sums and times over a range, by one dimension, and what needs a look. */
 import { query } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { ago, compact, count, day, duration, durations, money, percent } from "../lib/format.js";
+import { ago, compact, count, day, duration, durations, money, percent, when } from "../lib/format.js";
 import { useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
@@ -69,7 +69,7 @@ function Matters({ found: { data, left_out } }) {
               )}><bdi>${matter
               .name}</bdi></a> ${matter.text}${matter.at && html`
               <span class="note">${matter.kind === "budget"
-                ? `Begins anew ${day(matter.at)}`
+                ? `Begins anew ${when(matter.at)}`
                 : `${day(matter.at)}, ${ago(matter.at)}`}</span>
             `}</span></li>
       `
