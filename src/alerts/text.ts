@@ -26,8 +26,9 @@ export function textOf(event: AlertEvent): string {
   return `${subjectOf(event)}\n${is} ${when}\n${help}`;
 }
 
+/** Four digits where there are fewer before the point; all of those before it, that of a limit as it was written. */
 function number(value: number): string {
-  return String(Number(value.toPrecision(4)));
+  return String(Number(Math.abs(value) < 1000 ? value.toPrecision(4) : value.toFixed(1)));
 }
 
 function lasted(ms: number): string {

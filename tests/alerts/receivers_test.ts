@@ -166,6 +166,9 @@ Deno.test("an alert in words", () => {
     "ALERT errors: model a/b\nerror_rate is 0.5124, and the limit is 0.05. Since 2026-01-01T00:00:00.000Z.\n" +
       "Share of generations that failed.",
   );
+  // Of large numbers every digit, or one just above its limit would be told as the limit.
+  const large = textOf({ ...EVENT, value: 123_456, above: 123_455.5 });
+  assertMatch(large, / is 123456[^\d.].* and the limit is 123455\.5[^\d]/);
   const over = textOf({ ...EVENT, event: "alert.recovered", value: 0, ends: EVENT.starts + 600_000 });
   assertMatch(
     over,
