@@ -1,6 +1,6 @@
 /** Lists as CSV: a table has every field that any of its rows has, whichever row comes first. */
 import { assert, assertEquals } from "@std/assert";
-import { csv, type ListPage, wholeTable } from "../../src/console/table.ts";
+import { type ListPage, wholeTable } from "../../src/console/table.ts";
 import { SECRET } from "../support/gateway.ts";
 import { ADMIN, withConsole } from "./rig.ts";
 
