@@ -15,8 +15,8 @@ export function Payload({ id }) {
     wanted
       ? html`<${Answer} of=${answer}>${(/** @type {Kept} */ kept) =>
         html`
-          <pre class="payload">${JSON.stringify(kept.request, null, 2)}</pre>
-          <pre class="payload">${JSON.stringify(kept.answer ?? kept.error, null, 2)}</pre>
+          <${Text} label="Request" of=${kept.request} />
+          <${Text} label=${kept.answer === null ? "Error" : "Answer"} of=${kept.answer ?? kept.error} />
           ${kept.answer_cut &&
             html`<p><small class="note">The answer is longer than what is kept.</small></p>`}
         `}<//>`
@@ -24,4 +24,12 @@ export function Payload({ id }) {
         class="note">from the payload log; the audit log notes each reading</small></p>`
   }
   </section>`;
+}
+
+/** @param {{ label: string, of: unknown }} props it scrolls by itself and by keyboard */
+function Text({ label, of }) {
+  return html`
+    <h4>${label}</h4>
+    <pre class="payload" tabindex="0" role="region" aria-label=${label}>${JSON.stringify(of, null, 2)}</pre>
+  `;
 }
