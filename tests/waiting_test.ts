@@ -29,6 +29,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "clients/python_test.ts": { "AbortSignal.timeout": "a client that hangs is ended, minutes later" },
   "console/session_test.ts": { "Date.now": "a session ends in hours, by a clock that the test moves" },
   "console/rig.ts": { "Date.now": "the gateway's clock, where a test brings none" },
+  "console/slow_browser_test.ts": { "setInterval": "it is the page's, whose questions come sooner by it" },
   "console/oidc_test.ts": { "Date.now": "a token of the provider has ended" },
   "console/tokens_test.ts": { "Date.now": "a token ends at a real time, by a clock that the test moves" },
   "dlp/answer_times.ts": {
