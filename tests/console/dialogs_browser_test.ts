@@ -88,7 +88,7 @@ Deno.test({
       await page.until(NONE);
       await page.click("main tbody a", "first");
       await page.until(only("first"));
-      await page.until("document.querySelector('dialog .danger')?.disabled === false");
+      await page.until("document.querySelector('dialog .danger')?.ariaBusy === null");
     }),
 });
 
@@ -115,5 +115,40 @@ Deno.test({
         })()`);
       const places = [await left("Calls"), await left("eno"), await left("are"), await left("refused")];
       assertEquals(places.toSorted((a, b) => a - b), places);
+    }),
+});
+
+Deno.test({
+  name: "the focus goes back to where it was when a dialog, a question or a secret is closed",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      const focused = (what: string) =>
+        page.until(`document.activeElement?.innerText === ${JSON.stringify(what)}`);
+      const focus = (selector: string, text: string) =>
+        page.evaluate(
+          `[...document.querySelectorAll("${selector}")].find((e) => e.innerText === "${text}").focus()`,
+        );
+      await focus("main button", "New key");
+      await page.press("Enter");
+      await page.until(only("New key"));
+      await page.fill("dialog input[name=name]", "third");
+      await page.press("Enter");
+      await page.until(only("The secret of third"));
+      await page.press("Escape");
+      await page.until(NONE);
+      await focused("New key");
+      await focus("main tbody a", "first");
+      await page.press("Enter");
+      await page.until(only("first"));
+      await focus("dialog button", "Revoke");
+      await page.press("Enter");
+      await page.until(`${OPEN}.length === 2`);
+      await page.press("Escape");
+      await page.until(only("first"));
+      await focused("Revoke");
+      await page.press("Escape");
+      await page.until(NONE);
+      await focused("first");
     }),
 });

@@ -151,7 +151,7 @@ export class BrowserPage {
     })`;
     const { x, y } = await this.until(`(() => {
       const e = ${found};
-      if (!e || e.disabled) return null;
+      if (!e || e.disabled || e.ariaDisabled === "true") return null;
       e.scrollIntoView({ block: "center", inline: "center" });
       const { x, y, width, height } = e.getBoundingClientRect();
       return { x: x + width / 2, y: y + height / 2 };

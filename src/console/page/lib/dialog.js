@@ -12,6 +12,7 @@ export function Dialog({ title, onClose, side, children }) {
   const id = useId();
   useEffect(() => {
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
+    const before = document.activeElement;
     dialog.showModal();
     // Not its event: that comes with the next frame that is drawn, which a page that is not to be seen does not have.
     const watcher = new MutationObserver(() => dialog.open || closed.current());
@@ -19,6 +20,9 @@ export function Dialog({ title, onClose, side, children }) {
     return () => {
       watcher.disconnect();
       dialog.close();
+      // One that is taken away before it was closed gives the focus back to nobody.
+      const lost = document.activeElement === null || document.activeElement === document.body;
+      if (lost && before instanceof HTMLElement) before.focus();
     };
   }, []);
   return html`

@@ -42,9 +42,11 @@ export function Panel({ title, note, actions, children, class: name = "" }) {
  * @param {{ kind?: "primary" | "danger" | "quiet" | "", busy?: boolean, type?: "button" | "submit", label?: string, onClick?: (event: Event) => void, disabled?: boolean, children?: Children }} props `label`: for who does not see what is around it
  */
 export function Button({ kind = "", busy, type = "button", label, onClick, disabled, children }) {
+  // Not disabled while it is busy: it would lose the focus, and a dialog that closes could not give it back.
+  const clicked = (/** @type {Event} */ event) => busy ? event.preventDefault() : onClick?.(event);
   return html`
     <button type=${type} class=${kind} aria-label=${label} aria-busy=${busy || undefined}
-      disabled=${disabled || busy} onClick=${onClick}>${children}</button>
+      aria-disabled=${busy || undefined} disabled=${disabled} onClick=${clicked}>${children}</button>
   `;
 }
 
