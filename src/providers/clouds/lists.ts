@@ -8,7 +8,7 @@ import { segment } from "./cloud.ts";
  * Both stand at the control plane's host.
  */
 export const BEDROCK_LIST: ModelsList = {
-  origin: (baseUrl) => baseUrl.replace(/^https:\/\/bedrock-runtime\./, "https://bedrock."),
+  origin: (baseUrl) => baseUrl.replace(/^https:\/\/bedrock-runtime(?=-fips\.|\.)/, "https://bedrock"),
   path(page) {
     if (page === null) return "/foundation-models?byOutputModality=TEXT";
     const token = page.slice(PROFILES.length);

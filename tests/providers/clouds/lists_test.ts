@@ -115,7 +115,11 @@ Deno.test("Bedrock's list stands at the host of the control plane", () => {
     env: () => undefined,
   });
   const { api, baseUrl } = config.providers[0];
-  assertEquals(api.modelsList!.origin!(baseUrl), "https://bedrock.eu-central-1.amazonaws.com");
+  const at = api.modelsList!.origin!;
+  assertEquals(at(baseUrl), "https://bedrock.eu-central-1.amazonaws.com");
+  const fips = "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com";
+  assertEquals(at(fips), "https://bedrock-fips.us-gov-west-1.amazonaws.com");
+  assertEquals(at("http://127.0.0.1:1"), "http://127.0.0.1:1");
 });
 
 Deno.test("Vertex AI lists Google's models that converse, and Anthropic's", async () => {

@@ -163,6 +163,40 @@ Deno.test("awsCredential() reads the keys of a profile, and says which profile i
   assertStringIncludes(failure.operator!, 'no AWS profile "none"');
 });
 
+Deno.test("awsCredential() takes what aws configure wrote where no variable says anything, and no more than that", async () => {
+  const KEYS = "aws_access_key_id=DEFAULT\naws_secret_access_key=d\n";
+  await using imds = cloud(({ method, path }) =>
+    method === "PUT" ? "session" : path.endsWith("/") ? "the-role" : KEYS_JSON("INSTANCE")
+  );
+  await using container = cloud(() => KEYS_JSON("CONTAINER"));
+  const home = { HOME: "/home/u", AWS_EC2_METADATA_SERVICE_ENDPOINT: imds.origin };
+  const found = async (files: Record<string, string>, env: Record<string, string> = {}) =>
+    accessKeyOf(await signedBy(machine({ ...home, ...env }, files)));
+  assertEquals(await found({ "/home/u/.aws/credentials": `[default]\n${KEYS}` }), "DEFAULT");
+  assertEquals(await found({ "/home/u/.aws/config": `[profile default]\n${KEYS}` }), "DEFAULT");
+  assertEquals(await found({ "/home/u/.aws/credentials": `[other]\n${KEYS}` }), "INSTANCE");
+  // As a region's default or a sign-in that is not offered.
+  assertEquals(await found({ "/home/u/.aws/config": "[default]\nregion=r\nsso_session=s\n" }), "INSTANCE");
+  const named = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${container.origin}/k` };
+  assertEquals(await found({ "/home/u/.aws/credentials": `[default]\n${KEYS}` }, named), "CONTAINER");
+  const none = await assertRejects(() => signedBy(machine({ HOME: "/home/u", ...NO_METADATA })), Failure);
+  assertStringIncludes(none.operator!, "no source of AWS credentials");
+});
+
+Deno.test("awsCredential() reads the default profile anew when its keys are refused", async () => {
+  const file = "/home/u/.aws/credentials";
+  const keys = (id: string) =>
+    `[default]\naws_access_key_id=${id}\naws_secret_access_key=s\naws_session_token=t\n`;
+  const at = machine({ HOME: "/home/u", ...NO_METADATA }, { [file]: keys("OLD") });
+  const credential = awsCredential("bedrock", SETTINGS, at);
+  const first = await credential.sign!(CALL);
+  at.files.set(file, keys("NEW"));
+  assertEquals(accessKeyOf(new Headers(await credential.sign!(CALL))), "OLD");
+  const expired = { status: 403, header: () => null, text: '{"message":"ExpiredTokenException"}' };
+  assertEquals(credential.refused!(expired, first), true);
+  assertEquals(accessKeyOf(new Headers(await credential.sign!(CALL))), "NEW");
+});
+
 Deno.test("awsCredential() does not follow profiles in a circle", async () => {
   const at = machine({ AWS_CONFIG_FILE: "/c" }, {
     "/c": "[profile a]\nrole_arn=r\nsource_profile=b\n[profile b]\nrole_arn=r\nsource_profile=a\n",

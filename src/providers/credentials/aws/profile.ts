@@ -20,7 +20,7 @@ export async function readProfile(name: string, { surroundings }: AwsContext): P
   }));
   const [ofConfig, ofCredentials] = files.map(sections);
   const found = new Map([
-    ...(ofConfig.get(name === "default" ? name : `profile ${name}`) ?? []),
+    ...(ofConfig.get(`profile ${name}`) ?? (name === "default" ? ofConfig.get(name) : undefined) ?? []),
     ...(ofCredentials.get(name) ?? []),
   ]);
   if (found.size === 0) throw new TokenError(`there is no AWS profile ${JSON.stringify(name)}`);

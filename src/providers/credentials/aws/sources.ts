@@ -1,6 +1,6 @@
 /**
  * Where the keys for AWS come from, in the order of the vendor's own libraries: the environment, a profile that it names, a
- * web identity (EKS), the container (ECS, EKS pod identity), the instance's role.
+ * web identity (EKS), the container (ECS, EKS pod identity), the profile `default`, the instance's role.
  */
 import { type Surroundings, variable } from "../surroundings.ts";
 import { TokenError } from "../token_service.ts";
@@ -38,9 +38,20 @@ function firstSource({ keys, profile: named }: SourceSettings, context: AwsConte
   const profile = named ?? (environment ? undefined : variable(surroundings, "AWS_PROFILE"));
   if (profile !== undefined) return () => profileKeys(profile, context, 0);
   if (environment) return () => Promise.resolve({ value: environment, lifeMs: null });
-  return webIdentitySource(context) ?? containerSource(context) ?? instanceSource(context) ?? (() => {
+  return webIdentitySource(context) ?? containerSource(context) ?? usualSource(context);
+}
+
+/** Where no variable says anything: the profile that `aws configure` writes, else the instance's role. */
+function usualSource(context: AwsContext): AwsSource {
+  const instance = instanceSource(context);
+  return async () => {
+    const profile = await readProfile("default", context).catch(() => null);
+    if (profile !== null && (profile.has("role_arn") || keysInProfile(profile) !== null)) {
+      return await profileKeys("default", context, 0);
+    }
+    if (instance !== undefined) return await instance();
     throw new TokenError("no source of AWS credentials is configured");
-  });
+  };
 }
 
 function environmentKeys(surroundings: Surroundings): AwsKeys | undefined {
