@@ -191,6 +191,8 @@ function decode(caller: Caller, body: unknown): Prompt {
   return CALLER_FORMATS[caller].decodeRequest(body, { unseal, headers: () => ({}) });
 }
 
+const OWN_MODELS: Readonly<Partial<Record<Target, string>>> = { messages: "claude-opus-4-8" };
+
 function encode(prompt: Prompt, target: Target, model = MODELS[target]): { body: Loose; dropped: string[] } {
   const context = { model, stream: prompt.stream, maxOutput: null, features: null, efforts: null };
   const { body, dropped } = PROVIDER_FORMATS[target].encodeRequest(
@@ -259,7 +261,8 @@ for (const scenario of scenarios()) {
             const prompt = decode(caller, { ...body, stream });
             let sent;
             try {
-              sent = encode(prompt, target);
+              // Of its own format, a model that takes all that the format has.
+              sent = encode(prompt, target, caller === target ? OWN_MODELS[target] : undefined);
             } catch (thrown) {
               if (!(thrown instanceof Failure)) throw thrown;
               const expected = REFUSED[`${scenario}/${target}`];

@@ -15,18 +15,28 @@ import { legalUser } from "../short_id.ts";
 import { lostExactness, lostStrictness } from "../strict_schema.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
-import { takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
+import { claudeGeneration, takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
+
+/** No Claude of an earlier generation takes system messages in the middle of a conversation. */
+const WITH_SYSTEM_MESSAGES = 4.8;
 
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
   const { prompt, cut } = withinRanges(given, "messages");
   const max_tokens = outputCap(prompt, context);
   const fit = isRaised(prompt, context);
   const systemTaken = takes("system_messages", context);
-  const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, { fit, systemTaken });
+  const systemRefused = !systemTaken &&
+    (context.parameters?.system_messages === false ||
+      (claudeGeneration(context.model) ?? Infinity) < WITH_SYSTEM_MESSAGES);
+  const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, {
+    fit,
+    systemTaken,
+    systemRefused,
+  });
   mustSay(messages, prompt);
   const tools = encodeTools(prompt);
   const body: Loose = { model: context.model, max_tokens, messages };

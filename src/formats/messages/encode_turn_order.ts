@@ -46,16 +46,40 @@ export function placeSystem(turns: Turn[], taken: boolean): Turn[] {
   const isLegal = (i: number) =>
     taken && turns[i - 1]?.role === "user" && (turns[i + 1]?.role ?? "assistant") === "assistant";
   if (turns.every(({ role }, i) => role !== "system" || isLegal(i))) return turns;
-  const placed = turns.map((turn, i): Turn => {
-    if (turn.role !== "system" || isLegal(i)) return turn;
-    const said = turn.content.filter((c): c is TextContent => c.type === "text" && c.text.trim() !== "");
-    return {
-      ...turn,
-      role: "user",
-      content: said.map((c) => ({ ...c, text: `<system>\n${c.text}\n</system>` })),
-    };
-  });
+  const placed = turns.map((turn, i) => turn.role !== "system" || isLegal(i) ? turn : asUser(turn));
   return joinTurns(placed.filter(({ content }) => content.length > 0));
+}
+
+/** System text as words of the user. */
+function asUser(turn: Turn): Turn {
+  const said = turn.content.filter((c): c is TextContent => c.type === "text" && c.text.trim() !== "");
+  return {
+    ...turn,
+    role: "user",
+    content: said.map((c) => ({ ...c, text: `<system>\n${c.text}\n</system>` })),
+  };
+}
+
+/**
+ * A caller's own turns for a model that takes no system messages: their text becomes the user's, all else stays as it came. One
+ * before the results of calls moves behind them, since nothing may stand between calls and results.
+ */
+export function withoutSystem(turns: Turn[]): Turn[] {
+  const isTold = ({ role, content }: Turn) => role === "system" && content.length > 0;
+  const calls = (turn: Turn | undefined) =>
+    turn?.role === "assistant" && turn.content.some(({ type }) => type === "call");
+  if (!turns.some(isTold)) return turns;
+  const placed: Turn[] = [];
+  let held: Turn[] = [];
+  for (const turn of turns) {
+    if (isTold(turn) && calls(placed.at(-1))) held.push(asUser(turn));
+    else {
+      const first = turn.role !== "user" ? held.splice(0) : [];
+      placed.push(...first, isTold(turn) ? asUser(turn) : turn, ...held);
+      held = [];
+    }
+  }
+  return [...placed, ...held].filter(({ role, content }) => role !== "user" || content.length > 0);
 }
 
 /** Which result answers which call. A result without a call, or one more of a call, becomes text. */

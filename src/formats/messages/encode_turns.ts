@@ -3,13 +3,14 @@
  *
  * A caller of this format gets its own turns, borders and order back. Only what the API would refuse because the gateway
  * put it into the history is mended there too: ids of other providers' calls, reasoning without a signature of this API,
- * empty texts, blank ones of the assistant.
+ * empty texts, blank ones of the assistant. And a model that is known to take no system messages gets their text from the user:
+ * callers do not know which model a name or a route leads to.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Content, extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { encodeContents, singleText } from "./encode_content.ts";
-import { arrangeTurns, legalId, placeSystem } from "./encode_turn_order.ts";
+import { arrangeTurns, legalId, placeSystem, withoutSystem } from "./encode_turn_order.ts";
 
 interface EncodedTurns {
   system?: string | Loose[];
@@ -25,13 +26,22 @@ interface EncodeTurns {
   fit: boolean;
   /** The model takes system messages in the middle of a conversation. */
   systemTaken: boolean;
+  /** It is known to refuse them, whoever sends them. */
+  systemRefused: boolean;
 }
 
-export function encodeTurns(prompt: Prompt, { fit, systemTaken }: EncodeTurns): EncodedTurns {
+export function encodeTurns(
+  prompt: Prompt,
+  { fit, systemTaken, systemRefused }: EncodeTurns,
+): EncodedTurns {
   const own = prompt.format === "messages";
   let citationsLost = false;
   const { system, rest } = withUser(own ? prompt.turns : withTextualSystem(prompt.turns), own);
-  const turns = own ? distinctCalls(rest, { legal: legalId }) : placeSystem(arrangeTurns(rest), systemTaken);
+  const ownTurns = () => {
+    const distinct = distinctCalls(rest, { legal: legalId });
+    return systemRefused ? withoutSystem(distinct) : distinct;
+  };
+  const turns = own ? ownTurns() : placeSystem(arrangeTurns(rest), systemTaken);
   const messages: Loose[] = [];
   let thinkingLost = false;
   let carried: Loose[] = [];

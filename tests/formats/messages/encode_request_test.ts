@@ -1,3 +1,4 @@
+import { convert } from "../conversions.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Loose, object } from "../../../src/exchange/json.ts";
 import type { Content, Prompt, Turn } from "../../../src/exchange/prompt.ts";
@@ -98,6 +99,46 @@ Deno.test("encodeRequest() makes later system text the user's where the API or t
   }
   const refused = sent({ turns }, { model: "claude-opus-5", parameters: { system_messages: false } });
   assertEquals((refused.body.messages as Loose[]).filter(({ role }) => role === "system"), []);
+});
+
+Deno.test("a messages caller's later system text is the user's for a Claude that is known to refuse it, all else is as it came", () => {
+  const use = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+  const given = { type: "tool_result", tool_use_id: "toolu_1", content: "R" };
+  const mark = { cache_control: { type: "ephemeral" } };
+  const body = {
+    model: "acme/one",
+    max_tokens: 9,
+    system: "S",
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "system", content: "A" },
+      { role: "assistant", content: [use] },
+      { role: "system", content: [{ type: "text", text: "B", ...mark }] },
+      { role: "user", content: [given] },
+      { role: "user", content: "and" },
+      { role: "system", content: "C" },
+    ],
+  };
+  const to = (model: string, parameters = {}) =>
+    convert("messages", body, "messages", model, { parameters }).body.messages;
+  const folded = [
+    { role: "user", content: "Hi" },
+    { role: "user", content: "<system>\nA\n</system>" },
+    { role: "assistant", content: [use] },
+    { role: "user", content: [given] },
+    { role: "user", content: [{ type: "text", text: "<system>\nB\n</system>", ...mark }] },
+    { role: "user", content: "and" },
+    { role: "user", content: "<system>\nC\n</system>" },
+  ];
+  for (const model of ["claude-haiku-4-5", "us.anthropic.claude-sonnet-4-6-v1:0", "claude-opus-4-7"]) {
+    assertEquals(to(model), folded, model);
+  }
+  assertEquals(to("our-claude", { system_messages: false }), folded);
+  // Others answer for themselves.
+  for (const model of ["claude-opus-4-8", "claude-sonnet-5", "claude-fable-5", "our-claude", "MiniMax-M3"]) {
+    assertEquals(to(model), body.messages, model);
+  }
+  assertEquals(to("claude-haiku-4-5", { system_messages: true }), body.messages);
 });
 
 Deno.test("encodeRequest() makes a prompt of system text alone the user's message", () => {
