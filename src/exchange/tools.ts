@@ -5,7 +5,7 @@
  * custom tool takes freeform text. The first becomes a longer name, the second a function with one string, `input`,
  * whose text is unpacked while it streams. Names that an API would refuse are rewritten on the same way.
  */
-import { isObject, parse } from "./json.ts";
+import { isObject, type Loose, parse } from "./json.ts";
 import type { Part } from "./part.ts";
 import {
   type Content,
@@ -26,6 +26,8 @@ export interface ToolForms {
   letterFirst?: boolean;
   /** The turns may declare tools and take them away. */
   history?: boolean;
+  /** The caller's tools that the provider has and runs itself go to it, under the names that it gave them. */
+  builtIn?: boolean;
 }
 
 interface Original {
@@ -45,9 +47,13 @@ const LETTER_FIRST = /^[a-zA-Z_]/;
 /** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
 export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
   const prompt = forms.history ? given : withLastTools(given);
+  const builtIn = new Set(
+    forms.builtIn ? prompt.tools.flatMap((t) => t.kind === "opaque" ? [nameIn(t.value)] : []) : [],
+  );
   const needs = (t: { name: string; namespace?: string; kind: string }) =>
     (t.namespace !== undefined && !forms.namespaces) || (t.kind === "custom" && !forms.custom) ||
-    !LEGAL.test(t.name) || (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
+    (!LEGAL.test(t.name) && !builtIn.has(t.name)) ||
+    (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
   const inTools = prompt.tools.some((t) => t.kind !== "opaque" && needs(t));
   const inTurns = prompt.turns.some((t) =>
     t.content.some((c) =>
@@ -81,6 +87,11 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
     content: t.content.map((c) => flatContent(c, flat, forms)),
   }));
   return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat, forms) }, names };
+}
+
+/** How the provider itself calls a tool that it runs: Moonshot has `$web_search`. */
+function nameIn(tool: Loose): unknown {
+  return isObject(tool.function) ? tool.function.name : tool.name;
 }
 
 /** The prompt with the tools that are there at the end of the conversation. */

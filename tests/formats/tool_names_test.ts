@@ -102,6 +102,9 @@ for (const caller of CALLERS) {
   });
 }
 
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
 Deno.test("a choice may name a provider's own tool, the search, and a tool in a namespace", () => {
   const bash = { type: "bash_20250124", name: "bash" };
   decode("messages", {
@@ -132,4 +135,22 @@ Deno.test("a choice may name a provider's own tool, the search, and a tool in a 
     checkModelRequest(target, model, sent);
     assertEquals(JSON.stringify(sent).split("two__two").length, 3, target);
   }
+});
+
+Deno.test("a tool that the provider runs keeps its name in the history for that provider, and for no other", () => {
+  const name = "$web_search";
+  const call = { id: "t1", type: "builtin_function", function: { name, arguments: "{}" } };
+  const body = {
+    tools: [{ type: "builtin_function", function: { name } }],
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "", tool_calls: [call] },
+      { role: "tool", tool_call_id: "t1", name, content: "{}" },
+    ],
+  };
+  const kept = convert("chat_completions", body, "chat_completions", "kimi-k2").body as Any;
+  assertEquals(kept.tools, body.tools);
+  assertEquals(kept.messages[1].tool_calls[0].function.name, name);
+  const other = convert("chat_completions", body, "messages", "claude-haiku-4-5").body as Any;
+  assertEquals(other.messages[1].content[0].name, "_web_search");
 });

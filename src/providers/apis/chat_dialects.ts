@@ -160,7 +160,7 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
   const made: ProviderApi = {
     ...api,
     // Tools of another kind than functions are OpenAI's alone.
-    toolForms: () => FUNCTIONS,
+    toolForms: (from) => from === "chat_completions" ? OWN_FUNCTIONS : FUNCTIONS,
     ...(dialect.oneAnswer && { severalAnswers: () => false }),
     finish: (request, _model, prompt) => speak(request, dialect, prompt),
   };
@@ -169,6 +169,7 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
 }
 
 const FUNCTIONS = { custom: false, namespaces: false };
+const OWN_FUNCTIONS = { ...FUNCTIONS, builtIn: true };
 
 function dialectOf(preset: string | null, baseUrl: string): ChatDialect | undefined {
   if (preset !== null) return Object.hasOwn(DIALECTS, preset) ? DIALECTS[preset] : undefined;

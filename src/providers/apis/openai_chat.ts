@@ -7,7 +7,7 @@ import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
 /** Besides OpenAI's, few servers know custom tools, so they are sent only for callers who wrote them in this format. */
-const OWN: ToolForms = { custom: true, namespaces: false };
+const OWN: ToolForms = { custom: true, namespaces: false, builtIn: true };
 const FOREIGN: ToolForms = { custom: false, namespaces: false };
 
 export const openaiChatApi: ProviderApi = {
