@@ -26,7 +26,7 @@ import { lengthsOf } from "../models/limits.ts";
 import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
-import { invalidCallContent, limitContent, outcomeContent, searchTool } from "./search_prompts.ts";
+import { invalidCallContent, limitContent, nameOf, outcomeContent, searchTool } from "./search_prompts.ts";
 import { searchLimit } from "./shape.ts";
 
 /** Rounds in which no search could be run, after which the model may call no tools, and after which the answer ends. */
@@ -71,6 +71,7 @@ export async function* searchLoop(
   const { ask, chars, mostOutput, affords } = loop;
   const options = prompt.search ?? {};
   const tool = searchTool(prompt.tools);
+  const callers = new Set(prompt.tools.map(nameOf));
   const limit = searchLimit(options);
   const ids = new CallIds(prompt.turns);
   const search = (query: string) => searchOnce(query, options, loop);
@@ -100,7 +101,7 @@ export async function* searchLoop(
       ...offer(prompt, tool, round, idle > IDLE_ROUNDS_WITH_TOOLS),
       maxOutput: round === 0 ? prompt.maxOutput : outputLeft() ?? undefined,
     };
-    const reader = new RoundReader({ tool: tool.name, block, first: round === 0, ids });
+    const reader = new RoundReader({ tool: tool.name, callers, block, first: round === 0, ids });
     for await (const batch of ask(asked)) {
       const out = reader.read(batch, spent, billed);
       if (out.length > 0) yield out;

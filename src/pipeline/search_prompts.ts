@@ -1,10 +1,11 @@
 /** What the model is told of the search: the tool, and what comes back from a call of it. */
+import { string } from "../exchange/json.ts";
 import type { Content, FunctionTool, Tool } from "../exchange/prompt.ts";
 import type { SearchOutcome } from "../websearch/mod.ts";
 
 /** The search tool, under a name that the caller's tools do not have. */
 export function searchTool(tools: readonly Tool[]): FunctionTool {
-  const taken = new Set(tools.map((t) => t.kind === "opaque" ? t.value.name : t.name));
+  const taken = new Set(tools.map(nameOf));
   let name = "web_search";
   for (let i = 1; taken.has(name); i++) name = i === 1 ? "search_the_web" : `search_the_web_${i}`;
   return {
@@ -20,6 +21,11 @@ export function searchTool(tools: readonly Tool[]): FunctionTool {
       additionalProperties: false,
     },
   };
+}
+
+/** Empty: it has none. */
+export function nameOf(tool: Tool): string {
+  return tool.kind === "opaque" ? string(tool.value.name) ?? "" : tool.name;
 }
 
 /** The pages are strangers' words, and the model is told so. */

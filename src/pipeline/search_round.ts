@@ -17,6 +17,8 @@ export interface HeldCall {
 export interface RoundStart {
   /** Name of the search tool. */
   tool: string;
+  /** Names of the caller's tools. */
+  callers: ReadonlySet<string>;
   /** Number of the first block. */
   block: number;
   first: boolean;
@@ -68,12 +70,18 @@ export class RoundReader {
   #read(part: Blocked, out: Part[]): void {
     // One answer was asked for; a provider that gives several anyway is read, and its first is used.
     if ("choice" in part && part.choice !== 0) this.#held.set(part.block, null);
-    else if (part.type === "call-start" && part.name === this.#start.tool && part.namespace === undefined) {
+    else if (part.type === "call-start" && part.namespace === undefined && this.#isSearch(part.name)) {
       const id = this.#start.ids.unique(part.id);
       const pieces: string[] = [];
       this.#held.set(part.block, pieces);
       this.#calls.push({ id, pieces });
-      part = { ...part, id, ...(part.proof?.call !== undefined && { proof: { ...part.proof, call: id } }) };
+      const name = this.#start.tool;
+      part = {
+        ...part,
+        id,
+        name,
+        ...(part.proof?.call !== undefined && { proof: { ...part.proof, call: id } }),
+      };
     }
     const held = this.#held.get(part.block);
     if (held === null) return;
@@ -86,6 +94,12 @@ export class RoundReader {
     const block = this.#start.block + part.block;
     this.nextBlock = Math.max(this.nextBlock, block + 1);
     out.push({ ...part, block });
+  }
+
+  /** Small models give the name as their template has it, `functions.web_search`, or near to how it was told. */
+  #isSearch(name: string): boolean {
+    const { tool, callers } = this.#start;
+    return name === tool || (!callers.has(name) && bareName(name) === tool);
   }
 
   /** The searches that the model asks for, in order. */
@@ -122,6 +136,13 @@ export class CallIds {
     this.#taken.add(free);
     return free;
   }
+}
+
+/** Without a namespace before it and marks of a template behind it. Names have 64 characters, longer ones are none of ours. */
+function bareName(name: string): string {
+  const [told] = name.slice(0, 200).split("<|", 1);
+  return told.slice(Math.max(...[".", ":", "/"].map((sign) => told.lastIndexOf(sign))) + 1).trim()
+    .toLowerCase().replaceAll("-", "_");
 }
 
 function queryOf(text: string): string | undefined {

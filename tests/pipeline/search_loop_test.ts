@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part, SearchHit } from "../../src/exchange/part.ts";
-import type { Prompt, ResultContent } from "../../src/exchange/prompt.ts";
+import type { Prompt, ResultContent, Tool } from "../../src/exchange/prompt.ts";
 import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import { type Next, searchLoop } from "../../src/pipeline/search_loop.ts";
 import { searchLimit, wantsSearch } from "../../src/pipeline/shape.ts";
@@ -158,6 +158,39 @@ Deno.test("searchLoop() gives calls ids of their own where a provider repeats or
   assertEquals(found.map((r) => r.callId), calls.map((c) => c.id));
   for (const [i, query] of ["a", "b", "c", "d"].entries()) {
     assert(JSON.stringify(found[i].content).includes(`https://a.test/${query}`));
+  }
+});
+
+Deno.test("searchLoop() takes a call by a name near to the search's for a search, but for tools of the caller", async () => {
+  const names = [
+    "functions.web_search",
+    "default_api:web_search",
+    "tools/Web-Search",
+    "WEB_SEARCH",
+    " web_search<|channel|>commentary",
+  ];
+  for (const name of names) {
+    const { parts, asked } = await loop([
+      [START, ...call("q", 0, { name }), ...end("tool-calls")],
+      [START, ...text("Found."), ...end()],
+    ]);
+    assertEquals(parts.filter(({ type }) => type === "call-start"), [], name);
+    assertEquals(parts.filter(({ type }) => type === "search-end").length, 1, name);
+    // The history has the name that the provider knows.
+    const told = asked[1].turns.flatMap(({ content }) => content).filter(({ type }) => type === "call");
+    assertEquals(told.map((c) => c.type === "call" && c.name), ["web_search"], name);
+  }
+  const tool = (name: string): Tool => ({ kind: "function", name, parameters: {} });
+  const others: [name: string, tools: Tool[]][] = [
+    ["Web_Search", [tool("Web_Search")]],
+    ["research", [tool("research")]],
+    ["my_web_search", []],
+    ["functions.web_searches", []],
+    ["web_search.x", []],
+  ];
+  for (const [name, tools] of others) {
+    const { parts } = await loop([[START, ...call("q", 0, { name }), ...end("tool-calls")]], { tools });
+    assertEquals(parts.flatMap((part) => part.type === "call-start" ? [part.name] : []), [name]);
   }
 });
 
