@@ -73,9 +73,9 @@ function isOneCall({ arrival, shape, screened }: Call): boolean {
     !repairs(arrival);
 }
 
-/** One call of a provider, whose answer is wanted whole and is given as it comes. */
+/** The same, its answer wanted whole and with nothing to be put back into it. */
 function isPlain(call: Call, { payloads }: Kit): boolean {
-  return !call.prompt.stream && call.screened === null && isOneCall(call) &&
+  return !call.prompt.stream && !call.screened?.originals && isOneCall(call) &&
     !payloads?.keeps(call.arrival.key);
 }
 
