@@ -4,7 +4,7 @@
  *
  * No text is kept, only 53 bits of a hash that is seeded anew in every process. Texts with findings are not remembered.
  */
-import { asciiBytes } from "./ascii.ts";
+import { asciiWords, MOST_AT_ONCE } from "./ascii.ts";
 import type { Detector } from "./scan.ts";
 
 /** Hashing is some fifty times cheaper than scanning, but still takes its time of a very long text. */
@@ -20,25 +20,29 @@ interface Memory {
 }
 
 const memories = new WeakMap<Detector, Memory>();
-const [SEED_A, SEED_B, ODD_A, ODD_B] = crypto.getRandomValues(new Uint32Array(4));
+const [SEED_A, SEED_B, ODD_A, ODD_B, ODD_C] = crypto.getRandomValues(new Uint32Array(5));
 
 /** What a text is remembered by; undefined: it is not. */
 export function traceOf(text: string): number | undefined {
-  if (text.length < SHORTEST || text.length > LONGEST) return undefined;
-  const m = ODD_A | 1;
-  const n = ODD_B | 1;
-  let a = SEED_A ^ Math.imul(text.length, n);
-  let b = SEED_B + Math.imul(text.length, m) | 0;
-  // Two units of ASCII are hashed as one, in half the time. No text of one unit for two begins so: its length is hidden in both.
-  const bytes = asciiBytes(text);
-  const length = bytes === null ? text.length : (text.length + 1) >> 1;
-  if (bytes !== null && text.length < bytes.length) bytes[text.length] = 0;
-  for (let i = 0; i < length; i++) {
-    const unit = bytes === null ? text.charCodeAt(i) : bytes[2 * i] << 8 | bytes[2 * i + 1];
-    a = Math.imul(a ^ unit, m);
-    a ^= a >>> 15;
-    b = Math.imul(b + unit, n);
-    b ^= b >>> 13;
+  const { length } = text;
+  if (length < SHORTEST || length > LONGEST) return undefined;
+  const [m, n, o] = [ODD_A | 1, ODD_B | 1, ODD_C | 1];
+  let a = SEED_A ^ Math.imul(length, n);
+  let b = SEED_B + Math.imul(length, m) | 0;
+  for (let at = 0; at < length; at += MOST_AT_ONCE) {
+    const piece = length <= MOST_AT_ONCE ? text : text.slice(at, at + MOST_AT_ONCE);
+    // Four units of ASCII are hashed as one, in a third of the time.
+    const words = asciiWords(piece);
+    const count = words === null ? piece.length : (piece.length + 3) >> 2;
+    for (let i = 0; i < count; i++) {
+      // Spread by what nobody knows, so that no two differences are known to cancel each other.
+      let unit = Math.imul(words === null ? piece.charCodeAt(i) : words[i], o);
+      unit ^= unit >>> 16;
+      a = Math.imul(a ^ unit, m);
+      a ^= a >>> 15;
+      b = Math.imul(b + unit, n);
+      b ^= b >>> 13;
+    }
   }
   return (a >>> 0) * 0x200000 + (b >>> 11);
 }

@@ -8,6 +8,7 @@
 
 import { escapes } from "./escapes.ts";
 import { fold } from "./fold.ts";
+import { ANYTHING, ESCAPES } from "./hints.ts";
 import { packedRuns } from "./packed.ts";
 import { compose, sentSpan, type Span, type Spot, type View, ViewWriter } from "./view.ts";
 
@@ -33,11 +34,11 @@ function token(view: View, writer: ViewWriter, escape: Spot): void {
   writer.part();
 }
 
-/** The view with encoded parts read, or null where there are none. */
-export function decodings(view: View): Decoded | null {
+/** The view with encoded parts read, or null where there are none. @param hints what a walk over it tells of them */
+export function decodings(view: View, hints = ANYTHING): Decoded | null {
   const { text } = view;
-  const single = escapes(text);
-  const packed = packedRuns(text);
+  const single = (hints & ESCAPES) === 0 ? [] : escapes(text);
+  const packed = packedRuns(text, hints);
   if (single.length === 0 && packed.length === 0) return null;
   const spots = packed.length === 0
     ? single

@@ -77,7 +77,7 @@ export function escapes(text: string): Spot[] {
 }
 
 /** What {@link MARK} matches. */
-const MARKS = new Uint8Array(128);
+export const MARKS = new Uint8Array(128);
 for (const mark of "%&\\=+\x7f") MARKS[mark.charCodeAt(0)] = 1;
 for (let unit = 0; unit < 32; unit++) MARKS[unit] = unit < 9 || unit > 13 ? 1 : 0;
 

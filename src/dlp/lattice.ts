@@ -23,6 +23,8 @@ export interface Reading {
   readonly cells?: boolean;
   /** Escapes that the view reads and the one below it does not, in the text that was sent. */
   readonly escapes: readonly Span[];
+  /** What a walk over the view tells of what is encoded in it (hints.ts); absent: nobody has walked it. */
+  hints?: number;
 }
 
 /** How far an encoded word that names a value may stand from it. */
@@ -43,7 +45,8 @@ export interface TablePlace {
  */
 export function* readings(text: string, place: TablePlace = { open: null }): Generator<Reading, void> {
   const plain: View = fold(text) ?? { text };
-  yield { view: plain, level: 0, joined: false, escapes: [] };
+  const sent: Reading = { view: plain, level: 0, joined: false, escapes: [] };
+  yield sent;
   if (plain.from && TAG.test(text)) {
     const untagged: View = fold(text, "dropped") ?? { text };
     yield { view: untagged, level: 0, joined: false, escapes: [] };
@@ -55,10 +58,11 @@ export function* readings(text: string, place: TablePlace = { open: null }): Gen
   if (table && table.view.text !== "") {
     yield { view: table.view, level: 0, joined: false, cells: true, escapes: [] };
   }
-  const first = decodings(plain);
+  const first = decodings(plain, sent.hints);
   if (!first) return;
-  yield { ...first, level: 1, joined: false };
-  const second = decodings(first.view);
+  const decoded: Reading = { ...first, level: 1, joined: false };
+  yield decoded;
+  const second = decodings(first.view, decoded.hints);
   if (second) yield { ...second, level: 2, joined: false };
   // Lines that only an escape breaks.
   const rejoined = first.escapes.length > 0 ? joinLines(first.view, { escaped: true }) : null;

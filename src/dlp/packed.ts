@@ -7,10 +7,11 @@ import { Buffer } from "node:buffer";
 import { isControl, isUtf8, readable, wideText } from "../exchange/readable.ts";
 import { fiftyEight } from "./base58.ts";
 import { envelopedRuns } from "./enveloped.ts";
+import { ANYTHING, PACKED, SHORTEST_PACKED, WRAPPED_AT } from "./hints.ts";
 import type { Span, Spot } from "./view.ts";
 
-/** Shorter runs hold no value that is looked for: nine digits take twelve units of base64. */
-const LEAST = 12;
+/** Nine digits take as many units of base64. */
+const LEAST = SHORTEST_PACKED;
 /** Up to this length a run may be a word, so all of what it says must be plain. */
 const SHORT = 16;
 /** What a compressed run may unfold to. */
@@ -23,9 +24,17 @@ const SIXTY_FOUR = new Int8Array(65536).fill(-1);
 SIXTY_FOUR[45] = 62;
 SIXTY_FOUR[95] = 63;
 
-/** Runs that say something readable. */
-export function packedRuns(text: string): Spot[] {
+/** Runs that say something readable. @param hints what a walk over the text tells of them */
+export function packedRuns(text: string, hints = ANYTHING): Spot[] {
   const spots: Spot[] = [];
+  if ((hints & PACKED) !== 0) alphabeticRuns(text, spots);
+  hexDumps(text, spots);
+  spots.push(...envelopedRuns(text));
+  return spots;
+}
+
+/** Those of letters, digits and `+/-_`. */
+function alphabeticRuns(text: string, spots: Spot[]): void {
   let p = 0;
   while (p + LEAST <= text.length) {
     // Read from behind: a unit that is no part of a run parts all before it from a run long enough.
@@ -44,9 +53,6 @@ export function packedRuns(text: string): Spot[] {
     p = spot.end;
     spots.push(spot);
   }
-  hexDumps(text, spots);
-  spots.push(...envelopedRuns(text));
-  return spots;
 }
 
 /** Small letters alone are words: of what is looked for, every form of packing makes capitals or digits too. */
@@ -58,8 +64,6 @@ function isSmall(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Columns from which on lines of data are wrapped, as in mail and PEM. */
-const WRAPPED_AT = 60;
 /** A line break, as it is or as an escape, with the indentation or the marks of a quotation behind it. */
 const BREAK = /(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>]{0,16}/y;
 const BREAKS = /[\s>]+|(?:\\{1,4}r)?\\{1,4}n[ \t>]*/g;

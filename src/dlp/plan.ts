@@ -35,17 +35,15 @@ export interface StartedByLength {
 
 /** Lists by the length of a run, the last for all that are longer, and by its first unit; made when first asked for. */
 export class StartTable {
-  /** By length and unit, where in the lists; 0: not noted. An array of lists itself would have gaps, which V8 hashes. */
-  readonly #places = new Uint8Array((LONGEST_LISTED + 1) << 7);
-  readonly #lists: (readonly StartedRun[])[] = [[]];
+  /** By {@link placeOf}, where in the lists; 0: not noted. An array of lists itself would have gaps, which V8 hashes. */
+  readonly places = new Uint8Array((LONGEST_LISTED + 1) << 7);
+  readonly #lists: (readonly StartedRun[])[] = [[], []];
 
   constructor(readonly all: readonly StartedRun[]) {}
 
-  /** @param unit the first one, which is ASCII as all of a run is */
-  of(length: number, unit: number): readonly StartedRun[] {
-    const at = (length < LONGEST_LISTED ? length : LONGEST_LISTED) << 7 | unit;
-    const place = this.#places[at];
-    return this.#lists[place === 0 ? this.#made(at) : place];
+  of(place: number): readonly StartedRun[] {
+    const list = this.places[place];
+    return this.#lists[list === 0 ? this.#made(place) : list];
   }
 
   #made(at: number): number {
@@ -65,9 +63,17 @@ export class StartTable {
     );
     const place = same > 0 ? same : this.#lists.push(list) - 1;
     // There are some dozens of lists.
-    if (place < 256) this.#places[at] = place;
+    if (place < 256) this.places[at] = place;
     return place;
   }
+}
+
+/** In a table's places: such runs start nothing. */
+export const NOTHING = 1;
+
+/** @param unit the first one, which is ASCII as all of a run is */
+export function placeOf(length: number, unit: number): number {
+  return (length < LONGEST_LISTED ? length : LONGEST_LISTED) << 7 | unit;
 }
 
 /** A trigger, and where the walk notes how far its scan has come. */

@@ -183,6 +183,7 @@ function* scanReading(plan: Plan, reading: Reading): Generator<void, Candidate[]
     walk.until(at + STRIDE);
     yield;
   }
+  reading.hints = walk.hints;
   for (const trigger of plan.views) trigger.scan(scanned);
   const least = (type: string) => !reading.joined ? REPORTED : type === "CREDIT_CARD" ? JOINED_CARD : JOINED;
   const found: Candidate[] = [];

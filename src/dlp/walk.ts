@@ -5,17 +5,28 @@
  * a sign may start is looked up in the plan; runs with digits are also taken apart and looked up as numbers.
  */
 
+import { copyUnits } from "./ascii.ts";
+import { HINT_OF, hintOfRun, SHORTEST_PACKED } from "./hints.ts";
 import { ALPHANUMERIC, CLASS_OF, DIGIT, JOINER, PUNCTUATION, WORD } from "./recognizers/character_class.ts";
 import { scanNumbers } from "./recognizers/numbers.ts";
 import type { ScannedView } from "./recognizers/scanned_view.ts";
-import { BLANK, type Plan, type StartedByLength } from "./plan.ts";
+import { BLANK, NOTHING, placeOf, type Plan, type StartTable } from "./plan.ts";
 
 /** A longer run is data: no number is sought in it. */
 const LONGEST_RUN = 20_000;
 
+/** Units of the text that is walked, those past 127 as one, with a zero behind them: an array is read in half the time of a text. */
+let units = new Uint8Array(4096);
+/** A longer array is not kept: few texts are not cut into segments. */
+const LONGEST_KEPT = 131_072;
+/** Whose they are: between two strides another text may be walked. */
+let walked: Walk | null = null;
+
 /** One walk over a view, in strides. */
 export class Walk {
   at = 0;
+  /** What may be encoded in what has been walked, as bits. */
+  hints = 0;
   /** Where the numbers, and the scan of each trigger, may be sought again. */
   #numbersFrom = 0;
   readonly #from: number[];
@@ -26,26 +37,45 @@ export class Walk {
   }
 
   until(limit: number): void {
-    const text = this.view.text;
-    const length = text.length;
-    let p = this.at;
+    const { text } = this.view;
+    const { length } = text;
+    if (walked !== this) {
+      units = copyUnits(text, units);
+      walked = this;
+    }
+    const here = units;
+    const { runs } = this.plan;
+    let { at: p, hints } = this;
     while (p < limit && p < length) {
-      let classes = CLASS_OF[text.charCodeAt(p)];
+      const unit = here[p];
+      let classes = CLASS_OF[unit];
       if ((classes & WORD) === 0) {
-        if (classes === PUNCTUATION) this.#sign(p, text.charCodeAt(p));
+        hints |= HINT_OF[unit];
+        if (classes === PUNCTUATION) this.#sign(p, unit);
         p++;
         continue;
       }
       const start = p++;
-      for (; p < length; p++) {
-        const next = CLASS_OF[text.charCodeAt(p)];
+      // The zero behind the last unit ends a run as well.
+      for (;; p++) {
+        const next = CLASS_OF[here[p]];
         if ((next & WORD) === 0) break;
         classes |= next;
       }
-      if ((classes & DIGIT) !== 0 && p - start <= LONGEST_RUN) this.#digits(start, p);
-      this.#start(this.plan.runs, start, p, classes);
+      if (p - start >= SHORTEST_PACKED) hints |= hintOfRun(p - start, classes);
+      if ((classes & DIGIT) !== 0) {
+        if (p - start <= LONGEST_RUN) this.#digits(start, p);
+        this.#start(here[p] === BLANK ? runs.withDigitsToBlank : runs.withDigits, start, p, classes);
+        continue;
+      }
+      const table = here[p] === BLANK ? runs.withoutDigitsToBlank : runs.withoutDigits;
+      if (table.places[placeOf(p - start, unit)] !== NOTHING) this.#start(table, start, p, classes);
     }
     this.at = p;
+    this.hints = hints;
+    if (p < length) return;
+    walked = null;
+    if (here.length > LONGEST_KEPT) units = new Uint8Array(4096);
   }
 
   #sign(at: number, unit: number): void {
@@ -59,35 +89,29 @@ export class Walk {
 
   #digits(start: number, end: number): void {
     const { plan, view } = this;
-    const text = view.text;
     if (plan.numbers.types > 0 && end > this.#numbersFrom) {
       this.#numbersFrom = scanNumbers(view, plan.numbers, Math.max(start, this.#numbersFrom), end);
     }
     // Each part of the run between joiners may begin a value of its own.
     for (let p = start; p < end; p++) {
-      let classes = CLASS_OF[text.charCodeAt(p)];
+      let classes = CLASS_OF[units[p]];
       if ((classes & JOINER) !== 0) continue;
       let q = p + 1;
       for (; q < end; q++) {
-        const next = CLASS_OF[text.charCodeAt(q)];
+        const next = CLASS_OF[units[q]];
         if ((next & ALPHANUMERIC) === 0) break;
         classes |= next;
       }
-      this.#start(plan.parts, p, q, classes);
+      const { withDigits, withoutDigits } = plan.parts;
+      this.#start((classes & DIGIT) !== 0 ? withDigits : withoutDigits, p, q, classes);
       p = q;
     }
   }
 
   /** Starts the scans whose conditions a run or part meets. */
-  #start(byLength: StartedByLength, start: number, end: number, classes: number): void {
-    const text = this.view.text;
-    const next = text.charCodeAt(end);
-    const table = (classes & DIGIT) !== 0
-      ? next === BLANK ? byLength.withDigitsToBlank : byLength.withDigits
-      : next === BLANK
-      ? byLength.withoutDigitsToBlank
-      : byLength.withoutDigits;
-    const started = table.of(end - start, text.charCodeAt(start));
+  #start(table: StartTable, start: number, end: number, classes: number): void {
+    const started = table.of(placeOf(end - start, units[start]));
+    const next = units[end];
     for (let i = 0; i < started.length; i++) {
       const one = started[i];
       if (one.next >= 0 && next !== one.next) continue;

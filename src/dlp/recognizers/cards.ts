@@ -1,6 +1,7 @@
 /** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
 
 import { luhn, repeated } from "./checksums.ts";
+import { pairAt, pairTable } from "./letter_pairs.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView, words } from "./scanned_view.ts";
 
@@ -34,26 +35,17 @@ const CVV =
 /** The code's name at the end of a field's: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
 
-/** The last two characters of one of these names. */
-const ENDS: ReadonlySet<number> = new Set(
-  ["vv", "vc", "sc", "vn", "de", "v2", "c2"].map((end) => endAt(end, 2)),
-);
-
-function endAt(text: string, end: number): number {
-  return (text.charCodeAt(end - 2) | 32) << 8 | text.charCodeAt(end - 1) | 32;
-}
-
-/** The second letter of these names. */
-const SECONDS = new Uint8Array(128);
-for (const letter of "vsaerVSAER") SECONDS[letter.charCodeAt(0)] = 1;
+/** The last two characters of one of these names, and the first two of those that may stand alone. */
+const ENDS = pairTable("vv vc sc vn de v2 c2");
+const BEGINNINGS = pairTable("cv cs ca cr se ve pr");
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
-  const inner = ENDS.has(endAt(view.text, end)) ? CVV_AT_END.exec(view.text.slice(start, end)) : null;
-  const second = view.text.charCodeAt(start + 1);
-  if (inner === null && second < 128 && SECONDS[second] === 0) return;
+  const { text } = view;
+  const inner = ENDS[pairAt(text, end - 2)] === 1 ? CVV_AT_END.exec(text.slice(start, end)) : null;
+  if (inner === null && BEGINNINGS[pairAt(text, start)] === 0) return;
   CVV.lastIndex = inner ? start + inner.index : start;
-  const match = CVV.exec(view.text);
+  const match = CVV.exec(text);
   if (!match) return;
   const stop = match.index + match[0].length;
   report(view, "CVV", stop - match[1].length, stop, 0.8);

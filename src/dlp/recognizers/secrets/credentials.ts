@@ -5,6 +5,7 @@
  */
 
 import { CLASS_OF, DIGIT, isAlphanumeric, JOINER } from "../character_class.ts";
+import { pairAt, pairTable } from "../letter_pairs.ts";
 import type { Trigger } from "../recognizer.ts";
 import type { ScannedView } from "../scanned_view.ts";
 import { scanToken } from "../tokens.ts";
@@ -95,9 +96,14 @@ function scanBeginning(view: ScannedView, start: number): boolean {
     text.charCodeAt(start) === 101 && text.charCodeAt(start + 1) === 121 && scanJwt(view, start);
 }
 
+/** How they begin. */
+const SHORT_WORDS = pairTable("pa pw ww md -u");
+
 /** "pass", "pwd", "pw", "ww", "mdp" and "-u", which are too short for the rest. */
 function scanShortWord(view: ScannedView, start: number, end: number): void {
-  const word = view.text.slice(start, end);
+  const { text } = view;
+  if (SHORT_WORDS[pairAt(text, start)] === 0) return;
+  const word = text.slice(start, end);
   if (word === "-u") scanUserOption(view, start);
   else if (/^(?:pass|pwd|mdp|pw|ww)$/i.test(word)) scanPassword(view, start);
 }
