@@ -58,7 +58,7 @@ const VERBATIM = [
 ] as const;
 
 /** Headers that would choose whom the provider bills: not the caller's to say. */
-const TENANT_HEADER = /workspace|organization|account/;
+const TENANT_HEADER = /workspace|organization|account|user-profile/;
 
 export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   try {
