@@ -6,7 +6,7 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { Prices } from "../exchange/prices.ts";
+import { dearestOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import type { AutoRouter } from "../models/auto.ts";
@@ -46,7 +46,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   capOutput(prompt, model, size);
   const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
-  const others = othersOf({ prompt, model, routes, named }, arrival.key, kit);
+  const others = named === null ? null : othersOf({ prompt, model, routes, named }, arrival.key, kit);
   const estimate = upperBound(prompt, model, size, shape, others);
   const created = kit.now();
   const sheet = sheetOf(model, created);
@@ -61,6 +61,8 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     key,
     prices: passing !== null && routes.every(({ provider }) => provider === passing.provider)
       ? FREE
+      : others === null
+      ? dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier)
       : dearestPrices({ prompt, model, others, estimate, created }),
     estimate,
     labels,

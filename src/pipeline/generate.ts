@@ -107,7 +107,8 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     through,
     missing: way?.missing,
     signal,
-    gone: () => call.uses.length === 0 && call.arrival.gone(),
+    // Once one of several calls has been answered, the others are asked for all the same.
+    gone: call.uses.length === 0 && call.shape.calls === 1 ? call.arrival.gone : undefined,
     watch: call.arrival.steps,
   });
   let which: "first" | "second" = "first";

@@ -58,12 +58,12 @@ const OF_THE_CALLER: ReadonlySet<string> = new Set([
 /** Null: there are none, as in most requests. @param body of the request, where the fields' places are looked up */
 export function namedModels(prompt: Prompt, body: unknown): NamedModel[] | null {
   const { unknown, tools } = prompt;
-  const search = new Search();
-  for (const field in unknown) search.field(field, unknown[field]);
+  let search: Search | null = null;
+  for (const field in unknown) (search ??= new Search()).field(field, unknown[field]);
   for (const tool of tools) {
-    if (tool.kind === "opaque") search.inTool(tool.value, placeOf(tool.value, body));
+    if (tool.kind === "opaque") (search ??= new Search()).inTool(tool.value, placeOf(tool.value, body));
   }
-  return search.found;
+  return search === null ? null : search.found;
 }
 
 function placeOf(tool: Loose, body: unknown): string {
