@@ -11,6 +11,7 @@ async function recordOf({ gateway }: Ground, response: Response) {
   return await record.json();
 }
 
+const ADMIN = "the-admin-key";
 const OTHERS = {
   chat: { models: ["large-1"] },
   messages: { fallbacks: [{ model: "large-1" }] },
@@ -57,6 +58,18 @@ for (const format of Object.keys(FORMATS) as Format[]) {
   }
 }
 
+/** Prices for input that the month's statement names. */
+async function pricesOf({ gateway: { url, gateway } }: Ground): Promise<string[]> {
+  await gateway.accounts.flush();
+  const path = `/admin/accounts/default/statement?month=${
+    new Date().toISOString().slice(0, 7)
+  }&by=generation`;
+  const statement = await (await fetch(url + path, { headers: { authorization: `Bearer ${ADMIN}` } })).json();
+  return statement.prices.map(({ prices }: { prices: Record<string, string> | null }) =>
+    prices?.prompt ?? ""
+  );
+}
+
 const iteration = (type: string, model: string | null, input_tokens: number, output_tokens: number) => ({
   type,
   model,
@@ -93,6 +106,7 @@ for (const stream of [false, true]) {
         assertEquals([advised.usage.input_tokens, advised.usage.output_tokens], [1100, 210]);
         assertEquals(advised.price_version.split(", ").length, 2, advised.price_version);
         assertStringIncludes(advised.price_version, "of messages/large");
+        assertEquals((await pricesOf(ground)).toSorted(), ["0.000001", "0.00001"]);
 
         usage = {
           input_tokens: 2,
@@ -120,6 +134,7 @@ for (const stream of [false, true]) {
         };
         assertEquals((await billed({ fallbacks: "default" })).cost, "0.00302");
       },
+      { admin_key: ADMIN },
     );
   });
 }
