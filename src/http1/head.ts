@@ -8,6 +8,7 @@ import { WireError } from "./body_framing.ts";
 const CR = 13;
 const LF = 10;
 const TAB = 9;
+const BLANK = 32;
 
 /** A head longer than this is not waited for. */
 export const MAX_HEAD_BYTES = 64 * 1024;
@@ -64,7 +65,7 @@ export function headLines(text: string, looked = false): HeadLines {
     const name = nameOf(text.slice(at, colon).toLowerCase());
     if (name === null) throw new WireError("a header has no name");
     if (++count > MOST_FIELDS) throw new WireError("the head has too many fields");
-    const value = text.slice(colon + 1, end).trim();
+    const value = valueIn(text, colon + 1, end);
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
     at = end + 2;
@@ -115,7 +116,19 @@ function endOfLine(text: string, from: number): number {
   return end;
 }
 
+/** A value without the blanks around it. Not `trim()`, which takes U+00A0 for one: other servers do not. */
+export function valueIn(text: string, from: number, to: number): string {
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (from < to && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === BLANK || code === TAB;
+}
+
 /** Whether a comma-separated field has this word; all in lower case. */
 export function hasWord(field: string | undefined, word: string): boolean {
-  return field !== undefined && field.toLowerCase().split(",").some((part) => part.trim() === word);
+  return field !== undefined &&
+    field.toLowerCase().split(",").some((part) => valueIn(part, 0, part.length) === word);
 }

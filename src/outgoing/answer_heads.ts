@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { BodyFraming } from "../http1/body_framing.ts";
-import { headEnd, headText } from "../http1/head.ts";
+import { headEnd, headText, valueIn } from "../http1/head.ts";
 import { type Head, parseHead } from "./http1_wire.ts";
 
 /** Where so many heads in a row were each another, no more of them are learnt. */
@@ -89,7 +89,7 @@ class KnownFields {
   }
 
   #value(i: number): string {
-    return this.#text.slice(this.#places[2 * i], this.#places[2 * i + 1]).trim();
+    return valueIn(this.#text, this.#places[2 * i], this.#places[2 * i + 1]);
   }
 }
 

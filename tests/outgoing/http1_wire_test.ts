@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { WireError } from "../../src/http1/body_framing.ts";
 import { headEnd } from "../../src/http1/head.ts";
+import { requestHead } from "../../src/http1/request_head.ts";
 import { parseHead, requestBytes } from "../../src/outgoing/http1_wire.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
@@ -53,6 +54,22 @@ Deno.test("parseHead() says when a connection must not be used again", () => {
   assertEquals(head("connection: Close").keepAlive, false);
   assertEquals(parseHead("HTTP/1.0 200 OK\r\n\r\n").keepAlive, false);
   assertEquals(parseHead("HTTP/1.0 200 OK\r\nconnection: keep-alive\r\n\r\n").keepAlive, true);
+});
+
+Deno.test("heads are read with blanks and tabs around a value left out, and nothing else", () => {
+  const value = "\u00a0v\u00a0";
+  assertEquals(head(`a: \t ${value}\t `).headers.get("a"), value);
+  assertEquals(
+    requestHead(`GET / HTTP/1.1\r\nhost: h\r\na: \t ${value}\t \r\n\r\n`).fields.get("a"),
+    value,
+  );
+  // Other servers on the way take none of these for a body's framing.
+  for (
+    const framing of ["transfer-encoding: chunked\u00a0", "content-length:\u00a05", "content-length: 5\u00a0"]
+  ) {
+    assertThrows(() => requestHead(`POST / HTTP/1.1\r\nhost: h\r\n${framing}\r\n\r\n`), WireError);
+    assertThrows(() => head(framing), WireError);
+  }
 });
 
 Deno.test("parseHead() refuses what is not HTTP/1", () => {
