@@ -4,6 +4,7 @@
  *
  * A document is made when somebody asks for it first: a gateway whose manual nobody reads does not load the renderer.
  */
+import { setImmediate } from "node:timers";
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
 import type {
@@ -55,8 +56,11 @@ const POLICY =
 
 type Tagged = Document & { tag: string };
 
-/** By path; only of paths where something stands, so their number is that of the pages. */
-const documents = new Map<string, Tagged>();
+/**
+ * By path; only of paths where something stands, so their number is that of the pages. A promise, so that a crowd that asks for
+ * one which is not there yet has it made once.
+ */
+const documents = new Map<string, Promise<Tagged | null>>();
 
 async function serve({ request, path, state }: RequestContext): Promise<Response> {
   const found = await find(path, state);
@@ -72,24 +76,42 @@ async function serve({ request, path, state }: RequestContext): Promise<Response
     : new Response(null, { status: STATUS_CODE.NotModified, headers });
 }
 
-async function find(path: string, state: ServerState): Promise<Tagged | null> {
-  const known = documents.get(path);
-  if (known) return known;
-  const document = path === OPENAPI ? await apiDocument(state) : await manualDocument(path);
-  if (document === null) return null;
-  const tagged = { ...document, tag: (await eTag(document.text))! };
-  documents.set(path, tagged);
-  return tagged;
+function find(path: string, state: ServerState): Promise<Tagged | null> {
+  let found = documents.get(path);
+  if (found === undefined) {
+    found = made(path, state);
+    documents.set(path, found);
+    const forget = () => documents.delete(path);
+    found.then((document) => document ?? forget(), forget);
+  }
+  return found;
 }
 
-async function manualDocument(path: string): Promise<Document | null> {
+async function made(path: string, state: ServerState): Promise<Tagged | null> {
+  const make = path === OPENAPI ? await apiDocument(state) : await manualDocument(path);
+  if (make === null) return null;
+  const document = await inTurn(make);
+  return { ...document, tag: (await eTag(document.text))! };
+}
+
+let before: Promise<unknown> = Promise.resolve();
+
+/** One document after the other, and everybody else has a turn in between. */
+function inTurn(make: () => Document): Promise<Document> {
+  const document = before.then(() => new Promise((resolve) => setImmediate(resolve))).then(make);
+  before = document.catch(() => {});
+  return document;
+}
+
+async function manualDocument(path: string): Promise<(() => Document) | null> {
   const { documentAt } = await import("./documents.ts");
   return documentAt(path);
 }
 
-async function apiDocument({ endpoints, program }: ServerState): Promise<Document> {
+async function apiDocument({ endpoints, program }: ServerState): Promise<() => Document> {
   const { openApiDocument } = await import("./openapi/document.ts");
-  return { type: "application/json", text: JSON.stringify(openApiDocument(await endpoints(), program)) };
+  const all = await endpoints();
+  return () => ({ type: "application/json", text: JSON.stringify(openApiDocument(all, program)) });
 }
 
 function headersFor(type: string): Record<string, string> {

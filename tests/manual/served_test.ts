@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ENDPOINTS } from "../../src/assemble.ts";
 import { PAGES } from "../../src/manual/pages.ts";
@@ -34,6 +35,37 @@ Deno.test("the manual is served without a credential, under a policy that runs n
     for (const [, address] of html.matchAll(/<(?:link|img)[^>]* (?:href|src)="([^"]*)"/g)) {
       assertMatch(address, /^(?:\/docs\/style\.css|data:,)$/);
     }
+  }
+});
+
+Deno.test("a document that a crowd asks for is made once, and none is made in another's turn", async () => {
+  const { digest } = crypto.subtle;
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } });
+  let made = 0;
+  /** Documents made in one turn of the event loop. */
+  let inTurn = 0, most = 0;
+  crypto.subtle.digest = (...given) => {
+    made++;
+    most = Math.max(most, ++inTurn);
+    setImmediate(() => inTurn = 0);
+    return digest.apply(crypto.subtle, given);
+  };
+  try {
+    // No other test of this file asks for these.
+    const pages = ["alerts", "budgets", "glossary", "hosting", "limits", "payloads"];
+    const answers = await Promise.all(
+      pages.flatMap((page) => Array.from({ length: 20 }, () => `/docs/${page}.md`)).map(async (path) => {
+        const response = await gateway.gateway.handle(new Request(`http://h${path}`));
+        return [path, response.status, await response.text()].join(" ");
+      }),
+    );
+    assertEquals([made, most, new Set(answers).size], [pages.length, 1, pages.length]);
+    assert(answers.every((answer) => answer.includes(" 200 #")));
+    assertEquals((await gateway.gateway.handle(new Request("http://h/docs/none"))).status, 404);
+    assertEquals(made, pages.length);
+  } finally {
+    crypto.subtle.digest = digest;
+    await gateway.close();
   }
 });
 
