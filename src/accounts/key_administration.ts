@@ -1,5 +1,6 @@
 /** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
 import { Failure } from "../exchange/failure.ts";
+import { shownInput } from "../schema/mistakes.ts";
 import { NameTaken, type Position, type Store, type StoredKey, TooManyKeys } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type Configured, DEFAULT_ACCOUNT } from "./configured.ts";
@@ -141,10 +142,10 @@ export class KeyAdministration {
       throw invalid("overlap_seconds", `expected a number from 0 to ${YEAR_SECONDS}`);
     }
     const state = await this.#findStored(idOrName);
-    if (state.revokedAt !== null) throw invalid("id", "the key is revoked");
+    if (state.revokedAt !== null) throw unfit(state, "a key that is valid", "which is revoked");
     const now = clock.now();
     if (state.expiresAt !== null && state.expiresAt <= now) {
-      throw invalid("id", "the key has ended; change its expires_at first");
+      throw unfit(state, "a key that is valid", "which has ended: change its expires_at first");
     }
     const secret = newSecret();
     const until = Math.round(now + overlapSeconds * 1000);
@@ -179,7 +180,7 @@ export class KeyAdministration {
   async #findStored(idOrName: string): Promise<KeyState> {
     const state = await this.#find(idOrName);
     if (state.source === "config") {
-      throw invalid("id", "the configuration file names this key; change it there");
+      throw unfit(state, "a key of the store", "which stands in the configuration file: change it there");
     }
     return state;
   }
@@ -240,6 +241,10 @@ async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
 
 function nameTaken(): Failure {
   return invalid("name", NAME_TAKEN);
+}
+
+function unfit({ key }: KeyState, expected: string, why: string): Failure {
+  return invalid("id", `expected ${expected}, got ${shownInput(key.name, ["id"])}, ${why}`);
 }
 
 function noSuchKey(): Failure {

@@ -5,7 +5,7 @@ import { administrator, demand, renewalOf } from "./administrators.ts";
 import { authenticate, isThisMachine } from "./credentials.ts";
 import type { AdministrationEndpoint, Endpoint, RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
-import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
+import { notFound, nothingAtRoot, otherMethod, type PathEntry } from "./endpoint_table.ts";
 import { refuseUnknownQuery } from "./known_query.ts";
 
 /** Changes that a person may make in a minute. */
@@ -31,7 +31,9 @@ export function dispatch(
   if (!HOST.test(request.headers.get("host") ?? "")) {
     throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
   }
-  if (entry === undefined) throw notFound(request.method, path, meant);
+  if (entry === undefined) {
+    throw path === "/" ? nothingAtRoot(request.method, state) : notFound(request.method, path, meant);
+  }
   const endpoint = entry.endpoint(request.method, state);
   if (endpoint === undefined) return otherMethod(request.method, path, entry.allowed(state));
   if (endpoint.generates) return endpoint.handle(context);

@@ -148,6 +148,16 @@ export function notFound(method: string, path: string, right?: string): Failure 
   return new Failure("not_found", `${said}, it is ${method} ${right}. ${advice}.`);
 }
 
+/** What stands at the root: nothing, and where people find something. */
+export function nothingAtRoot(method: string, state: ServerState): Failure {
+  const places = [
+    ...(state.docs ? ["the manual is at /docs"] : []),
+    ...(hasAdministrators(state) ? ["the console is at /console"] : []),
+    "the API is at /v1",
+  ];
+  return new Failure("not_found", `There is no ${method} / here: ${places.join(", ")}.`);
+}
+
 function exists(endpoint: Endpoint, state: ServerState): boolean {
   if (endpoint.exists !== undefined) return endpoint.exists(state);
   return endpoint.credential !== "admin_key" || hasAdministrators(state);

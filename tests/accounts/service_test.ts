@@ -100,9 +100,22 @@ onBothEngines((ground) => {
     service.clock.move(DAY);
     const error = await assertRejects(() => service.rotateKey("ci"), Failure);
     assertEquals([error.code, error.param], ["validation_error", "id"]);
-    assertEquals(error.message, "Cannot read id: the key has ended; change its expires_at first");
+    assertEquals(
+      error.message,
+      'Cannot read id: expected a key that is valid, got "ci", which has ended: change its expires_at first',
+    );
     await service.patchKey("ci", { expires_at: null });
     await keyOf(service, (await service.rotateKey("ci")).secret);
+    await service.revokeKey("ci");
+    const refused = async (work: () => Promise<unknown>) => (await assertRejects(work, Failure)).message;
+    assertEquals(
+      await refused(() => service.rotateKey("ci")),
+      'Cannot read id: expected a key that is valid, got "ci", which is revoked',
+    );
+    assertEquals(
+      await refused(() => service.revokeKey("dev")),
+      'Cannot read id: expected a key of the store, got "dev", which stands in the configuration file: change it there',
+    );
   });
 
   test("patchKey() changes what is named and nothing else", configOf(), async (service) => {

@@ -59,7 +59,7 @@ Deno.test("a path that belongs to a wrong base URL is answered with the right on
 Deno.test("a path that nobody can have meant gets no advice", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } });
   try {
-    for (const path of ["/v1/nothing", "/", "/v1/messages/batches", `/${"a/".repeat(500)}messages`]) {
+    for (const path of ["/v1/nothing", "/v1/messages/batches", `/${"a/".repeat(500)}messages`]) {
       const { error } = await (await fetch(gateway.url + path)).json();
       assertEquals(error.message, `There is no GET ${path.slice(0, 200)} here.`);
     }
@@ -69,5 +69,25 @@ Deno.test("a path that nobody can have meant gets no advice", async () => {
     assertEquals(error.message, `There is no POST ${gemini} here.`);
   } finally {
     await gateway.close();
+  }
+});
+
+Deno.test("the root says where something is under this configuration", async () => {
+  const CASES: [Record<string, unknown>, string][] = [
+    [{}, "the manual is at /docs, the API is at /v1."],
+    [{ server: { docs: false } }, "the API is at /v1."],
+    [
+      { admin_key: "admin-key-of-a-test-0123" },
+      "the manual is at /docs, the console is at /console, the API is at /v1.",
+    ],
+  ];
+  for (const [config, places] of CASES) {
+    const { url, close } = await testGateway({ demo: { api: "demo", url: "" } }, config);
+    for (const method of ["GET", "POST"]) {
+      const response = await fetch(`${url}/`, { method });
+      const { error } = await response.json();
+      assertEquals([response.status, error.message], [404, `There is no ${method} / here: ${places}`]);
+    }
+    await close();
   }
 });

@@ -267,6 +267,21 @@ onBothEngines(({ name, place }) => {
   });
 });
 
+Deno.test("store info counts what is in the log beside an SQLite file, too", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  try {
+    await store.prepare();
+    const file = here.address.url.replace("sqlite:", "");
+    const log = Deno.statSync(`${file}-wal`).size;
+    assert(log > 0);
+    assertEquals((await info(here.address, DEAD)).bytes, Deno.statSync(file).size + log);
+  } finally {
+    await store.close();
+    here.remove();
+  }
+});
+
 Deno.test("neither backup nor info makes a database where there is none", async () => {
   const folder = Deno.makeTempDirSync();
   const url = `sqlite:${folder}/no/store.db`;

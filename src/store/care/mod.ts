@@ -128,7 +128,9 @@ export function asideOf(path: string): string {
 
 export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<StoreInfo> {
   return await using(openExisting(place), async (engine) => {
-    const bytes = pathOf(place) === null ? null : sizeOf(pathOf(place)!);
+    const path = pathOf(place);
+    // What was written last is in the log beside the file.
+    const bytes = path === null ? null : (sizeOf(path) ?? 0) + (sizeOf(`${path}-wal`) ?? 0);
     const found = await engine.snapshot((reader) => storeInfo(engine, reader.query, bytes));
     const alive = await beating(engine, found.nodes.length === 0 ? 0 : deadMs, found.nodes.length);
     return { ...found, nodes: found.nodes.map((node) => ({ ...node, alive: alive.has(node.id) })) };
