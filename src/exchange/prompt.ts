@@ -260,6 +260,8 @@ export interface Prompt {
   topLogprobs?: number;
   reasoning?: ReasoningOptions;
   output?: OutputShape;
+  /** What the turns change of it on the way, as it is at the end, for formats whose turns change nothing. */
+  atEnd?: { reasoning?: ReasoningOptions; output?: OutputShape };
   /** `low`, `medium`, `high`: length of the answer. */
   verbosity?: string;
   /** A name of the end user, for the provider's abuse tracking. */

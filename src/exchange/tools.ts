@@ -24,7 +24,7 @@ export interface ToolForms {
   namespaces: boolean;
   /** A name must begin with a letter or an underscore. */
   letterFirst?: boolean;
-  /** The turns may declare tools and take them away. */
+  /** The turns may declare tools and take them away, and change settings. */
   history?: boolean;
   /** The caller's tools that the provider has and runs itself go to it, under the names that it gave them. */
   builtIn?: boolean;
@@ -46,7 +46,7 @@ const LETTER_FIRST = /^[a-zA-Z_]/;
 
 /** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
 export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
-  const prompt = forms.history ? given : withLastTools(given);
+  const prompt = forms.history ? given : asAtEnd(given);
   const builtIn = new Set(
     forms.builtIn ? prompt.tools.flatMap((t) => t.kind === "opaque" ? [nameIn(t.value)] : []) : [],
   );
@@ -94,10 +94,10 @@ function nameIn(tool: Loose): unknown {
   return isObject(tool.function) ? tool.function.name : tool.name;
 }
 
-/** The prompt with the tools that are there at the end of the conversation. */
-function withLastTools(prompt: Prompt): Prompt {
-  if (!prompt.tools.some((t) => t.declared === "list")) return prompt;
-  return { ...prompt, tools: prompt.tools.filter((t) => t.declared !== "list") };
+/** The prompt with the tools and the settings that are there at the end of the conversation. */
+function asAtEnd(prompt: Prompt): Prompt {
+  if (prompt.atEnd === undefined && !prompt.tools.some((t) => t.declared === "list")) return prompt;
+  return { ...prompt, ...prompt.atEnd, tools: prompt.tools.filter((t) => t.declared !== "list") };
 }
 
 /** A tool that was searched for is called in a namespace of its own name, and declared without one. */

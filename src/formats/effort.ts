@@ -44,6 +44,13 @@ export function requestedEffort(options: ReasoningOptions | undefined): Effort |
   return options.mode === "on" ? "medium" : undefined;
 }
 
+/** The options with the level that a turn changes them to. */
+export function changedEffort(options: ReasoningOptions | undefined, effort: Effort): ReasoningOptions {
+  const { mode, budget: _, ...others } = options ?? {};
+  if (effort === "none") return { ...others, mode: "off", effort };
+  return { ...others, ...(mode !== undefined && mode !== "off" && { mode }), effort };
+}
+
 /** The nearest level that a model offers; ties go down. Null `offered`: the level itself. */
 export function nearestEffort(effort: Effort, offered: readonly Effort[] | null): Effort {
   if (offered === null || offered.length === 0 || offered.includes(effort)) return effort;

@@ -2,6 +2,7 @@
  * Names of the request's fields that hold something only another format understands, for `x-svc-dropped`: blocks and items
  * without a word in the vocabulary, provider tools, and a choice among no tools.
  */
+import { isObject } from "../exchange/json.ts";
 import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
 
 /** @param format the provider's */
@@ -12,7 +13,10 @@ export function foreignFields(prompt: Prompt, format: FormatName): string[] {
     content.some((c) =>
       c.type === "opaque" ? c.format !== format && !c.told : c.type === "result" && foreign(c.content)
     );
-  if (prompt.turns.some((turn) => foreign(turn.content))) {
+  // A spoken answer of before is an id of its provider's.
+  const spoken = prompt.format !== format &&
+    prompt.turns.some(({ extra }) => extra?.fields.audio !== undefined);
+  if (spoken || prompt.turns.some((turn) => foreign(turn.content))) {
     names.push(prompt.format === "responses" ? "input" : "messages");
   }
   const { type } = prompt.toolChoice ?? {};
@@ -20,5 +24,13 @@ export function foreignFields(prompt: Prompt, format: FormatName): string[] {
   if (prompt.format !== format && !tools && type !== undefined && type !== "auto" && type !== "none") {
     names.push("tool_choice");
   }
+  if (prompt.format !== format && isNewThinking(prompt.verbatim.thinking)) names.push("thinking");
   return names;
+}
+
+const THINKING: ReadonlySet<unknown> = new Set(["enabled", "disabled", "adaptive"]);
+
+/** A kind that has no word in the vocabulary. */
+function isNewThinking(thinking: unknown): boolean {
+  return isObject(thinking) && typeof thinking.type === "string" && !THINKING.has(thinking.type);
 }

@@ -69,6 +69,11 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
     case "search_result":
       return readSearchResult(block, loc, state, out);
   }
+  if (place === "result" && type === "tool_reference" && typeof block.tool_name === "string") {
+    const extra = { format: "messages" as const, fields: { [WHOLE_BLOCK]: block } };
+    out.push({ type: "text", text: block.tool_name, extra });
+    return;
+  }
   if (place !== "result") {
     switch (type) {
       case "thinking": {

@@ -12,6 +12,7 @@ import { isObject, type Loose, rest, roundedFields, string } from "../../exchang
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
+import { changedEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { changedTools } from "../history_tools.ts";
 import { type BodyFields, type bodyOf, checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
@@ -120,6 +121,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(typeof valid.top_k === "number" && { topK: valid.top_k }),
     ...(valid.stop_sequences && { stop: valid.stop_sequences }),
     ...(reasoning && { reasoning }),
+    ...(state.effort && { atEnd: { reasoning: changedEffort(reasoning, state.effort) } }),
     ...(output && { output }),
     ...(user !== undefined && { user }),
     ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),

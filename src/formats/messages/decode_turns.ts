@@ -1,6 +1,7 @@
 /** `system` and `messages` of a caller's request as turns. */
-import { isObject, rest, string } from "../../exchange/json.ts";
+import { isObject, object, rest, string } from "../../exchange/json.ts";
 import type { Role, Turn } from "../../exchange/prompt.ts";
+import { isEffort } from "../effort.ts";
 import { mistake, shown, wrongKind } from "../validation.ts";
 import { readContent } from "./decode_content.ts";
 import type { DecodeState } from "./marks.ts";
@@ -49,6 +50,8 @@ export function readMessages(messages: readonly unknown[], state: DecodeState): 
     // A system message may change settings (`output_config`) and say nothing.
     const silent = role === "system" && unknown !== undefined && (message.content ?? null) === null;
     const given = silent ? [] : message.content;
+    const effort = role === "system" ? object(message.output_config).effort : undefined;
+    if (isEffort(effort)) state.effort = effort;
     const { content, plain } = readContent(given, [...loc, "content"], role as Role, state);
     const name = string(message.name);
     turns.push({

@@ -1,7 +1,7 @@
 /** What the readers of a request share: where mistakes are noted, cache marks, and fields without a word. */
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest } from "../../exchange/json.ts";
-import type { CacheMark, Extra, SearchOptions } from "../../exchange/prompt.ts";
+import type { CacheMark, Effort, Extra, SearchOptions } from "../../exchange/prompt.ts";
 import type { Unseal } from "../../exchange/proof.ts";
 import { decodeCacheMark } from "../cache_mark.ts";
 import type { ToolChange } from "../history_tools.ts";
@@ -13,6 +13,8 @@ export interface DecodeState {
   changes: ToolChange[];
   /** The search, where such a block declares it. */
   search?: SearchOptions;
+  /** `output_config.effort` of the last system message that has one. */
+  effort?: Effort;
 }
 
 const MARK_FIELDS = new Set(["type", "ttl"]);

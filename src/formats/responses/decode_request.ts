@@ -6,9 +6,10 @@ import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, roundedFields, string } from "../../exchange/json.ts";
-import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
+import type { OutputShape, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
+import { changedEffort, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { changedTools } from "../history_tools.ts";
 import {
@@ -76,13 +77,15 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   }
 
   const { tools: listed, search: options } = decodeTools(body.tools, mistakes);
-  const { turns, references, changes, search: added } = decodeInput(body.input, mistakes, context.unseal);
+  const input = decodeInput(body.input, mistakes, context.unseal);
+  const { turns, references, changes, search: added } = input;
   const tools = changedTools(withoutRepeats(listed, mistakes), changes);
   const choice = decodeToolChoice(body.tool_choice, mistakes);
   const wanted = options && added ? { ...options, ...added } : options ?? added;
   const { search, toolChoice } = chooseSearch(wanted, body.tool_choice, choice, tools);
   const reasoning = decodeEffort(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
+  const atEnd = settledAt(input.settings, reasoning);
   checkChoice(toolChoice, tools, mistakes, ["tool_choice"]);
   refuse(mistakes);
   const instructions = string(body.instructions);
@@ -114,6 +117,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   if (toolChoice) prompt.toolChoice = toolChoice;
   if (reasoning) prompt.reasoning = reasoning;
   if (output) prompt.output = output;
+  if (atEnd) prompt.atEnd = atEnd;
   setIf(prompt, "parallelCalls", body.parallel_tool_calls);
   setIf(prompt, "maxOutput", body.max_output_tokens);
   setIf(prompt, "temperature", body.temperature);
@@ -139,6 +143,17 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
   return prompt;
+}
+
+/** What items change, in words that every format has. */
+function settledAt({ effort, format }: Loose, reasoning: ReasoningOptions | undefined): Prompt["atEnd"] {
+  // What a later item says wrongly is for the provider of this format to refuse.
+  const output = decodeShape(format, []);
+  if (!isEffort(effort) && output === undefined) return undefined;
+  return {
+    ...(isEffort(effort) && { reasoning: changedEffort(reasoning, effort) }),
+    ...(output && { output }),
+  };
 }
 
 function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): void {

@@ -36,16 +36,18 @@ interface Input {
   changes: ToolChange[];
   /** The search, where items declare it. */
   search?: SearchOptions;
+  /** Settings that items change, those of later items over those of earlier ones. */
+  settings: Loose;
 }
 
 export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Input {
   if (typeof input === "string") {
     const turn: Turn = { role: "user", content: [{ type: "text", text: input }], plain: true };
-    return { turns: [turn], references: false, changes: [] };
+    return { turns: [turn], references: false, changes: [], settings: {} };
   }
   if (!Array.isArray(input)) {
     wrongKind(mistakes, ["input"], "a string or an array of items", "list_type", input);
-    return { turns: [], references: false, changes: [] };
+    return { turns: [], references: false, changes: [], settings: {} };
   }
   if (input.length === 0) mistake(mistakes, "too_short", ["input"], "expected at least 1 item, got 0");
   const reader = new ItemReader(mistakes, unseal);
@@ -56,6 +58,7 @@ export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal)
 const MESSAGE = new Set(["role", "content", "name"]);
 const CALL = new Set(["type", "call_id", "name", "namespace", "arguments", "input"]);
 const RESULT = new Set(["type", "call_id", "output"]);
+const CONFIGURATION = new Set(["type", "id", "reasoning", "text"]);
 const REASONING = new Set(["type", "summary", "content", "encrypted_content", "status"]);
 
 class ItemReader implements Input {
@@ -63,6 +66,7 @@ class ItemReader implements Input {
   references = false;
   readonly changes: ToolChange[] = [];
   search: SearchOptions | undefined;
+  readonly settings: Loose = {};
   readonly #names = new Map<string, string>();
 
   constructor(private readonly mistakes: Mistake[], private readonly unseal: Unseal) {}
@@ -98,9 +102,19 @@ class ItemReader implements Input {
         if (DECLARING.has(type) && Array.isArray(item.tools)) {
           return this.#declare(item, item.tools, role, [...loc, "tools"]);
         }
-        this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item }] });
+        const told = type === "configuration_update" && this.#configure(item) && { told: true };
+        this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item, ...told }] });
       }
     }
+  }
+
+  /** Whether there is a word for all that the item changes. */
+  #configure(item: Loose): boolean {
+    const { effort } = object(item.reasoning);
+    const { format } = object(item.text);
+    if (effort !== undefined && effort !== null) this.settings.effort = effort;
+    if (format !== undefined && format !== null) this.settings.format = format;
+    return rest(item, CONFIGURATION) === undefined;
   }
 
   /** A search among the tools is the gateway's own, and reaches no provider. */

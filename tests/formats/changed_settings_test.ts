@@ -1,0 +1,133 @@
+/** Settings that a conversation changes on its way, and what else stood in turns and went without a word. */
+import { assertEquals, assertMatch } from "@std/assert";
+import type { FormatName } from "../../src/exchange/format_name.ts";
+import type { Loose } from "../../src/exchange/json.ts";
+import { checkModelRequest, TARGETS } from "./check_model_request.ts";
+import { convert } from "./conversions.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** What a provider is told of how much to reason. */
+function effort(target: FormatName, body: Any): unknown {
+  switch (target) {
+    case "chat_completions":
+      return body.reasoning_effort;
+    case "responses":
+      return body.reasoning?.effort;
+    case "messages":
+      return body.output_config?.effort ?? body.thinking?.budget_tokens;
+    case "gemini":
+      return body.generationConfig.thinkingConfig.thinkingLevel ??
+        body.generationConfig.thinkingConfig.thinkingBudget;
+    case "converse": {
+      const fields = body.additionalModelRequestFields;
+      return fields.reasoningConfig?.maxReasoningEffort ?? body.outputConfig?.effort ??
+        fields.thinking.budget_tokens;
+    }
+  }
+}
+
+/** The level, or the tokens that stand for it. */
+const HIGH: readonly unknown[] = ["high", 24576];
+
+const SCHEMA = { type: "object", properties: {}, required: [], additionalProperties: false };
+const format = { type: "json_schema", name: "shape", strict: true, schema: SCHEMA };
+const UPDATED = {
+  max_output_tokens: 40_000,
+  reasoning: { effort: "low" },
+  input: [
+    { role: "user", content: "Say JSON" },
+    { type: "configuration_update", reasoning: { effort: "medium" } },
+    { role: "assistant", content: "{}" },
+    { type: "configuration_update", reasoning: { effort: "high" }, text: { format } },
+    { role: "user", content: "Again" },
+  ],
+};
+
+const RAISED = {
+  max_tokens: 40_000,
+  thinking: { type: "adaptive" },
+  output_config: { effort: "low" },
+  messages: [
+    { role: "user", content: "Hi" },
+    { role: "system", content: [], output_config: { effort: "high" } },
+  ],
+};
+
+Deno.test("a configuration_update counts for providers of other formats, the last one of each setting", () => {
+  for (const [target, model] of TARGETS) {
+    const { body, dropped } = convert("responses", UPDATED, target, model);
+    if (target === "responses") {
+      assertEquals([body.input, body.reasoning, body.text], [UPDATED.input, UPDATED.reasoning, undefined]);
+      continue;
+    }
+    assertEquals(HIGH.includes(effort(target, body)), true, `${target} ${model}: ${effort(target, body)}`);
+    assertMatch(JSON.stringify(body), /additionalProperties/);
+    assertEquals(dropped.includes("input"), false);
+    checkModelRequest(target, model, body);
+  }
+});
+
+Deno.test("a configuration_update that says more is still listed as lost", () => {
+  const input = [{ role: "user", content: "Hi" }, { type: "configuration_update", speed: "fast" }];
+  assertEquals(convert("responses", { input }, "messages", "claude-opus-4-7").dropped, ["input"]);
+});
+
+Deno.test("the effort of a system message counts for providers of other formats", () => {
+  for (const [target, model] of TARGETS) {
+    const { body } = convert("messages", RAISED, target, model);
+    if (target === "messages") {
+      assertEquals([body.messages, body.output_config], [RAISED.messages, RAISED.output_config]);
+    } else assertEquals(HIGH.includes(effort(target, body)), true, `${target} ${model}`);
+  }
+});
+
+Deno.test("what another format has no word for is listed", () => {
+  const cases: [Loose, "chat_completions" | "messages", string][] = [
+    [
+      {
+        messages: [
+          { role: "user", content: "Hi" },
+          { role: "assistant", content: null, audio: { id: "audio_1" } },
+          { role: "user", content: "And?" },
+        ],
+      },
+      "chat_completions",
+      "messages",
+    ],
+    [
+      { max_tokens: 10, thinking: { type: "between_tools" }, messages: [{ role: "user", content: "Hi" }] },
+      "messages",
+      "thinking",
+    ],
+  ];
+  for (const [request, caller, name] of cases) {
+    for (const [target, model] of TARGETS) {
+      const { dropped } = convert(caller, request, target, model);
+      assertEquals(dropped, target === caller ? [] : [name], `${caller} to ${target}`);
+    }
+  }
+});
+
+Deno.test("a result that names tools reaches other formats as their names", () => {
+  const result = {
+    type: "tool_result",
+    tool_use_id: "t1",
+    content: [{ type: "tool_reference", tool_name: "late" }],
+  };
+  const request = {
+    max_tokens: 10,
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "find", input: {} }] },
+      { role: "user", content: [result] },
+    ],
+  };
+  for (const [target, model] of TARGETS) {
+    const { body, dropped } = convert("messages", request, target, model);
+    assertEquals(dropped, []);
+    if (target === "messages") assertEquals(body.messages, request.messages);
+    else assertMatch(JSON.stringify(body), /"late"/);
+  }
+});
