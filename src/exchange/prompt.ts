@@ -285,6 +285,8 @@ export interface Prompt {
   unknown: Loose;
   /** Kinds of entries of the history that mean nothing here and were passed over. */
   passedOver?: string[];
+  /** Searches that the gateway made were left out of the history: it is not the one that the model has seen. */
+  searchesLeftOut?: boolean;
   /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
   headers?: Record<string, string>;
 }

@@ -109,25 +109,3 @@ Deno.test("what another format has no word for is listed", () => {
     }
   }
 });
-
-Deno.test("a result that names tools reaches other formats as their names", () => {
-  const result = {
-    type: "tool_result",
-    tool_use_id: "t1",
-    content: [{ type: "tool_reference", tool_name: "late" }],
-  };
-  const request = {
-    max_tokens: 10,
-    messages: [
-      { role: "user", content: "Hi" },
-      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "find", input: {} }] },
-      { role: "user", content: [result] },
-    ],
-  };
-  for (const [target, model] of TARGETS) {
-    const { body, dropped } = convert("messages", request, target, model);
-    assertEquals(dropped, []);
-    if (target === "messages") assertEquals(body.messages, request.messages);
-    else assertMatch(JSON.stringify(body), /"late"/);
-  }
-});

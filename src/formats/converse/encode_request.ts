@@ -5,6 +5,7 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
+import { BINDING_BETA, bindsThinking, LENIENT } from "../claude_rules.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
@@ -30,13 +31,13 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
 
   const { system, messages, thinkingLost } = encodeTurns(prompt.turns, { rules, names: new DocumentNames() });
   mustSay(messages, prompt);
-  const tools = encodeTools(prompt, messages, rules);
+  const tools = encodeTools(prompt, messages, { rules, model: context.model });
   const choice = (tools.config?.toolChoice ?? {}) as Loose;
   const forced = choice.any !== undefined || choice.tool !== undefined;
   const effort = encodeEffort(prompt, context, { rules, free: !forced && !thinkingLost });
   if (effort.dropped) lose("reasoning");
   const shape = encodeShape(prompt, context);
-  for (const text of [shape.instruction, tools.silenced ? NO_CALLS : undefined]) {
+  for (const text of [shape.instruction, tools.silenced ? NO_CALLS : tools.asked]) {
     if (text !== undefined) system.push({ text });
   }
   if (effort.thinks || !rules.claude || !takes("prefill", context)) endWithUser(messages);
@@ -52,7 +53,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     ...(effort.effort !== undefined && { effort: effort.effort }),
   };
   if (Object.keys(outputConfig).length > 0) body.outputConfig = outputConfig;
-  const fields = { ...sampling.fields, ...effort.fields };
+  const fields: Loose = { ...sampling.fields, ...effort.fields };
+  if (bindsThinking(context.model)) acceptChanges(messages, fields);
   if (Object.keys(fields).length > 0) body.additionalModelRequestFields = fields;
   // Which of the sequences was met is told on demand only.
   if (rules.claude && sampling.config.stopSequences) {
@@ -72,12 +74,25 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (rules.caches && !rules.cachesTools && prompt.tools.some((t) => t.kind !== "opaque" && t.cache)) {
     dropped.add("cache_control");
   }
-  if (tools.silenced && prompt.toolChoice?.type === "none") dropped.add("tool_choice");
+  if (tools.asked !== undefined || (tools.silenced && prompt.toolChoice?.type === "none")) {
+    dropped.add("tool_choice");
+  }
   const hints = { user: false, metadata: false, cacheKey: false, cache: rules.caches };
   for (const hint of lostHints(prompt, hints)) dropped.add(hint);
   for (const field of lostStrictness(prompt, "other")) dropped.add(field);
   if (shape.instruction !== undefined) { for (const field of lostExactness(prompt)) dropped.add(field); }
   return { body, dropped: [...dropped] };
+}
+
+/** As in the messages format: thinking goes back in a conversation that was written anew. */
+function acceptChanges(messages: readonly Loose[], fields: Loose): void {
+  const thinking = fields.thinking as Loose ?? { type: "adaptive" };
+  const thought = messages.some(({ content }) =>
+    (content as Loose[]).some((block) => block.reasoningContent !== undefined)
+  );
+  if (!thought || thinking.type !== "adaptive") return;
+  fields.thinking = { ...thinking, block_binding: LENIENT };
+  fields.anthropic_beta = [BINDING_BETA];
 }
 
 const NO_CALLS = "Do not call any tool now: answer in words.";

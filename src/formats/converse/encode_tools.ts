@@ -1,6 +1,7 @@
 /** `toolConfig`: the tools and the choice among them. The API knows no choice of none. */
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
+import { callNow, takesForcedTools } from "../claude_rules.ts";
 import { objectSchema } from "../messages/encode_schema.ts";
 import { encodeCachePoint } from "./encode_content.ts";
 import type { Rules } from "./rules.ts";
@@ -9,9 +10,16 @@ interface EncodedTools {
   config?: Loose;
   /** The model is told that it may call none. */
   silenced: boolean;
+  /** Words that ask for a call, where the model cannot be forced. */
+  asked?: string;
 }
 
-export function encodeTools(prompt: Prompt, messages: readonly Loose[], rules: Rules): EncodedTools {
+/** @param model that of the provider */
+export function encodeTools(
+  prompt: Prompt,
+  messages: readonly Loose[],
+  { rules, model }: { rules: Rules; model: string },
+): EncodedTools {
   const choice = prompt.toolChoice;
   const allowed = choice?.type === "allowed" ? new Set(choice.names) : undefined;
   const tools: Loose[] = [];
@@ -38,6 +46,10 @@ export function encodeTools(prompt: Prompt, messages: readonly Loose[], rules: R
     return { config: { tools: declared }, silenced: true };
   }
   const toolChoice = encodeChoice(prompt);
+  if (toolChoice && !toolChoice.auto && !takesForcedTools(model)) {
+    const asked = callNow(choice?.type === "tool" ? choice.name : undefined);
+    return { config: { tools, toolChoice: { auto: {} } }, silenced: false, asked };
+  }
   return { config: { tools, ...(toolChoice && { toolChoice }) }, silenced: false };
 }
 

@@ -69,11 +69,6 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
     case "search_result":
       return readSearchResult(block, loc, state, out);
   }
-  if (place === "result" && type === "tool_reference" && typeof block.tool_name === "string") {
-    const extra = { format: "messages" as const, fields: { [WHOLE_BLOCK]: block } };
-    out.push({ type: "text", text: block.tool_name, extra });
-    return;
-  }
   if (place !== "result") {
     switch (type) {
       case "thinking": {
@@ -110,6 +105,7 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
         if (block.name === "web_search") return;
         break;
       case "web_search_tool_result":
+        state.searched = true;
         return;
       case "compaction":
         return readCompaction(block, loc, state, out);

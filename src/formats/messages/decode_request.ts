@@ -126,6 +126,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(user !== undefined && { user }),
     ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),
     ...(isObject(valid.cache_control) && { cache: decodeCacheMark(valid.cache_control) }),
+    ...(state.searched && { searchesLeftOut: true }),
     verbatim,
     unknown: readUnknown(body as Loose),
     ...(Object.keys(headers).length > 0 && { headers }),

@@ -9,10 +9,13 @@ import { array, isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
 import { budgetOf, LEAST_BUDGET, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
+import { quietThinking } from "../claude_rules.ts";
 import { claudeGeneration } from "../refused_parameters.ts";
 
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
+
+const DEEP: ReadonlySet<Effort> = new Set(["xhigh", "max"]);
 
 interface EncodedEffort {
   thinking?: Loose;
@@ -42,12 +45,17 @@ export function encodeEffort(
   const effort = requestedEffort(options);
   if (!options || effort === undefined) return { dropped: false };
   if (effort === "none") {
-    return { ...(isAdaptive(context.model) && { thinking: { type: "disabled" } }), dropped: false };
+    if (!isAdaptive(context.model)) return { dropped: false };
+    const thinking = quietThinking(context.model);
+    // The least that there is.
+    return thinking === null ? { effort: "low", dropped: false } : { thinking, dropped: false };
   }
   if (context.features !== null && !context.features.has("reasoning")) return { dropped: true };
   if (isAdaptive(context.model)) {
     const offered = LEVELS.filter((level) => context.efforts === null || context.efforts.includes(level));
-    const level = offered.length > 0 ? { effort: nearestEffort(effort, offered) } : {};
+    // Without thinking, the highest levels are refused.
+    const possible = free ? offered : offered.filter((level) => !DEEP.has(level));
+    const level = possible.length > 0 ? { effort: nearestEffort(effort, possible) } : {};
     if (!free) return { ...level, dropped: !("effort" in level) };
     const display = options.summary === "omitted" ? "omitted" : "summarized";
     return { thinking: { type: "adaptive", display }, ...level, dropped: false };

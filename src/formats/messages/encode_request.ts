@@ -9,6 +9,7 @@ import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { BINDING_BETA, bindsThinking, callNow, LENIENT, takesForcedTools } from "../claude_rules.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
@@ -47,7 +48,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (context.stream) body.stream = true;
   Object.assign(body, encodeCacheMark(prompt.cache));
   if (prompt.format === "messages") {
-    return encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
+    const own = encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
+    return prompt.searchesLeftOut && bindsThinking(context.model) ? acceptChanges(own) : own;
   }
   const { dropped, ...foreign } = encodeForeign(prompt, body, context, thinkingLost);
   return { ...foreign, dropped: [...new Set([...cut.map((field) => fieldName(field, prompt)), ...dropped])] };
@@ -113,6 +115,7 @@ function encodeForeign(
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
 
   if (!body.tools) declareCalledTools(body);
+  if (!takesForcedTools(context.model) && askForCall(body)) dropped.add("tool_choice");
   const forced = ["any", "tool"].includes(String((body.tool_choice as Loose | undefined)?.type));
   const cap = body.max_tokens as number;
   const { thinking, effort, dropped: unmet } = encodeEffort(
@@ -149,7 +152,36 @@ function encodeForeign(
   for (const field of lostStrictness(prompt, "other")) dropped.add(field);
   if (output.instruction !== undefined) { for (const field of lostExactness(prompt)) dropped.add(field); }
   thinMarks(body);
-  return { body, dropped: [...dropped] };
+  const request = { body, dropped: [...dropped] };
+  return bindsThinking(context.model) ? acceptChanges(request) : request;
+}
+
+/** A demand that the model refuses, as words. False: there is none. */
+function askForCall(body: Loose): boolean {
+  const { type, name, ...others } = body.tool_choice as Loose ?? {};
+  if (type !== "any" && type !== "tool") return false;
+  body.tool_choice = { ...others, type: "auto" };
+  addSystem(body, callNow(typeof name === "string" ? name : undefined));
+  return true;
+}
+
+/**
+ * Thinking goes back in a conversation that is not quite the one that the model has seen: written anew of what another format
+ * could hold of it, or without the searches that the gateway made. The model takes it as far as it still fits.
+ */
+function acceptChanges(request: ProviderRequest): ProviderRequest {
+  const { body, headers } = request;
+  const thinking = body.thinking as Loose ?? { type: "adaptive" };
+  const thought = (body.messages as Loose[]).some(({ role, content }) =>
+    role === "assistant" && Array.isArray(content) && content.some((block) => /thinking$/.test(block.type))
+  );
+  if (!thought || thinking.type !== "adaptive" || thinking.block_binding !== undefined) return request;
+  const betas = [headers?.["anthropic-beta"], BINDING_BETA].filter((beta) => beta !== undefined);
+  return {
+    ...request,
+    body: { ...body, thinking: { ...thinking, block_binding: LENIENT } },
+    headers: { ...headers, "anthropic-beta": betas.join(",") },
+  };
 }
 
 /** Options that this API has no field for. */

@@ -13,6 +13,8 @@ export interface DecodeState {
   changes: ToolChange[];
   /** The search, where such a block declares it. */
   search?: SearchOptions;
+  /** Blocks of searches were left out. */
+  searched?: boolean;
   /** `output_config.effort` of the last system message that has one. */
   effort?: Effort;
 }
