@@ -39,7 +39,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     systemRefused,
   });
   mustSay(messages, prompt);
-  const tools = encodeTools(prompt);
+  const tools = encodeTools(prompt, prompt.format === "messages" && !systemRefused);
   const body: Loose = { model: context.model, max_tokens, messages };
   if (system !== undefined) body.system = system;
   if (tools.length > 0) body.tools = tools;

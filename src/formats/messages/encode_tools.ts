@@ -4,13 +4,16 @@ import { type Loose } from "../../exchange/json.ts";
 import { extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.ts";
 import { objectSchema } from "./encode_schema.ts";
 
-/** The format has no list of allowed tools: the others are left out. */
-export function encodeTools(prompt: Prompt): Loose[] {
+/**
+ * The format has no list of allowed tools: the others are left out.
+ * @param inTurns the turns say themselves which tools they declare and take away
+ */
+export function encodeTools(prompt: Prompt, inTurns: boolean): Loose[] {
   const allowed = prompt.toolChoice?.type === "allowed" ? new Set(prompt.toolChoice.names) : undefined;
   const tools: Loose[] = [];
   const own = prompt.format === "messages";
   for (const tool of prompt.tools) {
-    if (own && tool.declared === "history") continue;
+    if (tool.declared === (inTurns ? "history" : "list")) continue;
     if (tool.kind === "opaque") {
       if (tool.format === "messages") tools.push(tool.value);
     } else if (!allowed || allowed.has(tool.name)) {
