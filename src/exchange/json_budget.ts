@@ -66,14 +66,17 @@ const SMALL_E = 101;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+/** Characters of a string that is worth being parsed by itself. */
+export const LONG_STRING = 1 << 16;
+
 /** What is known of a text once its values have been counted. */
 export interface Counted {
   /** What of the budget it is over; null: nothing. */
   excess: Excess | null;
   /** A number outside of its strings may be another one to the parser: it has many digits, or a large exponent. */
   mayRound: boolean;
-  /** Characters of its longest string as it is written, quotes and all. */
-  longest: number;
+  /** Places of the quotes around each string of more than {@link LONG_STRING} characters, in their order. */
+  longStrings: readonly number[];
 }
 
 /** What of the budget this text is over; null when nothing is. Text that is no JSON is counted as far as it looks like it. */
@@ -109,7 +112,7 @@ export const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
 class JsonCount implements Counted {
   excess: Excess | null = null;
   mayRound = false;
-  longest = 0;
+  readonly longStrings: number[] = [];
   readonly #text: string;
   readonly #budget: JsonBudget;
   #at = 0;
@@ -147,9 +150,9 @@ class JsonCount implements Counted {
       if (code === BACKSLASH) at++;
       else if (code === QUOTE) {
         this.#stringChars = at - this.#string;
+        if (this.#stringChars > LONG_STRING) this.longStrings.push(this.#string, at);
         this.#string = -1;
         at++;
-        this.longest = Math.max(this.longest, this.#stringChars + 1);
         break;
       }
     }
@@ -167,7 +170,6 @@ class JsonCount implements Counted {
     let nameChars = this.#nameChars;
     let stringChars = this.#stringChars;
     let digits = this.#digits;
-    let { longest } = this;
     for (; at < end; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
@@ -183,8 +185,8 @@ class JsonCount implements Counted {
           break;
         }
         stringChars = quote - at;
+        if (stringChars > LONG_STRING) this.longStrings.push(at, quote);
         at = quote;
-        if (stringChars >= longest) longest = stringChars + 1;
       } else if (code === COMMA) {
         if (++values > budget.values) return { what: "values", limit: budget.values };
       } else if (code === COLON) {
@@ -212,7 +214,6 @@ class JsonCount implements Counted {
     this.#nameChars = nameChars;
     this.#stringChars = stringChars;
     this.#digits = digits;
-    this.longest = longest;
     return null;
   }
 }

@@ -6,10 +6,8 @@
  * text and read piece by piece; what is left is parsed at once, with marks in their places.
  */
 import { isRounded, longNumber } from "./json.ts";
-import { ANSWER_BUDGET, countedInSlices, type JsonBudget } from "./json_budget.ts";
+import { ANSWER_BUDGET, type Counted, countedInSlices, type JsonBudget, LONG_STRING } from "./json_budget.ts";
 
-/** A shorter string is parsed with the rest. */
-const LONG_STRING = 1 << 16;
 /** Characters that are read of a text, or of a string, before control is handed back. */
 const PIECE = 1 << 18;
 /** Values that are looked at. */
@@ -22,25 +20,16 @@ const BACKSLASH = 92;
 /** Begins a text that stands for what was cut out; no text that comes from outside does. */
 const MARK = `${crypto.randomUUID()} `;
 
-interface Cut {
-  /** The text with marks. */
-  parts: string[];
-  /** What they stand for. */
-  values: unknown[];
-  /** Where the parts begin, in the text with marks and in the text as it came. */
-  places: { marked: number; sent: number }[];
-}
+type Known = Pick<Counted, "mayRound" | "longStrings">;
 
 /**
  * As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text.
  *
- * @param exact whether the text may have a number that would be rounded
- * @param longest characters of its longest string, quotes and all. Absent: nobody has counted
+ * @param known what `countedInSlices()` tells of the text
  */
-export function* parseInSlices(text: string, exact: boolean, longest = Infinity): Generator<void, unknown> {
-  if (!exact && (longest <= LONG_STRING || !text.includes("\\"))) return JSON.parse(text);
-  const cut = yield* cutOut(text, exact);
-  if (cut === null) return JSON.parse(text);
+export function* parseInSlices(text: string, known: Known): Generator<void, unknown> {
+  const cut = yield* known.mayRound ? cutAll(text) : cutStrings(text, known.longStrings);
+  if (cut.values.length === 0) return JSON.parse(text);
   yield;
   const holder = { value: parsed(cut) };
   yield;
@@ -53,30 +42,60 @@ export function* parseAnswerInSlices(
   text: string,
   budget: JsonBudget = ANSWER_BUDGET,
 ): Generator<void, { value: unknown } | { why: string }> {
-  const { excess, mayRound, longest } = yield* countedInSlices(text, budget);
+  const known = yield* countedInSlices(text, budget);
+  const { excess } = known;
   if (excess) return { why: `has more than ${excess.limit} ${excess.what}` };
   yield;
   try {
-    return { value: yield* parseInSlices(text, mayRound, longest) };
+    return { value: yield* parseInSlices(text, known) };
   } catch {
     return { why: "is not JSON" };
   }
 }
 
-/** Null: there is nothing to cut out. */
-function* cutOut(text: string, exact: boolean): Generator<void, Cut | null> {
-  const cut: Cut = { parts: [], values: [], places: [{ marked: 0, sent: 0 }] };
-  let from = 0;
-  let marked = 0;
+/** A text some of whose values are cut out. */
+class Cut {
+  /** The text with marks, up to the last of them. */
+  readonly parts: string[] = [];
+  /** What they stand for. */
+  readonly values: unknown[] = [];
+  /** Where the parts begin, in the text with marks and in the text as it came. */
+  readonly places = [{ marked: 0, sent: 0 }];
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  put(start: number, end: number, value: unknown): void {
+    const { marked, sent } = this.places.at(-1)!;
+    const mark = `"${MARK}${this.values.length}"`;
+    this.parts.push(this.text.slice(sent, start), mark);
+    this.values.push(value);
+    this.places.push({ marked: marked + start - sent + mark.length, sent: end });
+  }
+
+  /** @param start place of its first quote; `end` that of its last */
+  *putString(start: number, end: number): Generator<void, void> {
+    const { text } = this;
+    if (end - start <= LONG_STRING || !text.slice(start, end).includes("\\") || isName(text, end + 1)) return;
+    this.put(start, end + 1, yield* unescaped(text, start + 1, end));
+  }
+}
+
+/** Cuts out strings. */
+function* cutStrings(text: string, longStrings: readonly number[]): Generator<void, Cut> {
+  const cut = new Cut(text);
+  for (let i = 0; i < longStrings.length; i += 2) {
+    yield* cut.putString(longStrings[i], longStrings[i + 1]);
+  }
+  return cut;
+}
+
+/** Cuts out numbers, too. */
+function* cutAll(text: string): Generator<void, Cut> {
+  const cut = new Cut(text);
   let next = PIECE;
-  const put = (start: number, end: number, value: unknown) => {
-    const mark = `"${MARK}${cut.values.length}"`;
-    cut.parts.push(text.slice(from, start), mark);
-    marked += start - from + mark.length;
-    from = end;
-    cut.values.push(value);
-    cut.places.push({ marked, sent: end });
-  };
   for (let at = 0; at < text.length; at++) {
     if (at >= next) {
       yield;
@@ -85,24 +104,20 @@ function* cutOut(text: string, exact: boolean): Generator<void, Cut | null> {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = yield* endOfString(text, at + 1);
-      if (end < 0) return null;
-      if (end - at > LONG_STRING && text.slice(at, end).includes("\\") && !isName(text, end + 1)) {
-        put(at, end + 1, yield* unescaped(text, at + 1, end));
-      }
+      if (end < 0) return new Cut(text);
+      yield* cut.putString(at, end);
       if (end - at > LONG_STRING) next = end + PIECE;
       at = end;
-    } else if (exact && (code === 45 || (code >= 48 && code <= 57))) {
+    } else if (code === 45 || (code >= 48 && code <= 57)) {
       let end = at + 1;
       while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
       const source = text.slice(at, end);
       if (source.length > 4 && NUMBER.test(source) && isRounded(Number(source), source)) {
-        put(at, end, longNumber(source));
+        cut.put(at, end, longNumber(source));
       }
       at = end - 1;
     }
   }
-  if (cut.values.length === 0) return null;
-  cut.parts.push(text.slice(from));
   return cut;
 }
 
@@ -162,10 +177,9 @@ function beforeEscape(text: string, start: number, end: number): number {
   return end;
 }
 
-function parsed({ parts, places }: Cut): unknown {
-  const text = parts.join("");
+function parsed({ parts, places, text }: Cut): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(parts.join("") + text.slice(places.at(-1)!.sent));
   } catch (thrown) {
     throw moved(thrown, (position) => {
       const place = places.findLast(({ marked }) => marked <= position)!;

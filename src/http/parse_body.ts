@@ -37,12 +37,12 @@ export function parseBody(text: string): unknown {
 
 /** A large text as a value, handing control back every couple of milliseconds. */
 export function* parseLargeBody(text: string): Generator<void, unknown> {
-  const { excess, mayRound, longest } = yield* countedInSlices(text, REQUEST_BUDGET);
-  refuse(excess);
+  const known = yield* countedInSlices(text, REQUEST_BUDGET);
+  refuse(known.excess);
   yield;
   let value: unknown;
   try {
-    value = yield* parseInSlices(text, mayRound, longest);
+    value = yield* parseInSlices(text, known);
   } catch (error) {
     throw notJson(text, error);
   }

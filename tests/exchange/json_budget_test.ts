@@ -6,9 +6,11 @@ import {
   countedInSlices,
   excessOf,
   type JsonBudget,
+  LONG_STRING,
   MOST_ENTRIES,
   overfull,
   REQUEST_BUDGET,
+  stringEnd,
 } from "../../src/exchange/json_budget.ts";
 import { atOnce } from "../../src/timing/slices.ts";
 
@@ -156,20 +158,42 @@ Deno.test("overfull() names the first list or object with too many entries", () 
   assertEquals(overfull({ stop: list.slice(1) }, own), null);
 });
 
-Deno.test("a count tells the longest string as it is written, also where a slice ends in it", () => {
+Deno.test("a count tells where long strings stand, also where a slice ends in them", () => {
   const million = 1 << 20;
+  const filled = (unit: string) => `"${unit.repeat(Math.ceil(LONG_STRING / unit.length))}"`;
   for (
-    const string of ['""', `"${"x".repeat(9000)}"`, `"${'\\"'.repeat(9000)}"`, `"\\n${"\\\\".repeat(9000)}"`]
+    const string of [
+      filled("x"),
+      filled('\\"'),
+      filled("\\\\"),
+      filled(`${"x".repeat(40)}\\"`),
+      filled(`\\n\\"`),
+    ]
   ) {
-    const shorter = `"${"y".repeat(Math.max(0, string.length - 3))}"`;
-    for (const before of [0, 1, 2, 3, 5000, string.length]) {
-      const blanks = " ".repeat(million - before);
-      const text = `[${shorter},${blanks}${string},${shorter},1]`;
+    const shorter = `"${"y".repeat(LONG_STRING - 1)}"`;
+    for (const before of [0, 1, 2, 3, 16, 17, 5000, string.length]) {
+      const head = `[${shorter},${" ".repeat(million - before)}`;
+      const text = `${head}${string},${shorter},${string},1]`;
+      const second = text.lastIndexOf(string);
       assertEquals(
-        atOnce(countedInSlices(text, BUDGET)).longest,
-        string.length,
+        atOnce(countedInSlices(text, BUDGET)).longStrings,
+        [head.length, head.length + string.length - 1, second, second + string.length - 1],
         `${string.slice(0, 9)} ${before}`,
       );
     }
+  }
+});
+
+Deno.test("stringEnd() finds the quote that no odd number of backslashes precedes", () => {
+  // As a pattern reads it, character by character.
+  const naive = (text: string) => /^(?:[^"\\]|\\[^])*"/.exec(text)?.[0].length ?? 0;
+  const units = ["x", "x".repeat(15), "x".repeat(40), "\\\\", '\\"', "\\n", "\\\\\\\\"];
+  let seed = 1;
+  const next = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  for (let i = 0; i < 20_000; i++) {
+    let inner = "";
+    for (let left = next(9); left > 0; left--) inner += units[next(units.length)];
+    assertEquals(stringEnd(`${inner}",1,"`, 0), naive(`${inner}"`) - 1, inner);
+    assert(stringEnd(inner, 0) >= inner.length, inner);
   }
 });

@@ -1,9 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { mayRound, parseExact } from "../../src/exchange/json.ts";
+import { parseExact } from "../../src/exchange/json.ts";
+import { ANSWER_BUDGET, countedInSlices } from "../../src/exchange/json_budget.ts";
 import { parseInSlices } from "../../src/exchange/parse_in_slices.ts";
+import { atOnce } from "../../src/timing/slices.ts";
 
 function sliced(text: string): { value: unknown; slices: number } {
-  const work = parseInSlices(text, mayRound(text));
+  const work = parseInSlices(text, atOnce(countedInSlices(text, ANSWER_BUDGET)));
   for (let slices = 0;; slices++) {
     const { done, value } = work.next();
     if (done) return { value, slices };
@@ -108,14 +110,7 @@ Deno.test("parseInSlices() makes whole characters of halves in long strings, whi
 
 Deno.test("parseInSlices() parses at once where no string is long, and cuts the long ones", () => {
   const short = `["${'\\"'.repeat(2000)}"${`,"${"a\\n".repeat(2000)}"`.repeat(200)}]`;
-  const read = (text: string, longest?: number) => {
-    const work = parseInSlices(text, false, longest);
-    let slices = 0;
-    let step = work.next();
-    for (; !step.done; step = work.next()) slices++;
-    return { slices, same: JSON.stringify(step.value) === JSON.stringify(JSON.parse(text)) };
-  };
-  assertEquals(read(short, 6002), { slices: 0, same: true });
-  const { slices, same } = read(`["${long(1)}"]`, LONG);
-  assertEquals([same, slices > 2], [true, true]);
+  assertEquals(JSON.stringify(sliced(short).value) === JSON.stringify(JSON.parse(short)), true);
+  assertEquals(sliced(short).slices, 0);
+  assert(sliced(`["${long(1)}"]`).slices > 2);
 });
