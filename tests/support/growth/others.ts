@@ -2,7 +2,6 @@
 import { AnswerText } from "../../../src/dlp/answer_text.ts";
 import { unescaped } from "../../../src/dlp/json_text.ts";
 import { isWithinPlaceholder, placeholders } from "../../../src/dlp/placeholders.ts";
-import { mayRound } from "../../../src/exchange/json.ts";
 import { ANSWER_BUDGET, countedInSlices } from "../../../src/exchange/json_budget.ts";
 import { jsonPieces } from "../../../src/exchange/json_pieces.ts";
 import { parseInSlices } from "../../../src/exchange/parse_in_slices.ts";
@@ -76,9 +75,10 @@ const TEXTS: Readonly<Record<string, (n: number) => string>> = {
 const parsed: Dimension[] = Object.entries(TEXTS).flatMap(([name, make]) => [
   other(`parse: ${name}`, (n) => {
     const text = make(n);
+    const known = atOnce(countedInSlices(text, ANSWER_BUDGET));
     return () => {
       try {
-        return atOnce(parseInSlices(text, mayRound(text)));
+        return atOnce(parseInSlices(text, known));
       } catch {
         return null;
       }
