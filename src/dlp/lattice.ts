@@ -10,6 +10,7 @@
 import { decodings } from "./decode.ts";
 import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
+import { namedFields } from "./named_fields.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
@@ -58,10 +59,19 @@ export function* readings(text: string, place: TablePlace = { open: null }): Gen
   if (table && table.view.text !== "") {
     yield { view: table.view, level: 0, joined: false, cells: true, escapes: [] };
   }
+  const fields = namedFields(plain);
+  if (fields) yield { view: fields, level: 0, joined: false, cells: true, escapes: [] };
   const first = decodings(plain, sent.hints);
   if (!first) return;
   const decoded: Reading = { ...first, level: 1, joined: false };
   yield decoded;
+  if (first.escapes.length > 0) {
+    for (const cells of [tableCells(first.view, null)?.view, namedFields(first.view)]) {
+      if (cells && cells.text !== "") {
+        yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
+      }
+    }
+  }
   const second = decodings(first.view, decoded.hints);
   if (second) yield { ...second, level: 2, joined: false };
   // Lines that only an escape breaks.

@@ -10,7 +10,7 @@ const NAMES_A_VALUE = new RegExp(
   `(?<![a-z])(?:${
     [
       "d\\.?o\\.?b|birth|born|geb|nais|nacim|nasc|urod|do[gğ]um",
-      "social|ssn$|sin$|tax|tin$|vat|utr|nino?$|nif|dni|nie$|nir$|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|pesel|nip$|regon|t\\.?c\\.?k|kimlik",
+      "social|ssn$|sin$|tax|tin$|tfn$|steuer|(?:^| )f?ein$|employer id|vat|utr|nino?$|nif|dni|nie$|nir$|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|pesel|nip$|regon|t\\.?c\\.?k|kimlik",
       "passp|passep|pasap|reisep|licen[sc]e|f[üu]hrersch|permis|carnet|passw|pass$|pwd$|secret|token|(?:api )?key$",
       "phone|tel(?:[.:ée]|$)|mobil|m[óo]vil|cell(?:$| |p)|handy|fax$|gsm$|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]",
       "iban|account|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|swift|bic$|npi$|nhs|mrn$|patient|medic|insur",
@@ -22,14 +22,14 @@ const NAMES_A_VALUE = new RegExp(
 /** Lines of a block that may be a header. */
 const HEADER_WITHIN = 3;
 const LONGEST_HEADER = 400;
-/** The line that Markdown has below a header. */
-const RULE = /[ \t]{0,8}\|?[ \t]?:?-[-:| \t+]{2,400}\n/y;
+/** The line that Markdown, or a program that prints a table, has below a header. */
+const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\n/y;
 /** Names of columns, without what they do not hold. */
-const HEADER = /^[^\d=<>{},;\t|]{0,60}[,;\t|][^\d=<>{}]+$/;
+const HEADER = /^[^\d=<>{},;\t|│]{0,60}[,;\t|│][^\d=<>{}]+$/;
 const CELL_NAME = /^[\p{L}][^"=<>{}]{0,39}$/u;
 const MOST_ROWS = 20_000;
 const MOST_CELL = 120;
-const DELIMITERS = ["\t", ";", "|", ","];
+const DELIMITERS = ["\t", "│", ";", "|", ","];
 
 /** A table that a text is cut in: what it goes on with. */
 export interface OpenTable {
@@ -63,7 +63,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
       } else {
         cells.forEach((cell, i) => {
           const name = table.names[i];
-          if (name === null || cell.end - cell.start < 4 || cell.end - cell.start > MOST_CELL) return;
+          if (name === null || cell.end - cell.start < 3 || cell.end - cell.start > MOST_CELL) return;
           writer ??= new ViewWriter(view);
           writer.say({ start: cell.start, end: cell.start, says: `${name}: ` });
           writer.copy(cell.start, cell.end);
@@ -104,7 +104,12 @@ function blockAfter(text: string, from: number): number {
 
 /** The header in a line, and where its rows begin; null: it is none. */
 function headerAt(text: string, start: number, end: number): OpenTable & { rows: number } | null {
-  const line = text.slice(start, end);
+  let line = text.slice(start, end);
+  // The table may begin in a string of JSON.
+  const quote = line.lastIndexOf('"');
+  if (quote > 0 && /[[{:,]\s{0,3}$/.test(line.slice(Math.max(0, quote - 4), quote))) {
+    line = line.slice(quote + 1);
+  }
   if (!HEADER.test(line)) return null;
   const delimiter = DELIMITERS.find((one) => line.includes(one))!;
   RULE.lastIndex = end + 1;
@@ -124,10 +129,20 @@ function namesOf(line: string, delimiter: string): OpenTable | null {
   if (!names.every((name, i) => name === "" ? i === 0 || i === names.length - 1 : CELL_NAME.test(name))) {
     return null;
   }
-  // Words of a name are parted by blanks, so that it reads as the label of a form.
-  const labels = names.map((name) => name.replace(/_/g, " ").replace(/([a-z])(?=[A-Z])/g, "$1 "));
-  const telling = labels.map((label) => NAMES_A_VALUE.test(label) ? label : null);
+  const telling = names.map(nameOfValue);
   return telling.every((label) => label === null) ? null : { delimiter, names: telling };
+}
+
+/**
+ * A name of a column, a member or an element as the label of a form, its words parted by blanks; null: it names no value
+ * that is looked for.
+ */
+export function nameOfValue(name: string): string | null {
+  const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(/[_-]/g, " ").replace(
+    /([a-z])(?=[A-Z])/g,
+    "$1 ",
+  );
+  return NAMES_A_VALUE.test(label) ? label : null;
 }
 
 /** Cells without quotes and blanks around them. */

@@ -30,7 +30,7 @@ const CARD_WORDS = words(
 );
 
 const CVV =
-  /(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)|prüfziffer|cryptogramme|código de seguridad|código de segurança)\b["']?\s*(?:is\b|no\.?|number|code)?\s*[:=#]?\s*["']?(\d{3,4})(?![\d\w.,-]*\d)/iy;
+  /(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)|prüfziffer|cryptogramme|código de seguridad|código de segurança)\b["'\])]{0,2}\s*(?:is\b|no\.?|number|code)?\s*(?:->|=>|[:=#|—–-])?\s*["'“]?(\d{3,4})(?![\d\w.,-]*\d)/iy;
 
 /** The code's name at the end of a field's: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;

@@ -25,8 +25,8 @@ const BIRTH_WORDS = [
 /** Where a date may begin that these words name. */
 const NAMED_BIRTH = new RegExp(
   `(?<=(?<![A-Za-z])(?:${BIRTH_WORDS})["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?\\s{0,2}` +
-    `(?:(?:is|was|ist|lautet|war|est|es|é|è|to|jest|şu|это|は|은|는|이|是|为|為)?\\s?(?:[:=#|-]|：)?)` +
-    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(]?)`,
+    `(?:(?:is|was|ist|lautet|war|est|es|é|è|to|jest|şu|это|は|은|는|이|是|为|為)?\\s?(?:->|=>|[:=#|—–-]|：)?)` +
+    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(“„]?)`,
   "iy",
 );
 /** How far before a date its name may begin. */

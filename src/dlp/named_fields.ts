@@ -1,0 +1,270 @@
+/**
+ * Values whose names stand apart from them in what a text is built of: members of an object such as
+ * `{"name": "ssn", "value": "…"}`, lists behind one name, rows of lists or of SQL below their names, elements and cells of
+ * markup, words in bold. A view has each behind its name, as in a form.
+ */
+
+import { nameOfValue } from "./table_cells.ts";
+import { type Span, type View, ViewWriter } from "./view.ts";
+
+const MOST_VALUE = 120;
+/** Names of the columns of one table. */
+const MOST_COLUMNS = 200;
+
+type Tell = (name: string, value: Span) => void;
+
+/** Null: there are none. */
+export function namedFields(view: View): View | null {
+  const { text } = view;
+  let writer: ViewWriter | null = null;
+  let budget = text.length + 1024;
+  const tell: Tell = (name, value) => {
+    const { start, end } = trimmed(text, value);
+    if (budget <= 0 || end - start < 3 || end - start > MOST_VALUE) return;
+    writer ??= new ViewWriter(view);
+    writer.say({ start, end: start, says: `${name}: ` });
+    writer.copy(start, end);
+    writer.part();
+    budget -= name.length + end - start;
+  };
+  if (text.includes("alue") || text.includes("nswer")) members(text, tell);
+  if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, tell);
+  if (text.includes("VALUES") || text.includes("values")) inserted(text, tell);
+  if (text.includes("</")) markup(text, tell);
+  if (text.includes("**")) bold(text, tell);
+  const made = writer as ViewWriter | null;
+  return made?.view() ?? null;
+}
+
+/** Columns of a statement of SQL, before its rows. */
+const INSERTED = /\(([\w"`'[\], .\n]{3,600})\)\s{0,20}VALUES\s{0,20}\(/gi;
+const NEXT_ROW = /\s{0,20}\)\s{0,20},\s{0,20}\(/y;
+
+function inserted(text: string, tell: Tell): void {
+  for (const match of text.matchAll(INSERTED)) {
+    const names = match[1].split(",").map((column) => nameOfValue(column.replace(/["`'[\]]/g, "").trim()));
+    if (names.every((name) => name === null)) continue;
+    for (let at = match.index + match[0].length;;) {
+      const items = itemsAt(text, at);
+      if (items.length !== names.length) break;
+      items.forEach((item, i) => names[i] !== null && tell(names[i], item));
+      NEXT_ROW.lastIndex = items.at(-1)!.end;
+      if (!NEXT_ROW.test(text)) break;
+      at = NEXT_ROW.lastIndex;
+    }
+  }
+}
+
+/** Without blanks, quotes and marks of code around it. */
+function trimmed(text: string, { start, end }: Span): Span {
+  while (start < end && isAround(text.charCodeAt(start))) start++;
+  while (end > start && isAround(text.charCodeAt(end - 1))) end--;
+  return { start, end };
+}
+
+/** Blanks, quotes, a comma, an asterisk. */
+function isAround(unit: number): boolean {
+  return unit <= 32 || unit === 34 || unit === 39 || unit === 42 || unit === 44 || unit === 96;
+}
+
+/** A name as {@link nameOfValue} reads it; of names that come again and again each is judged once. */
+function naming(): (said: string) => string | null {
+  const known = new Map<string, string | null>();
+  return (said) => {
+    const first = said.charCodeAt(0);
+    // Most cells are numbers.
+    if (first >= 48 && first < 58) return null;
+    let name = known.get(said);
+    if (name === undefined) {
+      name = nameOfValue(said);
+      if (known.size < MOST_KNOWN) known.set(said, name);
+    }
+    return name;
+  };
+}
+
+const MOST_KNOWN = 1000;
+
+/** A member that holds a value, and one that holds its name: of objects, attributes, and lists of YAML. */
+const VALUE_OF =
+  /(?:alue|nswer)["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
+const NAME_OF =
+  /(?:[nN]ame|NAME|[kK]ey|[lL]abel|[fF]ield|[tT]itle|[qQ]uestion|ttribute|[pP]aram(?:eter)?|[pP]roperty|(?<![A-Za-z])(?:id|code))["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("[^"\n]{2,80}"|'[^'\n]{2,80}'|[^\s"'<>{}[\],]{2,80})/g;
+/** How far a name may stand from its value. */
+const WITHIN = 240;
+
+function members(text: string, tell: Tell): void {
+  const nameOf = naming();
+  let done = 0;
+  for (const match of text.matchAll(VALUE_OF)) {
+    const end = match.index + match[0].length;
+    const value = { start: end - match[1].length, end };
+    const name = lastName(text.slice(objectStart(text, done, match.index), match.index), nameOf) ??
+      firstName(text.slice(end, objectEnd(text, end)), nameOf);
+    if (name !== null) tell(name, value);
+    done = end;
+  }
+}
+
+/** Brackets, an empty line, or the mark of the next entry of a list: what parts one object from the next. */
+function parts(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  if (unit === 10) {
+    let next = at + 1;
+    while (text.charCodeAt(next) === 32) next++;
+    return text.charCodeAt(next) === 10 || text.charCodeAt(next) === 45;
+  }
+  return unit === 123 || unit === 125 || unit === 60 || unit === 62;
+}
+
+function objectStart(text: string, from: number, before: number): number {
+  let start = before;
+  while (start > from && before - start < WITHIN && !parts(text, start - 1)) start--;
+  return start;
+}
+
+function objectEnd(text: string, behind: number): number {
+  let end = behind;
+  while (end < text.length && end - behind < WITHIN && !parts(text, end)) end++;
+  return end;
+}
+
+function lastName(lead: string, nameOf: (said: string) => string | null): string | null {
+  let name: string | null = null;
+  for (const [, said] of lead.matchAll(NAME_OF)) name = nameOf(said) ?? name;
+  return name;
+}
+
+function firstName(rest: string, nameOf: (said: string) => string | null): string | null {
+  for (const [, said] of rest.matchAll(NAME_OF)) {
+    const name = nameOf(said);
+    if (name !== null) return name;
+  }
+  return null;
+}
+
+/** A list or an object of plain values, the name before it, and a list of names. */
+const LIST = /[[{]\s{0,40}["'\d-]/g;
+const LIST_NAME = /["']?([A-Za-z][\w -]{1,40})["']?\s{0,3}[:=]\s{0,3}$/;
+const LONGEST_LIST_NAME = 52;
+const NAMES = /\[\s{0,40}(?:"[^"\\\n]{0,40}"\s{0,40},\s{0,40})+"[^"\\\n]{0,40}"\s{0,40}\]/g;
+/** What a list holds, perhaps behind a key: a string, a number, a word of the language. */
+const ITEM =
+  /\s{0,40}(?:"[^"\\\n]{1,40}"\s{0,3}:\s{0,3})?("(?:[^"\\\n]|\\.){0,400}"|'[^'\n]{0,400}'|-?[\d.]{1,40}|null|NULL|true|false)\s{0,40}(,?)/y;
+/** What stands between a list of names and the first row, and between two rows. */
+const ROW = /[\s\],]{0,40}(?:"\w{1,20}"\s{0,3}:\s{0,3}\[?)?\s{0,40}\[(?=[\s"'\d-nft])/y;
+
+function lists(text: string, tell: Tell): void {
+  for (const { index } of text.matchAll(LIST)) {
+    if (!isGiving(text, index)) continue;
+    const named = LIST_NAME.exec(text.slice(Math.max(0, index - LONGEST_LIST_NAME), index));
+    const name = named && nameOfValue(named[1]);
+    if (name) { for (const item of itemsAt(text, index + 1)) tell(name, item); }
+  }
+  for (const match of text.matchAll(NAMES)) {
+    const names = itemsAt(text, match.index + 1).map(({ start, end }) => nameOfValue(text.slice(start, end)));
+    if (names.length > MOST_COLUMNS || names.every((name) => name === null)) continue;
+    for (let at = match.index + match[0].length;;) {
+      ROW.lastIndex = at;
+      if (!ROW.test(text)) break;
+      const items = itemsAt(text, ROW.lastIndex);
+      if (items.length !== names.length) break;
+      items.forEach((item, i) => names[i] !== null && tell(names[i], item));
+      at = text.indexOf("]", items.at(-1)!.end);
+      if (at < 0) break;
+    }
+  }
+}
+
+/** Whether a colon or an equals sign stands before a position. */
+function isGiving(text: string, at: number): boolean {
+  for (let i = at - 1; i >= at - 3; i--) {
+    const unit = text.charCodeAt(i);
+    if (unit === 58 || unit === 61) return true;
+    if (unit > 32) return false;
+  }
+  return false;
+}
+
+const MOST_ITEMS = 5000;
+
+function itemsAt(text: string, start: number): Span[] {
+  const items: Span[] = [];
+  ITEM.lastIndex = start;
+  while (items.length < MOST_ITEMS) {
+    const match = ITEM.exec(text);
+    if (match === null) break;
+    const at = match[0].lastIndexOf(match[1]) + match.index;
+    items.push({ start: at, end: at + match[1].length });
+    if (match[2] === "") break;
+  }
+  return items;
+}
+
+/** A tag from its name on, and how long one may be. */
+const TAG = /[A-Za-z][\w:.-]{0,60}/y;
+const LONGEST_TAG = 512;
+const VALUE_ATTRIBUTE = /\bvalue\s{0,3}=\s{0,3}("[^"\n]{1,120}"|'[^'\n]{1,120}')/;
+const LONGEST_NAME = 60;
+const ALPHANUMERIC = /[\p{L}\p{N}]/u;
+/** How far the text behind a name may stand from it. */
+const NEXT_WITHIN = 300;
+
+/** Elements that are called as what they hold, texts behind texts that name them, and cells below their headers. */
+function markup(text: string, tell: Tell): void {
+  const nameOf = naming();
+  let named: { name: string; end: number } | null = null;
+  let element: string | null = null;
+  let headers: (string | null)[] = [];
+  let column = -1;
+  let cell = "";
+  let done = 0;
+  for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
+    const closing = text.charCodeAt(at + 1) === 47;
+    TAG.lastIndex = closing ? at + 2 : at + 1;
+    const called = TAG.exec(text)?.[0];
+    const stop = called === undefined ? -1 : text.slice(at, at + LONGEST_TAG).indexOf(">");
+    if (called === undefined || stop < 0) continue;
+    const kind = called.toLowerCase();
+    const said = trimmed(text, { start: done, end: at });
+    done = at + stop + 1;
+    const length = said.end - said.start;
+    if (length > 2 || length > 0 && ALPHANUMERIC.test(text.slice(said.start, said.end))) {
+      const name = length <= LONGEST_NAME ? nameOf(text.slice(said.start, said.end)) : null;
+      const below = cell === "td" ? headers[column] ?? null : null;
+      if (cell === "th") headers[column] = name;
+      const given = element ?? below ??
+        (named !== null && said.start - named.end < NEXT_WITHIN ? named.name : null);
+      if (given !== null && name === null) tell(given, said);
+      named = name === null ? null : { name, end: said.end };
+    }
+    if (closing) {
+      element = null;
+      if (kind === cell) cell = "";
+      continue;
+    }
+    element = nameOf(called.slice(called.lastIndexOf(":") + 1));
+    if (kind === "table") headers = [];
+    else if (kind === "tr") column = -1;
+    else if (kind === "td" || kind === "th") {
+      column = Math.min(column + 1, MOST_COLUMNS);
+      cell = kind;
+    }
+    if (named === null || done - named.end > NEXT_WITHIN) continue;
+    const value = VALUE_ATTRIBUTE.exec(text.slice(at, done));
+    if (value === null) continue;
+    const end = at + value.index + value[0].length;
+    tell(named.name, { start: end - value[1].length, end });
+  }
+}
+
+/** `**Date of birth:** 1984-03-12` */
+const BOLD = /\*\*([^*\n]{2,60})\*\*[ \t]{0,3}[:=-]?[ \t]{0,3}([^\n|]{3,140})/g;
+
+function bold(text: string, tell: Tell): void {
+  for (const match of text.matchAll(BOLD)) {
+    const name = nameOfValue(match[1]);
+    const end = match.index + match[0].length;
+    if (name !== null) tell(name, { start: end - match[2].length, end });
+  }
+}

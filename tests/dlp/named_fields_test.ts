@@ -1,0 +1,110 @@
+/** Values whose names stand apart from them, in each of the ways in which texts are built, and texts built so without any. */
+import { assert, assertEquals } from "@std/assert";
+import { ALL_ENTITY_NAMES, resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { namedFields } from "../../src/dlp/named_fields.ts";
+import { detector } from "../../src/dlp/scan.ts";
+
+const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
+
+/** Values that nothing tells but their name. */
+const VALUES: [name: string, value: string, type: string][] = [
+  ["cvv", "737", "CVV"],
+  ["ein", "12-3456789", "US_EIN"],
+  ["date_of_birth", "1984-03-12", "DATE_OF_BIRTH"],
+  ["DB_PASSWORD", "Tr0ub4dor*3x", "PASSWORD"],
+  ["ssn", "536904399", "US_SSN"],
+];
+const FAR = "Lorem ipsum dolor sit amet ".repeat(6);
+
+/** The value stands between « and »; `name` and `value` are filled in. */
+const WAYS: Record<string, (name: string, value: string) => string> = {
+  "an object of name and value": (n, v) => `{"name":"${n}","type":"text","value":"«${v}»"}`,
+  "an object of value and name": (n, v) => `{"value": "«${v}»", "label": "${n}"}`,
+  "an object in a string of JSON": (n, v) => `{"x":"[{\\"key\\":\\"${n}\\",\\"value\\":\\"«${v}»\\"}]"}`,
+  "a question and its answer": (n, v) => `[{"question":"${n}","answer":"«${v}»"}]`,
+  "an entry of YAML": (n, v) => `env:\n  - name: X\n    value: y\n  - name: ${n}\n    value: "«${v}»"\n`,
+  "attributes": (n, v) => `<appSettings><add key="${n}" value="«${v}»" /></appSettings>`,
+  "an element": (n, v) => `<p><name>Jo</name><x:${n}>«${v}»</x:${n}></p>`,
+  "cells beside each other": (n, v) => `<tr>\n<td class="l"><b>${n}</b>:</td>\n<td>«${v}»</td></tr>`,
+  "cells of a column": (n, v) =>
+    `<table><tr><th>Name</th><th>${n}</th></tr><tr><td>${FAR}</td><td>«${v}»</td></tr></table>`,
+  "a list of terms": (n, v) => `<dl><dt>${n}</dt><dd>«${v}»</dd></dl>`,
+  "a label and its field": (n, v) => `<label for="a">${n}</label> <input id="a" type="text" value="«${v}»">`,
+  "a property list": (n, v) => `<dict><key>${n}</key><string>«${v}»</string></dict>`,
+  "lists below names": (n, v) => `{"columns":["name","${n}"],"rows":[["${FAR}","x"],\n["Al","«${v}»"]]}`,
+  "a list of lists": (n, v) => `[["name", "${n}"], ["${FAR}", "«${v}»"]]`,
+  "a list behind a name": (n, v) => `{"${n}": ["${FAR}", null, "«${v}»"]}`,
+  "an object behind a name": (n, v) => `{"${n}": {"0": "${FAR}", "1": "«${v}»"}}`,
+  "rows of SQL": (n, v) => `INSERT INTO p (name, ${n}) VALUES ('${FAR}', NULL), ('Al', '«${v}»');`,
+  "a table of MySQL": (n, v) => `+----+-----+\n| id | ${n} |\n+----+-----+\n| 17 | «${v}» |\n+----+-----+\n`,
+  "a table in lines": (n, v) => `┌────┬─────┐\n│ id │ ${n} │\n├────┼─────┤\n│ 17 │ «${v}» │\n└────┴─────┘\n`,
+  "a CSV file in a string of JSON": (n, v) => `{"csv":"id,${n}\\n17,«${v}»\\n"}`,
+  "words in bold": (n, v) => `- **${n}**: \`«${v}»\`\n- **City:** Bonn`,
+};
+
+for (const [way, text] of Object.entries(WAYS)) {
+  Deno.test(`scan() finds a value in ${way} by its name`, () => {
+    for (const [name, value, type] of VALUES) {
+      const marked = text(name, value);
+      const found = everything.scan(marked.replace(/[«»]/g, "")).filter((one) => one.entityType === type);
+      const start = marked.indexOf("«");
+      assertEquals(found.map((one) => [one.start, one.end]), [[start, start + value.length]], marked);
+    }
+  });
+}
+
+Deno.test("scan() finds each cell of a long table of JSON, HTML or SQL", () => {
+  const dates = detector(new Set(["DATE_OF_BIRTH"]));
+  const day = (i: number) => `19${10 + i % 80}-03-12`;
+  const days = Array.from({ length: 300 }, (_, i) => day(i));
+  for (
+    const text of [
+      JSON.stringify({ columns: ["id", "dob"], data: days.map((one, i) => [i, one]) }),
+      JSON.stringify({ dob: days }, null, 2),
+      `<table><tr><th>Id<th>DOB</tr>${days.map((one) => `<tr><td>7</td><td>${one}</td></tr>`).join("\n")}`,
+      `INSERT INTO p (id, dob) VALUES ${days.map((one) => `(7, '${one}')`).join(",\n")};`,
+    ]
+  ) {
+    assertEquals(dates.scan(text).length, 300, text.slice(0, 80));
+  }
+});
+
+Deno.test("namedFields() takes nothing for named that its name does not name", () => {
+  for (
+    const text of [
+      '{"name":"city","value":"Bonn 12345"}',
+      '{"name":"ssn","of":{"x":1}},{"value":"536904399"}',
+      "<td>City</td><td>12345</td>",
+      '{"columns":["id","city"],"rows":[[1,"12345"]]}',
+      '{"city":["12345"]}',
+      "**Note:** 12345",
+      "a < b and value = 12345",
+    ]
+  ) {
+    assertEquals(namedFields({ text }), null, text);
+  }
+  // A password that is a word, and a column of names alone.
+  for (
+    const text of [
+      "<td>Password</td><td>The password of the user</td>",
+      '{"name":"password","value":"string"}',
+      '["password","token","secret"]',
+      '{"name":"token_count","value":"1234567"}',
+    ]
+  ) {
+    assertEquals(everything.scan(text), [], text);
+  }
+});
+
+Deno.test("namedFields() says no more than the text is long", () => {
+  for (
+    const unit of [
+      '{"name":"ssn","value":"536904399"},',
+      "<td>ssn</td><td>536904399</td>",
+      '"ssn":["536904399",',
+    ]
+  ) {
+    const view = namedFields({ text: unit.repeat(2000) });
+    assert(view !== null && view.text.length < unit.length * 2000 * 2);
+  }
+});
