@@ -138,6 +138,8 @@ function namesOf(line: string, delimiter: string): OpenTable | null {
  * that is looked for.
  */
 export function nameOfValue(name: string): string | null {
+  // What may be a value itself would be found in the name.
+  if (/[@<>{}=/]|\d{3}/.test(name)) return null;
   const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(/[_-]/g, " ").replace(
     /([a-z])(?=[A-Z])/g,
     "$1 ",

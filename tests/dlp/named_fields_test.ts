@@ -79,6 +79,8 @@ Deno.test("namedFields() takes nothing for named that its name does not name", (
       '{"city":["12345"]}',
       "**Note:** 12345",
       "a < b and value = 12345",
+      "<a>base-passwd@packages.example.org</a>\n&#62;</code> 12345",
+      '{"name":"card 4539578763621486","value":"123456"}',
     ]
   ) {
     assertEquals(namedFields({ text }), null, text);

@@ -105,6 +105,14 @@ function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds
   return true;
 }
 
+const ROOTED =
+  /^\/(?:home|usr|etc|var|run|opt|tmp|srv|mnt|root|Users|app|data|dev|proc|secrets|vault|workspaces?|private|Volumes)\/[\w./@+-]+$/;
+
+/** A path, which is no password: `PWD` names the folder that a shell is in, and other words the file that has the password. */
+function isFolder(value: string, word: string): boolean {
+  return ROOTED.test(value) || /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
+}
+
 /** What is given to a password word at once; whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
@@ -113,7 +121,7 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   const value = quote
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
-  if (!isPassword(value, quote !== "")) return false;
+  if (!isPassword(value, quote !== "") || isFolder(value, view.text.slice(start, start + 3))) return false;
   // Nothing but a blank gives it: what follows a word is another word most often.
   if (/\w\s+$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
