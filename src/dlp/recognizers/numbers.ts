@@ -200,12 +200,20 @@ function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
     const joint = view.text.charCodeAt(ends[i]);
     for (let j = i + 2; j < n && j < i + MOST_IN_ROW; j++) {
       if ((kinds[j] & DIGIT) === 0 || view.text.charCodeAt(ends[j - 1]) !== joint) break;
+      // A hexadecimal group as long as the others, of a table of such.
+      if (kinds[j] !== DIGIT && isLike(view.text, j, i + 1)) break;
       if ((glued || kinds[j] !== DIGIT) && ends[j] - starts[i] > FEWEST_IN_ROW + 1) {
         scanGluedRow(view, table, starts[i], ends[j]);
       }
       if (kinds[j] !== DIGIT) break;
     }
   }
+}
+
+/** Whether a group is hexadecimal, and as long as another. */
+function isLike(text: string, group: number, other: number): boolean {
+  const length = ends[other] - starts[other];
+  return ends[group] - starts[group] === length && isHexGroup(text, starts[group], length);
 }
 
 /** Groups of one length in a row before a span and behind it: the middle of a table. */

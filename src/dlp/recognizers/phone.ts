@@ -103,6 +103,9 @@ function scanPhone(view: ScannedView, at: number): number {
   if (plus) {
     // A place on earth, as time zones give it: "+4439-06336".
     if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
+    // A fraction with a sign. With a dot behind its country, as registries of domains write it, it is a telephone's.
+    const written = text.slice(start, end);
+    if (!labelled && /^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written)) return at;
     const grade = gradeOf(digits);
     if (grade === "assigned") confidence = 0.9;
     else if (glued) return at;
@@ -175,8 +178,16 @@ export const PHONE: readonly Recognizer[] = [
         "«(415) 555-0132 x12»",
         "or «+1-555-123-4567».",
         "téléphone : «01 23 45 67 89»",
+        "Registrant Fax «+1.4155550132» ok",
       ],
-      clean: ["copyright 1999-2001", "2013-05-12 10:30:45", "part 555-123-4567-A", "x 123-45-6789-0 y"],
+      clean: [
+        "copyright 1999-2001",
+        "2013-05-12 10:30:45",
+        "part 555-123-4567-A",
+        "x 123-45-6789-0 y",
+        "Decimal('+35236450.6')",
+        "'+3.140000'",
+      ],
     },
   },
 ];

@@ -44,10 +44,16 @@ export const AMERICAS: readonly Recognizer[] = [
     type: "BR_CNPJ",
     group: "NATIONAL_ID",
     numbers: [{
-      forms: ["99.9{3}.9{3}/9{4}-99", "9{14}=0.55", "9{8}/9{4}-99"],
+      forms: ["99.9{3}.9{3}/9{4}-99", "9{14}=0.4", "9{8}/9{4}-99"],
       check: (s) => brazilian(s, 14, CNPJ),
       label: words("cnpj", "cadastro", TAX),
       plain: 0.95,
+    }, {
+      // The number of an establishment is a small one; one in a hundred other numbers of 14 digits passes the check.
+      forms: ["9{14}=0.55"],
+      check: (s) => /^\d{8}00(?!00)/.test(s) && brazilian(s, 14, CNPJ),
+      label: words("cnpj"),
+      plain: 0.55,
     }, {
       forms: [],
       free: { lengths: [14], shape: /^[A-Z0-9]{12}\d\d$/ },
@@ -56,8 +62,8 @@ export const AMERICAS: readonly Recognizer[] = [
       plain: 0.4,
     }],
     samples: {
-      found: ["«12.ABC.345/01DE-35»"],
-      clean: ["12.ABC.345/01DE-36"],
+      found: ["«12.ABC.345/01DE-35»", "see «11222333000181» ok"],
+      clean: ["12.ABC.345/01DE-36", "at 19960215000000 ok", '"variant_id":45750805033013,'],
     },
   },
   {

@@ -27,7 +27,7 @@ const SERVICE = new RegExp(
   "i",
 );
 const NOT_SECRET =
-  /(?:public[_ -]?key|[gp]pg[_ -]?key|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
+  /(?:public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
 /** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
 function valueEnd(text: string, start: number): number {
@@ -83,6 +83,10 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
   // The middle of a block of base64, whose lines may end in any word, or a range of characters.
   if (/[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
+  // A list of files with their checksums.
+  if (/\/[\w.+-]+[ \t]+$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
+  // The word ended the line before, and the next one gives a variable its value.
+  if (/\n[ \t]*$/.test(lead) && /^ ?= /.test(text.slice(end, end + 3))) return;
   // A list of checksums: the word ended the line before.
   if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // Lists of things have keys too.

@@ -116,6 +116,8 @@ function isFolder(value: string, word: string): boolean {
 /** What is given to a password word at once; whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
+  // The name of a file, in a list of files.
+  if (view.text.charCodeAt(start - 1) === 47 && !/["'=:]/.test(match[0])) return false;
   const quote = match[1];
   const rest = after(view, from, 130);
   const value = quote
@@ -151,7 +153,11 @@ export function isPassword(value: string, quoted: boolean): boolean {
   if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
     return false;
   }
+  // A number of a program, and what documents say where a value would stand.
+  if (/^0x[\da-f]+$|^[\w.]*\[:?\w+\]/i.test(value)) return false;
   const kinds = kindsOf(value);
+  // An argument with its name.
+  if (!quoted && /^[A-Za-z_]\w*=[A-Za-z_]*$/.test(value)) return false;
   // A member of an object, or a call.
   if (
     !quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value) &&
