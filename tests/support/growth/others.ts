@@ -182,7 +182,7 @@ function screened(name: string, piece: (i: number) => string, json: boolean): Di
     }
     return said;
   };
-  return { name: `answer: ${name}`, prepare, from: 150 };
+  return { name: `answer: ${name}`, prepare, from: 300 };
 }
 
 const answers: Dimension[] = [
