@@ -129,9 +129,11 @@ class Search {
         this.#inside(value[i]);
         this.#path.pop();
       }
-    } else if (isObject(value) && !isDeclared(value)) {
-      for (const field of Object.keys(value)) this.field(field, value[field]);
-    }
+    } else if (isObject(value) && !isDeclared(value)) this.#inFields(value);
+  }
+
+  #inFields(value: Loose): void {
+    for (const field of Object.keys(value)) this.field(field, value[field]);
   }
 
   #inNames(names: readonly unknown[]): void {
@@ -147,11 +149,14 @@ class Search {
    */
   #inFallbacks(value: unknown): void {
     if (typeof value === "string") this.#add(value === "default" ? null : value);
-    else if (Array.isArray(value)) this.#inNames(value);
-    this.#inside(value);
+    else if (isObject(value)) this.#inFields(value);
     if (!Array.isArray(value)) return;
+    this.#inNames(value);
     value.forEach((inner, i) => {
-      if (!isObject(inner) || "model" in inner) return;
+      if (!isObject(inner)) return;
+      // Whatever else it says, it is no tool of the caller's.
+      this.#at(i, () => this.#inFields(inner));
+      if ("model" in inner) return;
       for (const [model, others] of Object.entries(inner)) {
         if (Array.isArray(others)) this.#at(i, () => this.#at(model, () => this.#inNames(others)));
       }

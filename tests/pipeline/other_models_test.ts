@@ -43,6 +43,12 @@ const FIELDS: [format: Format, field: string, more: (name: string) => Record<str
   ["messages", "models[0]", (name) => ({ models: [name] })],
   ["chat", "models[1]", (name) => ({ models: ["small-1", name], route: "fallback" })],
   ["chat", "fallbacks[0]", (name) => ({ fallbacks: [name] })],
+  // As a tool's declaration has them.
+  [
+    "chat",
+    "fallbacks[0].model",
+    (name) => ({ fallbacks: [{ model: name, type: "function", properties: {} }] }),
+  ],
   ["chat", "fallbacks[0].small-1[0]", (name) => ({ fallbacks: [{ "small-1": [name] }] })],
   ["chat", "compound_custom.models.answering_model", (name) => ({
     compound_custom: { models: { answering_model: name } },
