@@ -147,7 +147,7 @@ function firstName(rest: string, nameOf: (said: string) => string | null): strin
 const LIST = /[[{]\s{0,40}["'\d-]/g;
 const LIST_NAME = /["']?([A-Za-z][\w -]{1,40})["']?\s{0,3}[:=]\s{0,3}$/;
 const LONGEST_LIST_NAME = 52;
-const NAMES = /\[\s{0,40}(?:"[^"\\\n]{0,40}"\s{0,40},\s{0,40})+"[^"\\\n]{0,40}"\s{0,40}\]/g;
+const NAMES = /\[\s{0,40}(?:"[^"\\\n]{0,40}"\s{0,40},\s{0,40}){1,200}"[^"\\\n]{0,40}"\s{0,40}\]/g;
 /** What a list holds, perhaps behind a key: a string, a number, a word of the language. */
 const ITEM =
   /\s{0,40}(?:"[^"\\\n]{1,40}"\s{0,3}:\s{0,3})?("(?:[^"\\\n]|\\.){0,400}"|'[^'\n]{0,400}'|-?[\d.]{1,40}|null|NULL|true|false)\s{0,40}(,?)/y;
@@ -161,17 +161,20 @@ function lists(text: string, tell: Tell): void {
     const name = named && nameOfValue(named[1]);
     if (name) { for (const item of itemsAt(text, index + 1)) tell(name, item); }
   }
+  let done = 0;
   for (const match of text.matchAll(NAMES)) {
+    // A row of the table before.
+    if (match.index < done) continue;
     const names = itemsAt(text, match.index + 1).map(({ start, end }) => nameOfValue(text.slice(start, end)));
     if (names.length > MOST_COLUMNS || names.every((name) => name === null)) continue;
-    for (let at = match.index + match[0].length;;) {
+    for (let at = done = match.index + match[0].length;;) {
       ROW.lastIndex = at;
       if (!ROW.test(text)) break;
       const items = itemsAt(text, ROW.lastIndex);
       if (items.length !== names.length) break;
       items.forEach((item, i) => names[i] !== null && tell(names[i], item));
-      at = text.indexOf("]", items.at(-1)!.end);
-      if (at < 0) break;
+      // The next row, or another, begins behind what closes this one.
+      at = done = items.at(-1)!.end;
     }
   }
 }

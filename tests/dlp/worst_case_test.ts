@@ -42,6 +42,16 @@ const BEGINNINGS: Record<string, readonly string[]> = {
     "1 Aa Bb ",
     "SW1A ",
   ],
+  fields: [
+    '["ssn","b"],',
+    '"ssn":[1,',
+    '{"ssn":{',
+    '{"name":"ssn","value":"1"',
+    "<td>ssn</td><td>1",
+    '<a value="ssn',
+    "(ssn,b) VALUES (1,2),",
+    "**ssn** 1 ",
+  ],
   crypto: ["bc1q", "1A1z", "0x"],
   vendors: ["ghp_", "sk_", "xoxb-1", "SG.a", "hvs.", "glpat-", "AKIA", "https://hooks.slack.com/services/"],
   tokens: [
