@@ -2,8 +2,11 @@
 import type { Endpoint, ServerState } from "../http/endpoint.ts";
 import type { Model, ModelRoute } from "../models/catalog.ts";
 import { summaryOf } from "../models/summary.ts";
-import { endpoint, list, PAGE, query, queryOf } from "./operations.ts";
+import { list, PAGE, query, queryOf } from "./operations.ts";
 import { pageOf } from "./pages.ts";
+
+/** Fields that a change may have. */
+const CHANGE = ["model", "what", "field", "before", "after"];
 
 export const CATALOG: readonly Endpoint[] = [
   list(
@@ -27,15 +30,16 @@ export const CATALOG: readonly Endpoint[] = [
     ({ state }, page) => Promise.resolve(pageOf(state.operation.catalogChanges(), page)),
     PAGE,
     "read",
-    ["at", "model", "what", "field", "before", "after"],
+    ["at", ...CHANGE],
   ),
-  endpoint(
-    "GET",
+  list(
     "/admin/models/diff",
     "Asks the providers for their models, and tells what would change of the catalog; nothing is taken over.",
     "CatalogDifferences",
-    async ({ state }) => ({ data: await state.operation.differences() }),
-    { access: "read" },
+    async ({ state }, page) => pageOf(await state.operation.differences(), page),
+    PAGE,
+    "read",
+    CHANGE,
   ),
 ];
 

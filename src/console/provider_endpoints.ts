@@ -2,7 +2,8 @@
 import { Failure } from "../exchange/failure.ts";
 import type { AdministrationContext, Endpoint, Parameter } from "../http/endpoint.ts";
 import { refusedField } from "./administration_input.ts";
-import { body, endpoint } from "./operations.ts";
+import { body, endpoint, list, PAGE } from "./operations.ts";
+import { pageOf } from "./pages.ts";
 
 const PROVIDER: Parameter = { name: "provider", in: "path", description: "The provider's name." };
 
@@ -11,13 +12,13 @@ interface ProviderModel {
 }
 
 export const PROVIDERS: readonly Endpoint[] = [
-  endpoint(
-    "GET",
+  list(
     "/admin/providers",
     "Lists the providers with their health, circuit breakers, times to the first output and last errors, as this process knows them.",
     "ProviderList",
-    ({ state }) => ({ data: state.kit.providers.health() }),
-    { access: "read" },
+    ({ state }, page) => Promise.resolve(pageOf(state.kit.providers.health(), page)),
+    PAGE,
+    "read",
   ),
   endpoint(
     "POST",
