@@ -35,6 +35,7 @@ async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<voi
 const TURNED = "\u202eeno";
 
 const only = (title: string) => `JSON.stringify(${OPEN}) === '${JSON.stringify([[true, title]])}'`;
+const BOTH = `${OPEN}.filter(([open]) => open).length === 2`;
 const NONE = "document.querySelector('dialog') === null";
 
 Deno.test({
@@ -73,17 +74,34 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a question is open as soon as it is asked: Escape before its first frame is for it",
+  ignore: CHROMIUM === null,
+  fn: () =>
+    withKeys(async (page) => {
+      await page.click("main tbody a", "first");
+      await page.until(only("first"));
+      const open = await page.evaluate(`(() => {
+        [...document.querySelectorAll("dialog button")].find((e) => e.innerText === "Revoke").click();
+        return document.querySelectorAll("dialog[open]").length;
+      })()`);
+      assertEquals(open, 2);
+      await page.press("Escape");
+      await page.until(only("first"));
+    }),
+});
+
+Deno.test({
   name: "a question is answered with no by going back, and closes alone by Escape",
   ignore: CHROMIUM === null,
   fn: () =>
     withKeys(async (page) => {
       await page.click("main tbody a", "first");
       await page.click("dialog button", "Revoke");
-      await page.until(`${OPEN}.length === 2`);
+      await page.until(BOTH);
       await page.press("Escape");
       await page.until(only("first"));
       await page.click("dialog button", "Revoke");
-      await page.until(`${OPEN}.length === 2`);
+      await page.until(BOTH);
       await page.evaluate("history.back()");
       await page.until(NONE);
       await page.click("main tbody a", "first");
@@ -99,7 +117,7 @@ Deno.test({
     withKeys(async (page) => {
       await page.click("main tbody a", TURNED);
       await page.click("dialog button", "Revoke");
-      await page.until(`${OPEN}.length === 2`);
+      await page.until(BOTH);
       const left = (text: string) =>
         page.evaluate(`(() => {
           const question = [...document.querySelectorAll("dialog")].find((d) => d.innerText.includes("cannot be undone"));
@@ -143,7 +161,7 @@ Deno.test({
       await page.until(only("first"));
       await focus("dialog button", "Revoke");
       await page.press("Enter");
-      await page.until(`${OPEN}.length === 2`);
+      await page.until(BOTH);
       await page.press("Escape");
       await page.until(only("first"));
       await focused("Revoke");

@@ -17,7 +17,10 @@ const BEYOND = `[...document.querySelectorAll("main *, dialog[open], dialog[open
 async function assertInside(page: BrowserPage, what: string): Promise<void> {
   for (const width of [1280, 800, 390, 320]) {
     await page.size(width);
-    assertEquals(await page.evaluate(BEYOND), [], `${what} at ${width} px`);
+    // Charts are drawn anew in the new width, but not at once.
+    await page.until(`${BEYOND}.length === 0`).catch(async () => {
+      assertEquals(await page.evaluate(BEYOND), [], `${what} at ${width} px`);
+    });
     await page.assertFits();
   }
   await page.size(1280);

@@ -1,5 +1,5 @@
 /** Dialogs over the page (`dialog` of HTML: it keeps the focus and closes on Escape), and the question before what cannot be undone. */
-import { html, render, useEffect, useId, useRef } from "./html.js";
+import { html, render, useId, useLayoutEffect, useRef } from "./html.js";
 import { Button } from "./ui.js";
 
 /**
@@ -10,7 +10,8 @@ export function Dialog({ title, onClose, side, children }) {
   const closed = useRef(onClose);
   closed.current = onClose;
   const id = useId();
-  useEffect(() => {
+  // At once: until it is open, Escape is for the dialog below it.
+  useLayoutEffect(() => {
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
     const before = document.activeElement;
     dialog.showModal();

@@ -5,7 +5,7 @@ import { h } from "preact";
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => import("preact").VNode} */
 export const html = /** @type {any} */ (htm).bind(h);
 export { Fragment, render } from "preact";
-export { useCallback, useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+export { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 /**
  * Whatever may stand between two tags.
