@@ -1,5 +1,6 @@
 /** Bodies of the administration: a field that nobody reads is refused, since what it was written for would not happen. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { hosted } from "../support/deploy_shape.ts";
 import { SECRET } from "../support/gateway.ts";
 import { ADMIN, withConsole } from "./rig.ts";
 
@@ -78,22 +79,27 @@ Deno.test("values of another kind in bodies of the administration are refused by
     assertEquals(added.status, 200);
   }));
 
-Deno.test("the audit log counts a caller's pattern of any name", () =>
-  withConsole(async (ask, gateway) => {
-    const names = ["toString", "constructor", "__proto__", "plain"];
-    const answer = await gateway.post("/v1/chat/completions", {
-      model: "demo/model",
-      messages: [{ role: "user", content: "abc abc" }],
-      plugins: {
-        dlp: { mode: "block", entity_types: [], regexes: names.map((name) => ({ name, pattern: "abc" })) },
-      },
-    });
-    assertEquals(answer.status, 403);
-    await answer.body?.cancel();
-    const { json } = await ask("GET", "/admin/audit?kind=dlp", { headers: BEARER });
-    const [{ rules }] = json.data;
-    assert(Object.keys(rules).length > 0);
-    for (const [name, count] of Object.entries(rules)) {
-      assert(names.includes(name) && Number.isInteger(count), `${name}: ${count}`);
-    }
-  }, { config: { keys: [{ name: "k", secret: SECRET }] } }));
+Deno.test({
+  name: "the audit log counts a caller's pattern of any name",
+  // Such patterns need a thread.
+  ignore: hosted,
+  fn: () =>
+    withConsole(async (ask, gateway) => {
+      const names = ["toString", "constructor", "__proto__", "plain"];
+      const answer = await gateway.post("/v1/chat/completions", {
+        model: "demo/model",
+        messages: [{ role: "user", content: "abc abc" }],
+        plugins: {
+          dlp: { mode: "block", entity_types: [], regexes: names.map((name) => ({ name, pattern: "abc" })) },
+        },
+      });
+      assertEquals(answer.status, 403);
+      await answer.body?.cancel();
+      const { json } = await ask("GET", "/admin/audit?kind=dlp", { headers: BEARER });
+      const [{ rules }] = json.data;
+      assert(Object.keys(rules).length > 0);
+      for (const [name, count] of Object.entries(rules)) {
+        assert(names.includes(name) && Number.isInteger(count), `${name}: ${count}`);
+      }
+    }, { config: { keys: [{ name: "k", secret: SECRET }] } }),
+});
