@@ -44,9 +44,12 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
-  const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
+  const { routes: reached, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
-  const others = named === null ? null : othersOf({ prompt, model, routes, named }, arrival.key, kit);
+  const others = named === null
+    ? null
+    : othersOf({ prompt, model, routes: reached, named }, arrival.key, kit);
+  const routes = others?.routes ?? reached;
   const estimate = upperBound(prompt, model, size, shape, others);
   const created = kit.now();
   const sheet = sheetOf(model, created);

@@ -92,6 +92,8 @@ export interface Others {
   tries: readonly number[];
   /** Output tokens that models asked for advice may bill beside the answer. */
   advice: number;
+  /** Of the routes that the call could take, those whose providers may be told of the others. */
+  routes: readonly Route[];
 }
 
 /** Takes parts on at once, and resolves when it can take more; null: it leaves them. */

@@ -22,6 +22,8 @@ const DEEPEST = 8;
 const MODEL =
   /^(?:[a-z0-9]+_){0,4}models?(?:_id|_name)?$|^(?:[a-z]+M|m)odels?(?:Id|Name)?$|^deployment_(?:id|name)$/;
 const FALLBACK = /^(?:[a-z]+_){0,3}fallbacks?$|^fallback[A-Z][a-z]+$/;
+/** Types of tools by which a provider asks another model, one of its own choice where none is named. */
+const ASKS = /(?:^|:)(?:image_generation|advisor|subagent|fusion)(?:_\d{8})?$/;
 /** What must not be used. */
 const WITHOUT = /^(?:exclude|ignore|deny|denied|block|forbid|disallow|disable|not_|without)/;
 const OF_THE_CALLER: ReadonlySet<string> = new Set([
@@ -98,6 +100,7 @@ class Search {
   inTool(tool: Loose, place: string): void {
     this.#path.push(place);
     for (const field of Object.keys(tool)) this.field(field, tool[field]);
+    if (ASKS.test(String(tool.type)) && !namesModel(tool)) this.#add(null);
     this.#path.pop();
   }
 
@@ -169,6 +172,7 @@ class Search {
     this.#path.pop();
   }
 
+  /** @param name null: the provider chooses it */
   #add(name: string | null): void {
     let field = "";
     for (const step of this.#path) {
@@ -177,6 +181,14 @@ class Search {
     }
     (this.found ??= []).push({ field, name });
   }
+}
+
+/** Whether a tool says which model it asks, as Anthropic and OpenAI, or as OpenRouter have it. */
+function namesModel(tool: Loose): boolean {
+  const parameters = object(tool.parameters);
+  const drawn = tool.output_format === "svg" ? object(tool.svg).model : undefined;
+  return [tool.model, drawn, parameters.model, array(parameters.analysis_models)[0]]
+    .some((name) => typeof name === "string");
 }
 
 /** A function of the caller's, or a schema of its arguments: it may have a parameter of any name. */

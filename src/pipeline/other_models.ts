@@ -44,6 +44,8 @@ const MOST_LISTED = 10;
 /**
  * Null: the request names no other models, or no provider would be told. Throws `model_not_found`, `policy_violation` where the
  * key may not use one of them.
+ *
+ * Of a restricted key no provider is told a name that the catalog does not have there: nobody could say which model it would be.
  */
 export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit: Kit): Others | null {
   if (named === null) return null;
@@ -54,6 +56,7 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
   const limited = restricted && kit.accounts.isLimited(key);
   const models = new Set<Model>();
   const seen = new Set<string>();
+  const ignorant = new Set<string>();
   for (const one of named) {
     if (one.name === null) {
       if (restricted) throw mayNotChoose(one);
@@ -62,17 +65,32 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
     if (seen.has(one.name)) continue;
     seen.add(one.name);
     const meant = providers.map((provider) => modelsAt(catalog, provider, one.name!, model));
-    if (restricted) refuseUnless(meant, { one, key, limited, providers }, kit);
+    if (restricted) {
+      refuseUnless(meant, { one, key, limited, providers }, kit);
+      meant.forEach((known, i) => known.length === 0 && ignorant.add(providers[i]));
+      if (ignorant.size === providers.length) throw knownTogetherNowhere(one, model);
+    }
     for (const model of meant.flat()) models.add(model);
   }
   models.delete(model);
-  return { models: [...models], tries: triesOf(prompt), advice: adviceOf(prompt) };
+  return {
+    models: [...models],
+    tries: triesOf(prompt),
+    advice: adviceOf(prompt),
+    routes: ignorant.size === 0
+      ? routes
+      : routes.filter((route) => !ignorant.has(route.provider) || !isTold(route, prompt.format, kit)),
+  };
 }
 
 /** Providers that get fields of the caller's format as they came. */
-function providersTold(format: FormatName, routes: readonly Route[], { providers }: Kit): string[] {
-  const told = routes.filter((route) => providers.apiOf(route)?.formatName === format);
+function providersTold(format: FormatName, routes: readonly Route[], kit: Kit): string[] {
+  const told = routes.filter((route) => isTold(route, format, kit));
   return [...new Set(told.map(({ provider }) => provider))];
+}
+
+function isTold(route: Route, format: FormatName, { providers }: Kit): boolean {
+  return providers.apiOf(route)?.formatName === format;
 }
 
 function isRestricted(key: ModelAccess): boolean {
@@ -157,8 +175,19 @@ function allowed({ key, limited, providers }: Naming, { catalog }: Kit): string 
 function mayNotChoose({ field }: NamedModel): Failure {
   return new Failure(
     "model_not_found",
-    `Cannot use ${field}: with "default" the provider would choose the model, and this key may use only some. ` +
-      "Expected a list of models that GET /v1/models lists.",
+    `Cannot use ${field}: the provider would choose the model, and this key may use only some. ` +
+      "Expected a model, or a list of them, that GET /v1/models lists.",
+    { param: field },
+  );
+}
+
+function knownTogetherNowhere({ field, name }: NamedModel, { id }: Model): Failure {
+  return new Failure(
+    "model_not_found",
+    `Cannot use ${field}: no provider of ${id} has model ${
+      JSON.stringify(name)
+    } beside the others that are named. ` +
+      "Expected models of one provider.",
     { param: field },
   );
 }

@@ -134,6 +134,84 @@ Deno.test("a key whose models are listed lets no provider choose another one", (
     },
   ));
 
+Deno.test("a key whose models are listed uses no tool that asks a model of the provider's choice", () =>
+  onGateway(
+    (format) => answerOf(format, "small-1", { input_tokens: 1, output_tokens: 1 }, false),
+    async ({ ask, asked }) => {
+      const tools: [Format, Record<string, unknown>][] = [
+        ["responses", { type: "image_generation" }],
+        ["responses", { type: "image_generation", model: null, quality: "high" }],
+        ["responses", { type: "image_generation", svg: { model: "small-1" } }],
+        ["chat", { type: "openrouter:advisor" }],
+        ["chat", { type: "openrouter:subagent", parameters: {} }],
+        ["chat", { type: "openrouter:fusion", parameters: { analysis_models: [] } }],
+      ];
+      for (const [format, tool] of tools) {
+        for (const key of [LISTED, POLICED, OF_TEAM]) {
+          const refused = await ask(format, { tools: [tool] }, key);
+          const { error } = await refused.json();
+          assertEquals([refused.status, error.code], [404, "model_not_found"], JSON.stringify(tool));
+          assertStringIncludes(error.message, "Cannot use tools[0]: the provider would choose the model");
+        }
+      }
+      const inHistory = await ask("responses", {
+        input: [
+          { type: "additional_tools", role: "developer", tools: [{ type: "image_generation" }] },
+          { role: "user", content: "hi" },
+        ],
+      }, LISTED);
+      assertStringIncludes((await inHistory.json()).error.message, "input[0].tools[0]");
+      assertEquals(asked.length, 0);
+      for (const [format, tool] of tools) {
+        const passed = await ask(format, { tools: [tool] });
+        assertEquals(passed.status, 200, await passed.text());
+      }
+    },
+  ));
+
+Deno.test("of a key whose models are listed no provider is told a name that the catalog does not have there", () =>
+  onGateway(
+    (format, seen) =>
+      answerOf(
+        seen.path.includes("chat") ? "chat" : format,
+        "small-1",
+        { input_tokens: 1, output_tokens: 1 },
+        false,
+      ),
+    async ({ ask, asked }) => {
+      const ways = async (more: Record<string, unknown>, key?: string) => {
+        const before = asked.length;
+        const response = await ask("chat", more, key);
+        const { error } = await response.json();
+        return [
+          response.status,
+          error?.message ?? asked.slice(before).map(({ body }) => body.model).join(),
+        ];
+      };
+      assertEquals(await ways({}, LISTED), [200, "first"]);
+      // Known at the second provider alone.
+      assertEquals(await ways({ models: ["large-2"] }, LISTED), [200, "second"]);
+      assertEquals(await ways({ models: ["large-1"] }, LISTED), [200, "first"]);
+      assertEquals(await ways({ models: ["large-2"] }), [200, "first"]);
+      const [status, message] = await ways({ models: ["large-2", "large-1"] }, LISTED);
+      assertEquals(status, 404);
+      assertStringIncludes(message, 'Cannot use models[1]: no provider of chat/small has model "large-1"');
+    },
+    {
+      models: [
+        {
+          id: "chat/small",
+          routes: [
+            { provider: "responses", model: "first", api: "openai-chat" },
+            { provider: "chat", model: "second" },
+          ],
+        },
+        { id: "a/large", routes: [{ provider: "chat", model: "large-2" }] },
+        { id: "b/large", routes: [{ provider: "responses", model: "large-1", api: "openai-chat" }] },
+      ],
+    },
+  ));
+
 Deno.test("words of the caller's own are no names of models, and fields that no provider is told are not looked at", () =>
   onGateway(
     (format, { body }) =>
