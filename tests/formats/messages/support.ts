@@ -46,6 +46,16 @@ export function request(fields: Loose = {}): Loose {
   return { model: "a/b", max_tokens: 100, messages: [{ role: "user", content: "Hi" }], ...fields };
 }
 
+/** A request with this as what the user says. */
+export const user = (...content: unknown[]) => request({ messages: [{ role: "user", content }] });
+
+/** A request with this as what the assistant has answered. */
+export const assistant = (...content: unknown[]) =>
+  request({ messages: [{ role: "user", content: "Hi" }, { role: "assistant", content }] });
+
+/** What a provider of the format gets of a caller's request. */
+export const own = (body: Loose) => messages.encodeRequest(decodeRequest(body), encoding()).body;
+
 export function encoding(fields: Partial<EncodeRequest> = {}): EncodeRequest {
   return { model: "claude-x", stream: false, maxOutput: null, features: null, efforts: null, ...fields };
 }

@@ -1,6 +1,6 @@
 /** What the tests of the responses format share: recordings, both ways through the codec, and a checker of streams. */
-import type { Answer } from "../../../src/exchange/answer.ts";
-import { collect } from "../../../src/exchange/answer.ts";
+import { type Answer, collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Prompt } from "../../../src/exchange/prompt.ts";
@@ -266,4 +266,15 @@ function checkWhole(open: OpenItem, item: Loose, need: (truth: boolean, what: st
   } else if (item.type === "function_call") {
     same(item.arguments, open.args, "other arguments at a call's end");
   } else if (item.type === "custom_tool_call") same(item.input, open.args, "another input at a call's end");
+}
+
+/** What this request is refused with. */
+export function failure(body: unknown): Failure {
+  try {
+    decode(body);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+  throw new Error("it was taken");
 }
