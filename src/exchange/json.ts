@@ -145,6 +145,17 @@ export function isRounded(value: number, source: string): boolean {
   return source.replace(/^-?0*\.?0*|[eE].*$|\./g, "").length > MOST_DIGITS;
 }
 
+/** A value of {@link parseExact} with objects and lists of its own. */
+export function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  if (!isObject(value) || TEXTS.isRawJSON(value)) return value;
+  const copy: Loose = { ...value };
+  for (const name of Object.keys(copy)) {
+    if (typeof copy[name] === "object") copy[name] = copied(copy[name]);
+  }
+  return copy;
+}
+
 /** The number that a value of {@link parseExact} is, rounded. */
 export function rounded(value: unknown): unknown {
   return TEXTS.isRawJSON(value) ? Number(value.rawJSON) : value;

@@ -3,9 +3,11 @@ import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import { copied } from "../exchange/json.ts";
 import type { CallerFormat } from "../formats/format.ts";
 import { answerName } from "../pipeline/answer_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
+import { isScreened } from "../pipeline/guard.ts";
 import { tellRefused } from "../pipeline/refused.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
@@ -137,6 +139,8 @@ async function generate(
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? caller : authenticate(context);
     const key = known instanceof Promise ? await known : known;
+    // A mask is written into the body, and a connection keeps what was said on it as it was said.
+    if (request.parsed !== undefined && isScreened(key, sent)) sent = copied(sent);
     const body = compaction === undefined ? sent : compaction(sent, key);
     const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
       ? await keep(context, { key, formatName, body, place })

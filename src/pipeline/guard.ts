@@ -2,6 +2,7 @@
  * Guard: data-loss prevention. What it takes to screen (some 200 modules) is loaded where there is a policy, else with the
  * first request that wants it: most gateways never need it.
  */
+import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import type { Arrival, Screened } from "./call.ts";
@@ -14,14 +15,23 @@ export async function loadScreening(): Promise<Screening> {
   return loaded ??= await import("./screen.ts");
 }
 
+/** `plugins.dlp` of a request. */
+function wishesOf(body: unknown): unknown {
+  return isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
+}
+
+/** Whether there is something to check: a policy of the key or its team, or `plugins.dlp` of the request. */
+export function isScreened({ dlpPolicy, team }: Key, body: unknown): boolean {
+  return dlpPolicy !== null || Boolean(team?.dlpPolicy) || wishesOf(body) !== undefined;
+}
+
 /**
- * Null where there is nothing to check: neither key nor team has a policy, the request has no `plugins.dlp`. A promise
- * only where the text is long, or for the first request. Throws what refuses the request.
+ * Null where there is nothing to check. A promise only where the text is long, or for the first request. Throws what
+ * refuses the request.
  */
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
-  const { body, key } = arrival;
-  const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
-  if (key.dlpPolicy === null && !key.team?.dlpPolicy && wished === undefined) return null;
+  if (!isScreened(arrival.key, arrival.body)) return null;
+  const wished = wishesOf(arrival.body);
   const { steps } = arrival;
   const began = kit.now();
   const followed = steps.follow("screening", "request");

@@ -151,6 +151,43 @@ Deno.test("a socket tells the screened answer, and goes on from it", async () =>
   });
 });
 
+Deno.test("a socket keeps what was said on it unmasked: each turn gives a value the same placeholder and turns it back", async () => {
+  const told: string[] = [];
+  const says = ({ body }: Seen) => {
+    told.push(JSON.stringify(body.messages));
+    return sseResponse([
+      chunk({ content: told.length === 1 ? "<EMAIL_ADDRESS_1>" : "<EMAIL_ADDRESS_1>, <EMAIL_ADDRESS_2>" }),
+      chunk({}, "stop"),
+      "data: [DONE]\n\n",
+    ]);
+  };
+  await withGateway(
+    async (gateway) => {
+      const client = await SocketClient.open(gateway.url);
+      const said: string[] = [];
+      let previous_response_id: string | undefined;
+      for (const text of ["I am jo@corp.example.", "He is bob@corp.example.", "Who is jo@corp.example?"]) {
+        const content = [{ type: "input_text", text }];
+        const events = await client.turn({
+          model: "p/model",
+          input: [{ type: "message", role: "user", content }],
+          ...(previous_response_id && { previous_response_id }),
+        });
+        const { id, output } = events.at(-1).response;
+        previous_response_id = id;
+        said.push(output[0].content[0].text);
+      }
+      await client.close();
+      const both = "jo@corp.example, bob@corp.example";
+      assertEquals(said, ["jo@corp.example", both, both]);
+      assert(!told.some((prompt) => prompt.includes("corp.example")), told.join());
+      assertMatch(told[2], /I am <EMAIL_ADDRESS_1>.*He is <EMAIL_ADDRESS_2>.*Who is <EMAIL_ADDRESS_1>/);
+    },
+    says,
+    { dlp: { restore: true }, dlp_policies: { safe: { mode: "mask" } } },
+  );
+});
+
 Deno.test("hits of the gateway's own search are masked for the caller, or left out where findings end answers", async () => {
   const engine = loopbackProvider(() =>
     Response.json({
