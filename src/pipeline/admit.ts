@@ -87,6 +87,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     reservation,
     labels,
     sheet,
+    asked: 0,
     uses: [],
     lost: [],
     screened,

@@ -126,6 +126,8 @@ export interface Call {
   labels: Labels | null;
   /** Prices that are in force for the call. */
   sheet: PriceSheet;
+  /** How many calls of providers it has begun. */
+  asked: number;
   /** What each call of a provider reports to have used so far. */
   uses: ProviderUse[];
   /** What calls said that were cancelled because another route was quicker. */

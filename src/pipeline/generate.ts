@@ -58,6 +58,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     ? way?.through
     : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
   const made = { first: notMade(), second: notMade() };
+  const further = call.asked++ > 0;
   const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
     prepare(door, format, providersModel) {
       const { api } = door;
@@ -107,6 +108,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     through,
     missing: way?.missing,
     signal,
+    further,
     // Once one of several calls has been answered, the others are asked for all the same.
     gone: call.uses.length === 0 && call.shape.calls === 1 ? call.arrival.gone : undefined,
     watch: call.arrival.steps,

@@ -69,6 +69,11 @@ export interface Opening<T> {
   signal?: AbortSignal;
   /** Whether nobody waits for it, and nothing of it has begun: then it takes no place that it had to wait for. Absent: no. */
   gone?(): boolean;
+  /**
+   * It belongs to a request that has been asked for before: to refuse it would throw away what that has cost. It waits for a
+   * place before all others, and for as long as the provider has for its first byte. Absent: no.
+   */
+  further?: boolean;
   /** Told of its attempts. */
   watch?: AttemptWatch;
 }
@@ -318,7 +323,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
         const { provider, budget, limiter } = found.state;
         // To ask the time costs more than all the rest of these: of the first try it is that at which the call came.
         const now = i === 0 ? came : ticker.now();
-        budget.call(now);
+        if (!waits) budget.call(now);
         for (let tries = 0;; tries++) {
           let at = tries === 0 ? now : ticker.now();
           if (!breaker.allows(at)) {
@@ -332,10 +337,18 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               break;
             }
             options.makeRoom?.(route.provider);
-            const entered = await limiter.enter(opening.key);
+            const entered = await (opening.further ? limiter.enterFirst() : limiter.enter(opening.key));
             const waited = ticker.now() - at;
             at += waited;
-            opening.watch?.waited(route.provider, waited, entered ? "ok" : "full");
+            if (!entered && opening.further && at - came < provider.firstByteMs) {
+              turns.push({ route, waits: true });
+              break;
+            }
+            opening.watch?.waited(
+              route.provider,
+              opening.further ? at - came : waited,
+              entered ? "ok" : "full",
+            );
             if (!entered) {
               full = true;
               break;

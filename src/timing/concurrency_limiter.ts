@@ -21,6 +21,8 @@ export class ConcurrencyLimiter {
   #limit: number;
   #inFlight = 0;
   readonly #queue = new FairQueue<Waiter>();
+  /** They come before all in the queue. */
+  readonly #first: Waiter[] = [];
 
   /** @param limit null: no limit, places are only counted */
   constructor(limit: number | null, ticker: Ticker) {
@@ -33,17 +35,17 @@ export class ConcurrencyLimiter {
   }
 
   get queued(): number {
-    return this.#queue.length;
+    return this.#queue.length + this.#first.length;
   }
 
   setLimit(limit: number | null): void {
     this.#limit = limit ?? Infinity;
-    while (this.#queue.length > 0 && this.#inFlight < this.#limit) this.#grant();
+    while (this.queued > 0 && this.#inFlight < this.#limit) this.#grant();
   }
 
   /** Takes a place if one is free and nobody waits for it. */
   tryEnter(): boolean {
-    if (this.#inFlight >= this.#limit || this.#queue.length > 0) return false;
+    if (this.#inFlight >= this.#limit || this.queued > 0) return false;
     this.#inFlight++;
     return true;
   }
@@ -56,6 +58,19 @@ export class ConcurrencyLimiter {
       if (sent === undefined) return Promise.resolve(false);
       sent.resolve(false);
     }
+    return this.#wait((waiter) => this.#queue.push(key, waiter), (waiter) => this.#queue.remove(key, waiter));
+  }
+
+  /** Waits for a place before all who wait by {@link enter}, however many there are; false: nothing came free in time. */
+  enterFirst(): Promise<boolean> {
+    if (this.tryEnter()) return Promise.resolve(true);
+    return this.#wait(
+      (waiter) => this.#first.push(waiter),
+      (waiter) => this.#first.splice(this.#first.indexOf(waiter), 1),
+    );
+  }
+
+  #wait(come: (waiter: Waiter) => void, go: (waiter: Waiter) => void): Promise<boolean> {
     return new Promise((admitted) => {
       const waiter: Waiter = {
         resolve(granted) {
@@ -64,22 +79,22 @@ export class ConcurrencyLimiter {
         },
       };
       const deadline: Deadline = this.#ticker.deadline(() => {
-        this.#queue.remove(key, waiter);
+        go(waiter);
         waiter.resolve(false);
       });
       deadline.arm(QUEUE_MS);
-      this.#queue.push(key, waiter);
+      come(waiter);
     });
   }
 
   /** Gives a place back. */
   leave(): void {
     this.#inFlight--;
-    if (this.#queue.length > 0 && this.#inFlight < this.#limit) this.#grant();
+    if (this.queued > 0 && this.#inFlight < this.#limit) this.#grant();
   }
 
   #grant(): void {
     this.#inFlight++;
-    this.#queue.shift().resolve(true);
+    (this.#first.shift() ?? this.#queue.shift()).resolve(true);
   }
 }

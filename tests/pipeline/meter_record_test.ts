@@ -51,6 +51,7 @@ async function record(
     provider,
     screened: null,
     prompt: some<Prompt>({}),
+    asked: 0,
     uses: [],
     lost,
     sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },

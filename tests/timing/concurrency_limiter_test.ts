@@ -122,3 +122,24 @@ Deno.test("ConcurrencyLimiter sends nobody away for a key that would have as man
   for (let i = 0; i < 4; i++) limiter.leave();
   await done;
 });
+
+Deno.test("ConcurrencyLimiter lets those that come first pass all others, in their order, as long as they wait", async () => {
+  const { limiter, pass } = stopped(1);
+  limiter.tryEnter();
+  const { got, done } = line(limiter, "abab");
+  const first = ["1", "2", "3", "4", "5"].map((name) =>
+    limiter.enterFirst().then((granted) => void got.push(granted ? name : `-${name}`))
+  );
+  assertEquals(limiter.queued, 9);
+  for (let i = 0; i < 3; i++) {
+    limiter.leave();
+    await settled();
+  }
+  assertEquals(got.join(""), "123");
+  pass(QUEUE_MS);
+  await Promise.all(first);
+  await done;
+  assertEquals([got.length, limiter.queued, limiter.inFlight], [9, 0, 1]);
+  limiter.leave();
+  assert(await limiter.enterFirst());
+});
