@@ -20,7 +20,7 @@ import { labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
 import { shapeOf } from "./shape.ts";
-import { capOutput, upperBound } from "./upper_bound.ts";
+import { capOutput, upperBound, upperBoundOfAll } from "./upper_bound.ts";
 
 export interface Quote {
   input_tokens: number;
@@ -35,7 +35,7 @@ export interface Candidate {
   model: string;
   /** Dollars, as a decimal string: the input alone, with its probable cached share. Null: the model has no price. */
   cost_min: string | null;
-  /** Dollars: as much as would be reserved. */
+  /** Dollars: the most that it can be billed, however often it searches. */
   cost_max: string | null;
   /** Fields that the model's provider could not be told. */
   dropped: string[];
@@ -126,7 +126,7 @@ function candidate(
   capOutput(capped, model, size);
   const sheet = sheetOf(model, kit.now());
   const shape = shapeOf(capped, model, kit.providers);
-  const estimate = upperBound(capped, model, size, shape, others);
+  const estimate = upperBoundOfAll(capped, model, size, shape, others);
   const { prices } = priceOf(sheet, inputTokens, prompt.serviceTier);
   const dearest = dearestPrices({ prompt, model, others, estimate, created: kit.now() });
   const known = Object.values(sheet.prices).some((price) => price !== undefined);

@@ -27,11 +27,10 @@ import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
 import { invalidCallContent, limitContent, nameOf, outcomeContent, searchTool } from "./search_prompts.ts";
-import { searchLimit } from "./shape.ts";
+import { MOST_IDLE_ROUNDS, searchLimit } from "./shape.ts";
 
-/** Rounds in which no search could be run, after which the model may call no tools, and after which the answer ends. */
+/** Rounds in which no search could be run, after which the model may call no tools. */
 const IDLE_ROUNDS_WITH_TOOLS = 2;
-const MOST_IDLE_ROUNDS = 15;
 /** The least output cap that a round is worth: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
 

@@ -6,6 +6,9 @@ import type { Providers } from "../providers/mod.ts";
 /** Searches per request when the caller names no number, and the most that can be asked for. */
 const USUAL_SEARCHES = 10;
 const MOST_SEARCHES = 20;
+/** Rounds in which no search could be run, after which the answer ends. */
+export const MOST_IDLE_ROUNDS = 15;
+
 export interface Shape {
   search: boolean;
   /** Calls side by side: more than one where several answers are wanted of an API that gives one. */

@@ -10,7 +10,7 @@ import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere, mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Others } from "./call.ts";
 import { roomiest } from "./other_models.ts";
-import type { Shape } from "./shape.ts";
+import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
 
 /** Output of a model whose maximum is not known. It is sent as the cap. */
 const UNKNOWN_OUTPUT = 16_384;
@@ -23,6 +23,8 @@ const CHARS_PER_TOKEN = 3;
 const USUAL_ATTACHMENT = 1600;
 /** Text that a search adds to the prompt, usually. */
 const SEARCH_RESULTS = 10_000;
+/** The most that it adds, in bytes: 20 results, each with a title and an address, and their text of three bytes a character. */
+const MOST_RESULTS = 20 * 2600 + 16_000 * 3;
 /** Output of a compaction: a summary. */
 const SUMMARY = 16_384;
 /** Rounds of a request with search that are reserved at once; further ones ask for more. */
@@ -71,6 +73,36 @@ export function upperBound(
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
   };
   return others === null ? estimate : withOthers(estimate, cap, others);
+}
+
+/** The same for all rounds of a request with search, however many the model asks for. */
+export function upperBoundOfAll(
+  prompt: Prompt,
+  asked: Model,
+  size: PromptSize,
+  shape: Shape,
+  others: Others | null,
+): Estimate {
+  const first = upperBound(prompt, asked, size, shape, others);
+  if (!shape.search) return first;
+  const model = roomiest(asked, others);
+  const limit = searchLimit(prompt.search ?? {});
+  const { output } = first;
+  let [input, media] = [0, 0];
+  // The most is used where each search has a round of its own, and rounds without any follow.
+  for (let round = 0; round <= limit + MOST_IDLE_ROUNDS + 1; round++) {
+    const added = round === 0 ? 0 : Math.min(round, limit) * MOST_RESULTS + output;
+    const next = nextRound(prompt, model, size, { added, output, searches: 0 });
+    input += next.input;
+    media += next.media ?? 0;
+  }
+  const times = 1 + (others?.tries.length ?? 0);
+  return {
+    ...first,
+    input: input * times,
+    media: media * times,
+    searches: first.searches - 1 + limit,
+  };
 }
 
 /** Advice is granted as far as there is money for it: how often it is asked for, nobody knows. */

@@ -165,3 +165,44 @@ Deno.test("whatever the body is, an estimate is an answer or a refusal, and leav
     assertEquals(metrics.split("\n").filter((line) => /^sluice_dlp_.*[1-9]$/.test(line)), []);
   });
 });
+
+Deno.test("no request with search costs more than cost_max, however many rounds it takes", async () => {
+  // It bills each character that it reads, writes nine tokens a round, and searches as long as it may, and then for nothing.
+  const provider = loopbackProvider(({ body, text }) => {
+    const call = { name: "web_search", arguments: text.includes("is used up") ? "{}" : '{"query":"q"}' };
+    const calls = [{ id: "c", type: "function", function: call }];
+    return Response.json({
+      choices: [{
+        index: 0,
+        finish_reason: "tool_calls",
+        message: { role: "assistant", content: null, tool_calls: calls },
+      }],
+      usage: { prompt_tokens: JSON.stringify(body.messages).length, completion_tokens: 9 },
+    });
+  });
+  const page = { url: "https://a.test/", title: "A", content: "word ".repeat(2000) };
+  const engine = loopbackProvider(() => Response.json({ results: [page] }));
+  const model = { pricing: { prompt: "0.000001", completion: "0.000004" }, max_completion_tokens: 1000 };
+  const gateway = await testGateway(
+    { p: { api: "openai-chat", url: provider.url, model } },
+    { search: { engine: "searxng", base_url: engine.url, price: "0.01" } },
+  );
+  try {
+    for (const max_uses of [1, 3, 20]) {
+      const body = { ...asked("p/model"), web_search_options: { max_uses, search_context_size: "high" } };
+      const [{ cost_max }] = (await estimate(gateway, body)).candidates;
+      const before = provider.seen.length;
+      const answer = await gateway.post("/v1/chat/completions", body);
+      assertEquals(answer.status, 200, await answer.text());
+      const rounds = provider.seen.length - before;
+      assertEquals(rounds, max_uses + 17);
+      const { data: [{ cost, searches }] } = await gateway.gateway.accounts.generations({ limit: 1 });
+      assertEquals(searches, max_uses);
+      assert(Number(cost) <= Number(cost_max), `${max_uses} searches: ${cost} of ${cost_max}`);
+    }
+  } finally {
+    await gateway.close();
+    await provider.close();
+    await engine.close();
+  }
+});
