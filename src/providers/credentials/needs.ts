@@ -33,6 +33,7 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
       "AWS_EC2_METADATA_SERVICE_ENDPOINT",
       "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
       "AWS_ENDPOINT_URL",
+      "AWS_ENDPOINT_URL_SSO",
       "AWS_ENDPOINT_URL_STS",
       "AWS_PROFILE",
       "AWS_REGION",
@@ -80,9 +81,12 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
 
 /** The files that these needs mean on this machine. */
 export function filesOf({ files, home }: CredentialNeeds, env: Surroundings["env"]): string[] {
-  const surroundings = { env } as Surroundings;
+  const surroundings = { env };
   return [
-    ...files.map((name) => variable(surroundings, name)),
+    ...files.map((name) => {
+      const path = variable(surroundings, name);
+      return path?.startsWith("~/") ? inHome(surroundings, path.slice(2)) : path;
+    }),
     ...home.map((path) => inHome(surroundings, path)),
   ].filter((path) => typeof path === "string");
 }

@@ -13,7 +13,10 @@ export interface Surroundings {
 }
 
 /** A variable that is set to something; empty counts as absent, as in the vendors' own libraries. */
-export function variable({ env }: Surroundings, ...names: readonly string[]): string | undefined {
+export function variable(
+  { env }: Pick<Surroundings, "env">,
+  ...names: readonly string[]
+): string | undefined {
   for (const name of names) {
     const value = env(name);
     if (value !== undefined && value !== "") return value;
@@ -22,7 +25,7 @@ export function variable({ env }: Surroundings, ...names: readonly string[]): st
 }
 
 /** A file in the home folder of the user; null where the environment names no home. */
-export function inHome({ env }: Surroundings, path: string): string | null {
+export function inHome({ env }: Pick<Surroundings, "env">, path: string): string | null {
   const home = env("HOME") || env("USERPROFILE");
   return home ? `${home}/${path}` : null;
 }

@@ -175,8 +175,7 @@ Deno.test("awsCredential() takes what aws configure wrote where no variable says
   assertEquals(await found({ "/home/u/.aws/credentials": `[default]\n${KEYS}` }), "DEFAULT");
   assertEquals(await found({ "/home/u/.aws/config": `[profile default]\n${KEYS}` }), "DEFAULT");
   assertEquals(await found({ "/home/u/.aws/credentials": `[other]\n${KEYS}` }), "INSTANCE");
-  // As a region's default or a sign-in that is not offered.
-  assertEquals(await found({ "/home/u/.aws/config": "[default]\nregion=r\nsso_session=s\n" }), "INSTANCE");
+  assertEquals(await found({ "/home/u/.aws/config": "[default]\nregion=r\nsource_profile=s\n" }), "INSTANCE");
   const named = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${container.origin}/k` };
   assertEquals(await found({ "/home/u/.aws/credentials": `[default]\n${KEYS}` }, named), "CONTAINER");
   const none = await assertRejects(() => signedBy(machine({ HOME: "/home/u", ...NO_METADATA })), Failure);

@@ -3,6 +3,7 @@ import type { Loose } from "../../../exchange/json.ts";
 import { string } from "../../../exchange/json.ts";
 import type { Expiring } from "../renewed_token.ts";
 import type { ServiceClock } from "../service_clock.ts";
+import { type Surroundings, variable } from "../surroundings.ts";
 import { needed } from "../token_service.ts";
 
 export interface AwsKeys {
@@ -13,6 +14,14 @@ export interface AwsKeys {
 
 /** Where keys come from. Asked again whenever the keys that it gave are about to end. */
 export type AwsSource = () => Promise<Expiring<AwsKeys>>;
+
+/** Undefined: the environment names none. */
+export function environmentKeys(surroundings: Surroundings): AwsKeys | undefined {
+  const accessKeyId = variable(surroundings, "AWS_ACCESS_KEY_ID");
+  const secretAccessKey = variable(surroundings, "AWS_SECRET_ACCESS_KEY");
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  return { accessKeyId, secretAccessKey, sessionToken: variable(surroundings, "AWS_SESSION_TOKEN") };
+}
 
 /** Keys as the container and instance services write them: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
 export function keysOf(answer: Loose, service: string, clock: ServiceClock): Expiring<AwsKeys> {

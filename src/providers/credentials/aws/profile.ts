@@ -1,55 +1,139 @@
-/** Profiles of the shared files of AWS's tools: keys, or a role that is assumed from another profile or source. */
-import { inHome, variable } from "../surroundings.ts";
+/**
+ * Profiles of the shared files of AWS's tools: keys, a role that is assumed from another profile or source, a login by single
+ * sign-on. What counts where a profile says several of these is what AWS's own libraries take.
+ */
 import { TokenError } from "../token_service.ts";
-import type { AwsKeys } from "./keys.ts";
 import type { AwsContext } from "./context.ts";
+import { containerSource } from "./container.ts";
+import { instanceSource } from "./instance.ts";
+import { type AwsKeys, type AwsSource, environmentKeys } from "./keys.ts";
+import { profileIn, readSharedFiles, type Section, type SharedFiles } from "./shared_files.ts";
+import { ssoKeys } from "./sso.ts";
+import { assumeRole, assumeRoleWithToken, type RoleRequest, sessionName } from "./sts.ts";
 
-export type Profile = ReadonlyMap<string, string>;
+/** Longest chain of profiles, each of which is assumed from the next. */
+const MOST_PROFILES = 5;
 
-/** All that both files say of a profile; what the credentials file says wins. */
-export async function readProfile(name: string, { surroundings }: AwsContext): Promise<Profile> {
-  const credentials = variable(surroundings, "AWS_SHARED_CREDENTIALS_FILE") ??
-    inHome(surroundings, ".aws/credentials");
-  const config = variable(surroundings, "AWS_CONFIG_FILE") ?? inHome(surroundings, ".aws/config");
-  const files = await Promise.all([config, credentials].map(async (path) => {
-    try {
-      return path === null ? "" : await surroundings.readText(path);
-    } catch {
-      return "";
+/** The keys of a profile, or of the role that it names. */
+export async function profileKeys(name: string, context: AwsContext): ReturnType<AwsSource> {
+  return await keysOfProfile(name, { files: await readSharedFiles(context.surroundings), context, depth: 0 });
+}
+
+/** Null: there is no profile `default`, or it says nothing of a credential. */
+export async function usualProfileKeys(context: AwsContext): Promise<Awaited<ReturnType<AwsSource>> | null> {
+  const files = await readSharedFiles(context.surroundings);
+  const profile = profileIn(files, "default");
+  if (profile === undefined || kindOf(profile) === null) return null;
+  return await keysOfProfile("default", { files, context, depth: 0 });
+}
+
+type Kind = "role" | "keys" | "web identity" | "process" | "sso" | "login";
+
+/** Null: it says nothing of a credential. */
+function kindOf(profile: Section): Kind | null {
+  const role = profile.has("role_arn");
+  if (role && (profile.has("source_profile") || profile.has("credential_source"))) return "role";
+  if (keysIn(profile) !== null) return "keys";
+  if (role && profile.has("web_identity_token_file")) return "web identity";
+  if (profile.has("credential_process")) return "process";
+  if (SSO.some((name) => profile.has(name))) return "sso";
+  return profile.has("login_session") ? "login" : null;
+}
+
+const SSO = ["sso_session", "sso_start_url", "sso_account_id", "sso_region", "sso_role_name"];
+
+interface Reading {
+  files: SharedFiles;
+  context: AwsContext;
+  /** Profiles before this one, of which each is assumed from the next. */
+  depth: number;
+}
+
+async function keysOfProfile(name: string, reading: Reading): ReturnType<AwsSource> {
+  const { files, context: { surroundings }, depth } = reading;
+  const profile = profileIn(files, name);
+  const called = `the AWS profile ${JSON.stringify(name)}`;
+  if (profile === undefined) throw new TokenError(`there is no AWS profile ${JSON.stringify(name)}`);
+  // The token service is asked where the profile says.
+  const context = { ...reading.context, region: profile.get("region") ?? reading.context.region };
+  const keys = keysIn(profile);
+  // The role of a profile is not assumed for another that only takes its keys.
+  if (depth > 0 && keys !== null) return { value: keys, lifeMs: null };
+  switch (kindOf(profile)) {
+    case "role": {
+      if (profile.has("mfa_serial")) throw new TokenError(`${called} asks for a code (mfa_serial)`);
+      const basis = await basisOf(profile, name, { ...reading, context });
+      return await assumeRole(roleOf(profile), basis, context);
     }
-  }));
-  const [ofConfig, ofCredentials] = files.map(sections);
-  const found = new Map([
-    ...(ofConfig.get(`profile ${name}`) ?? (name === "default" ? ofConfig.get(name) : undefined) ?? []),
-    ...(ofCredentials.get(name) ?? []),
-  ]);
-  if (found.size === 0) throw new TokenError(`there is no AWS profile ${JSON.stringify(name)}`);
-  return found;
+    case "keys":
+      return { value: keys!, lifeMs: null };
+    case "web identity":
+      return await assumeRoleWithToken(
+        roleOf(profile),
+        profile.get("web_identity_token_file")!,
+        context,
+      );
+    case "process":
+      throw new TokenError(`${called} names a program (credential_process), and none is run`);
+    case "sso":
+      return await ssoKeys(profile, called, files, context);
+    case "login":
+      throw new TokenError(`${called} is one of aws login (login_session), which is not read`);
+    case null: {
+      const source = profile.get("credential_source");
+      if (depth > 0 && source !== undefined) {
+        return { value: await sourceKeys(source, called, context), lifeMs: null };
+      }
+      throw new TokenError(
+        profile.has("role_arn")
+          ? `${called} names nothing to assume its role with`
+          : `${called} has no keys and no role`,
+      );
+    }
+  }
+
+  function roleOf(profile: Section): RoleRequest {
+    const seconds = profile.get("duration_seconds");
+    return {
+      roleArn: profile.get("role_arn")!,
+      sessionName: profile.get("role_session_name") ?? sessionName(surroundings),
+      externalId: profile.get("external_id"),
+      ...(seconds !== undefined && /^\d{1,6}$/.test(seconds) && { seconds }),
+    };
+  }
+}
+
+/** The keys that a profile's role is assumed with. */
+async function basisOf(profile: Section, name: string, reading: Reading): Promise<AwsKeys> {
+  const called = `the AWS profile ${JSON.stringify(name)}`;
+  const source = profile.get("source_profile");
+  if (source === undefined) {
+    return await sourceKeys(profile.get("credential_source")!, called, reading.context);
+  }
+  const depth = reading.depth + 1;
+  if (depth >= MOST_PROFILES || (source === name && keysIn(profile) === null)) {
+    throw new TokenError(`${called} has too long a chain of source profiles`);
+  }
+  return (await keysOfProfile(source, { ...reading, depth })).value;
+}
+
+async function sourceKeys(source: string, called: string, context: AwsContext): Promise<AwsKeys> {
+  const kind = source.toLowerCase();
+  const environment = environmentKeys(context.surroundings);
+  if (kind === "environment" && environment) return environment;
+  const other = kind === "ecscontainer"
+    ? containerSource(context)
+    : kind === "ec2instancemetadata"
+    ? instanceSource(context)
+    : undefined;
+  if (other === undefined) throw new TokenError(`${called} names nothing to assume its role with`);
+  return (await other()).value;
 }
 
 /** The keys that stand in a profile itself; null: there are none. */
-export function keysInProfile(profile: Profile): AwsKeys | null {
+function keysIn(profile: Section): AwsKeys | null {
   const accessKeyId = profile.get("aws_access_key_id");
   const secretAccessKey = profile.get("aws_secret_access_key");
-  if (!accessKeyId || !secretAccessKey) return null;
-  return { accessKeyId, secretAccessKey, sessionToken: profile.get("aws_session_token") || undefined };
-}
-
-/** Sections of an INI file, as AWS's tools read it. Indented lines are nested settings, of which none matters here. */
-function sections(text: string): Map<string, Map<string, string>> {
-  const found = new Map<string, Map<string, string>>();
-  let current: Map<string, string> | undefined;
-  for (const line of text.split(/\r?\n/)) {
-    if (/^\s*[#;]/.test(line)) continue;
-    const head = /^\s*\[\s*(.*?)\s*\]/.exec(line);
-    if (head) {
-      const name = head[1].replace(/\s+/g, " ").replace(/^(profile )"(.*)"$/, "$1$2");
-      current = found.get(name) ?? new Map();
-      found.set(name, current);
-      continue;
-    }
-    const pair = /^(\S[^=]*?)\s*=\s*(.*?)(?:\s+[#;].*)?$/.exec(line);
-    if (pair) current?.set(pair[1].toLowerCase(), pair[2].trim());
-  }
-  return found;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
+  return { accessKeyId, secretAccessKey, sessionToken: profile.get("aws_session_token") };
 }

@@ -1,10 +1,11 @@
 /** AWS's Security Token Service: keys for a role, in return for a token or for other keys. */
-import { variable } from "../surroundings.ts";
+import { type Surroundings, variable } from "../surroundings.ts";
 import type { Expiring } from "../renewed_token.ts";
 import { askTokenService, TokenError } from "../token_service.ts";
 import { type AwsKeys, keysOfXml } from "./keys.ts";
 import { signedHeaders } from "./signature.ts";
 import type { AwsContext } from "./context.ts";
+import { domainOf } from "./partitions.ts";
 
 const SERVICE = "the token service of AWS";
 
@@ -13,6 +14,12 @@ export interface RoleRequest {
   /** Shown in the account's logs. */
   sessionName: string;
   externalId?: string;
+  /** How long its keys live. Absent: as long as the service usually lets them. */
+  seconds?: string;
+}
+
+export function sessionName(surroundings: Surroundings): string {
+  return variable(surroundings, "AWS_ROLE_SESSION_NAME") ?? "sluice";
 }
 
 export async function assumeRoleWithToken(
@@ -46,6 +53,7 @@ export async function assumeRole(
   const url = endpoint(context);
   const form = roleForm("AssumeRole", role);
   if (role.externalId) form.set("ExternalId", role.externalId);
+  if (role.seconds) form.set("DurationSeconds", role.seconds);
   const body = form.toString();
   const headers = await signedHeaders({ method: "POST", url, body }, keys, {
     service: "sts",
@@ -73,6 +81,5 @@ function roleForm(action: string, { roleArn, sessionName }: RoleRequest): URLSea
 
 function endpoint({ surroundings, region }: AwsContext): string {
   const named = variable(surroundings, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL");
-  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
-  return (named ?? `https://sts.${region}.${domain}`).replace(/\/*$/, "/");
+  return (named ?? `https://sts.${region}.${domainOf(region)}`).replace(/\/*$/, "/");
 }

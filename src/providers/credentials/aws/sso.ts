@@ -1,0 +1,65 @@
+/**
+ * Keys of a profile whose user has signed in with `aws sso login`: the token of that login, which the program leaves in a file,
+ * is exchanged for keys of the profile's role. It is not renewed here; whoever signs in again is found by the next renewal.
+ */
+import { createHash } from "node:crypto";
+import { isObject, number, object, parse, string } from "../../../exchange/json.ts";
+import { inHome, variable } from "../surroundings.ts";
+import { askForJson, needed, TokenError } from "../token_service.ts";
+import type { AwsContext } from "./context.ts";
+import type { AwsSource } from "./keys.ts";
+import type { Section, SharedFiles } from "./shared_files.ts";
+import { domainOf } from "./partitions.ts";
+
+const SERVICE = "the single sign-on service of AWS";
+
+/** @param called the profile, for messages */
+export async function ssoKeys(
+  profile: Section,
+  called: string,
+  { config }: SharedFiles,
+  { surroundings, clock }: AwsContext,
+): ReturnType<AwsSource> {
+  const name = profile.get("sso_session");
+  const session = name === undefined ? profile : config.get(`sso-session ${name}`);
+  if (session === undefined) {
+    throw new TokenError(`${called} names the sso-session ${JSON.stringify(name)}, which is not there`);
+  }
+  const field = (of: Section, key: string) => {
+    const value = of.get(key);
+    if (value === undefined) throw new TokenError(`${called} signs in by single sign-on and has no ${key}`);
+    return value;
+  };
+  const region = field(session, "sso_region");
+  const account = field(profile, "sso_account_id");
+  const role = field(profile, "sso_role_name");
+  // Logins are kept by the name of the session, older ones by their address.
+  const kept = createHash("sha1").update(name ?? field(session, "sso_start_url")).digest("hex");
+  const path = inHome(surroundings, `.aws/sso/cache/${kept}.json`);
+  const text = path === null ? "" : await surroundings.readText(path).catch(() => "");
+  const login = object(parse(text));
+  const token = string(login.accessToken);
+  const ends = Date.parse(string(login.expiresAt) ?? "");
+  if (!token || !(ends > surroundings.now())) {
+    const state = token ? "has ended" : "is not there";
+    throw new TokenError(`the login of ${called} ${state}: run "aws sso login" for it`);
+  }
+  const base = variable(surroundings, "AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL") ??
+    `https://portal.sso.${region}.${domainOf(region)}`;
+  const query = new URLSearchParams({ account_id: account, role_name: role });
+  const answer = await askForJson(`${base.replace(/\/+$/, "")}/federation/credentials?${query}`, {
+    service: SERVICE,
+    headers: { "x-amz-sso_bearer_token": token },
+    clock,
+  });
+  const keys = isObject(answer.roleCredentials) ? answer.roleCredentials : {};
+  const until = number(keys.expiration);
+  return {
+    value: {
+      accessKeyId: needed(keys, "accessKeyId", SERVICE),
+      secretAccessKey: needed(keys, "secretAccessKey", SERVICE),
+      sessionToken: needed(keys, "sessionToken", SERVICE),
+    },
+    lifeMs: until === undefined ? null : until - clock.now(),
+  };
+}
