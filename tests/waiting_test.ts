@@ -37,7 +37,7 @@ const REASONS: Record<string, Record<string, string>> = {
     "setTimeout": "a macrotask between two ticks of its own clock",
   },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
-  "http/resume_test.ts": { "Date.now": "what is kept ends by a clock that the test moves" },
+  "http/resume_rights_test.ts": { "Date.now": "what is kept ends by a clock that the test moves" },
   "manual/served_test.ts": { "node:timers": "tells one turn of the event loop from the next" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",

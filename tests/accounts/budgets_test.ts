@@ -1,73 +1,19 @@
-/** Budgets of teams, sessions and tags: on both databases, over several nodes, and as operators see them. */
+/** Budgets of teams, on both databases and several nodes; and what usage says of teams, sessions and tags. */
 import { assert, assertEquals, assertMatch, assertObjectMatch, assertRejects } from "@std/assert";
-import { ACCOUNTS, CONFIG_KEY, TEAMS } from "../../src/accounts/config.ts";
-import type { AccountsConfig, AdmissionRequest, Key, Reservation } from "../../src/accounts/mod.ts";
 import { Failure } from "../../src/exchange/failure.ts";
-import { onBothEngines, type Place } from "../support/cluster.ts";
-import { StoppedClock } from "../support/time.ts";
-import { codeOf, endOf, NOON, open, requestOf, type Running } from "./support.ts";
+import { codeOf, endOf, requestOf } from "./support.ts";
+import {
+  configWith,
+  DAY,
+  inSession,
+  type Labels,
+  onNodes,
+  secretOf,
+  spendAtOnce,
+  tagged,
+} from "./budget_nodes.ts";
 
-const DAY = 86_400_000;
-const secretOf = (name: string) => `sk_live_${name.repeat(20)}`;
-
-function configWith(
-  keys: Record<string, unknown>[],
-  teams: Record<string, unknown>[] = [],
-): AccountsConfig {
-  return {
-    keys: keys.map((key) => CONFIG_KEY.parse({ secret: secretOf(String(key.name)), ...key })),
-    accounts: ACCOUNTS.parse([{ name: "acme", credits: null }, { name: "labs", credits: "3" }]),
-    accessPolicies: [{ name: "eu", allow: ["mistral/*"], deny: [] }],
-    teams: TEAMS.parse(teams),
-  };
-}
-
-type Labels = NonNullable<AdmissionRequest["labels"]>;
-const inSession = (session: string): { labels: Labels } => ({ labels: { tags: null, session } });
-const tagged = (tags: Record<string, string>): { labels: Labels } => ({ labels: { tags, session: null } });
-
-/** Admits so many at once, of `tokens` cents each, and ends them. Answers what was spent in cents, and why others were not. */
-async function spendAtOnce(
-  nodes: readonly Running[],
-  keys: readonly Key[],
-  { calls, tokens = 1, labels }: { calls: number; tokens?: number; labels?: Labels | null },
-): Promise<{ spent: number; refused: Map<string, number> }> {
-  const open: Reservation[] = [];
-  const refused = new Map<string, number>();
-  await Promise.all(Array.from({ length: calls }, async (_, i) => {
-    const node = nodes[i % nodes.length];
-    try {
-      open.push(await node.admit(requestOf(keys[i % keys.length], tokens, { labels })));
-    } catch (error) {
-      const { code } = error as Failure;
-      refused.set(code, (refused.get(code) ?? 0) + 1);
-    }
-  }));
-  await Promise.all(open.map((reservation) => reservation.settle(endOf({ input: tokens }))));
-  return { spent: open.length * tokens, refused };
-}
-
-onBothEngines(({ name, place }) => {
-  function test(
-    title: string,
-    config: AccountsConfig,
-    count: number,
-    body: (nodes: Running[], here: Place) => Promise<void>,
-  ): void {
-    Deno.test(`${name}: ${title}`, async () => {
-      const here = place();
-      const clock = new StoppedClock(NOON);
-      const nodes: Running[] = [];
-      try {
-        for (let i = 0; i < count; i++) nodes.push(await open(here.open(), config, { clock }));
-        await body(nodes, here);
-      } finally {
-        for (const node of nodes) await node.close();
-        here.remove();
-      }
-    });
-  }
-
+onNodes((test) => {
   test(
     "a key that has come to another team or account while a body came in is bounded and billed as it is now",
     configWith([], [
@@ -113,158 +59,6 @@ onBothEngines(({ name, place }) => {
       const { data } = await node.teams({ limit: 1000 });
       assertEquals(data.length, 700);
       assertEquals(data.filter(({ spend }) => spend?.amount !== "0.00").map(({ name }) => name), ["team7"]);
-    },
-  );
-
-  test(
-    "a session stops at its limit, and tells the agent why; other sessions go on",
-    configWith([{ name: "dev", session_limit: { amount: "0.1" } }]),
-    1,
-    async ([node]) => {
-      const dev = await node.authenticate(secretOf("dev"));
-      assertEquals((await spendAtOnce([node], [dev], { calls: 9, ...inSession("loop") })).spent, 9);
-      const failure = await assertRejects(() => node.admit(requestOf(dev, 2, inSession("loop"))), Failure);
-      assertEquals(failure.code, "api_key_limit_exceeded");
-      assertMatch(
-        failure.message,
-        /This session has reached its spend limit of 0\.10 \(0\.09 spent\).*new session/,
-      );
-      assertEquals(failure.row.retryable, undefined);
-      assertEquals((await spendAtOnce([node], [dev], { calls: 3, ...inSession("other") })).spent, 3);
-      assertEquals((await spendAtOnce([node], [dev], { calls: 50, labels: null })).spent, 50);
-    },
-  );
-
-  test(
-    "a session's budget is remembered when its lease is gone, and by the next process",
-    configWith([{ name: "dev", session_limit: { amount: "0.1", requests_per_minute: 100 } }]),
-    1,
-    async ([node], here) => {
-      const dev = await node.authenticate(secretOf("dev"));
-      await spendAtOnce([node], [dev], { calls: 6, ...inSession("long") });
-      await node.flush();
-      const engine = here.engine();
-      try {
-        const rows = () => engine.query("SELECT id FROM budgets WHERE scope LIKE 'session%'");
-        assertEquals((await rows()).length, 2);
-        node.clock.move(3_600_000);
-        for (let turn = 0; turn < 21; turn++) await node.tick();
-        await node.flush();
-        const { labels } = inSession("another");
-        await spendAtOnce([node], [dev], { calls: 1, labels });
-        await node.flush();
-        const left = await rows();
-        assert(
-          left.length === 2 && left.every(({ id }) => String(id).includes("another")),
-          JSON.stringify(left),
-        );
-      } finally {
-        await engine.close();
-      }
-      assertEquals((await spendAtOnce([node], [dev], { calls: 9, ...inSession("long") })).spent, 4);
-      const next = await open(here.open(), configWith([{ name: "dev", session_limit: { amount: "0.15" } }]), {
-        clock: node.clock,
-      });
-      try {
-        await node.close();
-        const again = await next.authenticate(secretOf("dev"));
-        assertEquals((await spendAtOnce([next], [again], { calls: 30, ...inSession("long") })).spent, 5);
-      } finally {
-        await next.close();
-      }
-    },
-  );
-
-  test(
-    "sessions that are never used again leave no rows, whether they are limited or not",
-    configWith([{ name: "dev", session_limit: { amount: "0.1", requests_per_minute: 100 } }, {
-      name: "free",
-    }]),
-    1,
-    async ([node], here) => {
-      const [dev, free] = [
-        await node.authenticate(secretOf("dev")),
-        await node.authenticate(secretOf("free")),
-      ];
-      const engine = here.engine();
-      const rows = async () =>
-        (await engine.query("SELECT (SELECT COUNT(*) FROM budgets) AS b, (SELECT COUNT(*) FROM leases) AS l"))
-          .map(({ b, l }) => [Number(b), Number(l)])[0];
-      /** A new session with each call. */
-      const crowd = async (key: Key, from: number, count: number) => {
-        for (let i = from; i < from + count; i++) {
-          await spendAtOnce([node], [key], { calls: 1, ...inSession(`s${i}`) });
-        }
-        await node.flush();
-      };
-      try {
-        await crowd(free, 0, 1);
-        await crowd(dev, 0, 1);
-        const [budgets, leases] = await rows();
-        await crowd(free, 1, 100);
-        assertEquals(await rows(), [budgets, leases], "without a limit there is nothing to keep");
-        const left = [];
-        for (let round = 0; round < 3; round++) {
-          await crowd(dev, 1 + round * 100, 100);
-          left.push(await rows());
-          node.clock.move(700_000);
-          for (let turn = 0; turn < 21; turn++) await node.tick();
-          await node.flush();
-        }
-        for (const [b, l] of left) {
-          assert(b <= budgets + 200 && l <= leases + 200, JSON.stringify({ left, budgets, leases }));
-          assert(b > budgets, "a limited session has a budget while it is used");
-        }
-      } finally {
-        await engine.close();
-      }
-    },
-  );
-
-  test(
-    "requests of a session in a minute are bounded, and say when it goes on",
-    configWith([{ name: "dev", session_limit: { requests_per_minute: 5 } }]),
-    1,
-    async ([node]) => {
-      const dev = await node.authenticate(secretOf("dev"));
-      const { spent, refused } = await spendAtOnce([node], [dev], { calls: 12, ...inSession("loop") });
-      assertEquals([spent, refused.get("provider_rate_limited")], [5, 7]);
-      const failure = await assertRejects(() => node.admit(requestOf(dev, 1, inSession("loop"))), Failure);
-      assertMatch(failure.message, /limit of 5 requests a minute\. If an agent is running in a loop/);
-      assertEquals(failure.headers?.["x-should-retry"], "false");
-      assert(failure.retryAfter! > 0);
-      assertEquals((await spendAtOnce([node], [dev], { calls: 5, ...inSession("calm") })).spent, 5);
-      node.clock.move(61_000);
-      assertEquals((await spendAtOnce([node], [dev], { calls: 9, ...inSession("loop") })).spent, 5);
-    },
-  );
-
-  test(
-    "two keys that use one name have two sessions",
-    configWith(["one", "two"].map((name) => ({ name, session_limit: { amount: "0.05" } }))),
-    1,
-    async ([node]) => {
-      const keys = await Promise.all(["one", "two"].map((name) => node.authenticate(secretOf(name))));
-      assertEquals((await spendAtOnce([node], keys, { calls: 30, ...inSession("same") })).spent, 10);
-    },
-  );
-
-  test(
-    "200 calls at once on three nodes spend a session's limit and no more",
-    configWith([{ name: "dev", session_limit: { amount: "0.5" } }]),
-    3,
-    async (nodes) => {
-      const dev = await nodes[0].authenticate(secretOf("dev"));
-      const first = await spendAtOnce(nodes, [dev], { calls: 200, ...inSession("loop") });
-      assert(first.spent <= 50, `${first.spent}`);
-      // What one node held and did not need comes to those that do.
-      let spent = first.spent;
-      for (let round = 0; round < 20 && spent < 50; round++) {
-        for (const node of nodes) await node.tick();
-        nodes[0].clock.move(1100);
-        spent += (await spendAtOnce(nodes, [dev], { calls: 30, ...inSession("loop") })).spent;
-      }
-      assertEquals(spent, 50);
     },
   );
 
@@ -377,58 +171,6 @@ onBothEngines(({ name, place }) => {
       assertEquals(orphan.team?.accessPolicy, "missing");
       // What has nothing to do with its team can still be changed.
       assertObjectMatch(await node.patchKey("made", { team: null }), { team: null });
-    },
-  );
-
-  test(
-    "each value of a tag has a budget of its own, in each period",
-    configWith([{ name: "dev", tag_limits: [{ tag: "customer", amount: "0.05", period: "day" }] }]),
-    1,
-    async ([node]) => {
-      const dev = await node.authenticate(secretOf("dev"));
-      const spend = async (tags: Record<string, string>) =>
-        (await spendAtOnce([node], [dev], { calls: 9, ...tagged(tags) })).spent;
-      assertEquals(await spend({ customer: "acme", env: "x" }), 5);
-      assertEquals(await spend({ customer: "acme", env: "y" }), 0);
-      assertEquals(await spend({ customer: "acme, inc: 100%" }), 5);
-      assertEquals(await spend({ env: "x" }), 9);
-      const failure = await assertRejects(
-        () => node.admit(requestOf(dev, 1, tagged({ customer: "acme" }))),
-        Failure,
-      );
-      assertMatch(failure.message, /spend limit of the tag customer=acme/);
-      node.clock.move(DAY);
-      assertEquals(await spend({ customer: "acme" }), 5);
-    },
-  );
-
-  test(
-    "budgets of tags in all go with their leases, and are remembered",
-    configWith([{ name: "dev", tag_limits: [{ tag: "customer", amount: "0.1", period: "total" }] }]),
-    1,
-    async ([node], here) => {
-      const dev = await node.authenticate(secretOf("dev"));
-      const spend = async (customer: string, calls: number) =>
-        (await spendAtOnce([node], [dev], { calls, ...tagged({ customer }) })).spent;
-      for (let i = 0; i < 20; i++) await spend(`c${i}`, 4);
-      // More than half is told of once, so it is not forgotten.
-      assertEquals(await spend("large", 6), 6);
-      await node.flush();
-      const engine = here.engine();
-      try {
-        const rows = () => engine.query("SELECT id FROM budgets WHERE scope = 'tag'");
-        assertEquals((await rows()).length, 21);
-        node.clock.move(3_600_000);
-        for (let turn = 0; turn < 21; turn++) await node.tick();
-        await node.flush();
-        await spend("another", 1);
-        await node.flush();
-        assertEquals((await rows()).length, 2);
-      } finally {
-        await engine.close();
-      }
-      assertEquals(await spend("c7", 20), 6);
-      assertEquals(await spend("large", 20), 4);
     },
   );
 

@@ -1,11 +1,9 @@
+/** What of an answer is masked, refused or left alone, in each kind of its parts. */
 import { assert, assertEquals } from "@std/assert";
 import { DEFAULT_TYPES } from "../../src/dlp/entities.ts";
 import { collect } from "../../src/exchange/answer.ts";
-import type { Part, TokenLogprob } from "../../src/exchange/part.ts";
+import type { Part } from "../../src/exchange/part.ts";
 import type { Usage } from "../../src/exchange/usage.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
-
 import {
   argumentsOf,
   call,
@@ -13,8 +11,6 @@ import {
   CARD,
   cuts,
   FINISH,
-  type Found,
-  guardOf,
   letters,
   MAIL,
   type Options,
@@ -124,42 +120,6 @@ Deno.test("screenAnswer() joins text blocks, and leaves clean text as it is", as
     const outcome = await screened(singly(...text(pieces)));
     assertEquals(textOf(outcome), clean);
     assertEquals(outcome.found, []);
-  }
-});
-
-Deno.test("screenAnswer() lets the first word and whole words go at once", async () => {
-  const { batches } = await screened(singly(...text(["Hello", " there", " my", " friend"])));
-  const gone = batches.map((batch) =>
-    batch.flatMap((part) => part.type === "text-delta" ? [part.text] : []).join("")
-  );
-  assertEquals(gone.filter((said) => said !== ""), ["Hello", " there", " my", " friend"]);
-});
-
-Deno.test("screenAnswer() lets what no value begins with go with the frame that it came in", async () => {
-  const beginnings = [
-    "Sure!",
-    "Here's",
-    "**",
-    "## ",
-    "```",
-    "- ",
-    '{"',
-    '[{"',
-    "नमस्ते",
-    "\u0645\u0631\u062d\u0628\u0627",
-    "\n\n",
-    "> ",
-    "Oui,",
-  ];
-  for (const said of beginnings) {
-    const { batches } = await screened(singly(...text([said, " and", " more"])));
-    const first = batches.find((batch) => batch.some(({ type }) => type === "text-delta"));
-    assertEquals(first?.flatMap((part) => part.type === "text-delta" ? [part.text] : []), [said], said);
-  }
-  for (const said of ["{}", '{"']) {
-    const { batches } = await screened(singly(...call([said, 'a":1}'])));
-    const first = batches.find((batch) => batch.some(({ type }) => type === "call-delta"));
-    assertEquals(first?.flatMap((part) => part.type === "call-delta" ? [part.text] : []), [said], said);
   }
 });
 
@@ -321,169 +281,6 @@ Deno.test("screenAnswer() masks names of fields that come whole, and refuses nam
   assert(!JSON.stringify(named.parts).includes("4539"), JSON.stringify(named.parts));
 });
 
-Deno.test("screenAnswer() takes log probabilities away that spell out what was masked", async () => {
-  const delta = (text: string): Part => ({
-    type: "text-delta",
-    block: 0,
-    text,
-    logprobs: [{ token: text, logprob: -1, top: [] }],
-  });
-  const { parts } = await screened(singly(
-    { type: "text-start", block: 0, choice: 0 },
-    ...["Mail ", "jane.", "doe@corp", ".example", " now"].map(delta),
-    { type: "text-end", block: 0 },
-  ));
-  assertEquals(JSON.stringify(parts).match(/jane|doe|corp/), null);
-  assertEquals(
-    collect(parts).choices[0].blocks.map((b) => b.type === "text" && b.logprobs?.map((l) => l.token)),
-    [["Mail ", " now"]],
-  );
-});
-
-Deno.test("screenAnswer() lets no token tell what its text does not", async () => {
-  const token = (said: string, more: Partial<TokenLogprob> = {}) => [{
-    token: said,
-    logprob: -1,
-    top: [],
-    ...more,
-  }];
-  const tokens = [`Card `, ...CARD.match(/.{1,5}/g)!, " now"].flatMap((said) => token(said));
-  const deltas: Part[][] = [
-    // All tokens behind their text, as some providers send them.
-    [{ type: "text-delta", block: 0, text: `Card ${CARD} now` }, {
-      type: "text-delta",
-      block: 0,
-      text: "",
-      logprobs: tokens,
-    }],
-    [{ type: "text-delta", block: 0, text: "Hello", logprobs: token(CARD) }],
-    [{ type: "text-delta", block: 0, text: "Hello", logprobs: token("Hello", { top: token(CARD) }) }],
-    [{
-      type: "text-delta",
-      block: 0,
-      text: "Hello",
-      logprobs: token("Hello", { bytes: [...new TextEncoder().encode(CARD)] }),
-    }],
-    [{
-      type: "text-delta",
-      block: 0,
-      text: "Hello",
-      logprobs: token("Hello", { logprob: 4539578763621486 }),
-    }],
-  ];
-  for (const some of deltas) {
-    const { parts } = await screened(singly({ type: "text-start", block: 0, choice: 0 }, ...some, {
-      type: "text-end",
-      block: 0,
-    }));
-    assertEquals(JSON.stringify(parts).match(/4539|5787|52,53,51/), null, JSON.stringify(parts));
-  }
-  const kept: Part = {
-    type: "text-delta",
-    block: 0,
-    text: "Né ",
-    logprobs: [
-      ...token("N", { bytes: [78], top: token("M", { bytes: [77] }) }),
-      ...token("é", { bytes: [195, 169] }),
-      ...token(" "),
-    ],
-  };
-  const { parts } = await screened(singly({ type: "text-start", block: 0, choice: 0 }, kept, {
-    type: "text-delta",
-    block: 0,
-    text: " ",
-  }, { type: "text-end", block: 0 }));
-  assertEquals(parts.find((part) => part.type === "text-delta"), kept);
-});
-
-Deno.test("screenAnswer() goes on masking a value that is longer than it waits for", async () => {
-  const key = `-----BEGIN RSA PRIVATE KEY-----\n${
-    "MIIEowIBAAKCAQEAx7Jz\n".repeat(80)
-  }-----END RSA PRIVATE KEY-----`;
-  for (const step of [1, 7, 64, 300, 5000]) {
-    const said = `key:\n${key}\nthat was it`;
-    const pieces = said.match(new RegExp(`[^]{1,${step}}`, "g"))!;
-    const outcome = await screened(singly(...text(pieces)));
-    assert(!textOf(outcome).includes("MIIE"), `${step}: ${textOf(outcome)}`);
-    assert(textOf(outcome).endsWith("that was it"), `${step}: ${textOf(outcome)}`);
-  }
-});
-
-Deno.test("screenAnswer() lets go what waits when nothing follows, on its clock", async () => {
-  let now = 0;
-  const ticker = new Ticker({ now: () => now });
-  const found: Found[] = [];
-  let more!: () => void;
-  const gate = new Promise<void>((resolve) => more = resolve);
-  async function* source(): AsyncGenerator<readonly Part[]> {
-    yield [START, { type: "text-start", block: 0, choice: 0 }, {
-      type: "text-delta",
-      block: 0,
-      text: "pay 4539 5787",
-    }];
-    await gate;
-    yield [{ type: "text-delta", block: 0, text: " 6362 1486 ok" }, { type: "text-end", block: 0 }, FINISH];
-  }
-  const out = screenAnswer(source(), guardOf({ ticker }, found));
-  const said = (batch: readonly Part[]) => batch.map((part) => "text" in part ? part.text : "").join("");
-  assertEquals(said((await out.next()).value!), "pay ");
-  const late = out.next();
-  await Promise.resolve();
-  now = 300;
-  ticker.tick();
-  assertEquals(said((await late).value!), "4539 5787");
-  more();
-  assertEquals(said((await out.next()).value!), "<CREDIT_CARD_1> ok");
-  assertEquals((await out.next()).done, true);
-  ticker.close();
-  assertEquals(found.map(({ type }) => type), ["CREDIT_CARD"]);
-});
-
-async function* dying(): AsyncGenerator<readonly Part[]> {
-  yield [START, { type: "text-start", block: 0, choice: 0 }, {
-    type: "text-delta",
-    block: 0,
-    text: `Mail ${MAIL}`,
-  }];
-  await Promise.resolve();
-  throw new Error("gone");
-}
-
-Deno.test("screenAnswer() ends held text well when the provider dies, and says so", async () => {
-  for (const [mode, want] of [["mask", "Mail <EMAIL_ADDRESS_1>"], ["block", "Mail "]] as const) {
-    const out: Part[] = [];
-    let message = "";
-    try {
-      for await (const batch of screenAnswer(dying(), guardOf({ answers: mode }, []))) out.push(...batch);
-    } catch (thrown) {
-      message = (thrown as Error).message;
-    }
-    assertEquals(message, "gone");
-    assertEquals(out.map((part) => part.type === "text-delta" ? part.text : "").join(""), want);
-  }
-});
-
-Deno.test("screenAnswer() bills a refused answer whose provider reports nothing, or dies", async () => {
-  async function* source(): AsyncGenerator<readonly Part[]> {
-    yield [START, ...text([`${CARD} and on`])];
-    await Promise.resolve();
-    throw new Error("gone");
-  }
-  const out: Part[] = [];
-  for await (const batch of screenAnswer(source(), guardOf({ answers: "block" }, []))) out.push(...batch);
-  const { usage, choices } = collect(out);
-  assertEquals(choices[0].reason, "content-filter");
-  assertEquals([usage?.input, usage?.output], [10, 7]);
-});
-
-Deno.test("screenAnswer() only tells of findings in mode alert, and holds nothing back", async () => {
-  const said = `Mail ${MAIL} and ${CARD}`;
-  const outcome = await screened(singly(...text(letters(said))), { answers: "alert" });
-  assertEquals(textOf(outcome), said);
-  assertEquals(outcome.batches.length, said.length + 5);
-  assertEquals(outcome.found.map(({ type }) => type), ["EMAIL_ADDRESS", "CREDIT_CARD"]);
-});
-
 Deno.test("screenAnswer() finds stop words of several words and patterns, cut anywhere", async () => {
   const options: Options = {
     types: new Set(),
@@ -538,54 +335,5 @@ Deno.test("screenAnswer() finds the gateway's own secrets whatever they are glue
       assert(!textOf(outcome).includes(OWN), textOf(outcome));
       assertEquals(outcome.found[0].type, "GATEWAY_SECRET");
     }
-  }
-});
-
-Deno.test("screenAnswer() judges a long text of one part as if it had been streamed, and pauses meanwhile", async () => {
-  const filler = "Not a word of this is a secret of anybody. ".repeat(4000);
-  const said = `${filler}${MAIL} ${filler}👩 ${CARD}`;
-  let pauses = 0;
-  const found: Found[] = [];
-  const guard = { ...guardOf({}, found), pause: () => (pauses++, Promise.resolve()) };
-  async function* source() {
-    yield whole(...text([said]));
-  }
-  const parts: Part[] = [];
-  for await (const batch of screenAnswer(source(), guard)) parts.push(...batch);
-  assertEquals(
-    textOf({ parts, batches: [], found }),
-    said.replace(MAIL, "<EMAIL_ADDRESS_1>").replace(CARD, "<CREDIT_CARD_1>"),
-  );
-  assertEquals(found.map(({ type, start }) => [type, start]), [
-    ["EMAIL_ADDRESS", said.indexOf(MAIL)],
-    ["CREDIT_CARD", said.indexOf(CARD)],
-  ]);
-  assert(pauses > 15, `${pauses} pauses`);
-});
-
-Deno.test("screenAnswer() ends an answer that has more findings than are worth masking, and tells of no more", async () => {
-  const mails = Array.from({ length: 60_000 }, (_, i) => `u${i}@corp.example `).join("");
-  const masked = await screened([whole(...text([mails]))]);
-  assertEquals([reasonOf(masked), masked.found.length], ["content-filter", 50_000]);
-  const told = await screened([whole(...text([mails]))], { answers: "alert" });
-  assertEquals([reasonOf(told), told.found.length, textOf(told)], ["stop", 50_000, mails]);
-});
-
-Deno.test("screenAnswer() judges each piece of a long answer a few times, in every mode", async () => {
-  for (const answers of ["alert", "mask", "block"] as const) {
-    const guard = guardOf({ answers }, []);
-    const judge = guard.rules.judge.bind(guard.rules);
-    let units = 0;
-    guard.rules.judge = (text, from) => {
-      units += text.length;
-      return judge(text, from);
-    };
-    const piece = "Not a word of all this. ".repeat(40);
-    const parts = singly(...text(Array<string>(400).fill(piece)));
-    const source = async function* () {
-      for (const batch of parts) yield await Promise.resolve(batch);
-    };
-    for await (const _ of screenAnswer(source(), guard));
-    assert(units < 10 * 400 * piece.length, `${answers}: ${units} units of ${400 * piece.length}`);
   }
 });

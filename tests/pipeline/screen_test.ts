@@ -1,70 +1,21 @@
+/** Screening of requests and answers in each format: modes, policies, mistakes, limits, headers. */
 import { assert, assertEquals } from "@std/assert";
-import { type LoopbackProvider, loopbackProvider, sseResponse } from "../support/provider.ts";
-import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
 import { tellsNumber } from "../support/digits.ts";
-import { shared, sharedTest } from "../support/shared.ts";
-
-const CARD = "4111 1111 1111 1111";
-const MAIL = "jane@corp.example";
-const PATHS = {
-  chat_completions: "/v1/chat/completions",
-  messages: "/v1/messages",
-  responses: "/v1/responses",
-} as const;
-type Format = keyof typeof PATHS;
-const FORMATS = Object.keys(PATHS) as Format[];
-
-// deno-lint-ignore no-explicit-any
-type Loose = any;
-
-/** Says, in pieces of three characters, what `say` makes of the request. */
-function echo(say: (body: Loose) => string): LoopbackProvider {
-  return loopbackProvider(({ body }) => {
-    const text = say(body);
-    const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
-    if (body.stream !== true) {
-      const message = { role: "assistant", content: text };
-      return Response.json({ id: "c", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
-    }
-    const chunk = (fields: unknown) => `data: ${JSON.stringify(fields)}\n\n`;
-    const pieces = text.match(/[^]{1,3}/g) ?? [];
-    return sseResponse([
-      ...pieces.map((content) =>
-        chunk({ id: "c", choices: [{ index: 0, delta: { content }, finish_reason: null }] })
-      ),
-      chunk({ id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
-      chunk({ id: "c", choices: [], usage }),
-      "data: [DONE]\n\n",
-    ]);
-  });
-}
-
-const lastText = (body: Loose): string => {
-  const { content } = body.messages.at(-1);
-  // deno-lint-ignore no-explicit-any
-  return typeof content === "string" ? content : content.map((part: any) => part.text).join("");
-};
-
-async function withGateway(
-  config: Record<string, unknown>,
-  use: (gateway: TestGateway, provider: LoopbackProvider) => Promise<void>,
-  say = lastText,
-): Promise<void> {
-  const provider = echo(say);
-  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, config);
-  try {
-    await use(gateway, provider);
-  } finally {
-    await gateway.close();
-    await provider.close();
-  }
-}
-
-function request(format: Format, text: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  const common = { model: "p/model", ...more };
-  if (format === "responses") return { ...common, input: text };
-  return { ...common, max_tokens: 50, messages: [{ role: "user", content: text }] };
-}
+import {
+  blockOf,
+  CARD,
+  type Format,
+  FORMATS,
+  keyed,
+  lastText,
+  type Loose,
+  MAIL,
+  PATHS,
+  request,
+  withGateway,
+} from "./screening.ts";
 
 /** The frames of a stream that hold JSON, or the answer itself. */
 async function frames(response: Response): Promise<Loose[]> {
@@ -101,10 +52,6 @@ function reportOf(format: Format, all: Loose[]): Loose {
     case "responses":
       return last((frame) => (frame.response ?? frame).details);
   }
-}
-
-function blockOf(format: Format, error: Loose): Loose {
-  return format === "chat_completions" ? error.error.extra : error.error.details;
 }
 
 for (const format of FORMATS) {
@@ -182,13 +129,6 @@ for (const format of FORMATS) {
         assertEquals(response.headers.get("x-svc-dlp-findings"), "1");
       }));
   }
-}
-
-function keyed(mode: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    keys: [{ name: "test", secret: SECRET, dlp_policy: "p" }],
-    dlp_policies: { p: { mode, entity_types: ["EMAIL_ADDRESS"], ...more } },
-  };
 }
 
 Deno.test("screen() lets a call without policy and without plugins.dlp pass untouched", () =>
@@ -287,142 +227,6 @@ Deno.test("screen() refuses a text over the limit before it looks into it", () =
     assertEquals([response.status, (await response.json()).error.code], [413, "text_content_too_large"]);
     assertEquals(provider.seen.length, 0);
   }, () => "ok"));
-
-Deno.test("screen() says of images that they were not scanned, and refuses them where the policy wants that", async () => {
-  const image = (more: object = {}) => ({
-    model: "p/model",
-    messages: [{
-      role: "user",
-      content: [{ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }],
-    }],
-    ...more,
-  });
-  await withGateway(keyed("block"), async (gateway) => {
-    const response = await gateway.post(PATHS.chat_completions, image());
-    await response.body?.cancel();
-    assertEquals([response.status, response.headers.get("x-svc-dlp-unscanned")], [200, "1"]);
-  }, () => "ok");
-  await withGateway({ ...keyed("block"), dlp: { on_unscannable: "block" } }, async (gateway) => {
-    const response = await gateway.post(PATHS.chat_completions, image());
-    const { error } = await response.json();
-    assertEquals([response.status, error.code, error.extra.findings_count], [403, "dlp_violation", 0]);
-    assertEquals(error.extra.unscanned, [{ message_index: 0, location: "content[0].image_url.url" }]);
-  });
-});
-
-Deno.test("a search query is screened before it leaves: masked, or not sent", async () => {
-  for (
-    const [mode, sent] of [["alert", `who is ${MAIL}`], ["mask", "who is <EMAIL_ADDRESS_1>"], ["block", null]]
-  ) {
-    const queries: (string | null)[] = [];
-    const engine = loopbackProvider(({ path }) => {
-      queries.push(new URL(path, "http://x").searchParams.get("q"));
-      return Response.json({ results: [] });
-    });
-    const provider = loopbackProvider((_, nth) => {
-      const call = {
-        id: "c1",
-        type: "function",
-        function: { name: "web_search", arguments: JSON.stringify({ query: `who is ${MAIL}` }) },
-      };
-      return Response.json({
-        id: "c",
-        choices: [{
-          index: 0,
-          message: nth === 0
-            ? { role: "assistant", content: null, tool_calls: [call] }
-            : { role: "assistant", content: "done" },
-          finish_reason: nth === 0 ? "tool_calls" : "stop",
-        }],
-        usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
-      });
-    });
-    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
-      ...keyed(mode!),
-      search: { engine: "searxng", base_url: engine.url },
-    });
-    try {
-      const response = await gateway.post(
-        PATHS.chat_completions,
-        request("chat_completions", "hi", { web_search_options: {} }),
-      );
-      assertEquals((await response.json()).choices[0].message.content, "done");
-      assertEquals(queries, sent === null ? [] : [sent]);
-    } finally {
-      await gateway.close();
-      await provider.close();
-      await engine.close();
-    }
-  }
-});
-
-const FORMAT_OF: Record<string, Format> = {
-  chat: "chat_completions",
-  messages: "messages",
-  responses: "responses",
-};
-const API_OF = {
-  chat_completions: "openai-chat",
-  messages: "anthropic-messages",
-  responses: "openai-responses",
-} as const;
-
-sharedTest(
-  "dlp/locations.json",
-  "screen() finds and masks a value in every place of the three formats",
-  async (t) => {
-    const text = await Deno.readTextFile(shared("dlp/locations.json"));
-    for (const format of FORMATS) {
-      // A provider of the caller's own format gets every field, also those that nobody knows. What it answers is no matter.
-      const provider = loopbackProvider(() => Response.json({ error: { message: "seen" } }, { status: 400 }));
-      const gateway = await testGateway({ p: { api: API_OF[format], url: provider.url } });
-      try {
-        for (const row of JSON.parse(text).filter((row: Loose) => FORMAT_OF[row.format] === format)) {
-          if (row.expect_found === false || row.id === "cc-split-msgs") continue;
-          await t.step(`${row.id}: ${row.note}`, async () => {
-            const entity_types = ["CREDIT_CARD", "EMAIL_ADDRESS"];
-            const post = (mode: string) =>
-              gateway.post(PATHS[format], {
-                ...row.body,
-                model: "p/model",
-                plugins: { dlp: { mode, entity_types } },
-              });
-            const response = await post("block");
-            const error = await response.json();
-            assertEquals([response.status, error.error.code], [403, "dlp_violation"]);
-            const { dlp } = blockOf(format, error);
-            assertEquals(dlp.length, 1);
-            assert(`messages[0].${dlp[0].location}`.includes(row.expect_location), dlp[0].location);
-            assertEquals(provider.seen.length, 0);
-            const masked = await post("mask");
-            await masked.body?.cancel();
-            // Signed reasoning and numbers cannot be masked, so they are refused.
-            if (masked.status !== 403) {
-              assertEquals(provider.seen.length, 1);
-              const sent = JSON.stringify(provider.seen.splice(0)[0].body);
-              const read = decodedToo(sent);
-              assert(!tellsNumber(read, CARD) && !read.includes("jane.doe@"), sent);
-            }
-          });
-        }
-      } finally {
-        await gateway.close();
-        await provider.close();
-      }
-    }
-  },
-);
-
-/** A text and what its base64 runs hold. */
-function decodedToo(text: string): string {
-  return text + [...text.matchAll(/[A-Za-z0-9+/]{16,}={0,2}/g)].map(([run]) => {
-    try {
-      return atob(run);
-    } catch {
-      return "";
-    }
-  }).join(" ");
-}
 
 Deno.test("screen()'s headers stand on refusals too, before and at the provider", async () => {
   const provider = loopbackProvider(() => new Response("{}", { status: 500 }));

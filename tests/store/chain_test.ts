@@ -2,19 +2,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
-import { type LedgerProof, verify } from "../../src/store/care/mod.ts";
 import { contentOf } from "../../src/store/chain/links.ts";
-import type { Query } from "../../src/store/engine.ts";
-import { encodeRecord, type Generation, type Store } from "../../src/store/mod.ts";
+import { encodeRecord, type Generation } from "../../src/store/mod.ts";
 import { contentOfRow, decodeRecord } from "../../src/store/records.ts";
-import { onBothEngines, type Place } from "../support/cluster.ts";
-import { registerNode010, restore010 } from "../support/released.ts";
-import { generation, NOW } from "./samples.ts";
-
-const KEY = "key of the chains";
-const DAY = 86_400_000;
-
-const PLAIN: Generation = generation("gen_plain");
+import { NOW } from "./samples.ts";
+import { DAY, fill, kinds, onLedger, PLAIN, summed } from "./ledger_bench.ts";
 
 /** What is recorded of a call whose node seems to have died. */
 const PRESUMED: Partial<Generation> = {
@@ -71,76 +63,7 @@ Deno.test("contentOf() is the same whether a later release's columns are missing
   assertEquals(contentOf('["a",",null"]'), '["a",",null"]');
 });
 
-onBothEngines(({ name, place }) => {
-  interface Bench {
-    store: Store;
-    here: Place;
-    /** Records of a node, in one transaction. */
-    record(node: string, ...records: Partial<Generation>[]): Promise<void>;
-    proof(key?: string): Promise<LedgerProof>;
-    /** What somebody does with the database alone. */
-    behind(work: (query: Query) => Promise<unknown>): Promise<void>;
-  }
-
-  /** @param older a node of 0.1.0 works on the store, too */
-  function test(title: string, body: (bench: Bench) => Promise<void>, { older = false } = {}): void {
-    Deno.test(`${name}: ${title}`, async () => {
-      const here = place();
-      if (older) {
-        await restore010(here, { rows: false });
-        const engine = here.engine();
-        await registerNode010(engine);
-        await engine.close();
-      }
-      const store = here.open();
-      try {
-        await store.prepare();
-        store.chainWith(KEY);
-        let count = 0;
-        const seqs = new Map<string, number>();
-        await body({
-          store,
-          here,
-          async record(node, ...records) {
-            if (!seqs.has(node)) await store.registerNode(node);
-            const seq = (seqs.get(node) ?? 0) + 1;
-            seqs.set(node, seq);
-            const encoded = records.map((more) => encodeRecord({ ...PLAIN, id: `gen_${++count}`, ...more }));
-            await store.sync({ node, seq, now: NOW, records: encoded, leases: [] });
-          },
-          proof: (key = KEY) => verify(here.address, () => Promise.resolve(key)),
-          async behind(work) {
-            const engine = here.engine();
-            try {
-              await work(engine.query);
-            } finally {
-              await engine.close();
-            }
-          },
-        });
-      } finally {
-        await store.close();
-        here.remove();
-      }
-    });
-  }
-
-  /** Two nodes, two days, three transactions each. */
-  async function fill({ record }: Bench): Promise<void> {
-    for (let round = 0; round < 3; round++) {
-      await record("node_a", {}, { created: NOW - DAY }, { created: NOW - 5 });
-      await record("node_b", { created: NOW + 7 }, { created: NOW - DAY + round });
-    }
-  }
-
-  const kinds = (proof: LedgerProof) =>
-    proof.shown.filter((fault) => !fault.kind.startsWith("sums "))
-      .map((
-        fault,
-      ) => [fault.kind, "node" in fault ? fault.node : null, "position" in fault ? fault.position : null]);
-  const summed = (proof: LedgerProof) =>
-    proof.shown.flatMap((fault) => fault.kind === "sums differ" ? [fault.column] : []).sort();
-
+onLedger((test) => {
   test("an untouched ledger is intact, and another key proves nothing", async (bench) => {
     await fill(bench);
     const proof = await bench.proof();

@@ -7,87 +7,11 @@ import { readCaller } from "../../corpus/caller.ts";
 import { checkConverseRequest } from "../../corpus/check_converse_request.ts";
 import { checkMessagesRequest } from "../../corpus/check_messages_request.ts";
 import { checkRequest as checkGeminiRequest } from "../../formats/gemini/request_checker.ts";
-import { binaryOf } from "../../support/event_stream.ts";
 import { SECRET } from "../../support/gateway.ts";
-import { type Caller, CALLERS, read } from "../../support/scenarios.ts";
+import { CALLERS } from "../../support/scenarios.ts";
 import { cloud } from "../credentials/cloud.ts";
 import { answerOf, bedrock, models, type Rig, rig, type Seen } from "./impostors.ts";
-
-// deno-lint-ignore no-explicit-any
-type Any = any;
-
-const PATHS = {
-  chat_completions: "/v1/chat/completions",
-  messages: "/v1/messages",
-  responses: "/v1/responses",
-};
-const IDS = ["call_1", "call_2"];
-const PROOF = "UFJPT0Y=";
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } } };
-
-function question(caller: Caller, model: string, stream: boolean): Any {
-  const tools = ["weather", "clock"];
-  switch (caller) {
-    case "chat_completions":
-      return {
-        model,
-        stream,
-        messages: [{ role: "user", content: "Hi" }],
-        tools: tools.map((name) => ({ type: "function", function: { name, parameters: PARAMETERS } })),
-      };
-    case "messages":
-      return {
-        model,
-        stream,
-        max_tokens: 4000,
-        messages: [{ role: "user", content: "Hi" }],
-        tools: tools.map((name) => ({ name, input_schema: PARAMETERS })),
-      };
-    case "responses":
-      return {
-        model,
-        stream,
-        input: [{ role: "user", content: "Hi" }],
-        tools: tools.map((name) => ({ type: "function", name, parameters: PARAMETERS })),
-      };
-  }
-}
-
-/** The answer sent back with results of its calls. */
-function next(caller: Caller, asked: Any, answer: Any): Any {
-  switch (caller) {
-    case "chat_completions":
-      return {
-        ...asked,
-        messages: [
-          ...asked.messages,
-          answer.choices[0].message,
-          ...IDS.map((id) => ({ role: "tool", tool_call_id: id, content: "R" })),
-        ],
-      };
-    case "messages":
-      return {
-        ...asked,
-        messages: [
-          ...asked.messages,
-          { role: "assistant", content: answer.content },
-          {
-            role: "user",
-            content: IDS.map((id) => ({ type: "tool_result", tool_use_id: id, content: "R" })),
-          },
-        ],
-      };
-    case "responses":
-      return {
-        ...asked,
-        input: [
-          ...asked.input,
-          ...answer.output,
-          ...IDS.map((id) => ({ type: "function_call_output", call_id: id, output: "R" })),
-        ],
-      };
-  }
-}
+import { type Any, next, PATHS, PROOF, question } from "./two_turns.ts";
 
 /** Two turns of a conversation by every caller; what the cloud saw of each. */
 async function converses(gateway: Rig, model: string, seen: Seen[]): Promise<Seen[]> {
@@ -292,76 +216,6 @@ Deno.test("Azure: OpenAI's APIs and Claude in Foundry, with a key", async () => 
   }
 });
 
-Deno.test("Claude's proof passes between the clouds that have Anthropic's API, and never to Converse", async () => {
-  await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "full"));
-  await using gateway = await rig({
-    providers: {
-      bedrock: { region: "eu-central-1", base_url: aws.origin },
-      azure: { resource: "r", base_url: aws.origin, api_key: "k" },
-    },
-    models: models([
-      { provider: "bedrock", model: "anthropic.claude-sonnet-4-5-v1:0", api: "anthropic-messages" },
-      { provider: "bedrock", model: "anthropic.claude-opus-4-7", api: "anthropic-messages" },
-      { provider: "bedrock", model: "anthropic.claude-sonnet-4-5-v1:0" },
-    ]),
-  }, { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" });
-  for (const caller of CALLERS) {
-    for (
-      const [from, to, carried] of [["m/0", "m/1", true], ["m/1", "m/0", true], ["m/0", "m/2", false], [
-        "m/2",
-        "m/0",
-        false,
-      ]] as const
-    ) {
-      const asked = question(caller, from, false);
-      const { text } = await gateway.ask(PATHS[caller], asked);
-      const { status, text: said } = await gateway.ask(
-        PATHS[caller],
-        next(caller, { ...asked, model: to }, JSON.parse(text)),
-      );
-      assertEquals(status, 200, said);
-      assertEquals(aws.seen.at(-1)!.body.includes(PROOF), carried, `${caller} ${from} ${to}`);
-    }
-  }
-});
-
-Deno.test("a caller who leaves in the middle of a binary stream pays for all of it", async () => {
-  const all = binaryOf(read("full", "converse.sse")!);
-  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-  await using upstream = cloud(() =>
-    new Response(
-      new ReadableStream({
-        async start(controller) {
-          controller.enqueue(all.slice(0, 500));
-          await left;
-          controller.enqueue(all.slice(500));
-          controller.close();
-        },
-      }),
-      { headers: { "content-type": "application/vnd.amazon.eventstream" } },
-    )
-  );
-  await using gateway = await rig({
-    providers: { bedrock: { region: "eu-central-1", base_url: upstream.origin, api_key: "k" } },
-    models: models([{ provider: "bedrock", model: "m" }]),
-  }, {});
-  const response = await gateway.gateway.handle(
-    new Request("http://gateway/v1/messages", {
-      method: "POST",
-      headers: { "x-api-key": SECRET },
-      body: JSON.stringify({ ...question("messages", "m/0", true) }),
-    }) as never,
-  );
-  const reader = response.body!.getReader();
-  assert((await reader.read()).value!.length > 0);
-  const over = reader.cancel();
-  leave();
-  await over;
-  await gateway.gateway.idle();
-  const { data: [record] } = await gateway.gateway.accounts.generations({});
-  assertEquals([record.status, record.usage?.input_tokens, record.cost], ["completed", 30, "0.00007"]);
-});
-
 Deno.test("a service tier goes to no Claude of a cloud whose address names the model", async () => {
   await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "plain_text"));
   await using gateway = await rig({
@@ -379,30 +233,4 @@ Deno.test("a service tier goes to no Claude of a cloud whose address names the m
     assertEquals([status, headers.get("x-svc-dropped")], [200, "service_tier"]);
   }
   assertFalse(aws.seen.some(({ body }) => body.includes("service_tier")));
-});
-
-Deno.test("numbers beyond 2^53 in arguments pass through Converse in both directions", async () => {
-  const digits = "123456789012345678901234567890";
-  await using aws = cloud(() =>
-    new Response(
-      `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{"n":${digits}}}}]}},` +
-        `"stopReason":"tool_use","usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}`,
-      { headers: { "content-type": "application/json" } },
-    )
-  );
-  await using gateway = await rig({
-    providers: { bedrock: { region: "eu-central-1", base_url: aws.origin, api_key: "k" } },
-    models: models([{ provider: "bedrock", model: "m" }]),
-  }, {});
-  const call = { id: "c", type: "function", function: { name: "f", arguments: `{"n":${digits}}` } };
-  const { text } = await gateway.ask(PATHS.chat_completions, {
-    model: "m/0",
-    messages: [
-      { role: "user", content: "Hi" },
-      { role: "assistant", content: null, tool_calls: [call] },
-      { role: "tool", tool_call_id: "c", content: "R" },
-    ],
-  });
-  assertEquals(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments, `{"n":${digits}}`);
-  assert(aws.seen[0].body.includes(`"input":{"n":${digits}}`), aws.seen[0].body);
 });
