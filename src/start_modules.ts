@@ -71,7 +71,7 @@ import "./formats/chat_completions/leaves.ts"; import "./formats/chat_completion
 import "./formats/chat_completions/mod.ts"; import "./formats/chat_completions/read_answer.ts";
 import "./formats/chat_completions/reasoning.ts"; import "./formats/chat_completions/usage.ts";
 import "./formats/chat_completions/write_answer.ts";
-import "./formats/check_tools.ts"; import "./formats/decode_failure.ts";
+import "./formats/check_tools.ts"; import "./formats/claude_rules.ts"; import "./formats/decode_failure.ts";
 import "./formats/decode_overflow.ts"; import "./formats/decode_search.ts"; import "./formats/effort.ts";
 import "./formats/encode_dropped.ts"; import "./formats/enumerations.ts"; import "./formats/field_names.ts";
 import "./formats/format.ts"; import "./formats/frame_value.ts"; import "./formats/json_literal.ts";
@@ -124,9 +124,10 @@ import "./pipeline/split_secrets.ts"; import "./pipeline/steps.ts"; import "./pi
 import "./pipeline/whole_parts.ts";
 import "./providers/apis/anthropic_messages.ts"; import "./providers/apis/bedrock_converse.ts";
 import "./providers/apis/chat_dialects.ts"; import "./providers/apis/demo.ts";
-import "./providers/apis/framing.ts"; import "./providers/apis/gemini.ts"; import "./providers/apis/mod.ts";
-import "./providers/apis/openai.ts"; import "./providers/apis/openai_chat.ts";
-import "./providers/apis/openai_responses.ts"; import "./providers/apis/vendor_lists.ts";
+import "./providers/apis/forced_calls.ts"; import "./providers/apis/framing.ts";
+import "./providers/apis/gemini.ts"; import "./providers/apis/mod.ts"; import "./providers/apis/openai.ts";
+import "./providers/apis/openai_chat.ts"; import "./providers/apis/openai_responses.ts";
+import "./providers/apis/vendor_lists.ts";
 import "./providers/breaker.ts";
 import "./providers/clouds/azure.ts"; import "./providers/clouds/bedrock.ts";
 import "./providers/clouds/claude.ts"; import "./providers/clouds/cloud.ts";

@@ -70,7 +70,7 @@ const item = z.union([
   z.strictObject({ type: z.literal("custom_tool_call_output"), call_id: CALL_ID, output }),
   z.strictObject({
     type: z.literal("reasoning"),
-    id: z.string().startsWith("rs_"),
+    id: z.string().startsWith("rs_").optional(),
     summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
     encrypted_content: z.string().min(1),
   }),
@@ -173,8 +173,10 @@ export function checkResponsesRequest(sent: unknown): ResponsesBody {
       answered.add(one.call_id);
     } else if (one.type === "reasoning") {
       const next = body.input[i + 1];
+      // By its id it asks for the item that it was given with; recorded requests without ids were taken.
       const follows = next !== undefined &&
-        (next.type?.endsWith("_call") === true || ("role" in next && next.role === "assistant"));
+        (next.type?.endsWith("_call") === true || (one.id === undefined && next.type === "reasoning") ||
+          ("role" in next && next.role === "assistant" && (one.id === undefined || "id" in next)));
       must(follows, "reasoning without its required following item");
     }
   });

@@ -1,5 +1,6 @@
 /** Small print of requests that used to get lost between two formats. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
 import { searchTool } from "../../src/pipeline/search_prompts.ts";
 import { convert, decode, encode } from "./conversions.ts";
@@ -24,13 +25,75 @@ Deno.test("reasoning items in a row all go back to a provider of responses", () 
   ];
   const { body } = convert("responses", { input }, "responses", "gpt-5-mini");
   // What follows nothing belongs to nothing.
-  assertEquals((body.input as Loose[]).map((i) => i.id ?? i.type ?? i.role), [
+  assertEquals((body.input as Loose[]).map((i) => i.encrypted_content ?? i.type ?? i.role), [
     "user",
-    "rs_1",
-    "rs_2",
+    "E1",
+    "E2",
     "function_call",
     "function_call_output",
   ]);
+});
+
+/** Recorded at OpenAI: with an id and a message without one behind it 400, eight times 200 without the id. */
+Deno.test("reasoning goes back without its id where other words follow than those that came with it", () => {
+  const reasoning = (n: number) => ({
+    type: "reasoning",
+    id: `rs_${n}`,
+    summary: [],
+    encrypted_content: "E",
+  });
+  const message = (more: Loose) => ({
+    ...more,
+    role: "assistant",
+    content: [{ type: "output_text", text: "Ok", annotations: [] }],
+  });
+  const call = (more: Loose) => [
+    { type: "function_call", call_id: "c", name: "f", arguments: "{}", ...more },
+    { type: "function_call_output", call_id: "c", output: "1" },
+  ];
+  const search = { type: "svc:web_search", id: "ws_1", status: "completed", action: { type: "search" } };
+  const ids = (...between: Loose[]) => {
+    const { body } = convert("responses", { input: [ASK, ...between, ASK] }, "responses", "gpt-5-mini");
+    return (body.input as Loose[]).filter((i) => i.type === "reasoning").map((i) => i.id ?? null);
+  };
+  assertEquals(ids(reasoning(1), message({})), [null]);
+  assertEquals(ids(reasoning(1), message({ id: "msg_1", type: "message", status: "completed" })), ["rs_1"]);
+  // As recorded, twice.
+  assertEquals(ids(reasoning(1), ...call({})), ["rs_1"]);
+  assertEquals(ids(reasoning(1), ...call({ id: "fc_1" })), ["rs_1"]);
+  // What came behind the first was a search of the gateway's, which no history holds.
+  assertEquals(ids(reasoning(1), search, reasoning(2), message({ id: "msg_1", type: "message" })), [
+    null,
+    "rs_2",
+  ]);
+});
+
+Deno.test("the output of a function may come without its call", () => {
+  for (const call_id of [undefined, null]) {
+    const output = {
+      type: "function_call_output",
+      name: "clock",
+      output: "It is noon",
+      ...(call_id === null && { call_id }),
+    };
+    const input = [ASK, output, ASK];
+    const own = convert("responses", { input }, "responses", "gpt-5-mini").body as Any;
+    assertEquals(own.input[1], { type: "function_call_output", name: "clock", output: "It is noon" });
+    for (
+      const [target, model] of [
+        ["chat_completions", "gpt-4o"],
+        ["messages", "claude-haiku-4-5"],
+        ["gemini", "gemini-2.5-pro"],
+        ["converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+      ] as const
+    ) {
+      const written = JSON.stringify(convert("responses", { input }, target, model).body);
+      assertStringIncludes(written, "It is noon");
+      assertStringIncludes(written, "clock");
+    }
+  }
+  const custom = { type: "custom_tool_call_output", output: "x" };
+  assertThrows(() => decode("responses", { model: "acme/one", input: [ASK, custom] }), Failure, "call_id");
 });
 
 const CUSTOM = {

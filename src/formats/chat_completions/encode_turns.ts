@@ -218,7 +218,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       const content = carried.splice(0).concat(turn.content).flatMap((c): Content[] => {
         if (c.type !== "result") return [c];
         return results.taken(c) ? [] : [
-          { type: "text", text: `Result of tool ${c.name ?? c.callId}:\n${resultText(c)}` },
+          { type: "text", text: `Result of tool ${c.name ?? c.callId}`.trim() + `:\n${resultText(c)}` },
           ...c.content.filter((inner) => !speaks(inner)),
         ];
       });

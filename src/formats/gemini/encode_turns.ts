@@ -88,7 +88,10 @@ function userParts(content: readonly Content[]): WirePart[] {
         return [{ text: [c.title, c.url, "", ...c.texts].join("\n") }];
       case "result":
         // Its call is not in the history, and Gemini refuses a response without one.
-        return [{ text: `Result of the tool call ${c.callId}:` }, ...userParts(c.content)];
+        return [
+          { text: `${`Result of the tool call ${c.callId || c.name || ""}`.trim()}:` },
+          ...userParts(c.content),
+        ];
       default:
         return [];
     }

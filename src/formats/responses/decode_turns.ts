@@ -199,7 +199,9 @@ class ItemReader implements Input {
   }
 
   #result(item: Loose, loc: Path): void {
-    const callId = this.#string(item, "call_id", loc);
+    // The types let the output of a function come without its call; the text stands for itself then.
+    const alone = item.type === "function_call_output" && (item.call_id ?? null) === null;
+    const callId = alone ? "" : this.#string(item, "call_id", loc);
     if (callId === undefined) return;
     const { output } = item;
     let content: Content[] = [];

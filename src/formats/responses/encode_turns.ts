@@ -144,12 +144,22 @@ class ItemWriter {
   }
 
   #result(c: ResultContent): void {
+    // The types let a result come without its call, and OpenAI knows what to make of it.
+    if (this.#own && c.callId === "" && !this.#calls.has("")) {
+      const { call_id: _, ...wire } = this.#output(c);
+      this.items.push({ ...wire, type: "function_call_output" });
+      return;
+    }
     if (!this.#calls.has(c.callId) || (!this.#own && this.#answered.has(c.callId))) {
       const head = { type: "text", text: `Result of ${c.name ?? "a tool"}:` } as const;
       this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#own) });
       return;
     }
     this.#answered.add(c.callId);
+    this.items.push(this.#output(c));
+  }
+
+  #output(c: ResultContent): Loose {
     const onlyText = c.content.every((part) => part.type === "text");
     let output: unknown;
     if (c.isError && onlyText && plainText(c.content).trim() === "") {
@@ -162,7 +172,7 @@ class ItemWriter {
       output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
     }
     const type = this.#calls.get(c.callId) ? "custom_tool_call_output" : "function_call_output";
-    this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: c.callId, output });
+    return { ...extraOf(c.extra, "responses"), type, call_id: c.callId, output };
   }
 
   /** An item of a kind without a word. One that calls something may be answered like any other call. */
@@ -191,15 +201,25 @@ class ItemWriter {
 
 /**
  * Sealed reasoning belongs to the words or the call behind it, and is refused where they are gone. Several in a row, as a
- * model gives them that thinks in steps, belong to the same words.
+ * model gives them that thinks in steps or between searches, belong to the same words.
+ *
+ * By its id OpenAI asks for the very item that came behind it: "reasoning was provided without its required following
+ * item". Without an id it takes any, so the id stays out before words without an id of theirs, and before other reasoning.
  */
 function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
+  const kept: Loose[] = [];
   let followed = false;
-  return items.toReversed().filter((item) => {
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i];
     if (item.type !== "reasoning") followed = isOutput(item);
-    else if (item.encrypted_content !== null) return followed;
-    return true;
-  }).reverse();
+    else if (item.encrypted_content !== null) {
+      if (!followed) continue;
+      const next = kept.at(-1)!;
+      if (next.type === "reasoning" || (next.role !== undefined && next.id === undefined)) delete item.id;
+    }
+    kept.push(item);
+  }
+  return kept.reverse();
 }
 
 function isMedia(c: Content): c is ImageContent | DocumentContent | AudioContent {

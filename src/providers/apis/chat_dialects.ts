@@ -10,6 +10,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
+import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
 
 type Role = "system" | "user" | "assistant" | "tool";
 
@@ -36,7 +37,16 @@ interface ChatDialect {
   readonly nineLetters?: true;
   /** Files are `document_url`. */
   readonly documentUrl?: true;
+  /** Its models refuse a demand for a call while they think. */
+  readonly forced?: ForcedCalls;
 }
+
+const KIMI: ForcedCalls = {
+  quiet: /k2\.[56]/i,
+  off: ["thinking", { type: "disabled" }],
+  always: /k2\.[7-9]|k2-thinking/i,
+  unnamed: /k[3-9]/i,
+};
 
 /** By the name of the preset. */
 const DIALECTS: Readonly<Record<string, ChatDialect>> = {
@@ -124,15 +134,21 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     noDeveloper: true,
     oneAnswer: true,
     plainText: true,
+    forced: { quiet: /v[4-9]/i, off: ["thinking", { type: "disabled" }] },
   },
-  alibaba: { host: /(?:^|\.)aliyuncs\.com$/, olderCap: true, noDeveloper: true },
+  alibaba: {
+    host: /(?:^|\.)aliyuncs\.com$/,
+    olderCap: true,
+    noDeveloper: true,
+    forced: { quiet: /^qwen3\.\d(?!.*thinking)/i, off: ["enable_thinking", false] },
+  },
   cohere: { host: /(?:^|\.)cohere\.(?:ai|com)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   deepinfra: { host: /(?:^|\.)deepinfra\.com$/, olderCap: true, noDeveloper: true },
   fireworks: { host: /(?:^|\.)fireworks\.ai$/, noDeveloper: true },
   huggingface: { host: /^router\.huggingface\.co$/, olderCap: true, noDeveloper: true },
   llamacpp: { olderCap: true, noDeveloper: true, oneAnswer: true },
   lmstudio: { host: /^(?:localhost|127\.0\.0\.1):1234$/, olderCap: true, noDeveloper: true, oneAnswer: true },
-  moonshot: { host: /^api\.moonshot\.(?:ai|cn)$/, noDeveloper: true },
+  moonshot: { host: /^api\.moonshot\.(?:ai|cn)$/, noDeveloper: true, forced: KIMI },
   nebius: { host: /(?:^|\.)nebius\.com$/, noDeveloper: true },
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },
   ollama: { host: /^(?:localhost|127\.0\.0\.1):11434$/, olderCap: true, noDeveloper: true, oneAnswer: true },
@@ -162,7 +178,7 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
     // Tools of another kind than functions are OpenAI's alone.
     toolForms: (from) => from === "chat_completions" ? OWN_FUNCTIONS : FUNCTIONS,
     ...(dialect.oneAnswer && { severalAnswers: () => false }),
-    finish: (request, _model, prompt) => speak(request, dialect, prompt),
+    finish: (request, model, prompt) => speak(request, dialect, { prompt, model }),
   };
   spoken.set(dialect, made);
   return made;
@@ -193,7 +209,7 @@ const NAMED: Readonly<Record<string, NamedField>> = {
 function speak(
   { body, headers, dropped }: ProviderRequest,
   dialect: ChatDialect,
-  prompt: Prompt,
+  { prompt, model }: { prompt: Prompt; model: string },
 ): ProviderRequest {
   const { olderCap, renamed = {}, refused = [], values = {} } = dialect;
   const lost = new Set(dropped);
@@ -216,6 +232,9 @@ function speak(
     if (body[field] !== undefined && !values[field].includes(body[field])) drop(field);
   }
   chooseTools(body);
+  if (dialect.forced) {
+    fitForcedCall(body, model, dialect.forced, (field) => lost.add(fieldName(field, prompt)));
+  }
   body.messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lost));
   return { body, headers, dropped: [...lost] };
 }

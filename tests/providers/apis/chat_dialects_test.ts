@@ -19,20 +19,20 @@ type Any = any;
 const CHAT = apiNamed("openai-chat");
 
 /** A caller's request as the server gets it, and what it was not told. */
-function told(preset: string, caller: Caller, body: Any): { body: Any; dropped: string[] } {
+function told(preset: string, caller: Caller, body: Any, model = "m"): { body: Any; dropped: string[] } {
   const api = inDialect(CHAT, preset, "https://up.example/v1");
   const prompt = decode(caller, { model: "acme/one", ...body });
   const flat = flattenTools(prompt, api.toolForms(prompt.format)).prompt;
   // Of several answers each is a call of its own.
   const one = api.severalAnswers(flat.stream, flat.n ?? 1) ? flat : { ...flat, n: undefined };
   const encoded = PROVIDER_FORMATS.chat_completions.encodeRequest(one, {
-    model: "m",
+    model,
     stream: flat.stream,
     maxOutput: null,
     features: new Set(["tools", "reasoning", "structured_outputs", "response_format"]),
     efforts: null,
   });
-  const request = api.finish ? api.finish(encoded, "m", one) : encoded;
+  const request = api.finish ? api.finish(encoded, model, one) : encoded;
   return { body: JSON.parse(JSON.stringify(request.body)), dropped: request.dropped };
 }
 
@@ -180,6 +180,87 @@ Deno.test("DeepSeek: lists of texts are one string", () => {
     "ab",
     "c\n\nd",
   ]);
+});
+
+/** What each server said to these, and to which it does not object. */
+const FORCED = [
+  ["moonshot", "kimi-k2.6", "thinking", { type: "disabled" }],
+  ["moonshot", "kimi-k2.5", "thinking", { type: "disabled" }],
+  ["deepseek", "deepseek-v4-flash", "thinking", { type: "disabled" }],
+  ["alibaba", "qwen3.5-plus", "enable_thinking", false],
+] as const;
+
+const TOOLS = ["look", "ask"].map((name) => ({ type: "function", function: { name } }));
+const LOOK = { type: "function", function: { name: "look" } };
+
+Deno.test("models that would think are told not to where a call is demanded", () => {
+  const ask = [{ role: "user", content: "Hi" }];
+  for (const [preset, model, field, off] of FORCED) {
+    const send = (more: Any, caller: Caller = "chat_completions") =>
+      told(preset, caller, { messages: ask, tools: TOOLS, ...more }, model);
+    for (const tool_choice of ["required", LOOK]) {
+      const { body, dropped } = send({ tool_choice });
+      assertEquals([body.tool_choice, body[field], dropped], [tool_choice, off, []]);
+      const wished = send({ tool_choice, reasoning_effort: "high" });
+      assertEquals([wished.body[field], wished.body.reasoning_effort, wished.dropped], [
+        off,
+        undefined,
+        ["reasoning_effort"],
+      ]);
+    }
+    for (const tool_choice of ["auto", "none", undefined]) {
+      assertEquals(field in send({ tool_choice }).body, false);
+    }
+    const own = field === "thinking" ? { type: "enabled" } : true;
+    assertEquals(send({ tool_choice: "required", [field]: own }).body[field], own);
+    const other = send({
+      max_tokens: 4000,
+      tools: [{ name: "look", input_schema: { type: "object" } }],
+      tool_choice: { type: "any" },
+      thinking: { type: "enabled", budget_tokens: 2000 },
+    }, "messages");
+    assertEquals([other.body.tool_choice, other.body[field], other.dropped], ["required", off, ["thinking"]]);
+  }
+  for (const [preset, model] of [["moonshot", "kimi-k2-0905-preview"], ["deepseek", "deepseek-chat"]]) {
+    const { body } = told(preset, "chat_completions", {
+      messages: ask,
+      tools: TOOLS,
+      tool_choice: "required",
+    }, model);
+    assertEquals([body.tool_choice, "thinking" in body], ["required", false], model);
+  }
+});
+
+Deno.test("Moonshot: what always thinks is asked in words, and Kimi K3 takes one tool by having no other", () => {
+  const ask = [{ role: "system", content: "Be brief." }, { role: "user", content: "Hi" }];
+  for (const model of ["kimi-k2.7-code", "kimi-k2-thinking-turbo"]) {
+    const { body, dropped } = told("moonshot", "chat_completions", {
+      messages: ask,
+      tools: TOOLS,
+      tool_choice: LOOK,
+    }, model);
+    assertEquals([body.tool_choice, body.tools.length, dropped], ["auto", 2, ["tool_choice"]]);
+    assertEquals(
+      body.messages[0].content,
+      "Be brief.\n\nCall the tool look now: do not answer in words alone.",
+    );
+  }
+  const named = told(
+    "moonshot",
+    "chat_completions",
+    { messages: ask, tools: TOOLS, tool_choice: LOOK },
+    "kimi-k3",
+  );
+  assertEquals([named.body.tool_choice, named.body.tools.map((t: Any) => t.function.name)], ["required", [
+    "look",
+  ]]);
+  const any = told(
+    "moonshot",
+    "chat_completions",
+    { messages: ask, tools: TOOLS, tool_choice: "required" },
+    "kimi-k3",
+  );
+  assertEquals([any.body.tool_choice, any.body.tools.length, any.body.messages.length], ["required", 2, 2]);
 });
 
 Deno.test("an address tells who it is where no preset does; other servers get what was sent", () => {
