@@ -51,6 +51,13 @@ const said = z.strictObject({
     ])).min(1),
   ]),
 });
+/** The SDK's type demands an id; recorded requests without one were taken. */
+const reasoning = z.strictObject({
+  type: z.literal("reasoning"),
+  id: z.undefined().optional(),
+  summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
+  encrypted_content: z.string().min(1),
+});
 const item = z.union([
   z.strictObject({
     type: z.literal("function_call"),
@@ -68,12 +75,7 @@ const item = z.union([
   }),
   z.strictObject({ type: z.literal("function_call_output"), call_id: CALL_ID, output }),
   z.strictObject({ type: z.literal("custom_tool_call_output"), call_id: CALL_ID, output }),
-  z.strictObject({
-    type: z.literal("reasoning"),
-    id: z.string().startsWith("rs_").optional(),
-    summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
-    encrypted_content: z.string().min(1),
-  }),
+  reasoning.extend({ id: z.string().startsWith("rs_") }),
 ]);
 
 const functionTool = z.strictObject({
@@ -148,7 +150,7 @@ const FIELDS = {
   safety_identifier: z.string().optional(),
   service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).optional(),
 };
-const BODY = z.strictObject({ ...FIELDS, input: z.array(z.union([item, heard, said])).min(1) });
+const BODY = z.strictObject({ ...FIELDS, input: z.array(z.union([item, reasoning, heard, said])).min(1) });
 
 export type ResponsesBody = z.infer<typeof BODY>;
 /** Fails to compile when the schema takes what the SDK's type does not. */
