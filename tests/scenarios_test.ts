@@ -12,8 +12,8 @@ import { flattenTools } from "../src/exchange/tools.ts";
 import type { EncodeAnswer } from "../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../src/formats/mod.ts";
 import { AnswerReader, readWhole } from "../src/pipeline/answer_reader.ts";
-import { API_OF } from "./support/apis.ts";
 import { sealer } from "../src/pipeline/seal.ts";
+import { API_OF } from "./support/apis.ts";
 import { type CallerReading, readCaller } from "./corpus/caller.ts";
 import { readChatRequest } from "./corpus/carried_chat.ts";
 import { losses } from "./corpus/carried_compare.ts";
@@ -38,125 +38,7 @@ import {
   type Target,
   TARGETS,
 } from "./support/scenarios.ts";
-
-/** Files that a scenario lacks, and why. */
-const LACKS: Readonly<Record<string, string>> = {
-  "sound/messages": "the format has no audio",
-  "text_document/chat_completions": "the format has no documents of plain text",
-  "text_document/responses": "the format has no documents of plain text",
-  "failed_tool/chat_completions": "the format has no flag for a failed tool",
-  "failed_tool/responses": "the format has no flag for a failed tool",
-  "freeform_tools/messages": "the format has no freeform tools and no namespaces",
-  "json_without_schema/messages": "the format has no JSON without a schema",
-  "allowed_tools/messages": "the format has no choice among some tools",
-  "video/messages": "the format has no video",
-  "video/responses": "OpenAI's format has no video; Open Responses has, see formats/responses",
-  "office_document/messages": "the format has no office documents",
-  "filtered/messages": "the API calls every withheld answer a refusal",
-  "refusal/gemini": "the API calls every withheld answer filtered",
-  "refusal/converse": "the API calls every withheld answer filtered",
-};
-
-/** What a provider API has no form for, and is refused by name. */
-const REFUSED: Readonly<Record<string, RegExp>> = {
-  "sound/messages": /^Cannot send audio/,
-  "video/messages": /^Cannot send video/,
-  "video/responses": /^Cannot send video/,
-  "stored_file/messages": /^Cannot send a stored file/,
-  "attachments/converse": /^Cannot send the image: .* got an address/,
-  "video/converse": /^Cannot send the video: .* got an address/,
-  "stored_file/converse": /got the id of a stored file/,
-  "stored_file/gemini": /got a file id of another provider/,
-  "office_document/messages": /^Cannot send a document of type/,
-  "office_document/gemini": /^Cannot send the document/,
-};
-
-/** `x-svc-dropped` of the cells that drop something. */
-const DROPPED: Readonly<Record<string, readonly string[]>> = {
-  "cache_marks/chat_completions/responses": ["cache_control"],
-  "cache_marks/chat_completions/gemini": ["cache_control"],
-  "cache_marks/messages/chat_completions": ["cache_control"],
-  "cache_marks/messages/responses": ["cache_control"],
-  "cache_marks/messages/gemini": ["cache_control"],
-  "cache_marks/responses/chat_completions": ["cache_control"],
-  "cache_marks/responses/gemini": ["cache_control"],
-  "conversation/chat_completions/responses": ["temperature"],
-  "conversation/messages/chat_completions": ["temperature"],
-  "conversation/messages/responses": ["temperature"],
-  "conversation/responses/chat_completions": ["temperature"],
-  "conversation/chat_completions/converse": ["parallel_tool_calls"],
-  "conversation/messages/converse": ["tool_choice"],
-  "conversation/responses/converse": ["parallel_tool_calls"],
-  "conversation/chat_completions/gemini": ["parallel_tool_calls"],
-  "conversation/messages/gemini": ["tool_choice"],
-  "conversation/responses/gemini": ["parallel_tool_calls"],
-  "wishes/chat_completions/messages": [
-    "frequency_penalty",
-    "logit_bias",
-    "logprobs",
-    "metadata",
-    "presence_penalty",
-    "prompt_cache_key",
-    "seed",
-    "service_tier",
-    "top_logprobs",
-    "verbosity",
-  ],
-  "wishes/chat_completions/responses": [
-    "frequency_penalty",
-    "logit_bias",
-    "logprobs",
-    "presence_penalty",
-    "seed",
-    "stop",
-    "temperature",
-    "top_logprobs",
-  ],
-  "wishes/chat_completions/gemini": [
-    "logit_bias",
-    "metadata",
-    "prompt_cache_key",
-    "service_tier",
-    "user",
-    "verbosity",
-  ],
-  "wishes/chat_completions/converse": [
-    "frequency_penalty",
-    "logit_bias",
-    "logprobs",
-    "metadata",
-    "presence_penalty",
-    "prompt_cache_key",
-    "seed",
-    "top_logprobs",
-    "user",
-    "verbosity",
-  ],
-  "wishes/messages/chat_completions": ["service_tier", "stop_sequences", "top_k"],
-  "wishes/messages/responses": ["stop_sequences", "top_k"],
-  "wishes/messages/gemini": ["metadata", "service_tier"],
-  "wishes/messages/converse": ["metadata", "top_k"],
-  "wishes/responses/chat_completions": ["include", "metadata", "prompt_cache_key", "top_logprobs", "top_p"],
-  "wishes/responses/messages": [
-    "include",
-    "metadata",
-    "prompt_cache_key",
-    "service_tier",
-    "text",
-    "top_logprobs",
-    "top_p",
-  ],
-  "wishes/responses/converse": [
-    "include",
-    "metadata",
-    "prompt_cache_key",
-    "text",
-    "top_logprobs",
-    "top_p",
-    "user",
-  ],
-  "wishes/responses/gemini": ["metadata", "prompt_cache_key", "service_tier", "text", "user"],
-};
+import { DROPPED, LACKS, REFUSED } from "./support/scenario_exceptions.ts";
 
 /** Marks are no part of the responses format, and OpenAI refuses them; they are for providers that know them. */
 function withoutMarks(prompt: Prompt): Prompt {

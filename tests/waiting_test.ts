@@ -54,7 +54,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
-  "websearch/matrix_test.ts": { "pause(": "an engine takes a while" },
+  "websearch/situations.ts": { "pause(": "an engine takes a while" },
 };
 
 function* sources(directory: URL): Generator<URL> {

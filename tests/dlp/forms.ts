@@ -2,7 +2,8 @@
  * Records as forms, letters, chats and files of thirteen languages have them: other words, other places of the label and
  * other punctuation than those of languages.ts, written before anything was measured on them. Values are drawn.
  */
-import { type Draw, drawing, iban, LANGUAGES, luhn, PERSONS, type What } from "./languages.ts";
+import { type Draw, drawing, iban, luhn, PERSONS, type What } from "./drawn_values.ts";
+import { LANGUAGES } from "./languages.ts";
 
 /** C card, I IBAN, P number of a person, T telephone, B day of birth, W password, K key. */
 export const FORMS: Readonly<Record<string, readonly string[]>> = {

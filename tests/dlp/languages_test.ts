@@ -2,7 +2,9 @@ import { assert } from "@std/assert";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "../../src/dlp/entities.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { formSamples } from "./forms.ts";
-import { clean, LANGUAGES, samples, TYPES } from "./languages.ts";
+import { TYPES } from "./drawn_values.ts";
+import { clean, samples } from "./language_samples.ts";
+import { LANGUAGES } from "./languages.ts";
 
 const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
 

@@ -11,7 +11,8 @@ import type { EncodeRequest } from "../../src/formats/format.ts";
 import { type Caller, CALLERS, decode, encode } from "./conversions.ts";
 import { checkModelRequest, TARGETS } from "./check_model_request.ts";
 import { pairwise } from "./pairwise.ts";
-import { FIELDS, type FieldTable, type FieldValue } from "./request_fields.ts";
+import type { FieldTable, FieldValue } from "./field_values.ts";
+import { FIELDS } from "./request_fields.ts";
 
 Deno.test("pairwise() has every pair of values in some row", () => {
   const sizes = [3, 2, 5, 4];

@@ -10,7 +10,8 @@ import { ANSWERS } from "./answers.ts";
 import { CROWDS } from "./crowds.ts";
 import { SECRETS, type SoakGateway, startGateway, startProvider } from "./gateway.ts";
 import type { OrdinaryReport, OrdinarySetup } from "./ordinary.ts";
-import { FORMATS, type HostileRequest, requestOf, SHAPES } from "./requests.ts";
+import { FORMATS } from "./places.ts";
+import { type HostileRequest, requestOf, SHAPES } from "./requests.ts";
 import { seededRequest } from "./seeded.ts";
 import { pause } from "../support/time.ts";
 

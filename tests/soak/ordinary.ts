@@ -2,7 +2,7 @@
  * The ordinary callers, in a thread of their own, so that making hostile requests does not hold them up: one that looks
  * whether the gateway lives, and one of a small call of each format. Tells how long each answer took.
  */
-import { PATHS } from "./requests.ts";
+import { PATHS } from "./places.ts";
 import { pause } from "../support/time.ts";
 
 export interface OrdinarySetup {

@@ -4,7 +4,7 @@
  */
 import { gzipSync } from "node:zlib";
 import { ALPHABETS } from "./alphabets.ts";
-import { type FormatName, FORMATS, PATHS } from "./requests.ts";
+import { type FormatName, FORMATS, PATHS } from "./places.ts";
 
 export interface SeededRequest {
   name: string;

@@ -5,7 +5,8 @@
 import { type CallerName, PATHS } from "../corpus/caller.ts";
 import { type TestGateway, testGateway, type TestProvider } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
-import { apiOf, APIS, type Heard, heard, type Round, type SearchedApi, streamOf, wholeOf } from "./rounds.ts";
+import { type Heard, heard } from "./heard.ts";
+import { apiOf, APIS, type Round, type SearchedApi, streamOf, wholeOf } from "./rounds.ts";
 
 export const CALLERS: readonly CallerName[] = ["chat_completions", "messages", "responses"];
 

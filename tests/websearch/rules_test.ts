@@ -3,7 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { type CallerName, readCaller } from "../corpus/caller.ts";
 import { list, wild } from "../corpus/wild.ts";
 import { CALLERS, type Cell, openSearchRig, type Script, searchCall, type SearchRig } from "./rig.ts";
-import { APIS, type Heard, type Round } from "./rounds.ts";
+import type { Heard } from "./heard.ts";
+import { APIS, type Round } from "./rounds.ts";
 
 const USAGE = { input: 10, output: 5 };
 const say = (text: string): Round => ({ text, usage: USAGE });

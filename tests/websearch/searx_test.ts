@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { readCaller } from "../corpus/caller.ts";
 import { CELLS, openSearchRig, searchCall } from "./rig.ts";
-import type { Heard } from "./rounds.ts";
+import type { Heard } from "./heard.ts";
 import { openSearx, searxInstalled } from "./searx.ts";
 
 const installed = searxInstalled();
