@@ -129,6 +129,7 @@ import "./providers/apis/gemini.ts"; import "./providers/apis/mod.ts"; import ".
 import "./providers/apis/openai_chat.ts"; import "./providers/apis/openai_responses.ts";
 import "./providers/apis/vendor_lists.ts";
 import "./providers/breaker.ts";
+import "./providers/clouds/aws_files.ts"; import "./providers/clouds/aws_places.ts";
 import "./providers/clouds/azure.ts"; import "./providers/clouds/bedrock.ts";
 import "./providers/clouds/claude.ts"; import "./providers/clouds/cloud.ts";
 import "./providers/clouds/lists.ts"; import "./providers/clouds/vertex.ts";

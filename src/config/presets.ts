@@ -102,10 +102,9 @@ function fillInCloud(
   provider: Fields,
   preset: Preset,
   cloud: CloudKind,
-  { baseUrl, baseUrlFrom, place, key, keyFrom }: PresetValues,
+  { baseUrl, addressed, place, key, keyFrom }: PresetValues,
   set: Set,
 ): void {
-  const addressed = provider.base_url !== undefined || baseUrlFrom !== undefined;
   for (const { name, variables, addressOnly } of cloud.fields) {
     const found = place?.[name];
     if (found !== undefined || !(addressOnly && addressed)) {

@@ -108,7 +108,7 @@ const PROVIDER = fields({
       "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo` and presets.",
     ),
   region: place("a region").describe(
-    "For the presets `bedrock` and `bedrock-mantle`: region of AWS. Left out: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
+    "For the presets `bedrock` and `bedrock-mantle`: region of AWS. Left out: `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's.",
   ),
   project: place("a project").describe(
     "For the preset `vertex`: project of Google Cloud. Left out: `GOOGLE_CLOUD_PROJECT`.",

@@ -38,7 +38,8 @@ export async function listModels(
   if (modelsList === null) return null;
   const models = new Map<string, ListedModel>();
   const pages = new Set<string>();
-  const origin = modelsList.origin?.(provider.baseUrl) ?? provider.baseUrl;
+  const { baseUrl, credential } = provider;
+  const origin = credential.listsOf?.(baseUrl) ?? modelsList.origin?.(baseUrl) ?? baseUrl;
   const refusals: string[] = [];
   let lists = 0;
   for (let page: string | null = null;;) {

@@ -8,7 +8,7 @@ import type { ModelsList } from "./apis/mod.ts";
 import { CLOUDFLARE_LIST, GITHUB_LIST } from "./apis/vendor_lists.ts";
 import { AZURE } from "./clouds/azure.ts";
 import { BEDROCK, BEDROCK_MANTLE } from "./clouds/bedrock.ts";
-import type { CloudField, CloudKind } from "./clouds/cloud.ts";
+import type { CloudField, CloudKind, Env, FilesSaid } from "./clouds/cloud.ts";
 import { VERTEX } from "./clouds/vertex.ts";
 
 export interface Preset {
@@ -97,8 +97,7 @@ function chat(name: string, baseUrl: string, ...keys: readonly string[]): Preset
 
 export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name);
 
-/** Looks up one variable of the environment. */
-export type Env = (name: string) => string | undefined;
+export type { Env } from "./clouds/cloud.ts";
 
 /** What a preset comes to in an environment. */
 export interface PresetValues {
@@ -112,6 +111,8 @@ export interface PresetValues {
   keyFrom?: string;
   /** Of a cloud: where it is, and the variable that says so. */
   place?: Partial<Record<CloudField, { value: string; from?: string }>>;
+  /** Of a cloud: an address of its own is named, so that it needs no place. */
+  addressed?: boolean;
   /** Variables that must be set, alternatives joined by ` or `. */
   missing: string[];
 }
@@ -155,21 +156,36 @@ function cloudValues(
   env: Env,
   said: Readonly<Record<string, unknown>>,
 ) {
-  const other = cloud.otherUrls.find((name) => env(name));
-  const addressed = said.base_url !== undefined || other !== undefined;
+  let read: FilesSaid | undefined;
+  const files = () => read ??= cloud.filesSay?.(env, said.auth) ?? { place: {}, hosts: {} };
+  const others = cloud.ignoresOthers?.(env) !== true;
+  const other = others ? cloud.otherUrls.find((name) => env(name)) : undefined;
+  const otherUrl = other !== undefined
+    ? env(other)
+    : others && said.base_url === undefined
+    ? files().baseUrl
+    : undefined;
+  // An address of all services does not say that this one is there, whatever the place.
+  const addressed = said.base_url !== undefined || (other !== undefined && other === cloud.otherUrls[0]);
   const place: NonNullable<PresetValues["place"]> = {};
   const at: Partial<Record<CloudField, string>> = {};
   for (const { name, variables, usual, addressOnly } of cloud.fields) {
     const from = variables.find((variable) => env(variable));
-    const value = typeof said[name] === "string" ? said[name] : from === undefined ? usual : env(from);
+    const value = typeof said[name] === "string"
+      ? said[name]
+      : from === undefined
+      ? files().place[name] ?? usual
+      : env(from);
     if (value !== undefined) {
       place[name] = { value, from };
       at[name] = value;
     } else if (!(addressOnly && addressed)) values.missing.push(variables.join(" or "));
   }
-  if (other !== undefined) {
-    values.baseUrl = env(other)!.replace(/(?:\/openai(?:\/v1)?)?\/*$/, "");
+  if (otherUrl !== undefined) {
+    values.baseUrl = otherUrl.replace(/(?:\/openai(?:\/v1)?)?\/*$/, "");
     values.baseUrlFrom = other;
-  } else if (values.missing.length === 0) values.baseUrl = cloud.baseUrl(at);
-  return { ...values, place };
+  } else if (values.missing.length === 0) {
+    values.baseUrl = cloud.baseUrl(at, (name) => env(name) || files().hosts[name]);
+  }
+  return { ...values, place, addressed };
 }

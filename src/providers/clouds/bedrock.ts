@@ -3,16 +3,25 @@
  * through Anthropic's own address after it; models that speak OpenAI's APIs have those. The newer endpoint, `bedrock-mantle`,
  * has only the vendors' own APIs.
  */
-import { array, string } from "../../exchange/json.ts";
+import { array, object, string } from "../../exchange/json.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import { claudeGeneration } from "../../formats/refused_parameters.ts";
 import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
 import type { ProviderApi } from "../apis/mod.ts";
 import { BEDROCK_CHUNKS } from "../apis/framing.ts";
 import { bearer, OPENAI_MODELS } from "../apis/openai.ts";
+import { domainOf, ignoresEndpoints, placesOfProfile, wantedHosts } from "./aws_places.ts";
 import { BEDROCK_LIST } from "./lists.ts";
 import { cloudRequest } from "./claude.ts";
-import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
+import {
+  type Cloud,
+  type CloudKind,
+  type CloudSettings,
+  type Env,
+  type FilesSaid,
+  segment,
+  variant,
+} from "./cloud.ts";
 
 /** Generation of Claude from which on Bedrock has it at Anthropic's own address. */
 const AFTER_INVOKE = 4.6;
@@ -118,15 +127,25 @@ const CREDENTIALS = [
   "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
 ];
 
+function profileSays(env: Env, auth: unknown): FilesSaid {
+  const { region, endpoint, ...hosts } = placesOfProfile(env, string(object(auth).profile));
+  return { place: { region }, baseUrl: endpoint, hosts };
+}
+
 export const BEDROCK: CloudKind = {
   apis: [...Object.keys(runtime), "anthropic-messages"],
   fields: [REGION],
   modelsList: BEDROCK_LIST,
-  otherUrls: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
+  otherUrls: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"],
+  ignoresOthers: ignoresEndpoints,
   credentials: CREDENTIALS,
   auth: (region) => ({ type: "aws", ...(region !== undefined && { region }) }),
-  baseUrl: ({ region = "" }) =>
-    `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
+  baseUrl({ region = "" }, said) {
+    const { fips, dualStack } = wantedHosts(said);
+    const domain = domainOf(region, dualStack ? "dualStack" : "usual");
+    return `https://bedrock-runtime${fips ? "-fips" : ""}.${region}.${domain}`;
+  },
+  filesSay: profileSays,
   open: openRuntime,
 };
 
@@ -139,5 +158,7 @@ export const BEDROCK_MANTLE: CloudKind = {
   credentials: [],
   auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,
+  // The addresses that a profile names are those of other services.
+  filesSay: (env, auth) => ({ place: profileSays(env, auth).place, hosts: {} }),
   open: openMantle,
 };

@@ -28,6 +28,19 @@ export interface CloudSettings {
   deployments: Readonly<Record<string, string>>;
 }
 
+/** Looks up one variable of the environment. */
+export type Env = (name: string) => string | undefined;
+
+/** What files of the vendor's own tools say of the place of a cloud. */
+export interface FilesSaid {
+  /** By the name of the field. */
+  place: Readonly<Partial<Record<CloudField, string>>>;
+  /** Another address. */
+  baseUrl?: string;
+  /** Kinds of hosts that are wanted, by the variable that says the same. */
+  hosts: Readonly<Record<string, string | undefined>>;
+}
+
 /** Fields of a provider's configuration that say where its cloud is. */
 export type CloudField = "region" | "project" | "location" | "resource";
 
@@ -47,12 +60,16 @@ export interface CloudKind {
   readonly modelsList: ModelsList | null;
   /** Variables of the vendor's own libraries that hold another address. */
   readonly otherUrls: readonly string[];
+  /** Whether these variables, and addresses in files, are to be passed over. Absent: never. */
+  ignoresOthers?(env: Env): boolean;
   /** Variables that tell that this machine has a credential, which it may have without them. */
   readonly credentials: readonly string[];
   /** The credential where the file names no key: the `auth` of the configuration. */
   auth(region: string | undefined): Readonly<Record<string, string>>;
-  /** The address without path. */
-  baseUrl(at: Readonly<Partial<Record<CloudField, string>>>): string;
+  /** The address without path. @param said what variables, and files in their place, say of the kind of host */
+  baseUrl(at: Readonly<Partial<Record<CloudField, string>>>, said: Env): string;
+  /** What files of the vendor's own tools say of the place. @param auth of the provider's configuration */
+  filesSay?(env: Env, auth: unknown): FilesSaid;
   open(settings: CloudSettings): Cloud;
 }
 

@@ -5,10 +5,13 @@ import { segment } from "./cloud.ts";
 
 /**
  * Bedrock: first the models that are called by their own ids, then the inference profiles, by which the others are called.
- * Both stand at the control plane's host.
+ * Both stand at the control plane's host. An endpoint of a private network is that of one service, so that the public name of the
+ * other is called, which leads to the network's own endpoint where it has one.
  */
 export const BEDROCK_LIST: ModelsList = {
-  origin: (baseUrl) => baseUrl.replace(/^https:\/\/bedrock-runtime(?=-fips\.|\.)/, "https://bedrock"),
+  origin: (baseUrl) =>
+    baseUrl.replace(/^https:\/\/vpce-[\w-]+\.bedrock-runtime\.([\w-]+)\.vpce\./, "https://bedrock.$1.")
+      .replace(/^https:\/\/bedrock-runtime(?=-fips\.|\.)/, "https://bedrock"),
   path(page) {
     if (page === null) return "/foundation-models?byOutputModality=TEXT";
     const token = page.slice(PROFILES.length);

@@ -7,6 +7,8 @@ export interface ProviderCredential {
   readonly identity: string;
   /** An API key, which goes where the API wants it. Absent: there is none. */
   readonly key?: string;
+  /** Where the models are listed that are called at an address, where the environment says it; undefined: it does not. */
+  listsOf?(baseUrl: string): string | undefined;
   /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /**

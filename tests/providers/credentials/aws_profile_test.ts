@@ -3,7 +3,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createHash } from "node:crypto";
 import { Failure } from "../../../src/exchange/failure.ts";
 import { awsCredential } from "../../../src/providers/credentials/aws/mod.ts";
-import { sections } from "../../../src/providers/credentials/aws/shared_files.ts";
+import { sections } from "../../../src/providers/clouds/aws_files.ts";
 import { type Cloud, cloud, isoAfter, type Machine, machine, NOW } from "./cloud.ts";
 
 /** Answers with keys whose id says what was asked, and by whom. */

@@ -5,6 +5,7 @@ import { RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
 import { type Surroundings, variable } from "../surroundings.ts";
 import type { AwsKeys } from "./keys.ts";
+import { namedListsOf } from "../../clouds/aws_places.ts";
 import { signedHeaders } from "./signature.ts";
 import { awsSource, type SourceSettings } from "./sources.ts";
 
@@ -28,11 +29,14 @@ export function awsCredential(
   surroundings: Surroundings,
 ): ProviderCredential {
   const identity = JSON.stringify(settings);
+  const listsOf = settings.service === "bedrock"
+    ? (baseUrl: string) => namedListsOf(baseUrl, surroundings.env)
+    : undefined;
   const bearer = settings.keys === undefined && settings.profile === null
     ? variable(surroundings, "AWS_BEARER_TOKEN_BEDROCK")
     : undefined;
   if (bearer !== undefined) {
-    return { identity: `${identity} ${bearer}`, headers: { authorization: `Bearer ${bearer}` } };
+    return { identity: `${identity} ${bearer}`, headers: { authorization: `Bearer ${bearer}` }, listsOf };
   }
   const region = settings.region ?? variable(surroundings, "AWS_REGION", "AWS_DEFAULT_REGION");
   if (region === undefined) {
@@ -58,6 +62,7 @@ export function awsCredential(
   return {
     identity,
     headers: {},
+    listsOf,
     async sign(request) {
       const pair = current = await keys.get();
       const now = (provider.told ? provider : clock).now();

@@ -7,7 +7,7 @@ import type { AwsContext } from "./context.ts";
 import { containerSource } from "./container.ts";
 import { instanceSource } from "./instance.ts";
 import { type AwsKeys, type AwsSource, environmentKeys } from "./keys.ts";
-import { profileIn, readSharedFiles, type Section, type SharedFiles } from "./shared_files.ts";
+import { profileIn, readSharedFiles, type Section, type SharedFiles } from "../../clouds/aws_files.ts";
 import { ssoKeys } from "./sso.ts";
 import { assumeRole, assumeRoleWithToken, type RoleRequest, sessionName } from "./sts.ts";
 

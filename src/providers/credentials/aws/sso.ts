@@ -8,8 +8,8 @@ import { inHome, variable } from "../surroundings.ts";
 import { askForJson, needed, TokenError } from "../token_service.ts";
 import type { AwsContext } from "./context.ts";
 import type { AwsSource } from "./keys.ts";
-import type { Section, SharedFiles } from "./shared_files.ts";
-import { domainOf } from "./partitions.ts";
+import type { Section, SharedFiles } from "../../clouds/aws_files.ts";
+import { domainOf } from "../../clouds/aws_places.ts";
 
 const SERVICE = "the single sign-on service of AWS";
 

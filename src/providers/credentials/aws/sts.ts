@@ -5,7 +5,7 @@ import { askTokenService, TokenError } from "../token_service.ts";
 import { type AwsKeys, keysOfXml } from "./keys.ts";
 import { signedHeaders } from "./signature.ts";
 import type { AwsContext } from "./context.ts";
-import { domainOf } from "./partitions.ts";
+import { stsAddress } from "../../clouds/aws_places.ts";
 
 const SERVICE = "the token service of AWS";
 
@@ -36,7 +36,7 @@ export async function assumeRoleWithToken(
   }
   const form = roleForm("AssumeRoleWithWebIdentity", role);
   form.set("WebIdentityToken", token);
-  const xml = await askTokenService(endpoint(context), {
+  const xml = await askTokenService(stsAddress(context.surroundings.env, context.region), {
     service: SERVICE,
     method: "POST",
     body: form,
@@ -50,7 +50,7 @@ export async function assumeRole(
   keys: AwsKeys,
   context: AwsContext,
 ): Promise<Expiring<AwsKeys>> {
-  const url = endpoint(context);
+  const url = stsAddress(context.surroundings.env, context.region);
   const form = roleForm("AssumeRole", role);
   if (role.externalId) form.set("ExternalId", role.externalId);
   if (role.seconds) form.set("DurationSeconds", role.seconds);
@@ -77,9 +77,4 @@ function roleForm(action: string, { roleArn, sessionName }: RoleRequest): URLSea
     RoleArn: roleArn,
     RoleSessionName: sessionName,
   });
-}
-
-function endpoint({ surroundings, region }: AwsContext): string {
-  const named = variable(surroundings, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL");
-  return (named ?? `https://sts.${region}.${domainOf(region)}`).replace(/\/*$/, "/");
 }

@@ -1,5 +1,5 @@
 /** The two files that AWS's tools share, `config` and `credentials`, as its libraries read them. */
-import { inHome, type Surroundings, variable } from "../surroundings.ts";
+import { inHome, type Surroundings, variable } from "../credentials/surroundings.ts";
 
 /** Names in lower case; a setting within another is `outer.inner`. */
 export type Section = ReadonlyMap<string, string>;
