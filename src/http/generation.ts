@@ -161,11 +161,12 @@ async function generate(
       headers: (prefix) => headersWith(request, prefix),
       header,
       gone: () => !(kept?.followed() ?? !(left || connection?.aborted === true)),
+      joinable: kept?.joinable,
       steps,
     };
     const { call, parts } = await run(arriving, kit);
     // It was screened, or waited for money, and no provider has been asked yet.
-    if (kept === null && arriving.gone()) {
+    if (!arriving.joinable && arriving.gone()) {
       await call.reservation.release();
       throw CALLER_LEFT;
     }

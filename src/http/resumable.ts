@@ -39,8 +39,10 @@ export interface KeptDelivery extends Delivery {
 
 /** How a generation that asks to be kept is answered. */
 export interface Keeping {
-  /** Null: nobody can tell apart from the connection. */
+  /** Whether somebody reads its stream. Null: nobody can tell apart from the connection, as before the answer has begun. */
   followed(): boolean | null;
+  /** Repeats of the request join it. */
+  joinable: boolean;
   respond(delivery: KeptDelivery): Promise<Response>;
   /** It was refused before its answer began. */
   refused(failure: Failure): Promise<void>;
@@ -192,6 +194,7 @@ function requestDigest({ request, path }: RequestContext, body: unknown): Genera
 /** The stream goes on as any other, and says that it cannot be resumed. */
 const UNKEPT: Keeping = {
   followed: () => null,
+  joinable: false,
   respond: (delivery) => {
     const respond = delivery.context.prompt.stream ? respondStream : respondWhole;
     return respond({
@@ -212,7 +215,12 @@ class Kept implements Keeping {
   }
 
   followed(): boolean | null {
-    return this.#live.start.streamed ? this.#live.isFollowed : null;
+    const { start, head, isFollowed } = this.#live;
+    return start.streamed && head !== null ? isFollowed : null;
+  }
+
+  get joinable(): boolean {
+    return this.#live.start.claim !== null;
   }
 
   async refused(failure: Failure): Promise<void> {

@@ -37,6 +37,8 @@ export interface Arrival {
   header(name: string): string | null;
   /** Whether the caller has left meanwhile. */
   gone(): boolean;
+  /** A repeat of the request may wait for the same answer: a provider is asked also where the caller leaves before. Absent: no. */
+  joinable?: boolean;
   /** What it goes through. */
   steps: Steps;
   /** Data-loss prevention let it pass, or does not look at it. Absent: not yet. */

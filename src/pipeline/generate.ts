@@ -110,7 +110,9 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     signal,
     further,
     // Once one of several calls has been answered, the others are asked for all the same.
-    gone: call.uses.length === 0 && call.shape.calls === 1 ? call.arrival.gone : undefined,
+    gone: call.uses.length === 0 && call.shape.calls === 1 && !call.arrival.joinable
+      ? call.arrival.gone
+      : undefined,
     watch: call.arrival.steps,
   });
   let which: "first" | "second" = "first";
