@@ -23,6 +23,7 @@ import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
 import { HUB, parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
+import { Turns } from "./timing/turns.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 /** A variable; one that the process may not read counts as not set. */
@@ -205,7 +206,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       program: programCalled(env),
     }));
   }
-  reloads = () => void reload(source, flags, { gateway, secure, started: config, warn });
+  reloads = oneByOne(() => reload(source, flags, { gateway, secure, started: config, warn }));
   if (reloadAsked) reloads();
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
@@ -247,6 +248,23 @@ async function listening<T>(
       `Cannot listen: ${host}:${port} ${why}; --port N, PORT or server.port takes another port`,
     );
   }
+}
+
+/**
+ * Runs work that never rejects once for each call, one after the other: of two that overlap, the one that began first may end last,
+ * with what it read first. Calls while one waits are that one: it begins later than they came.
+ */
+function oneByOne(work: () => Promise<void>): () => void {
+  const turns = new Turns();
+  let waits = false;
+  return () => {
+    if (waits) return;
+    waits = true;
+    void turns.run(() => {
+      waits = false;
+      return work();
+    });
+  };
 }
 
 /** Resolves when somebody who waits asks once more to end. */

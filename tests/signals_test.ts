@@ -89,3 +89,35 @@ Deno.test("SIGHUP while the program starts does not end it, and a store that is 
     assertEquals(await program.ended, 0);
     await accepting.catch(() => {});
   }));
+
+Deno.test("of two reloads side by side the later one counts, though the earlier one gets its file last", () =>
+  inFolder(async (cwd) => {
+    const file = `${cwd}/sluice.json`;
+    const named = (name: string) =>
+      JSON.stringify({ ...CONFIG, models: [{ ...CONFIG.models[0], id: `demo/${name}` }] });
+    const program = await serveProgram(["--config", "sluice.json"], { cwd });
+    const models = async () => {
+      const headers = { authorization: `Bearer ${SECRET}` };
+      const { data } = await (await fetch(`${program.url}/v1/models`, { headers })).json();
+      return data.map(({ id }: { id: string }) => id).filter((id: string) => id !== "svc/auto");
+    };
+    assertEquals(await models(), ["demo/small"]);
+    await new Deno.Command("mkfifo", { args: [`${cwd}/slow`] }).output();
+    await Deno.remove(file);
+    await Deno.symlink(`${cwd}/slow`, file);
+    program.kill("SIGHUP");
+    // Opened once the program reads it.
+    const slow = await Deno.open(`${cwd}/slow`, { write: true });
+    await Deno.writeTextFile(`${cwd}/next.json`, named("later"));
+    await Deno.symlink(`${cwd}/next.json`, `${cwd}/link`);
+    await Deno.rename(`${cwd}/link`, file);
+    program.kill("SIGHUP");
+    // Time in which the later one may overtake the earlier one.
+    for (let i = 0; i < 30; i++) await models();
+    await slow.write(new TextEncoder().encode(named("earlier")));
+    slow.close();
+    await eventually(() => program.err().split("configuration reloaded").length === 3);
+    assertEquals(await models(), ["demo/later"]);
+    program.kill("SIGTERM");
+    assertEquals(await program.ended, 0);
+  }));
