@@ -6,7 +6,7 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import { dearestOf, type Prices } from "../exchange/prices.ts";
+import { dearestOf } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import type { AutoRouter } from "../models/auto.ts";
@@ -16,12 +16,9 @@ import { isShortName } from "./answer_name.ts";
 import { labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
-import { reachOf } from "./passing.ts";
+import { FREE, isFree, reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
-
-/** Of a call that its caller pays. */
-const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key, large } = arrival;
@@ -62,7 +59,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: passing !== null && routes.every(({ provider }) => provider === passing.provider)
+    prices: passing !== null && isFree(routes, passing)
       ? FREE
       : others === null
       ? dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier)
@@ -112,19 +109,20 @@ function* inSteps(
   return { prompt, read: look(prompt) };
 }
 
-interface Chosen {
+export interface Chosen {
   model: Model;
   headers: Record<string, string>;
 }
 
-interface Read {
+/** What is known of a request before its model is. */
+export interface Read {
   reading: BodyLeaves;
   size: PromptSize;
   named: readonly NamedModel[] | null;
 }
 
 /** The model that is named, or the one that autorouting names. A promise only where tokens have to be counted. */
-function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): Chosen | Promise<Chosen> {
+export function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): Chosen | Promise<Chosen> {
   if (prompt.model === AUTO && kit.auto) return autoroute(kit.auto, prompt, read, { arrival, kit });
   const { key } = arrival;
   const limited = kit.accounts.isLimited(key);

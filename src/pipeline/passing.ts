@@ -8,6 +8,7 @@
  */
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { Prices } from "../exchange/prices.ts";
 import type { Model } from "../models/catalog.ts";
 import { openPassingDoor, type Passing, type Route } from "../providers/provider.ts";
 import type { Arrival } from "./call.ts";
@@ -34,6 +35,14 @@ export interface Reach {
   routes: readonly Route[];
   /** Null: with the gateway's own credentials. */
   passing: Passing | null;
+}
+
+/** Of a call that its caller pays. */
+export const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
+
+/** Whether the caller pays, whichever of the routes is taken. */
+export function isFree(routes: readonly Route[], { provider }: Passing): boolean {
+  return routes.every((route) => route.provider === provider);
 }
 
 /** @param named the caller named the model. Throws `validation_error` where only a caller's credential would reach it. */

@@ -11,14 +11,16 @@ import { NO_USAGE } from "../exchange/usage.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
-import { measure, type PromptSize, refuseOversize } from "../models/limits.ts";
+import { measure, refuseOversize } from "../models/limits.ts";
 import { type Door, type Route, versionInForce } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
-import type { Arrival, Others } from "./call.ts";
+import { choose, type Read } from "./admit.ts";
+import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { labelsOf } from "./labels.ts";
-import { type NamedModel, namedModels } from "./named_models.ts";
+import { namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
+import { FREE, isFree, reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, upperBound, upperBoundOfAll } from "./upper_bound.ts";
 
@@ -60,14 +62,14 @@ export async function quote(
   );
   const reading = await step(() => readLeaves(arrival.body, format.leaves));
   const size = await step(() => measure(prompt, reading, kit.limits));
-  const asked = { arrival, prompt, size, named: await step(() => namedModels(prompt, arrival.body)) };
+  const named = await step(() => namedModels(prompt, arrival.body));
+  const asked = { arrival, prompt, reading, size, named };
   const cached = await step(() => probablyCached(prompt, inputTokens));
   const models = candidatesOf(asked, kit);
   const candidates: Candidate[] = [];
   for (const model of models) {
     const way = await wayTo(model, kit);
-    const others = othersOrNull(model, asked, kit);
-    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way, others }, kit)));
+    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way }, kit)));
   }
   const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
   return {
@@ -79,33 +81,27 @@ export async function quote(
   };
 }
 
-interface Asked {
+interface Asked extends Read {
   arrival: Arrival;
   prompt: Prompt;
-  size: PromptSize;
-  named: readonly NamedModel[] | null;
 }
 
 /** Throws `model_not_found`, `policy_violation`. */
 function candidatesOf({ arrival: { key, formatName }, prompt }: Asked, kit: Kit): Model[] {
-  if (prompt.model !== AUTO || kit.auto === null) return [modelOf(prompt.model, { key, formatName }, kit)];
+  if (prompt.model !== AUTO || kit.auto === null) {
+    const limited = kit.accounts.isLimited(key);
+    return [kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited })];
+  }
   return kit.autoModels.map((id) => kit.catalog.find(id))
     .filter((model) =>
       model !== undefined && isVisible(key, model.id) && isPermitted(key, model.id)
     ) as Model[];
 }
 
-function modelOf(name: string, { key, formatName }: Pick<Arrival, "key" | "formatName">, kit: Kit): Model {
-  return kit.catalog.resolve(name, key, {
-    short: formatName === "messages",
-    limited: kit.accounts.isLimited(key),
-  });
-}
-
-/** Null also where the request will be refused for the others that it names. */
-function othersOrNull(model: Model, { prompt, named, arrival }: Asked, kit: Kit): Others | null {
+/** What a call of a model would be, or null: it would be refused. */
+function orNull<T>(look: () => T): T | null {
   try {
-    return othersOf({ prompt, model, routes: model.routes, named }, arrival.key, kit);
+    return look();
   } catch (thrown) {
     if (thrown instanceof Failure) return null;
     throw thrown;
@@ -114,29 +110,32 @@ function othersOrNull(model: Model, { prompt, named, arrival }: Asked, kit: Kit)
 
 function candidate(
   model: Model,
-  { prompt, size, inputTokens, cached, way, others }: Asked & {
+  { arrival, prompt, size, named, inputTokens, cached, way }: Asked & {
     inputTokens: number;
     cached: number;
     way: Way | null;
-    others: Others | null;
   },
   kit: Kit,
 ): Candidate {
+  const reach = orNull(() => reachOf(model, arrival, kit, prompt.model !== AUTO));
+  const { routes, passing } = reach ?? { routes: model.routes, passing: null };
+  const others = orNull(() => othersOf({ prompt, model, routes, named }, arrival.key, kit));
   const capped = { ...prompt };
   capOutput(capped, model, size);
   const sheet = sheetOf(model, kit.now());
   const shape = shapeOf(capped, model, kit.providers);
   const estimate = upperBoundOfAll(capped, model, size, shape, others);
-  const { prices } = priceOf(sheet, inputTokens, prompt.serviceTier);
-  const dearest = dearestPrices({ prompt, model, others, estimate, created: kit.now() });
-  const known = Object.values(sheet.prices).some((price) => price !== undefined);
+  const free = passing !== null && isFree(routes, passing);
+  const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
+  const dearest = free ? FREE : dearestPrices({ prompt, model, others, estimate, created: kit.now() });
+  const known = free || Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
   const amount = (cost: bigint) => known ? formatAmount(cost) : null;
   return {
     model: model.id,
     cost_min: amount(costOf({ ...NO_USAGE, input: inputTokens, cached: read }, 0, tableOf(prices, kit))),
     cost_max: amount(costAtMost(estimate, tableOf(dearest, kit))),
-    dropped: way === null ? [] : droppedBy(model, prompt, way),
+    dropped: (way && orNull(() => droppedBy(model, prompt, way))) ?? [],
   };
 }
 
@@ -163,7 +162,7 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
   return { route, door: { provider, api }, format: await api.format.open() };
 }
 
-/** What a provider would not be told. */
+/** What a provider would not be told. Throws where its API has no form for something. */
 function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): string[] {
   const flat = flattenTools(prompt, door.api.toolForms(prompt.format));
   const encoded = format.encodeRequest(flat.prompt, {
@@ -190,18 +189,15 @@ function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
 }
 
 /** Rejects as the request would be, as far as that can be known without a provider. */
-async function refusalOf({ arrival, prompt, size, named }: Asked, kit: Kit): Promise<void> {
+async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: Kit): Promise<void> {
   const { key } = arrival;
   await refuseData(arrival, kit);
-  const healthy = (model: Model) => kit.providers.healthy(model.routes);
-  const limited = kit.accounts.isLimited(key);
-  const model = prompt.model === AUTO && kit.auto
-    ? kit.auto({ prompt, size, access: key, limited, healthy }).model
-    : modelOf(prompt.model, arrival, kit);
+  const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
   capOutput(capped, model, size);
-  const others = othersOf({ prompt, model, routes: model.routes, named }, key, kit);
+  const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
+  const others = othersOf({ prompt, model, routes, named }, key, kit);
   const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers), others);
   const created = kit.now();
   await kit.accounts.probe({
@@ -212,13 +208,17 @@ async function refusalOf({ arrival, prompt, size, named }: Asked, kit: Kit): Pro
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestPrices({ prompt, model, others, estimate, created }),
+    prices: passing !== null && isFree(routes, passing)
+      ? FREE
+      : dearestPrices({ prompt, model, others, estimate, created }),
     estimate,
     labels: labelsOf(arrival.header, arrival.body),
   });
-  if (!healthy(model)) {
+  if (!kit.providers.healthy(routes)) {
     throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");
   }
+  const way = await wayTo(model, kit);
+  if (way !== null) droppedBy(model, prompt, way);
 }
 
 /** Throws where data-loss prevention would refuse the request. Nothing is written to the audit. */
