@@ -7,6 +7,13 @@ import { TRAIT_PARAMETERS } from "../accounts/trait_query.ts";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import { auditQuery, generationQuery, keyQuery, overlapSeconds, usageQuery } from "./administration_input.ts";
+import {
+  AUDIT_COLUMNS,
+  GENERATION_COLUMNS,
+  KEY_COLUMNS,
+  KEY_MODEL_COLUMNS,
+  usageColumns,
+} from "./columns.ts";
 import { modelsOfKey } from "./key_models.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 import { PAYLOAD } from "./payload.ts";
@@ -15,11 +22,6 @@ import { pricesUsed } from "./prices_used.ts";
 const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
 const FROM = query("from", "Only from this time on.", { type: "date-time" });
 const TO = query("to", "Only before this time.", { type: "date-time" });
-
-/** Entries of the audit log are of several kinds, each with some of these. */
-const AUDIT_COLUMNS =
-  "id created kind key_id key account action by role name credential route target fields before result from untold mistakes generation policy of mode findings types rules places unscanned"
-    .split(" ");
 
 export const ADMINISTRATION: readonly Endpoint[] = [
   list(
@@ -34,6 +36,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       ...PAGE,
     ],
     "read_own",
+    KEY_COLUMNS,
   ),
   endpoint(
     "POST",
@@ -62,6 +65,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       modelsOfKey(await administration.keyOf(parameters.key), state, page),
     [KEY, ...PAGE],
     "read_own",
+    KEY_MODEL_COLUMNS,
   ),
   endpoint(
     "PATCH",
@@ -106,6 +110,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       ...PAGE,
     ],
     "read_own",
+    (request) => usageColumns(usageQuery(queryOf(request)).by),
   ),
   list(
     "/admin/generations",
@@ -124,6 +129,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       ...PAGE,
     ],
     "read_own",
+    GENERATION_COLUMNS,
   ),
   endpoint(
     "GET",

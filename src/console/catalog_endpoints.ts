@@ -2,11 +2,9 @@
 import type { Endpoint, ServerState } from "../http/endpoint.ts";
 import type { Model, ModelRoute } from "../models/catalog.ts";
 import { summaryOf } from "../models/summary.ts";
+import { CHANGE_COLUMNS, DIFFERENCE_COLUMNS, MODEL_COLUMNS } from "./columns.ts";
 import { list, PAGE, query, queryOf } from "./operations.ts";
 import { pageOf } from "./pages.ts";
-
-/** Fields that a change may have. */
-const CHANGE = ["model", "what", "field", "before", "after"];
 
 export const CATALOG: readonly Endpoint[] = [
   list(
@@ -22,6 +20,7 @@ export const CATALOG: readonly Endpoint[] = [
     },
     [query("search", "Only models whose id or name holds this text."), ...PAGE],
     "read",
+    MODEL_COLUMNS,
   ),
   list(
     "/admin/models/changes",
@@ -30,7 +29,7 @@ export const CATALOG: readonly Endpoint[] = [
     ({ state }, page) => Promise.resolve(pageOf(state.operation.catalogChanges(), page)),
     PAGE,
     "read",
-    ["at", ...CHANGE],
+    CHANGE_COLUMNS,
   ),
   list(
     "/admin/models/diff",
@@ -39,7 +38,7 @@ export const CATALOG: readonly Endpoint[] = [
     async ({ state }, page) => pageOf(await state.operation.differences(), page),
     PAGE,
     "read",
-    CHANGE,
+    DIFFERENCE_COLUMNS,
   ),
 ];
 

@@ -46,7 +46,8 @@ export const endpoint = (
  * An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it; or all of
  * it as lines of JSON.
  *
- * @param columns of the CSV, where not every row has the same fields: all that a row may have
+ * @param columns of the CSV: all fields that a row may have, so that a list without rows has its head and rows of later pages
+ * all of their fields
  */
 export const list = (
   path: string,
@@ -55,7 +56,7 @@ export const list = (
   rows: (context: AdministrationContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
   parameters: readonly Parameter[],
   access: Access,
-  columns?: readonly string[],
+  columns: readonly string[] | ((request: IncomingRequest) => readonly string[]),
 ): Endpoint => ({
   method: "GET",
   path,
@@ -71,10 +72,11 @@ export const list = (
       return await wholeLines(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
     }
     if (!wantsTable(context.request)) return json(await rows(context, page));
-    if (page.limit !== undefined) return table(await rows(context, page), columns);
+    const names = typeof columns === "function" ? columns(context.request) : columns;
+    if (page.limit !== undefined) return table(await rows(context, page), names);
     return await wholeTable(
       ({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }),
-      columns,
+      names,
     );
   },
 });

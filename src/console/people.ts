@@ -5,6 +5,7 @@
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { refusedField, textOf } from "./administration_input.ts";
+import { SESSION_COLUMNS, TOKEN_COLUMNS } from "./columns.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 
 const SESSION: Parameter = { name: "id", in: "path", description: "The session's id." };
@@ -18,6 +19,7 @@ export const PEOPLE: readonly Endpoint[] = [
     ({ administration }, page) => administration.listTokens(page),
     PAGE,
     "read_people",
+    TOKEN_COLUMNS,
   ),
   endpoint(
     "POST",
@@ -43,6 +45,7 @@ export const PEOPLE: readonly Endpoint[] = [
       administration.sessions({ member: textOf(queryOf(request))("member"), ...page }),
     [query("member", "Only of this person, as issuer and subject of the sign-in."), ...PAGE],
     "read_people",
+    SESSION_COLUMNS,
   ),
   endpoint(
     "DELETE",

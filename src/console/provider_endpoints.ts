@@ -2,6 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import type { AdministrationContext, Endpoint, Parameter } from "../http/endpoint.ts";
 import { refusedField } from "./administration_input.ts";
+import { PROVIDER_COLUMNS } from "./columns.ts";
 import { body, endpoint, list, PAGE } from "./operations.ts";
 import { pageOf } from "./pages.ts";
 
@@ -19,6 +20,7 @@ export const PROVIDERS: readonly Endpoint[] = [
     ({ state }, page) => Promise.resolve(pageOf(state.kit.providers.health(), page)),
     PAGE,
     "read",
+    PROVIDER_COLUMNS,
   ),
   endpoint(
     "POST",

@@ -66,12 +66,11 @@ function lineCells(line: StatementLine): Cells {
 }
 
 function cells(line: LineKind, values: object): Cells {
-  const all: Cells = { line, ...values };
-  return Object.fromEntries(COLUMNS.map((name) => [name, all[name]]));
+  return { line, ...values };
 }
 
 function rows(lines: readonly Cells[]): string {
-  return csv(lines, { head: false, amounts: ["cost"] });
+  return csv(lines, COLUMNS, { head: false });
 }
 
 /** What goes wrong before the first piece is an answer of its own; later the connection breaks off. */

@@ -21,10 +21,10 @@ export function wantsLines(request: IncomingRequest): boolean {
   return accepts(request, "application/json", LINES) === LINES;
 }
 
-/** One page as CSV. @param columns all names that its rows may have; absent: those that they have */
-export function table(page: ListPage, columns?: readonly string[]): Response {
+/** One page as CSV. @param columns all names that its rows may have */
+export function table(page: ListPage, columns: readonly string[]): Response {
   const { data, next_cursor } = page;
-  return new Response(csv(data, { columns }), {
+  return new Response(csv(data, columns), {
     headers: { ...HEADERS, ...incomplete(page), ...(next_cursor ? { "x-next-cursor": next_cursor } : {}) },
   });
 }
@@ -35,13 +35,12 @@ function incomplete({ incomplete_before }: ListPage): Record<string, string> {
 
 type Pages = (at: { cursor?: string }) => Promise<ListPage>;
 
-/** A whole list as CSV. @param columns all names that its rows may have; absent: those of the first page */
-export function wholeTable(page: Pages, columns?: readonly string[]): Promise<Response> {
+/** A whole list as CSV. @param columns all names that its rows may have */
+export function wholeTable(page: Pages, columns: readonly string[]): Promise<Response> {
   let head = true;
   return whole(page, HEADERS, (rows) => {
-    if (rows.length > 0) columns ??= namesOf(rows);
-    const text = csv(rows, { head, columns });
-    head &&= columns === undefined;
+    const text = csv(rows, columns, { head });
+    head = false;
     return text;
   });
 }
@@ -81,37 +80,25 @@ const HEADERS = {
   "vary": "accept",
 };
 
-/** The names that any of the rows has, in the order in which they first come. */
-function namesOf(rows: readonly object[]): string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
-}
-
 /**
- * Rows under their names; a nested value is JSON. A cell that a spreadsheet would run as a formula gets a quote before it.
- *
- * @param amounts columns of the gateway's own numbers, which may be below zero and are no formulas
+ * Rows under their names; a nested value is JSON. A text that a spreadsheet would run as a formula gets a quote before it. One
+ * that is a number alone, as an amount below zero, is none.
  *
  * Not `@std/csv`: it leaves a cell with a lone CR unquoted, which spreadsheets read as the end of a row.
  */
 export function csv(
   rows: readonly object[],
-  { head = true, columns, amounts = [] }: {
-    head?: boolean;
-    columns?: readonly string[];
-    amounts?: readonly string[];
-  } = {},
+  columns: readonly string[],
+  { head = true }: { head?: boolean } = {},
 ): string {
-  const names = columns ?? namesOf(rows);
-  if (names.length === 0) return "";
-  const cell = (value: unknown, name: string) => {
+  const cell = (value: unknown) => {
     if (value === null || value === undefined) return "";
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const safe = typeof value === "string" && !amounts.includes(name) && /^[=+\-@\t\r＝＋－＠]/.test(text)
-      ? `'${text}`
-      : text;
+    const runs = typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(text) &&
+      !/^-\d+(\.\d+)?$/.test(text);
+    const safe = runs ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const line = (row: object) =>
-    names.map((name) => cell((row as Record<string, unknown>)[name], name)).join(",");
-  return [...(head ? [names.join(",")] : []), ...rows.map(line)].map((line) => `${line}\r\n`).join("");
+  const line = (row: object) => columns.map((name) => cell((row as Record<string, unknown>)[name])).join(",");
+  return [...(head ? [columns.join(",")] : []), ...rows.map(line)].map((line) => `${line}\r\n`).join("");
 }

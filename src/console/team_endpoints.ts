@@ -4,6 +4,7 @@ import type { AccountInput, TeamChange, TeamInput } from "../accounts/mod.ts";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { refusedField, statementQuery } from "./administration_input.ts";
+import { ACCOUNT_COLUMNS, TEAM_COLUMNS } from "./columns.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 import { statementResponse } from "./statement.ts";
 import { wantsTable } from "./table.ts";
@@ -19,6 +20,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
     ({ administration }, page) => administration.teams(page),
     PAGE,
     "read",
+    TEAM_COLUMNS,
   ),
   endpoint(
     "GET",
@@ -60,6 +62,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
     ({ administration }, page) => administration.accounts(page),
     PAGE,
     "read",
+    ACCOUNT_COLUMNS,
   ),
   endpoint(
     "POST",

@@ -98,7 +98,7 @@ export type {
 } from "./streams.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
-export { isUsageDimension, USAGE_DIMENSIONS, type UsageDimension } from "./usage_dimensions.ts";
+export { isLabel, isUsageDimension, USAGE_DIMENSIONS, type UsageDimension } from "./usage_dimensions.ts";
 
 export interface StoreOptions {
   /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */

@@ -329,25 +329,25 @@ Deno.test("wholeTable() reads a page when the caller has taken the one before, a
     const n = Number(cursor ?? 0);
     return Promise.resolve({ data: [{ n }, { n }], next_cursor: `${n + 1}` });
   };
-  const reader = (await wholeTable(page)).body!.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = (await wholeTable(page, ["n"])).body!.pipeThrough(new TextDecoderStream()).getReader();
   assertEquals((await reader.read()).value, "n\r\n0\r\n0\r\n");
   assert(asked.length <= 3, `${asked}`);
   assertEquals((await reader.read()).value, "1\r\n1\r\n");
   assertEquals((await reader.read()).value, "2\r\n2\r\n");
   await assertRejects(() => reader.read(), Error, "away");
-  await assertRejects(() => wholeTable(() => Promise.reject(new Error("at once"))), Error, "at once");
+  await assertRejects(() => wholeTable(() => Promise.reject(new Error("at once")), ["n"]), Error, "at once");
 });
 
 Deno.test("csv() quotes what needs it and keeps formulas from running", () => {
-  assertEquals(csv([]), "");
+  assertEquals(csv([], ["a"]), "a\r\n");
   assertEquals(
     csv([{ a: 'say "hi", twice', b: "=HYPERLINK(1)", c: { x: 1 }, d: null, e: -5 }, {
       a: "x\ny",
       b: "-1+2",
       c: [],
       d: 0,
-      e: 1,
-    }]),
-    'a,b,c,d,e\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5\r\n"x\ny",\'-1+2,[],0,1\r\n',
+      e: "-0.25",
+    }], ["a", "b", "c", "d", "e"]),
+    'a,b,c,d,e\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5\r\n"x\ny",\'-1+2,[],0,-0.25\r\n',
   );
 });

@@ -6,14 +6,6 @@ import { ADMIN, withConsole } from "./rig.ts";
 
 const admin = { authorization: `Bearer ${ADMIN}` };
 
-/** Fields that all rows of one list have, or none. */
-const ALIKE: Record<string, RegExp> = {
-  "/admin/usage": /^/,
-  "/admin/keys": /^lease$/,
-  "/admin/teams": /^lease$/,
-  "/admin/accounts": /^lease$/,
-};
-
 /** Cells of a table whose rows hold no line breaks. */
 function cellsOf(text: string): string[][] {
   return text.trimEnd().split("\r\n").map((line) =>
@@ -64,13 +56,13 @@ Deno.test("the audit log as CSV has all that it has as JSON: of sign-ins, change
     },
   }));
 
-Deno.test("of lists whose rows differ the CSV names every field that the API's document knows", () =>
+Deno.test("a list as CSV names every field that the API's document knows, with rows and without", () =>
   withConsole(async (ask) => {
     const { paths, components } = (await ask("GET", "/openapi.json")).json;
     // deno-lint-ignore no-explicit-any
     const whole = (schema: any): any =>
       schema.$ref === undefined ? schema : whole(components.schemas[schema.$ref.split("/").at(-1)]);
-    const checked: string[] = [];
+    const empty: string[] = [];
     for (
       const [path, { get }] of Object.entries<
         Record<string, { responses: Record<string, { content?: Record<string, { schema: unknown }> }> }>
@@ -81,15 +73,51 @@ Deno.test("of lists whose rows differ the CSV names every field that the API's d
       const data = whole(content["application/json"].schema).properties?.data;
       if (data === undefined) continue;
       const row = whole(whole(data).items);
-      const varying = Object.keys(row.properties).filter((name) =>
-        !row.required?.includes(name) && !ALIKE[path]?.test(name)
-      );
-      if (varying.length === 0) continue;
-      const { text } = await ask("GET", path, { headers: { ...admin, accept: "text/csv" } });
-      assertEquals(cellsOf(text)[0].toSorted(), Object.keys(row.properties).toSorted(), path);
-      checked.push(path);
+      const names = path === "/admin/usage"
+        ? ["key", "key_id", ...row.required]
+        : Object.keys(row.properties);
+      for (const query of ["", "?limit=1"]) {
+        const { text } = await ask("GET", `${path.replace("{key}", "test")}${query}`, {
+          headers: { ...admin, accept: "text/csv" },
+        });
+        const [head, ...rows] = cellsOf(text);
+        assertEquals(head.toSorted(), names.toSorted(), path);
+        if (rows.length === 0 && query === "") empty.push(path);
+      }
     }
-    assertEquals(checked.toSorted(), ["/admin/audit", "/admin/models/changes", "/admin/models/diff"]);
+    assertEquals(empty.toSorted(), [
+      "/admin/audit",
+      "/admin/generations",
+      "/admin/models/changes",
+      "/admin/models/diff",
+      "/admin/sessions",
+      "/admin/teams",
+      "/admin/tokens",
+      "/admin/usage",
+    ]);
+  }));
+
+Deno.test("usage as CSV has the columns of what it is summed by, though nothing was used", () =>
+  withConsole(async (ask, gateway) => {
+    const headOf = async (by: string, from = "") => {
+      const { text } = await ask("GET", `/admin/usage?by=${by}${from}`, {
+        headers: { ...admin, accept: "text/csv" },
+      });
+      const [head, ...rows] = cellsOf(text);
+      return { head, rows: rows.length };
+    };
+    const call = await gateway.post("/v1/chat/completions", {
+      model: "demo/model",
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-svc-tags": "job=night", "x-svc-session": "one" });
+    await call.text();
+    for (const by of ["key", "day,key", "account,model", "team", "session", "tag:job", "key,tag:job"]) {
+      const { data } = (await ask("GET", `/admin/usage?by=${by}`, { headers: admin })).json;
+      const [some, none] = [await headOf(by), await headOf(by, "&from=2199-01-01T00:00:00Z")];
+      assertEquals([some.rows > 0, none.rows], [true, 0], by);
+      assertEquals(some.head, Object.keys(data[0]), by);
+      assertEquals(none.head, some.head, by);
+    }
   }));
 
 Deno.test("every list of the administration takes limit and cursor", () =>
@@ -112,14 +140,17 @@ Deno.test("every list of the administration takes limit and cursor", () =>
     assert(lists > 10, `${lists}`);
   }));
 
-Deno.test("a whole table keeps the columns of its first rows, though later pages have other fields", async () => {
+Deno.test("a whole table has one head, and in each page all of its columns", async () => {
   const pages: ListPage[] = [
     { data: [], next_cursor: "1" },
     { data: [{ a: 1 }, { a: 2, b: "x" }], next_cursor: "2" },
     { data: [{ b: "y", c: 5, a: 3 }], next_cursor: null },
   ];
-  const all = await (await wholeTable(({ cursor }) => Promise.resolve(pages[Number(cursor ?? 0)]))).text();
-  assertEquals(all, "a,b\r\n1,\r\n2,x\r\n3,y\r\n");
+  const all = await (await wholeTable(
+    ({ cursor }) => Promise.resolve(pages[Number(cursor ?? 0)]),
+    ["a", "b", "c"],
+  )).text();
+  assertEquals(all, "a,b,c\r\n1,,\r\n2,x,\r\n3,y,5\r\n");
 });
 
 Deno.test("a statement tells credits that were taken back as a number, and a note that is a formula as text", () =>
@@ -136,4 +167,17 @@ Deno.test("a statement tells credits that were taken back as a number, and a not
     const [names, ...rows] = cellsOf(text);
     const credits = rows.find(([line]) => line === "credits")!;
     assertEquals([credits[names.indexOf("cost")], credits[names.indexOf("detail")]], ["-5.25", "'-1+2"]);
+  }, { config: { accounts: [{ name: "default", credits: "100" }, { name: "acme", credits: "100" }] } }));
+
+Deno.test("amounts below zero are numbers in every list as CSV", () =>
+  withConsole(async (ask) => {
+    const given = await ask("POST", "/admin/accounts/acme/credits", {
+      headers: admin,
+      body: { amount: "-105.25" },
+    });
+    assertEquals(given.status, 200, given.text);
+    const { text } = await ask("GET", "/admin/accounts", { headers: { ...admin, accept: "text/csv" } });
+    const [names, ...rows] = cellsOf(text);
+    const acme = rows.find(([name]) => name === "acme")!;
+    assertEquals([acme[names.indexOf("added")], acme[names.indexOf("balance")]], ["-105.25", "-5.25"]);
   }, { config: { accounts: [{ name: "default", credits: "100" }, { name: "acme", credits: "100" }] } }));
