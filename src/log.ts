@@ -5,7 +5,7 @@
  * a call. What is gathered when the process ends is written then.
  */
 import type { GenerationView } from "./accounts/mod.ts";
-import { printable } from "./exchange/printable.ts";
+import { countOf, printable } from "./exchange/printable.ts";
 
 export type Level = "info" | "warn";
 
@@ -85,7 +85,9 @@ export class Log {
   async #write(): Promise<void> {
     let text = this.#text;
     if (this.#left > 0) {
-      const message = `${this.#left} lines of the log were left out, because nobody took those before`;
+      const message = `${countOf(this.#left, "line")} of the log ${
+        this.#left === 1 ? "was" : "were"
+      } left out, because nobody took those before`;
       text += this.#options.form === "text"
         ? `${this.#time()} ${message}\n`
         : this.#line({ level: "warn", event: "message", message });

@@ -4,6 +4,7 @@
  * What is not written yet is lost with the process: half a second's entries, more while the store is away. Of what an
  * administrator changes the entry is written before the answer.
  */
+import { countOf } from "../exchange/printable.ts";
 import type { AuditRecord, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { newId } from "./secrets.ts";
@@ -90,7 +91,9 @@ export class AuditLog {
       }
       this.#waiting = this.#waiting.slice(batch.length);
     }
-    if (this.#dropped > 0) this.#options.warn(`The audit log dropped ${this.#dropped} entries.`);
+    if (this.#dropped > 0) {
+      this.#options.warn(`The audit log dropped ${countOf(this.#dropped, "entry", "entries")}.`);
+    }
     this.#dropped = 0;
   }
 

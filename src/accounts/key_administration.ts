@@ -1,4 +1,5 @@
 /** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
+import { countOf } from "../exchange/printable.ts";
 import { Failure } from "../exchange/failure.ts";
 import { shownInput } from "../schema/mistakes.ts";
 import { NameTaken, type Position, type Store, type StoredKey, TooManyKeys } from "../store/mod.ts";
@@ -232,7 +233,7 @@ async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof TooManyKeys) {
       throw new Failure(
         "permission_denied",
-        `A member may have ${error.most} keys at once: revoke one before you make another.`,
+        `A member may have ${countOf(error.most, "key")} at once: revoke one before you make another.`,
       );
     }
     throw error instanceof NameTaken ? nameTaken() : error;

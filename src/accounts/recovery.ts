@@ -3,6 +3,7 @@
  *
  * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
  */
+import { countOf } from "../exchange/printable.ts";
 import { decodeRecord, encodePresumed, encodeRecord, type LedgerRecord, type Store } from "../store/mod.ts";
 import { decodeBeginning, interruptedGeneration } from "./ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
@@ -46,7 +47,9 @@ export class Recovery {
       orphan.leave();
       const count = orphan.ended.size + orphan.running.size;
       log.warn(
-        `The journal ${orphan.path} holds ${count} generations of a gateway on another store: start that one again, or ` +
+        `The journal ${orphan.path} holds ${
+          countOf(count, "generation")
+        } of a gateway on another store: start that one again, or ` +
           "remove the file.",
       );
     }
@@ -103,12 +106,14 @@ export class Recovery {
       this.#damagedLines += unreadable.length;
       const path = orphan.setAside(unreadable);
       log.warn(
-        `The journal of ${orphan.node} has ${unreadable.length} unreadable lines, set aside in ${path}.`,
+        `The journal of ${orphan.node} has ${
+          countOf(unreadable.length, "unreadable line")
+        }, set aside in ${path}.`,
       );
     }
     left += interrupted;
     delivered();
-    if (interrupted > 0) log.info(`Recording ${interrupted} generations as interrupted.`);
+    if (interrupted > 0) log.info(`Recording ${countOf(interrupted, "generation")} as interrupted.`);
     await sync.flush();
     await this.removeDelivered();
   }

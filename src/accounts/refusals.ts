@@ -1,4 +1,5 @@
 /** Why a call is not admitted, in the words of the failure table. */
+import { countOf } from "../exchange/printable.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Demand } from "./demands.ts";
 import type { Lease } from "./lease.ts";
@@ -43,8 +44,10 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
     case "session_requests":
       return new Failure(
         "provider_rate_limited",
-        `This session has reached its limit of ${limit} requests a minute. If an agent is running in a loop, stop it; ` +
-          `the session may go on in ${lease.secondsToReset(now)} seconds.`,
+        `This session has reached its limit of ${
+          countOf(limit ?? 0, "request")
+        } a minute. If an agent is running in a loop, stop it; ` +
+          `the session may go on in ${countOf(lease.secondsToReset(now), "second")}.`,
         {
           retryAfter: lease.secondsToReset(now),
           details: { session: true, ...rateStateOf(demands, now) },
@@ -56,7 +59,7 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
     case "tokens":
       return new Failure(
         "provider_rate_limited",
-        `The API key's limit of ${limit} ${kind} a minute is reached.`,
+        `The API key's limit of ${countOf(limit ?? 0, kind.slice(0, -1))} a minute is reached.`,
         { retryAfter: lease.secondsToReset(now), details: { ...rateStateOf(demands, now) } },
       );
   }

@@ -390,7 +390,7 @@ export class StoreSync {
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
     } else if (!(error instanceof StaleSync)) {
-      this.#options.warn(`A batch of ${batch.length} records was refused by the store: ${kindOf(error)}`);
+      this.#options.warn(`The store refused a batch (records: ${batch.length}): ${kindOf(error)}`);
       this.#outbox.refused(batch);
       this.#up = batch.length > 0;
     }

@@ -1,4 +1,5 @@
 /** The command that proves the ledger: what was read, and each place at which it is not what was written. */
+import { countOf } from "../exchange/printable.ts";
 import { pepperPath, readPepper } from "../accounts/pepper.ts";
 import {
   CareRefused,
@@ -28,7 +29,7 @@ export async function ledgerCommand(
     const proof = await proofOf(store, (records) => {
       if (records < told + TOLD_EVERY) return;
       told = records;
-      tell(`${records} records`);
+      tell(countOf(records, "record"));
     });
     const text = json ? JSON.stringify(viewOf(proof), null, 2) : textOf(proof);
     return { text, intact: proof.faults === 0 };
@@ -68,19 +69,25 @@ function viewOf(proof: LedgerProof) {
 
 function textOf(proof: LedgerProof): string {
   const lines = [
-    `${proof.records} records, ${proof.chained} proved in ${proof.chains} chains; sums of ${proof.daysSummed} days compared.`,
+    `${countOf(proof.records, "record")}, ${proof.chained} proved in ${
+      countOf(proof.chains, "chain")
+    }; sums of ${countOf(proof.daysSummed, "day")} compared.`,
   ];
   if (proof.unchained > 0) {
-    lines.push(`${proof.unchained} records are older than the chains: their sums were compared.`);
+    lines.push(`${countOf(proof.unchained, "record")} from before the chains: compared by the sums.`);
   }
-  if (proof.replaced > 0) lines.push(`${proof.replaced} presumed ends gave way to what was reported later.`);
+  if (proof.replaced > 0) {
+    lines.push(`${countOf(proof.replaced, "presumed end")} gave way to what was reported later.`);
+  }
   if (proof.retiredBefore > 0) {
     lines.push(`Records before ${dayText(proof.retiredBefore)} are past the retention and were deleted.`);
   }
   lines.push(...proof.shown.map(faultText));
   if (proof.faults > proof.shown.length) lines.push(`… and ${proof.faults - proof.shown.length} more.`);
   lines.push(
-    proof.faults === 0 ? "The ledger is intact." : `The ledger is NOT intact: ${proof.faults} faults.`,
+    proof.faults === 0
+      ? "The ledger is intact."
+      : `The ledger is NOT intact: ${countOf(proof.faults, "fault")}.`,
   );
   return lines.join("\n");
 }

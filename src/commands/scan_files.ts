@@ -5,7 +5,7 @@
 import type { Dlp } from "../pipeline/dlp.ts";
 import { openModel } from "../dlp/model/mod.ts";
 import { openRe2 } from "../dlp/re2.ts";
-import { printable } from "../exchange/printable.ts";
+import { countOf, printable } from "../exchange/printable.ts";
 import { type Documents, openDocuments } from "../documents/mod.ts";
 import { type DryRules, dryRules, dryScanText } from "../pipeline/dry_scan.ts";
 import type { Tools } from "../pipeline/screen.ts";
@@ -145,6 +145,6 @@ function summaryOf({ files, findings, unscanned }: FileReport): string {
   const holders = new Set(findings.map(({ file }) => file)).size;
   const rest = unscanned.length > 0 ? `, ${unscanned.length} not scanned` : "";
   return findings.length === 0
-    ? `Nothing found in ${files} ${files === 1 ? "file" : "files"}${rest}.`
-    : `${findings.length} found in ${holders} of ${files} ${files === 1 ? "file" : "files"}${rest}.`;
+    ? `Nothing found in ${countOf(files, "file")}${rest}.`
+    : `${findings.length} found in ${holders} of ${countOf(files, "file")}${rest}.`;
 }

@@ -1,4 +1,5 @@
 /** The command that prints what an account used in a month. */
+import { countOf } from "../exchange/printable.ts";
 import type { Administration } from "../accounts/administration.ts";
 import type { Statement } from "../accounts/mod.ts";
 import { statementCsv, statementJson } from "../console/statement.ts";
@@ -22,13 +23,15 @@ async function* statementText({ head, lines, foot }: Statement): AsyncGenerator<
       const { input_tokens = 0, output_tokens = 0 } = tokens as Record<string, number>;
       const of = "id" in line
         ? `${line.created}  ${line.id}  ${line.key}`
-        : `${line.day}  ${line.generations} calls`;
+        : `${line.day}  ${countOf(line.generations, "call")}`;
       return `${of}  ${line.model}  ${input_tokens} in  ${output_tokens} out  ${line.cost}\n`;
     }).join("");
   }
   const { totals, models, prices, credits_added } = await foot();
   const sum = (name: string, { generations, input_tokens, output_tokens, searches, cost }: typeof totals) =>
-    `${name}  ${generations} calls  ${input_tokens} in  ${output_tokens} out  ${searches} searches  ${cost}\n`;
+    `${name}  ${countOf(generations, "call")}  ${input_tokens} in  ${output_tokens} out  ${
+      countOf(searches, "search", "searches")
+    }  ${cost}\n`;
   yield "\n" + models.map((model) => sum(model.model, model)).join("") + sum("Total", totals);
   for (const { version, model, prices: known } of prices) {
     const list = known === null

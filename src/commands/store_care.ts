@@ -1,4 +1,5 @@
 /** The commands that take care of the store: backup, restore, and what is to be known of it. Each becomes the text to print. */
+import { countOf } from "../exchange/printable.ts";
 import { fingerprintOf, pepperPath, readPepper } from "../accounts/pepper.ts";
 import { findJournals } from "../accounts/journal_files.ts";
 import {
@@ -49,7 +50,7 @@ async function backupText(
   const copied = await backup(store, file, { pepper, force });
   const bytes = (await Deno.stat(file)).size;
   if (json) return JSON.stringify({ file, bytes, ...viewOf(copied) }, null, 2);
-  return `Backed up ${summary(copied)} to ${file} (${bytes} bytes). ` +
+  return `Backed up ${summary(copied)} to ${file} (${countOf(bytes, "byte")}). ` +
     (copied.head.pepper === null
       ? "There is no pepper yet."
       : "It holds the pepper: keep it as safe as the keys.");
@@ -152,7 +153,9 @@ function viewOf({ head, tables }: Copied) {
 
 function summary({ head, tables }: Copied): string {
   const rows = (name: string) => tables.find(({ table }) => table === name)?.totals.rows ?? 0;
-  return `a store of schema ${head.schema} with ${rows("generations")} generations and ${rows("keys")} keys`;
+  return `a store of schema ${head.schema} with ${countOf(rows("generations"), "generation")} and ${
+    countOf(rows("keys"), "key")
+  }`;
 }
 
 /** Names and values, those of an object beneath each other. */

@@ -63,7 +63,9 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
     if (json) return JSON.stringify(tried, null, 2);
     const more = wanted.length - tried.length;
     const rest = more > 0
-      ? `\n${more} more models were not asked: --limit ${wanted.length}, or --models PATTERN`
+      ? `\n${
+        more === 1 ? "1 more model was" : `${more} more models were`
+      } not asked: --limit ${wanted.length}, or --models PATTERN`
       : "";
     return tried.length === 0 ? "There is no such model." : table(tried) + rest;
   } finally {

@@ -1,4 +1,5 @@
 /** All mistakes of one configuration. The message lists them, one a line. */
+import { countOf } from "../exchange/printable.ts";
 import type { InputMistake } from "../schema/mistakes.ts";
 
 export class ConfigError extends Error {
@@ -6,9 +7,8 @@ export class ConfigError extends Error {
   readonly mistakes: readonly InputMistake[];
 
   constructor(source: string, mistakes: readonly InputMistake[]) {
-    const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
     const lines = mistakes.map(({ path, message }) => `  ${path}${path && ": "}${message}`);
-    super(`Cannot use ${source}: ${count}\n${lines.join("\n")}`);
+    super(`Cannot use ${source}: ${countOf(mistakes.length, "mistake")}\n${lines.join("\n")}`);
     this.mistakes = mistakes;
   }
 }

@@ -1,4 +1,5 @@
 /** What would run with a configuration, for `sluice check`: a few lines to read, without any secret. */
+import { countOf } from "../exchange/printable.ts";
 import type { Model } from "../models/catalog.ts";
 import { withoutPassword } from "../schema/mistakes.ts";
 import type { Config } from "./schema.ts";
@@ -10,7 +11,7 @@ export function describe(config: Config): string {
     `listens on ${server.tls ? "https" : "http"}://${host}:${server.port}${
       server.workers > 1 ? ` with ${server.workers} workers` : ""
     }`,
-    `store      ${withoutPassword(store.url)}, generations kept ${store.retentionDays} days`,
+    `store      ${withoutPassword(store.url)}, generations kept ${countOf(store.retentionDays, "day")}`,
     `admin      ${config.adminKey === null && config.oidc === null ? "off (no admin_key)" : "on"}${
       config.oidc === null ? "" : `, sign-in with ${config.oidc.issuer}`
     }`,
@@ -23,12 +24,12 @@ export function describe(config: Config): string {
     `svc/auto   ${
       config.auto.models.length ? `over ${config.auto.models.join(", ")}` : "off (no auto.models)"
     }`,
-    `keys       ${config.keys.length} in the configuration, of ${plural(config.accounts.length, "account")}`,
+    `keys       ${config.keys.length} in the configuration, of ${countOf(config.accounts.length, "account")}`,
     `search     ${search.engine}${search.baseUrl && ` at ${new URL(search.baseUrl).host}`}`,
     ...(config.payloads === null ? [] : [`payloads   ${describePayloads(config.payloads)}`]),
     ...(config.alerts.length === 0 ? [] : [`alerts     ${config.alerts.map(({ name }) => name).join(", ")}`]),
     `DLP        ${dlp.enabled ? "on" : "off"}, ${
-      plural(Object.keys(config.dlpPolicies).length, "policy", "policies")
+      countOf(Object.keys(config.dlpPolicies).length, "policy", "policies")
     }`,
   ];
   return lines.join("\n");
@@ -36,7 +37,7 @@ export function describe(config: Config): string {
 
 function describePayloads({ to, retentionDays, readers }: NonNullable<Config["payloads"]>): string {
   const place = to.kind === "file" ? `files in ${to.folder}` : `s3://${to.bucket}/${to.prefix}`;
-  return `${place}, kept ${plural(retentionDays, "day")}, read by ${readers.join(", ") || "nobody"}`;
+  return `${place}, kept ${countOf(retentionDays, "day")}, read by ${readers.join(", ") || "nobody"}`;
 }
 
 function routes(model: Model): string {
@@ -45,8 +46,4 @@ function routes(model: Model): string {
       weight === null ? "" : `, weight ${weight}`
     })`
   ).join(", then ");
-}
-
-function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

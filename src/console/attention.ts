@@ -1,4 +1,5 @@
 /** What is unhealthy now, and what somebody has to decide: the first thing that an operator wants to see. */
+import { countOf } from "../exchange/printable.ts";
 import type { Administration, BudgetView, Concerns, Principal } from "../accounts/mod.ts";
 import { SHARE } from "../accounts/concerns.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -89,7 +90,7 @@ function storeMatters({ administration, hasStore }: AttentionSources["state"]): 
       kind: "store",
       name: "store",
       text: hasStore()
-        ? `The store is away: ${pending} records wait for it here.`
+        ? `The store is away: ${countOf(pending, "record")} ${waits(pending)} for it here.`
         : "The database cannot be used: calls are refused.",
     });
   } else if (pending > LAG) {
@@ -97,11 +98,13 @@ function storeMatters({ administration, hasStore }: AttentionSources["state"]): 
       level: "warn",
       kind: "store",
       name: "store",
-      text: `${pending} records wait for the store.`,
+      text: `${countOf(pending, "record")} ${waits(pending)} for the store.`,
     });
   }
   return matters;
 }
+
+const waits = (count: number) => count === 1 ? "waits" : "wait";
 
 function load({ shedder, inFlight, maxInFlight }: AttentionSources["state"]): Matter[] {
   const busy = (inFlight.count - inFlight.abandoned) / maxInFlight;
@@ -111,7 +114,9 @@ function load({ shedder, inFlight, maxInFlight }: AttentionSources["state"]): Ma
     kind: "load",
     name: "load",
     text: shedder.waiting > 0
-      ? `${shedder.waiting} calls wait to be admitted: the process is busier than it can be.`
+      ? `${countOf(shedder.waiting, "call")} ${
+        waits(shedder.waiting)
+      } to be admitted: the process is busier than it can be.`
       : `${Math.floor(busy * 100)} % of the calls that may run at once do.`,
   }];
 }

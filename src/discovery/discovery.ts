@@ -5,6 +5,7 @@
  * Processes that share a machine share the file: whoever finds a list in it that is younger than the interval takes it and
  * asks nobody. Other nodes ask for themselves.
  */
+import { countOf } from "../exchange/printable.ts";
 import { withReason } from "../outgoing/ask.ts";
 import type { ConfiguredProvider } from "../providers/config.ts";
 import type { Listed } from "../models/discovered/merge.ts";
@@ -130,7 +131,7 @@ export class Discovery {
       const before = this.#lists.get(name);
       const known = before?.address === provider.baseUrl ? before.models.length : 0;
       if (models.length === 0 && known > 0) {
-        throw new Error(`the list is empty, and had ${known} models before`);
+        throw new Error(`the list is empty, and had ${countOf(known, "model")} before`);
       }
       const partly = refusals.length > 0
         ? `lists only some of its models: ${refusals.join(", ")}`

@@ -1,4 +1,4 @@
-/** Text of others as one line that a terminal or a log may show. */
+/** Texts that a terminal or a log may show: those of others as one line, numbers with their nouns. */
 
 /** What breaks lines, moves the cursor, changes colours, or turns the direction of writing. */
 // deno-lint-ignore no-control-regex
@@ -10,4 +10,9 @@ export function printable(text: string): string {
     UNPRINTABLE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** A number with its noun: 1 record, 2 records. @param many where it is not the noun with an s */
+export function countOf(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${count} ${Number(count) === 1 ? one : many}`;
 }

@@ -1,4 +1,5 @@
 /** `GET /v1/generations/{id}/stream`: a stream that was kept, from behind an event on. */
+import { countOf } from "../exchange/printable.ts";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { eventNumber } from "../resume/event_ids.ts";
@@ -28,7 +29,7 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
   if (from > found.events) {
     throw badHeader(
       "Last-Event-ID",
-      `the stream has had ${found.events} events, the first of which has number 0`,
+      `the stream has had ${countOf(found.events, "event")}, the first of which has number 0`,
     );
   }
   state.kit.metrics.keptStream("resumed");

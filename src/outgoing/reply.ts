@@ -1,4 +1,5 @@
 /** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
+import { countOf } from "../exchange/printable.ts";
 import { Failure } from "../exchange/failure.ts";
 import { because } from "./why_unreachable.ts";
 
@@ -35,7 +36,7 @@ export interface Reply {
 export function timeout(ms: number, begun = false): Failure {
   return new Failure(
     "provider_timeout",
-    `The model did not answer in time: nothing came for ${ms / 1000} seconds.`,
+    `The model did not answer in time: nothing came for ${countOf(ms / 1000, "second")}.`,
     { begun },
   );
 }

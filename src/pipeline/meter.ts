@@ -5,6 +5,7 @@
  * A failed call pays for its searches and not for its tokens. An answer whose provider never reported usage, though it
  * said something, is billed by an estimate, which the caller sees too.
  */
+import { countOf } from "../exchange/printable.ts";
 import { withLimit } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
@@ -165,7 +166,9 @@ class Meter {
     const next = { input: 0, output: 0, searches };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return searches;
     this.#kit.log(
-      `${arrival.id} ${model.id}: the provider reports ${searches} searches of its own that no budget has room for; they are not billed`,
+      `${arrival.id} ${model.id}: the provider reports ${
+        countOf(searches, "search", "searches")
+      } of its own that no budget has room for; none of them is billed`,
     );
     return 0;
   }

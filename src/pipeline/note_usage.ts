@@ -1,4 +1,5 @@
 /** What the calls of providers report to have used, as it is billed. */
+import { countOf } from "../exchange/printable.ts";
 import type { Part, UsedModels } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { Begun } from "./begin_answer.ts";
@@ -54,7 +55,9 @@ export function noteUsage(
     const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`);
     if (bounded.searches !== part.searches) {
       say(
-        `the provider reports ${part.searches} searches of its own; ${bounded.searches} of them are billed`,
+        `the provider reports ${
+          countOf(part.searches ?? 0, "search", "searches")
+        } of its own; billed: ${bounded.searches}`,
       );
     }
     if (bounded.usage === part.usage && !part.estimated) continue;

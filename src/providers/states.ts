@@ -2,6 +2,7 @@
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
  * each of its models, through each API that routes name. A reload of the configuration keeps the state of providers whose settings are the same.
  */
+import { countOf } from "../exchange/printable.ts";
 import { type LastFailure, type LastFailureView, lastFailureView } from "./last_failure.ts";
 import { FirstBytes } from "./first_bytes.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
@@ -204,7 +205,9 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
   const name = routeName(route);
   const breaker = new Breaker(provider.breaker, (to, calls, failures) => {
     log(
-      `${name}: circuit breaker ${to}${to === "open" ? ` after ${failures} failures of ${calls} calls` : ""}`,
+      `${name}: circuit breaker ${to}${
+        to === "open" ? ` after ${countOf(failures, "failure")} of ${countOf(calls, "call")}` : ""
+      }`,
     );
   });
   return {

@@ -1,10 +1,11 @@
 /** The commands backup, restore and store info: the pepper goes with the store, and nothing secret is printed. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { type CareConfig, storeCommand } from "../../src/commands/store_care.ts";
 import { UsageError } from "../../src/commands/parse.ts";
 import { openAccounts } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { configOf } from "../accounts/support.ts";
+import { ledgerCommand } from "../../src/commands/ledger.ts";
+import { configOf, endOf, requestOf } from "../accounts/support.ts";
 import { runProgram } from "../support/program.ts";
 
 const run = { config: undefined, json: true, force: false };
@@ -120,6 +121,42 @@ Deno.test("sluice backup that is killed leaves no file of that name, and the nex
     const again = await runProgram(["backup", file], { cwd: folder, env: { SLUICE_STORE: url } });
     assertEquals(again.code, 2);
     assertEquals(again.err.includes("exists"), true);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("what there is one of is told as one", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const config: CareConfig = { url: `sqlite:${folder}/store.db`, pepper: null, journal: null };
+  try {
+    const service = await openAccounts({
+      store: openStore(config.url),
+      config: configOf(),
+      clock: Date,
+      log: { info() {}, warn() {} },
+      ticking: false,
+    });
+    const { secret } = await service.createKey({ name: "one", account: "acme" });
+    const reservation = await service.admit(requestOf(await service.authenticate(secret), 1));
+    await reservation.settle(endOf({ input: 1 }));
+    await service.close();
+    const { text, intact } = await ledgerCommand(
+      { command: "ledger", action: "verify", config: undefined, json: false },
+      config,
+      () => {},
+    );
+    assertEquals([intact, text], [
+      true,
+      "1 record, 1 proved in 1 chain; sums of 1 day compared.\nThe ledger is intact.",
+    ]);
+    const told = await storeCommand({
+      ...run,
+      command: "backup",
+      json: false,
+      file: `${folder}/backup`,
+    }, config);
+    assertMatch(told, / with 1 generation and 1 key to /);
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }

@@ -109,7 +109,7 @@ Deno.test("usage as CSV has the columns of what it is summed by, though nothing 
     const call = await gateway.post("/v1/chat/completions", {
       model: "demo/model",
       messages: [{ role: "user", content: "Hello" }],
-    }, { "x-svc-tags": "job=night", "x-svc-session": "one" });
+    }, { headers: { "x-svc-tags": "job=night", "x-svc-session": "one" } });
     await call.text();
     for (const by of ["key", "day,key", "account,model", "team", "session", "tag:job", "key,tag:job"]) {
       const { data } = (await ask("GET", `/admin/usage?by=${by}`, { headers: admin })).json;

@@ -52,7 +52,9 @@ for (const format of Object.keys(ROUTES) as Format[]) {
       await good.body?.cancel();
       const refused = await gateway.post(ROUTES[format], bodyOf(format));
       assertEquals(refused.status, 429);
-      assertEquals(errorOf(format, await refused.json()).code, "provider_rate_limited");
+      const told = await refused.json();
+      assertEquals(errorOf(format, told).code, "provider_rate_limited");
+      assertEquals(told.error.message, "The API key's limit of 1 request a minute is reached.");
       const header = (name: string) => refused.headers.get(name);
       assertMatch(header("retry-after") ?? "", /^\d+$/);
       assertEquals(header("x-should-retry"), null);

@@ -3,6 +3,7 @@
  *
  * None of it brings the schema up to date, so that it can be done before a new release is started.
  */
+import { countOf } from "../../exchange/printable.ts";
 import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
 import type { Engine, Query } from "../engine.ts";
 import { SCHEMA_VERSION } from "../migrations/mod.ts";
@@ -176,7 +177,9 @@ async function refuseUsed(place: Place, { force = false, deadMs = DEAD_MS }: Res
     const rows = await rowsHere(engine, engine.query);
     if (rows > 0 && !force) {
       throw new CareRefused(
-        `The store is not empty: it has ${rows} rows. Say --force to replace it, or configure another store.`,
+        `The store is not empty: it has ${
+          countOf(rows, "row")
+        }. Say --force to replace it, or configure another store.`,
       );
     }
   });

@@ -9,6 +9,13 @@ export const named = (name) => name || NOTHING;
 /** @param {number | null | undefined} n */
 export const count = (n) => n === null || n === undefined ? NOTHING : whole.format(n);
 /**
+ * A number with its noun: 1 key, 2 keys.
+ * @param {number | null | undefined} n
+ * @param {string} one
+ * @param {string} [many] where it is not the noun with an s
+ */
+export const countOf = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+/**
  * At most four digits and a letter: 12.4K.
  * @param {number | null | undefined} n
  */
@@ -32,7 +39,7 @@ export function money(amount) {
   const value = Number(amount);
   if (value === 0) return "$0.00";
   const size = Math.abs(value);
-  if (size >= 100_000) return `$${short.format(value)}`;
+  if (size >= 100_000) return `${value < 0 ? "−" : ""}$${short.format(size)}`;
   const places = size >= 0.1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)) - 1);
   return value < 0 ? `−$${size.toFixed(places)}` : `$${withCommas(value.toFixed(places))}`;
 }

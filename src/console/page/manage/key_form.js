@@ -1,6 +1,6 @@
 /** The form of a key, to make one and to change one. */
 import { Field } from "../lib/form.js";
-import { tomorrow } from "../lib/format.js";
+import { countOf, tomorrow } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { PATTERNS_HINT, patternsOf, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
@@ -20,7 +20,7 @@ export function KeyFields({ before }) {
         : `Stands in records and usage behind your own name. The key belongs to the team ${
           ownTeam() ?? "–"
         }, whose limits and policies hold for it${
-          memberRule() ? `; you may have ${memberRule()?.keys} keys at once` : ""
+          memberRule() ? `; you may have ${countOf(memberRule()?.keys, "key")} at once` : ""
         }.`} />
     ${all && html`
       <div class="pair">

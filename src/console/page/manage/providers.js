@@ -1,6 +1,6 @@
 /** Providers: health, circuit breakers, times, the last error; closing a breaker and trying a credential by hand. */
 import { ask } from "../lib/api.js";
-import { ago, count, duration, money, percent, when } from "../lib/format.js";
+import { ago, count, countOf, duration, money, percent, when } from "../lib/format.js";
 import { useAct, useAsk } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { Table } from "../lib/table.js";
@@ -69,7 +69,7 @@ function placesOf({ in_flight, queued, max_concurrent }) {
 
 /** @param {{ of: Trial }} props */
 function TrialResult({ of: { ok, by, models, model, latency_ms, cost, error } }) {
-  const what = by === "models" ? `It lists ${count(models)} models` : `${model} answered`;
+  const what = by === "models" ? `It lists ${countOf(models, "model")}` : `${model} answered`;
   return html`
     <p class="trial" role="status">
       <${Badge} tone=${ok ? "good" : "bad"}>${ok ? "good" : "failed"}<//> ${ok

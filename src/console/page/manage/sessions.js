@@ -1,7 +1,7 @@
 /** Who is signed in to the console. An owner ends one session, or all of a person. */
 import { ask, currentSession, isAway, query } from "../lib/api.js";
 import { confirmed } from "../lib/dialog.js";
-import { ago, count, when } from "../lib/format.js";
+import { ago, countOf, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
 import { html } from "../lib/html.js";
 import { Table } from "../lib/table.js";
@@ -31,7 +31,7 @@ export function Sessions() {
     }
     /** @type {{ data: Session[] }} */
     const { data } = await ask(`/admin/sessions${query({ member })}`, { method: "DELETE" });
-    toast(`Ended ${count(data.length)} ${data.length === 1 ? "session" : "sessions"} of ${name}`);
+    toast(`Ended ${countOf(data.length, "session")} of ${name}`);
     reload();
   });
   /** @type {import("../lib/table.js").Column<Session>[]} */

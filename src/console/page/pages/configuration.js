@@ -1,5 +1,5 @@
 /** The configuration as it runs, and how the last reload went in every process. */
-import { ago, when } from "../lib/format.js";
+import { ago, countOf, when } from "../lib/format.js";
 import { useAsk } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { Table } from "../lib/table.js";
@@ -108,7 +108,7 @@ function Sections({ config, defaults }) {
 
 /** @param {unknown} value */
 function summaryOf(value) {
-  if (Array.isArray(value)) return value.length === 1 ? "1 entry" : `${value.length} entries`;
+  if (Array.isArray(value)) return countOf(value.length, "entry", "entries");
   if (typeof value === "object" && value !== null) return Object.keys(value).slice(0, 6).join(", ");
   return String(value);
 }

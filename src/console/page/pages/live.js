@@ -1,7 +1,7 @@
 /** Calls as they begin and end, and one of them in detail. */
 import { events, query, Refused } from "../lib/api.js";
 import { Field, Form } from "../lib/form.js";
-import { clock, count, duration, money, named } from "../lib/format.js";
+import { clock, count, countOf, duration, money, named } from "../lib/format.js";
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
@@ -111,7 +111,7 @@ function left(lost, { told, all }) {
   const more = html`A filter shows all of fewer calls, <a href=${href("explore")}>Explore</a> has every one.`;
   return all > told
     ? html`Showing ${count(Math.round(told))} of ${count(Math.round(all))} calls a second. ${more}`
-    : html`${count(lost)} events were left out when more happened than a page can follow. ${more}`;
+    : html`Left out: ${countOf(lost, "event")}, when more happened than a page can follow. ${more}`;
 }
 
 /** @type {import("../lib/table.js").Column<Call>[]} */
