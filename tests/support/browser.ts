@@ -23,6 +23,9 @@ type Fields = Record<string, unknown>;
 /** Time for anything that a test waits for; a slow machine takes some of it. */
 const PATIENCE_MS = 120_000;
 
+/** What stands where it stood so many looks before stands still. */
+const STILL = 3;
+
 class Protocol {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, { resolve(value: Fields): void; reject(error: Error): void }>();
@@ -121,11 +124,15 @@ export class BrowserPage {
     return result.value;
   }
 
-  /** Waits until an expression comes to something true, and answers it. */
+  /** Waits until an expression comes to something true, and `judge` takes it, and answers it. */
   // deno-lint-ignore no-explicit-any
-  async until(expression: string): Promise<any> {
+  async until(expression: string, judge: (value: any) => boolean = () => true): Promise<any> {
     try {
-      return await eventually(() => this.evaluate(expression).catch(() => undefined), {
+      const look = async () => {
+        const value = await this.evaluate(expression).catch(() => undefined);
+        return value && judge(value) ? value : undefined;
+      };
+      return await eventually(look, {
         within: PATIENCE_MS,
         what: expression,
       });
@@ -140,7 +147,10 @@ export class BrowserPage {
     await this.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
   }
 
-  /** Presses the mouse on an element found by a selector, and by its text where that is given. */
+  /**
+   * Presses the mouse on an element found by a selector, and by its text where that is given: when it has stood in the same
+   * place for some looks and nothing lies over it. A press beside it would be nobody's.
+   */
   async click(selector: string, text?: string): Promise<void> {
     const found = `[...document.querySelectorAll(${
       JSON.stringify(selector)
@@ -149,13 +159,23 @@ export class BrowserPage {
         ? "true"
         : `(e.innerText.trim() === ${JSON.stringify(text)} || e.ariaLabel === ${JSON.stringify(text)})`
     })`;
-    const { x, y } = await this.until(`(() => {
+    const place = `(() => {
       const e = ${found};
       if (!e || e.disabled || e.ariaDisabled === "true") return null;
-      e.scrollIntoView({ block: "center", inline: "center" });
+      e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
       const { x, y, width, height } = e.getBoundingClientRect();
-      return { x: x + width / 2, y: y + height / 2 };
-    })()`);
+      const at = { x: x + width / 2, y: y + height / 2 };
+      const hit = document.elementFromPoint(at.x, at.y);
+      const met = hit === e || e.contains(hit) || [...e.labels ?? []].some((one) => one.contains(hit));
+      return met ? at : null;
+    })()`;
+    let [before, alike] = ["", 0];
+    const { x, y } = await this.until(place, (now) => {
+      const at = JSON.stringify(now);
+      alike = at === before ? alike + 1 : 0;
+      before = at;
+      return alike === STILL;
+    });
     for (const type of ["mousePressed", "mouseReleased"]) {
       await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
     }
