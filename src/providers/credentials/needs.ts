@@ -64,6 +64,7 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
       "GCE_METADATA_HOST",
       "GCE_METADATA_ROOT",
       "GOOGLE_APPLICATION_CREDENTIALS",
+      "GOOGLE_CLOUD_QUOTA_PROJECT",
     ],
     files: ["CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS"],
     home: [".config/gcloud"],

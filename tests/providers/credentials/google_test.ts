@@ -151,3 +151,73 @@ Deno.test("googleCredential() says what is wrong with a credentials file, and no
   );
   assertMatch(missing.operator!, /cannot be read/);
 });
+
+/** What google-auth-library 10.9.1 sends for the same files. */
+Deno.test("googleCredential() sends what each file says of its program, of who pays and of how long a token lives", async () => {
+  await using google = cloud((_, path) =>
+    path.includes(":generateAccessToken")
+      ? { accessToken: "account", expireTime: isoAfter(600_000) }
+      : { access_token: "token", expires_in: 3599 }
+  );
+  const asked = () =>
+    google.seen.splice(0).map(({ path, headers, body }) => {
+      const said = body.startsWith("{") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
+      return [path, headers.get("authorization"), said];
+    });
+  const url = (path: string) => `${google.origin}${path}`;
+  const client = { client_id: "c", client_secret: "s" };
+  const CLIENT = `Basic ${btoa("c:s")}`;
+  const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+
+  const person = { type: "external_account_authorized_user", ...client, refresh_token: "r" };
+  assertEquals(await signed(withFile({ ...person, token_url: url("/token"), quota_project_id: "file" })), {
+    authorization: "Bearer token",
+    "x-goog-user-project": "file",
+  });
+  assertEquals(asked(), [["/token", CLIENT, { grant_type: "refresh_token", refresh_token: "r" }]]);
+
+  const pool = {
+    type: "external_account",
+    audience: "//iam/pool",
+    subject_token_type: "jwt",
+    token_url: url("/sts"),
+    workforce_pool_user_project: "payer",
+    credential_source: { file: "/subject" },
+    service_account_impersonation_url: url("/a:generateAccessToken"),
+    service_account_impersonation: { token_lifetime_seconds: 600 },
+  };
+  for (
+    const [more, authorization, options] of [[{}, null, '{"userProject":"payer"}'], [
+      client,
+      CLIENT,
+      undefined,
+    ]]
+  ) {
+    const at = withFile({ ...pool, ...more as object });
+    at.files.set("/subject", "jwt");
+    assertEquals(await signed(at), { authorization: "Bearer account" });
+    const [sts, account] = asked();
+    assertEquals([sts[1], sts[2].options], [authorization, options]);
+    assertEquals(account, ["/a:generateAccessToken", "Bearer token", { scope: [SCOPE], lifetime: "600s" }]);
+  }
+
+  const source = { type: "authorized_user", ...client, refresh_token: "r", token_uri: url("/token") };
+  const through = {
+    type: "impersonated_service_account",
+    source_credentials: source,
+    delegates: ["d@example"],
+  };
+  const charged = withFile(
+    {
+      ...through,
+      service_account_impersonation_url: url("/b:generateAccessToken"),
+      quota_project_id: "file",
+    },
+    { GOOGLE_CLOUD_QUOTA_PROJECT: "variable" },
+  );
+  assertEquals(await signed(charged), {
+    authorization: "Bearer account",
+    "x-goog-user-project": "variable",
+  });
+  assertEquals(asked()[1][2], { delegates: ["d@example"], scope: [SCOPE], lifetime: "3600s" });
+});

@@ -1,5 +1,6 @@
 /** Workload identity federation: a token of another identity provider becomes one of Google's (RFC 8693). */
-import { isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
+import { Buffer } from "node:buffer";
+import { isObject, type Loose, number, object, parse, string } from "../../../exchange/json.ts";
 import { lifeOf } from "../bearer.ts";
 import type { Expiring } from "../renewed_token.ts";
 import { askForJson, askTokenService, needed, TokenError } from "../token_service.ts";
@@ -18,11 +19,41 @@ export async function externalAccountToken(file: Loose, context: GoogleContext):
     subject_token_type: needed(file, "subject_token_type", FILE),
     subject_token: await subjectToken(object(file.credential_source), context),
   });
+  const client = clientOf(file);
+  const payer = string(file.workforce_pool_user_project);
+  // A client of its own says who pays.
+  if (payer && client === undefined) body.set("options", JSON.stringify({ userProject: payer }));
   const url = string(file.token_url) ?? "https://sts.googleapis.com/v1/token";
-  const answer = await askForJson(url, { service, method: "POST", body, clock: context.clock });
+  const answer = await askForJson(url, {
+    service,
+    method: "POST",
+    headers: client,
+    body,
+    clock: context.clock,
+  });
   const token = { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
   const account = string(file.service_account_impersonation_url);
-  return account ? await impersonate(account, token.value, context) : token;
+  const seconds = number(object(file.service_account_impersonation).token_lifetime_seconds);
+  return account ? await impersonate(account, token.value, context, { seconds }) : token;
+}
+
+/** A person of a workforce pool, signed in with gcloud. */
+export async function externalUserToken(file: Loose, { clock }: GoogleContext): Promise<Expiring<string>> {
+  const service = "the token service of Google";
+  const body = new URLSearchParams({
+    grant_type: "refresh_token",
+    refresh_token: needed(file, "refresh_token", FILE),
+  });
+  const url = string(file.token_url) ?? "https://sts.googleapis.com/v1/oauthtoken";
+  const answer = await askForJson(url, { service, method: "POST", headers: clientOf(file), body, clock });
+  return { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
+}
+
+/** Proof of the program that asks, where the file has one. */
+function clientOf(file: Loose): { authorization: string } | undefined {
+  const [id, secret] = [string(file.client_id), string(file.client_secret)];
+  if (id === undefined || secret === undefined) return undefined;
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` };
 }
 
 /** From a file or an address. A program is not run, and AWS's own identity is not signed for. */

@@ -6,17 +6,26 @@ import { type GoogleContext, SCOPE } from "./context.ts";
 
 const SERVICE = "the service account credentials service of Google";
 
-/** @param url `…:generateAccessToken` of the account */
+/**
+ * @param url `…:generateAccessToken` of the account
+ * @param options.seconds how long the token lives
+ * @param options.delegates accounts through which the identity may act as that account, each as the next
+ */
 export async function impersonate(
   url: string,
   accessToken: string,
   { clock }: GoogleContext,
+  { seconds = 3600, delegates = [] }: { seconds?: number; delegates?: readonly unknown[] } = {},
 ): Promise<Expiring<string>> {
   const answer = await askForJson(url, {
     service: SERVICE,
     method: "POST",
     headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-    body: JSON.stringify({ scope: [SCOPE], lifetime: "3600s" }),
+    body: JSON.stringify({
+      ...(delegates.length > 0 && { delegates }),
+      scope: [SCOPE],
+      lifetime: `${seconds}s`,
+    }),
     clock,
   });
   const ends = Date.parse(string(answer.expireTime) ?? "");

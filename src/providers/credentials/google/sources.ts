@@ -2,14 +2,14 @@
  * Where Google's access tokens come from: the file that GOOGLE_APPLICATION_CREDENTIALS names, the file of `gcloud auth
  * application-default login`, the metadata server.
  */
-import { isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
+import { array, isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
 import { type AccessToken, lifeOf } from "../bearer.ts";
 import type { Expiring } from "../renewed_token.ts";
 import type { ServiceClock } from "../service_clock.ts";
 import { inHome, type Surroundings, variable } from "../surroundings.ts";
 import { askForJson, needed, TokenError } from "../token_service.ts";
 import { type GoogleContext, SCOPE } from "./context.ts";
-import { externalAccountToken } from "./external_account.ts";
+import { externalAccountToken, externalUserToken } from "./external_account.ts";
 import { impersonate } from "./impersonation.ts";
 
 export interface GoogleSettings {
@@ -48,13 +48,15 @@ async function readFile(path: string, surroundings: Surroundings): Promise<Loose
 }
 
 async function ofFile(file: Loose, context: GoogleContext): Promise<Expiring<AccessToken>> {
-  // The project that is charged where the account's own is not.
-  const project = string(file.quota_project_id);
   const { value, lifeMs } = await tokenOf(file, context);
-  return {
-    value: { accessToken: value, headers: project ? { "x-goog-user-project": project } : {} },
-    lifeMs,
-  };
+  const headers = chargedTo(string(file.quota_project_id), context.surroundings);
+  return { value: { accessToken: value, headers }, lifeMs };
+}
+
+/** The project that is charged where the account's own is not. @param project of the file */
+function chargedTo(project: string | undefined, surroundings: Surroundings): Record<string, string> {
+  const charged = variable(surroundings, "GOOGLE_CLOUD_QUOTA_PROJECT") ?? project;
+  return charged ? { "x-goog-user-project": charged } : {};
 }
 
 function tokenOf(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
@@ -65,11 +67,13 @@ function tokenOf(file: Loose, context: GoogleContext): Promise<Expiring<string>>
       return userToken(file, context);
     case "external_account":
       return externalAccountToken(file, context);
+    case "external_account_authorized_user":
+      return externalUserToken(file, context);
     case "impersonated_service_account":
       return impersonatedToken(file, context);
   }
   throw new TokenError(
-    "the credentials file of Google has another type than service_account, external_account, authorized_user and impersonated_service_account",
+    "the credentials file of Google has another type than service_account, external_account, authorized_user, external_account_authorized_user and impersonated_service_account",
   );
 }
 
@@ -114,6 +118,7 @@ async function impersonatedToken(file: Loose, context: GoogleContext): Promise<E
     needed(file, "service_account_impersonation_url", "the credentials file"),
     value,
     context,
+    { delegates: array(file.delegates) },
   );
 }
 
@@ -134,7 +139,10 @@ async function ofMetadata({ surroundings, clock }: GoogleContext): Promise<Expir
     { service, headers: { "metadata-flavor": "Google" }, within: METADATA_MS, clock },
   );
   return {
-    value: { accessToken: needed(answer, "access_token", service), headers: {} },
+    value: {
+      accessToken: needed(answer, "access_token", service),
+      headers: chargedTo(undefined, surroundings),
+    },
     lifeMs: lifeOf(answer),
   };
 }
