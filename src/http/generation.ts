@@ -22,6 +22,7 @@ import { failureResponse } from "./envelope.ts";
 import { bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
 import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
+import { isHttps } from "./proxies.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import type { Keeping, KeptDelivery } from "./resumable.ts";
 import { respondStream, respondWhole } from "./respond.ts";
@@ -45,7 +46,7 @@ export function generation(
   const header = (name: string) => request.headers.get(name);
   const followed = telemetry === null
     ? null
-    : telemetry.follow({ id: context.id, route: context.path, header });
+    : telemetry.follow({ id: context.id, route: context.path, scheme: schemeOf(context), header });
   const bytes = bodyBytes(request, state.maxBodyBytes);
   if (isFull(state, bytes)) return refuse(context, followed);
   const key = authenticated(context, followed);
@@ -54,6 +55,10 @@ export function generation(
   if (admitted === false) return refuse(context, followed);
   const steps = new Steps(state.kit.now, header, followed);
   return generate(context, { formatName, bytes, key, admitted, compaction, header, steps });
+}
+
+function schemeOf({ request, connection, state }: RequestContext): "http" | "https" {
+  return isHttps(request, connection, state) ? "https" : "http";
 }
 
 function authenticated(context: RequestContext, followed: FollowedCall | null): Key | Promise<Key> {

@@ -17,6 +17,8 @@ export interface FollowedRequest {
   id: string;
   /** Path of its endpoint. */
   route: string;
+  /** By which the caller came, as far as it is known. */
+  scheme: "http" | "https";
   header(name: string): string | null;
 }
 

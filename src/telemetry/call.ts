@@ -73,6 +73,7 @@ class RecordedCall implements FollowedCall {
   readonly #recording: Recording;
   readonly #id: string;
   readonly #route: string;
+  readonly #scheme: FollowedRequest["scheme"];
   readonly #parent: SpanId | null;
   readonly #remote: boolean;
   readonly #call: CallSpan;
@@ -83,7 +84,7 @@ class RecordedCall implements FollowedCall {
   #error: FailureCode | null = null;
   #closed = false;
 
-  constructor(recording: Recording, { id, route }: FollowedRequest, { callers, parent, local }: {
+  constructor(recording: Recording, { id, route, scheme }: FollowedRequest, { callers, parent, local }: {
     callers: CallersTrace | null;
     /** Null: it begins a trace. */
     parent: { traceId: string; spanId: string } | null;
@@ -93,6 +94,7 @@ class RecordedCall implements FollowedCall {
     this.#recording = recording;
     this.#id = id;
     this.#route = route;
+    this.#scheme = scheme;
     this.#parent = parent && spanIdOf(parent.spanId);
     this.#remote = parent !== null && !local;
     const trace = parent === null ? newTraceId() : traceIdOf(parent.traceId);
@@ -176,7 +178,7 @@ class RecordedCall implements FollowedCall {
   #write(to: AttributeWriter, sent: number | null): void {
     const { langfuse } = this.#recording;
     const labels = this.#labels;
-    to.fixed(this.#recording.request(this.#route));
+    to.fixed(this.#recording.request(this.#route, this.#scheme));
     to.text("sluice.generation.id", this.#id);
     if (this.#key !== null) {
       to.text("sluice.key.name", this.#key.name);

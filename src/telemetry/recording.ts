@@ -29,7 +29,10 @@ export class Recording {
   readonly #sample: number;
   readonly #random: () => number;
   readonly #routes = new WeakMap<Door, Map<string, RouteFacts>>();
-  readonly #requests = new Map<string, FixedAttributes>();
+  readonly #requests = {
+    http: new Map<string, FixedAttributes>(),
+    https: new Map<string, FixedAttributes>(),
+  };
 
   constructor({ exporter, instruments, sample, langfuse, random }: RecordingOptions) {
     this.#exporter = exporter;
@@ -54,11 +57,17 @@ export class Recording {
   }
 
   /** What a request to an endpoint says of itself. */
-  request(route: string): FixedAttributes {
-    let fixed = this.#requests.get(route);
+  request(route: string, scheme: "http" | "https"): FixedAttributes {
+    const known = this.#requests[scheme];
+    let fixed = known.get(route);
     if (fixed === undefined) {
-      fixed = fixedOf({ "http.request.method": "POST", "http.route": route, "url.path": route });
-      this.#requests.set(route, fixed);
+      fixed = fixedOf({
+        "http.request.method": "POST",
+        "http.route": route,
+        "url.path": route,
+        "url.scheme": scheme,
+      });
+      known.set(route, fixed);
     }
     return fixed;
   }

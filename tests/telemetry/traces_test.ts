@@ -13,7 +13,13 @@ Deno.test("telemetry: a whole and a streamed call continue the caller's trace an
     assertTree(first);
     const { server } = first;
     assertEquals([server.name, server.parentSpanId, server.status], ["POST /v1/chat/completions", PARENT, 0]);
-    assertEquals(server.attributes["http.response.status_code"], 200);
+    // All of these a server's span must have.
+    assertEquals(
+      ["http.request.method", "http.route", "url.path", "url.scheme", "http.response.status_code"].map((
+        name,
+      ) => server.attributes[name]),
+      ["POST", "/v1/chat/completions", "/v1/chat/completions", "http", 200],
+    );
     assertEquals(server.attributes["sluice.generation.id"], id);
     assertEquals([server.attributes["sluice.key.name"], server.attributes["sluice.team"]], ["test", "crew"]);
     assertEquals(first.of("admission").map((span) => span.parentSpanId), [server.spanId]);
