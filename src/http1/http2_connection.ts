@@ -39,6 +39,10 @@ export class Http2Connection implements Hosted {
   /** Those of them that wait for bytes of their bodies. */
   #unsent = 0;
   #writing = false;
+  /** The caller has ended a request before its answer. */
+  #resets = false;
+  /** The caller has ended the connection. */
+  #left = false;
   #closed = false;
   #inner: Inner | null = null;
   phase: Phase = "head";
@@ -72,7 +76,12 @@ export class Http2Connection implements Hosted {
     };
     let isOver = false;
     const read = Http2Request.of(request, (waits) => this.#waits(waits));
-    if (read !== null) this.#read.add(read);
+    if (read !== null) {
+      this.#read.add(read);
+      // What ends it may have come with it.
+      if (this.#left) read.leave();
+      else if (this.#resets) read.mayLeave();
+    }
     completed.catch(() => {}).finally(() => {
       isOver = true;
       if (read !== null) this.#read.delete(read);
@@ -114,7 +123,7 @@ export class Http2Connection implements Hosted {
 
   close(): void {
     if (this.#closed) return;
-    this.#closed = true;
+    this.#closed = this.#left = true;
     this.#mayLeave();
     this.#conn.close();
     this.#inner?.leave();
@@ -167,9 +176,13 @@ export class Http2Connection implements Hosted {
     for (let n = await this.#conn.read(buffer); n !== null; n = await this.#conn.read(buffer)) {
       const bytes = buffer.subarray(0, n);
       if (!watch.allows(bytes)) return;
-      if (watch.reset) this.#mayLeave();
+      if (watch.reset) {
+        this.#resets = true;
+        this.#mayLeave();
+      }
       await writeAll(inner, bytes);
     }
+    this.#left = true;
     this.#mayLeave();
     // What it has asked before is answered all the same.
     await inner.closeWrite();

@@ -7,6 +7,7 @@ export class Http2Request {
   readonly headers: Headers;
   readonly #request: Request;
   readonly #waits: (waits: boolean) => void;
+  #left = false;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
 
   private constructor(request: Request, host: string, waits: (waits: boolean) => void) {
@@ -26,7 +27,12 @@ export class Http2Request {
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return this.#left ? AbortSignal.abort() : this.#request.signal;
+  }
+
+  /** Its caller had left before it was read: the signal of a request of `Deno.serve` does not tell of that (Deno 2.9.6). */
+  leave(): void {
+    this.#left = true;
   }
 
   /**
