@@ -119,6 +119,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   if (worker === null && config.server.workers > 1) {
     if (config.store.url !== "sqlite::memory:") {
       const count = config.server.workers;
+      const { hostname, port } = config.server;
+      // Workers share the port with each other, and would with those of another program.
+      await listening({ hostname, port }, () => Deno.listen({ hostname, port }).close());
       const permissions = env("SLUICE_PERMISSIONS");
       const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
       const graceMs = config.server.shutdownGraceMs;

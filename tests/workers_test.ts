@@ -263,3 +263,19 @@ Deno.test(
       }
     }),
 );
+
+Deno.test(
+  "--workers take no port that the workers of another program have",
+  { ignore: !linux },
+  () =>
+    serving(["--workers", "2"], async ({ url, cwd }) => {
+      const { port } = new URL(url);
+      const args = ["serve", "--config", "sluice.jsonc", "--workers", "2", "--port", port];
+      // A second one that listens is told to end, so that the test does.
+      const { code, err } = await runProgram(args, { cwd, through: ["timeout", "60"] });
+      assertEquals([code, err.trim()], [
+        2,
+        `Cannot listen: 127.0.0.1:${port} is in use; --port N, PORT or server.port takes another port`,
+      ]);
+    }),
+);
