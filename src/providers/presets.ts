@@ -5,7 +5,7 @@
  * Addresses and variables are those of the vendors' documentation and of models.dev.
  */
 import type { ModelsList } from "./apis/mod.ts";
-import { CLOUDFLARE_LIST, GITHUB_LIST } from "./apis/vendor_lists.ts";
+import { CLOUDFLARE_LIST, COHERE_LIST, DATABRICKS_LIST, GITHUB_LIST } from "./apis/vendor_lists.ts";
 import { AZURE } from "./clouds/azure.ts";
 import { BEDROCK, BEDROCK_MANTLE } from "./clouds/bedrock.ts";
 import type { CloudField, CloudKind, Env, FilesSaid } from "./clouds/cloud.ts";
@@ -53,7 +53,10 @@ export const PRESETS: readonly Preset[] = [
   { name: "xai", api: "openai-responses", baseUrl: "https://api.x.ai/v1", keys: ["XAI_API_KEY"] },
   chat("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
   chat("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
-  chat("cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY"),
+  {
+    ...chat("cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY"),
+    list: COHERE_LIST,
+  },
   chat("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
   chat("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
   chat("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
@@ -73,7 +76,10 @@ export const PRESETS: readonly Preset[] = [
     keys: ["MINIMAX_API_KEY"],
   },
   chat("nebius", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY"),
-  chat("databricks", "https://${DATABRICKS_HOST}/ai-gateway/mlflow/v1", "DATABRICKS_TOKEN"),
+  {
+    ...chat("databricks", "https://${DATABRICKS_HOST}/ai-gateway/mlflow/v1", "DATABRICKS_TOKEN"),
+    list: DATABRICKS_LIST,
+  },
   {
     name: "cloudflare",
     api: "openai-chat",

@@ -151,3 +151,71 @@ Deno.test("GitHub and Cloudflare list their models elsewhere; Perplexity has no 
   ]);
   await provider.close();
 });
+
+Deno.test("Cohere and Databricks list their models in their own way, with others than those that converse", async () => {
+  const model = (name: string, endpoints: string[], more = {}) => ({
+    name,
+    endpoints,
+    context_length: 128_000,
+    ...more,
+  });
+  const served = (name: string, task: string | null, ready = "READY") => ({ name, task, state: { ready } });
+  const provider = loopbackProvider(({ path }) => {
+    if (path.startsWith("/v1/models")) {
+      const next = path.includes("page_token=");
+      return Response.json({
+        models: next ? [model("command-r-08-2024", ["chat", "generate"])] : [
+          model("command-a-03-2025", ["chat"]),
+          model("embed-v4.0", ["embed"]),
+          model("command-light", ["chat"], { is_deprecated: true }),
+        ],
+        ...(!next && { next_page_token: "a b" }),
+      });
+    }
+    return path === "/api/2.0/serving-endpoints"
+      ? Response.json({
+        endpoints: [
+          served("databricks-claude-sonnet-4-5", "llm/v1/chat"),
+          served("databricks-gte-large-en", "llm/v1/embeddings"),
+          served("our-forecast", null),
+          served("our-chat", "llm/v1/chat", "NOT_READY"),
+        ],
+      })
+      : new Response("{}", { status: 404 });
+  });
+  await withGateway({
+    providers: {
+      cohere: { base_url: `${provider.url}/compatibility/v1`, api_key: "k" },
+      databricks: { base_url: `${provider.url}/ai-gateway/mlflow/v1`, api_key: "k" },
+    },
+    catalog: { unpriced: "free" },
+  }, async (gateway) => {
+    assertEquals((await ids(gateway)).sort(), [
+      "anthropic/claude-sonnet-4-5",
+      "cohere/command-a-03-2025",
+      "cohere/command-r-08-2024",
+    ]);
+    assertEquals(gateway.logged.filter((line) => line.includes("cannot list")), []);
+  });
+  assertEquals(provider.seen.map(({ path, headers }) => `${path} ${headers.get("authorization")}`).sort(), [
+    "/api/2.0/serving-endpoints Bearer k",
+    "/v1/models?endpoint=chat&page_size=1000 Bearer k",
+    "/v1/models?endpoint=chat&page_size=1000&page_token=a%20b Bearer k",
+  ]);
+  await provider.close();
+});
+
+Deno.test("servers that stand for Cohere or Databricks at other addresses may have OpenAI's list", async () => {
+  const provider = loopbackProvider(() => Response.json({ data: [{ id: "one" }] }));
+  await withGateway({
+    providers: {
+      cohere: { base_url: `${provider.url}/v1`, api_key: "k" },
+      databricks: { base_url: `${provider.url}/v1`, api_key: "k" },
+    },
+    catalog: { unpriced: "free" },
+  }, async (gateway) => {
+    assertEquals((await ids(gateway)).sort(), ["cohere/one", "databricks/one"]);
+  });
+  assertEquals(provider.seen.map(({ path }) => path.replace(/\?.*/, "")), ["/v1/models", "/v1/models"]);
+  await provider.close();
+});

@@ -5,7 +5,7 @@
  * Sources: the types of the vendors' own libraries (`@mistralai/mistralai` 2.7, `groq-sdk`, `@cerebras/cerebras_cloud_sdk`,
  * `together-ai`), their pages on OpenAI's libraries, and the words of their refusals.
  */
-import { type Loose, object } from "../../exchange/json.ts";
+import { array, type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
@@ -21,6 +21,8 @@ interface ChatDialect {
   readonly olderCap?: true;
   /** It knows no messages of the role `developer`. */
   readonly noDeveloper?: true;
+  /** Templates of its models refuse a system message that is not the first one. */
+  readonly oneSystem?: true;
   /** It gives one answer, whatever `n` says. */
   readonly oneAnswer?: true;
   /** Contents must be a string, where they are nothing but text. */
@@ -140,21 +142,28 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     host: /(?:^|\.)aliyuncs\.com$/,
     olderCap: true,
     noDeveloper: true,
+    oneSystem: true,
     forced: { quiet: /^qwen3\.\d(?!.*thinking)/i, off: ["enable_thinking", false] },
   },
   cohere: { host: /(?:^|\.)cohere\.(?:ai|com)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   deepinfra: { host: /(?:^|\.)deepinfra\.com$/, olderCap: true, noDeveloper: true },
-  fireworks: { host: /(?:^|\.)fireworks\.ai$/, noDeveloper: true },
+  fireworks: { host: /(?:^|\.)fireworks\.ai$/, noDeveloper: true, oneSystem: true },
   huggingface: { host: /^router\.huggingface\.co$/, olderCap: true, noDeveloper: true },
-  llamacpp: { olderCap: true, noDeveloper: true, oneAnswer: true },
-  lmstudio: { host: /^(?:localhost|127\.0\.0\.1):1234$/, olderCap: true, noDeveloper: true, oneAnswer: true },
+  llamacpp: { olderCap: true, noDeveloper: true, oneSystem: true, oneAnswer: true },
+  lmstudio: {
+    host: /^(?:localhost|127\.0\.0\.1):1234$/,
+    olderCap: true,
+    noDeveloper: true,
+    oneSystem: true,
+    oneAnswer: true,
+  },
   moonshot: { host: /^api\.moonshot\.(?:ai|cn)$/, noDeveloper: true, forced: KIMI },
   nebius: { host: /(?:^|\.)nebius\.com$/, noDeveloper: true },
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },
   ollama: { host: /^(?:localhost|127\.0\.0\.1):11434$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   perplexity: { host: /^api\.perplexity\.ai$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   together: { host: /(?:^|\.)together\.(?:xyz|ai)$/, olderCap: true, noDeveloper: true },
-  vllm: { noDeveloper: true },
+  vllm: { noDeveloper: true, oneSystem: true },
   zai: { host: /^(?:api\.z\.ai|open\.bigmodel\.cn)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
 };
 
@@ -235,7 +244,8 @@ function speak(
   if (dialect.forced) {
     fitForcedCall(body, model, dialect.forced, (field) => lost.add(fieldName(field, prompt)));
   }
-  body.messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lost));
+  const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lost));
+  body.messages = dialect.oneSystem ? withOneSystem(messages) : messages;
   return { body, headers, dropped: [...lost] };
 }
 
@@ -281,6 +291,63 @@ function speakMessage(message: Loose, dialect: ChatDialect, lost: Set<string>): 
   }
   if (answered !== undefined) spoken.tool_call_id = idOf(answered);
   return spoken;
+}
+
+/**
+ * With one system message, the first. Those right behind it are joined with it; the text of later ones becomes the user's in its
+ * place, between `<system>` tags, so that what stands before it is found in a cache as before. Roles alternate, as some templates
+ * want it, where they did.
+ */
+function withOneSystem(messages: Loose[]): Loose[] {
+  if (!messages.some(({ role }, i) => role === "system" && i > 0)) return messages;
+  const first = messages.findIndex(({ role }) => role !== "system");
+  const leading = first < 0 ? messages : messages.slice(0, first);
+  const placed: Loose[] = leading.length === 0 ? [] : [
+    leading.reduce((all, { content }) => ({ ...all, content: joined(all.content, content) })),
+  ];
+  let note = "";
+  for (const message of messages.slice(leading.length)) {
+    const { role, content } = message;
+    if (role === "system") {
+      const text = textOf(content);
+      if (text.trim() !== "") note += `${note && "\n\n"}<system>\n${text}\n</system>`;
+    } else if (note === "" || role === "tool") {
+      // Nothing may stand between calls and their results.
+      placed.push(message);
+    } else {
+      if (role === "user" && placed.at(-1)?.role !== "user") {
+        placed.push({ ...message, content: joined(note, content) });
+      } else {
+        say(note, placed);
+        placed.push(message);
+      }
+      note = "";
+    }
+  }
+  if (note !== "") say(note, placed);
+  return placed;
+}
+
+/** As the end of the user's message, or as one. */
+function say(note: string, placed: Loose[]): void {
+  const last = placed.at(-1);
+  if (last?.role !== "user") placed.push({ role: "user", content: note });
+  else placed[placed.length - 1] = { ...last, content: joined(last.content, note) };
+}
+
+/** Contents one behind the other: as a string where both are, else as a list of parts. */
+function joined(a: unknown, b: unknown): unknown {
+  if (typeof a === "string" && typeof b === "string") return a === "" || b === "" ? a + b : `${a}\n\n${b}`;
+  return [...partsOf(a), ...partsOf(b)];
+}
+
+function partsOf(content: unknown): Loose[] {
+  if (typeof content !== "string") return array(content).map(object);
+  return content === "" ? [] : [{ type: "text", text: content }];
+}
+
+function textOf(content: unknown): string {
+  return partsOf(content).map(({ text }) => text).join("\n\n");
 }
 
 /** Fields that say nothing: clients send back whole messages of answers. */

@@ -18,6 +18,42 @@ export const GITHUB_LIST: ModelsList = {
   },
 };
 
+/** Cohere's own list, beside its copy of OpenAI's API. */
+export const COHERE_LIST: ModelsList = {
+  origin: (baseUrl) => baseUrl.replace(/\/compatibility(?=\/v1$)/, ""),
+  path: (page) =>
+    `/models?endpoint=chat&page_size=1000${page === null ? "" : `&page_token=${encodeURIComponent(page)}`}`,
+  read(body) {
+    const { models, next_page_token: next } = object(body);
+    // At another address there may be a server that has OpenAI's list.
+    if (!Array.isArray(models)) return OPENAI_MODELS.read(body);
+    const named = models.map(object).filter(({ endpoints, is_deprecated: deprecated }) =>
+      (!Array.isArray(endpoints) || endpoints.includes("chat")) && deprecated !== true
+    ).map(({ name, context_length }) => ({ id: name, context_length }));
+    return { models: OPENAI_MODELS.read(named)!.models, next: string(next) || null };
+  },
+};
+
+/** Where Databricks is talked to, behind the host. */
+const DATABRICKS = /\/(?:ai-gateway\/mlflow\/v1|serving-endpoints)$/;
+
+/** Databricks lists whatever it serves; the task tells what can be talked to. */
+export const DATABRICKS_LIST: ModelsList = {
+  origin: (baseUrl) =>
+    DATABRICKS.test(baseUrl)
+      ? baseUrl.replace(DATABRICKS, "/api/2.0/serving-endpoints")
+      : `${baseUrl}/models`,
+  path: () => "",
+  read(body) {
+    const { endpoints } = object(body);
+    if (!Array.isArray(endpoints)) return OPENAI_MODELS.read(body);
+    const ready = endpoints.map(object).filter(({ task, state }) =>
+      task === "llm/v1/chat" && object(state).ready !== "NOT_READY"
+    );
+    return { models: OPENAI_MODELS.read(ready.map(({ name }) => ({ id: name })))!.models, next: null };
+  },
+};
+
 /** Entries of one page of Cloudflare's list. */
 const PAGE = 100;
 

@@ -2,39 +2,20 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Failure } from "../../../src/exchange/failure.ts";
-import { flattenTools } from "../../../src/exchange/tools.ts";
-import { PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
 import { inDialect } from "../../../src/providers/apis/chat_dialects.ts";
 import { apiNamed } from "../../../src/providers/apis/mod.ts";
 import { PRESETS } from "../../../src/providers/presets.ts";
-import { type Caller, CALLERS, decode } from "../../formats/conversions.ts";
+import { type Caller, CALLERS } from "../../formats/conversions.ts";
 import { REQUESTS } from "../../formats/random_requests.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../../support/provider.ts";
 import { REQUESTS_OF } from "./chat_servers.ts";
+import { told } from "./told.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
 const CHAT = apiNamed("openai-chat");
-
-/** A caller's request as the server gets it, and what it was not told. */
-function told(preset: string, caller: Caller, body: Any, model = "m"): { body: Any; dropped: string[] } {
-  const api = inDialect(CHAT, preset, "https://up.example/v1");
-  const prompt = decode(caller, { model: "acme/one", ...body });
-  const flat = flattenTools(prompt, api.toolForms(prompt.format)).prompt;
-  // Of several answers each is a call of its own.
-  const one = api.severalAnswers(flat.stream, flat.n ?? 1) ? flat : { ...flat, n: undefined };
-  const encoded = PROVIDER_FORMATS.chat_completions.encodeRequest(one, {
-    model,
-    stream: flat.stream,
-    maxOutput: null,
-    features: new Set(["tools", "reasoning", "structured_outputs", "response_format"]),
-    efforts: null,
-  });
-  const request = api.finish ? api.finish(encoded, model, one) : encoded;
-  return { body: JSON.parse(JSON.stringify(request.body)), dropped: request.dropped };
-}
 
 for (const preset of Object.keys(REQUESTS_OF)) {
   for (const caller of CALLERS) {
