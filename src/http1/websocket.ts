@@ -95,7 +95,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   /** The answer to the last ping, which has not gone out yet: earlier ones need none (RFC 6455, section 5.5.3). */
   #pong: Uint8Array | null = null;
   #heard = true;
-  /** It has been asked since it was heard. */
+  /** It has been asked since it was heard, and the question has gone out. */
   #asked = false;
   /** Bytes have come that are left where they are until there is room. */
   #isHeldBack = false;
@@ -343,8 +343,9 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     }
     // While nothing more is read, it cannot be heard.
     if (this.#asked && !this.#isFull) return this.#wire.close();
-    this.#asked = true;
-    this.#write(PING_FRAME).catch(() => {
+    // It still takes what it was sent, for which the connection below gives it time; a question would wait behind that.
+    if (this.#writing !== null) return;
+    this.#write(PING_FRAME).then(() => this.#asked = true, () => {
       this.#broken = true;
       this.#wire.close();
       this.#makeRoom();

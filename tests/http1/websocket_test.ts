@@ -7,6 +7,7 @@ import { eventually, turns } from "../support/time.ts";
 const TEXT = 1;
 const CLOSING = 8;
 const PING = 9;
+const PONG = 10;
 
 /** A frame as a client sends it, masked with zeros. */
 function frame(opcode: number, payload: string | Uint8Array): Uint8Array {
@@ -131,6 +132,28 @@ Deno.test("a caller is not taken for silent while its own messages wait", async 
   await eventually(() => wire.closed);
   await socket.gone;
   assertEquals([seen.gone, seen.over], [1, 1]);
+});
+
+Deno.test("a caller is not taken for silent while it still takes what it was sent", async () => {
+  const { wire, socket, seen } = open({ pingMs: 5 });
+  const other = open({ pingMs: 5 });
+  wire.blocked = true;
+  const sent = socket.send(["a long message"]);
+  // The other one is visited as often, and answers.
+  for (let visits = 1; visits <= 4; visits++) {
+    await eventually(() => other.wire.written.length >= visits);
+    other.wire.give(frame(PONG, ""));
+  }
+  assert(!wire.closed);
+  wire.unblock();
+  await sent;
+  // Now that it can be asked, silence ends it.
+  await eventually(() => wire.closed);
+  await socket.gone;
+  assertEquals([wire.written.map(([first]) => first & 15), seen.over], [[TEXT, PING], 1]);
+  void other.socket.close(1000, "");
+  other.wire.give(frame(CLOSING, ""));
+  await other.socket.gone;
 });
 
 Deno.test("a caller who is gone is noticed by what cannot be written, also while its messages wait", async () => {
