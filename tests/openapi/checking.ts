@@ -38,3 +38,8 @@ export function refused(method: string, path: string, status: number, json: unkn
     `${method} ${path} ${status}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`
   );
 }
+
+/** Whether the document permits this body. @param schema its name */
+export function permits(schema: string, body: unknown): boolean {
+  return ajv.getSchema(`openapi#/components/schemas/${schema}`)!(body) as boolean;
+}

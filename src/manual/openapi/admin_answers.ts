@@ -72,8 +72,8 @@ const DIMENSIONS = {
   format: text(),
   team: text(),
   session: text(),
-  tool_calls: whole(),
-  latency_ms: whole("Of all calls together."),
+  tool_calls: orNull(whole("Of sums by team, session or tag; null for calls that have none.")),
+  latency_ms: orNull(whole("Of all calls together; null likewise.")),
 };
 const USAGE: Schema = {
   ...closed({ ...COUNTS, cache_saved: money(), ...DIMENSIONS }, {

@@ -14,7 +14,7 @@ import { FIELDS as MESSAGES } from "../../formats/messages/decode_request.ts";
 import { FIELDS as RESPONSES } from "../../formats/responses/decode_request.ts";
 import { bodyOf } from "../../formats/validation.ts";
 import { PLUGIN as DLP } from "../../dlp/request.ts";
-import { any, choice, closed, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
+import { any, choice, closed, flag, list, object, orNull, ref, type Schema, text, whole } from "./schema.ts";
 
 /** As it is written, before defaults are filled in. */
 function written(schema: z.ZodMiniType): Schema {
@@ -60,7 +60,7 @@ const responses = withFields(written(bodyOf(RESPONSES)), {
   model: MODEL,
   input: any("Text, or a list of items."),
   tool_choice: any(),
-  store: flag("Nothing is stored: `true` is accepted and answered with `false`."),
+  store: flag("Nothing is stored: `true` is refused."),
   previous_response_id: text("Only over a WebSocket: an answer of the same connection."),
   plugins,
 }, { model: "demo/echo", input: "Hello" });
@@ -110,7 +110,11 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   KeyInput: written(CREATED_KEY.schema),
   KeyPatch: written(KEY_CHANGE.schema),
   KeyRotation: optional({
-    overlap_seconds: { ...whole("How long the old secret stays valid."), minimum: 0, maximum: 31_536_000 },
+    overlap_seconds: orNull({
+      ...whole("How long the old secret stays valid."),
+      minimum: 0,
+      maximum: 31_536_000,
+    }),
   }),
   TokenInput: written(CREATED_TOKEN.schema),
   TeamInput: written(NEW_TEAM.schema),
@@ -118,13 +122,13 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   AccountInput: written(CREATED_ACCOUNT.schema),
   CreditsInput: written(CREDIT_ADDITION.schema),
   ProviderModel: optional({
-    model: text("The provider's name of one of its models; without it all of them."),
+    model: orNull(text("The provider's name of one of its models; without it all of them.")),
   }),
   DlpScanInput: optional({
     policy: text("Name of a policy."),
-    dlp: ref("DlpPlugin"),
+    dlp: orNull(ref("DlpPlugin")),
     text: text("Text to screen."),
-    request: object({}, { description: "A request to screen." }),
+    request: orNull(object({}, { description: "A request to screen." })),
     format: choice("chat_completions", "messages", "responses"),
   }),
   SignIn: {
