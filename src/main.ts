@@ -56,7 +56,8 @@ export async function main(): Promise<void> {
     });
   } catch (error) {
     if (!isMendable(error)) throw error;
-    console.error(error.message);
+    const { inWords } = await import("./commands/system_error.ts");
+    console.error(inWords(error));
     Deno.exit(MISTAKE);
   }
 }

@@ -100,6 +100,8 @@ Deno.test("commands on keys, usage, generations and models", () =>
     assertEquals((await run("usage", "--by", "day", "--json")).out, "[]\n");
     assertEquals((await run("generations")).out, "Nothing.\n");
     assertMatch((await run("models")).out, /^demo\/small\t/);
+    const lost = await run("backup", "absent/store.backup");
+    assertEquals([lost.code, lost.err], [2, "Cannot open absent/store.backup: there is no such folder\n"]);
   }));
 
 Deno.test("help, version, and what cannot be followed", () =>
@@ -112,6 +114,20 @@ Deno.test("help, version, and what cannot be followed", () =>
     const cases: [string[], Record<string, string>, RegExp][] = [
       [["frobnicate"], {}, /expected one of serve, check/],
       [["check", "--config", "nowhere.jsonc"], {}, /no such file/],
+      [["restore", "absent.backup"], {}, /^Cannot open absent\.backup: there is no such file\n$/],
+      [["import", "litellm", "absent.yaml"], {}, /^Cannot read absent\.yaml: there is no such file\n$/],
+      [["import", "litellm", "."], {}, /^Cannot read \.: expected a file, got a folder\n$/],
+      [
+        ["init", "absent/sluice.jsonc"],
+        {},
+        /^Cannot write absent\/sluice\.jsonc: there is no such folder\n$/,
+      ],
+      [
+        ["try", "hi", "--models", "nobody/*"],
+        {},
+        /^Cannot try: no model of the catalog fits "nobody\/\*"\n$/,
+      ],
+      [["try", "hi", "--json", "--models", "nobody/*"], {}, /^Cannot try: no model/],
       [["--hostname", "0.0.0.0"], {}, /expected a loopback address in demo mode/],
       [[], { PORT: "abc" }, /PORT: expected a whole number/],
       [[], { SLUICE_CONFIG: "{" }, /not JSON/],

@@ -216,7 +216,7 @@ function build(full: string, values: Values, words: string[]): Command {
         json,
         id,
         model: values.model,
-        url: values.url,
+        url: address(values.url),
         secret: values.key,
       };
     }
@@ -263,7 +263,7 @@ function build(full: string, values: Values, words: string[]): Command {
         client: word(full, "a client", words),
         write: values.write ?? false,
         secret: values.key,
-        url: values.url,
+        url: address(values.url),
         model: values.model,
       };
     case "try": {
@@ -342,6 +342,20 @@ function whole(option: Option, text: string | undefined, least: number, most: nu
   throw new UsageError(
     `Cannot read --${option}: expected a whole number from ${least} to ${most}, got ${JSON.stringify(text)}`,
   );
+}
+
+/** The address of a gateway, to which paths are added. */
+function address(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (
+    url !== null && /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === ""
+  ) {
+    return text;
+  }
+  const allowed = "an http:// or https:// address without user, query and fragment";
+  throw new UsageError(`Cannot read --url: expected ${allowed}, got ${JSON.stringify(text)}`);
 }
 
 /** A day or a moment, as it was written. */

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
 import { matchesAny } from "../models/patterns.ts";
 import { inColumns } from "./columns.ts";
+import { UsageError } from "./parse.ts";
 
 export interface TryOptions {
   text: string;
@@ -55,6 +56,13 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
     const all = gateway.models().map(({ id }) => id);
     const patterns = options.models?.split(",") ?? named(config);
     const wanted = all.filter((id) => matchesAny(patterns, id));
+    if (wanted.length === 0) {
+      throw new UsageError(
+        all.length === 0
+          ? "Cannot try: the catalog has no model"
+          : `Cannot try: no model of the catalog fits ${JSON.stringify(options.models ?? "")}`,
+      );
+    }
     const tried: Tried[] = [];
     const waiting = wanted.slice(0, limit).entries();
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
@@ -67,7 +75,7 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
         more === 1 ? "1 more model was" : `${more} more models were`
       } not asked: --limit ${wanted.length}, or --models PATTERN`
       : "";
-    return tried.length === 0 ? "There is no such model." : table(tried) + rest;
+    return table(tried) + rest;
   } finally {
     await gateway.close();
   }

@@ -170,6 +170,12 @@ const MISTAKES: [line: string, message: string][] = [
   ["--port 1 --port 2", "Cannot read --port: expected it once, got it twice"],
   ["models --json=yes", 'Cannot read --json: expected no value, got "yes"'],
   ["check --port 80", "Cannot use --port with check: expected one of --config"],
+  ...["connect codex", "replay gen_1"].flatMap((line): [string, string][] =>
+    ["nonsense", "ftp://h", "http://h/?a=b", "http://u:p@h"].map((url) => [
+      `${line} --url ${url}`,
+      `Cannot read --url: expected an http:// or https:// address without user, query and fragment, got "${url}"`,
+    ])
+  ),
   [
     "usage --key k",
     "Cannot use --key with usage: expected one of --config, --by, --from, --to, --limit, --json",
