@@ -240,7 +240,8 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
     where: "generations",
     meaning:
       "Fields of the request that the provider's API or model has no place for and that were left out, and numbers that were " +
-      "cut to what it takes. `tools.strict` and `….strict` of the answer's schema: it was sent without `strict`, because the provider does not take the schema so.",
+      "cut to what it takes. A field inside of another has the names of both, without places in lists: `messages.name`. " +
+      "`tools.strict` and `….strict` of the answer's schema: it was sent without `strict`, because the provider does not take the schema so.",
   },
   { name: "x-svc-dlp-mode", where: "screened generations", meaning: "`alert`, `mask` or `block`." },
   { name: "x-svc-dlp-findings", where: "screened generations", meaning: "How many findings there were." },

@@ -20,6 +20,8 @@ export interface Extra {
 /** A prompt-cache breakpoint (`cache_control`). Lifetime as the wire has it: `5m`, `1h`; absent: the default. */
 export interface CacheMark {
   ttl?: string;
+  /** It came as `prompt_cache_breakpoint`, which OpenAI's own APIs have. */
+  breakpoint?: true;
 }
 
 /** Where the bytes of an attachment are. `file`: an id issued by the provider. */
@@ -204,6 +206,10 @@ export interface SearchOptions {
   location?: SearchPlace;
   /** The choice among the tools named the search: the model must begin with one. */
   first?: boolean;
+  /** A cache mark on the tool. */
+  cache?: CacheMark;
+  /** Names of fields that the gateway's own search does not have. */
+  unread?: string[];
 }
 
 /** A country's two letters, names of a region and a city, a timezone of the IANA list; each as the caller wrote it. */
@@ -330,12 +336,13 @@ export function splitSystem(turns: readonly Turn[]): { system: Turn[]; rest: Tur
   return { system: turns.slice(0, i), rest: turns.slice(i) };
 }
 
-/** Whether anything is marked for a prompt cache, as far as the marks can be seen. */
-export function marksCache(prompt: Prompt): boolean {
+/** Whether anything is marked for a prompt cache, as far as the marks can be seen. @param counts which marks count */
+export function marksCache(prompt: Prompt, counts: (mark: CacheMark) => boolean = () => true): boolean {
+  const counted = (mark: CacheMark | undefined) => mark !== undefined && counts(mark);
   const marked = (content: readonly Content[]): boolean =>
-    content.some((c) => c.cache !== undefined || (c.type === "result" && marked(c.content)));
-  return prompt.cache !== undefined ||
-    prompt.tools.some((t) => t.kind !== "opaque" && t.cache !== undefined) ||
+    content.some((c) => counted(c.cache) || (c.type === "result" && marked(c.content)));
+  return counted(prompt.cache) || counted(prompt.search?.cache) ||
+    prompt.tools.some((t) => t.kind !== "opaque" && counted(t.cache)) ||
     prompt.turns.some((turn) => marked(turn.content));
 }
 

@@ -136,6 +136,7 @@ function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: 
       additionalProperties: false,
     },
     cache: tool.cache,
+    extra: tool.extra,
   };
   return wrapped;
 }

@@ -5,6 +5,7 @@
 import type { Mistake } from "../exchange/failure.ts";
 import { array, isObject, type Loose, object, string } from "../exchange/json.ts";
 import type { SearchOptions, SearchPlace, Tool, ToolChoice } from "../exchange/prompt.ts";
+import { decodeCacheMark } from "./cache_mark.ts";
 import { mistake, type Path, shown } from "./validation.ts";
 
 /** `web_search`, any released version of it, and a router's own spelling of it. */
@@ -34,8 +35,41 @@ export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]):
   if (size !== undefined) options.contextSize = size;
   const location = decodePlace(raw.user_location);
   if (location) options.location = location;
+  const cache = decodeCacheMark(raw.cache_control);
+  if (cache) options.cache = cache;
+  const unread = Object.keys(raw).filter((name) => !READ.has(name) && wishes(name, raw[name]));
+  if (unread.length > 0) options.unread = unread.map((name) => `${String(loc[0])}.${name}`);
   return options;
 }
+
+/** What is read here, and what only says which tool it is. */
+const READ: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "max_uses",
+  "filters",
+  "allowed_domains",
+  "blocked_domains",
+  "excluded_domains",
+  "search_context_size",
+  "user_location",
+  "cache_control",
+  // Other forms of the tool itself.
+  "function",
+  "parameters",
+  "web_search",
+]);
+
+/** Whether a value asks for something else than what is so anyway. */
+function wishes(name: string, value: unknown): boolean {
+  if (name === "external_web_access") return value === false;
+  return value !== null && value !== undefined && value !== false &&
+    !(Array.isArray(value) && (value.length === 0 || (value.length === 1 && USUAL.has(value[0]))));
+}
+
+/** Who may call the search, and what it finds. */
+const USUAL: ReadonlySet<unknown> = new Set(["direct", "text"]);
 
 /**
  * What a `tool_choice` means for the search: it may name it, as a type or by the name that no tool of the caller's has,

@@ -4,9 +4,13 @@
  */
 import { isObject } from "../exchange/json.ts";
 import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
+import { lostInside } from "./lost_fields.ts";
 
-/** @param format the provider's */
-export function foreignFields(prompt: Prompt, format: FormatName): string[] {
+/**
+ * @param format the provider's
+ * @param cites whether the model cites search results, where not its format alone tells
+ */
+export function foreignFields(prompt: Prompt, format: FormatName, cites = true): string[] {
   const names: string[] = [...prompt.passedOver ?? []];
   if (prompt.tools.some((tool) => tool.kind === "opaque" && tool.format !== format)) names.push("tools");
   const foreign = (content: readonly Content[]): boolean =>
@@ -25,6 +29,7 @@ export function foreignFields(prompt: Prompt, format: FormatName): string[] {
     names.push("tool_choice");
   }
   if (prompt.format !== format && isNewThinking(prompt.verbatim.thinking)) names.push("thinking");
+  if (prompt.format !== format) names.push(...lostInside(prompt, format, cites));
   return names;
 }
 

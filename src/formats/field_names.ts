@@ -65,6 +65,8 @@ export interface Hints {
   metadata: boolean;
   cacheKey: boolean;
   cache: boolean;
+  /** OpenAI's form of a cache mark. */
+  breakpoints?: boolean;
 }
 
 /** Names of those that a request has and that a provider of another format cannot be told. @param has what it can be */
@@ -78,6 +80,10 @@ export function lostHints(prompt: Prompt, has: Hints): string[] {
   const beside = prompt.format === "messages" ? metadata.filter((key) => key !== "user_id") : metadata;
   if (beside.length > 0 && !(has.metadata && prompt.metadata)) lost.push("metadata");
   if (prompt.cacheKey !== undefined && !has.cacheKey) lost.push("prompt_cache_key");
-  if (!has.cache && marksCache(prompt)) lost.push("cache_control");
+  if (has.cache) return lost;
+  if (marksCache(prompt, (mark) => !mark.breakpoint)) lost.push("cache_control");
+  if (!has.breakpoints && marksCache(prompt, (mark) => mark.breakpoint === true)) {
+    lost.push("prompt_cache_breakpoint");
+  }
   return lost;
 }

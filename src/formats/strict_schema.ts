@@ -121,6 +121,11 @@ export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): st
   return lost;
 }
 
+/** The schema with the words that stand beside it in other formats, for APIs without a place for them. */
+export function describedSchema({ schema, description }: Extract<OutputShape, { type: "schema" }>): Loose {
+  return description === undefined || schema.description !== undefined ? schema : { ...schema, description };
+}
+
 /** Where a caller asked for an answer that follows a schema exactly, and words to the model stand in for a grammar. */
 export function lostExactness({ output, format }: Prompt): string[] {
   const exact = output?.type === "schema" && (output.strict ?? format === "messages");

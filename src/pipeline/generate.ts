@@ -65,7 +65,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
       const encode = (): Pick<ProviderRequest, "body" | "headers"> => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         made[which].names = flat.names;
-        const encoded = bounded(() =>
+        const encoded = blaming(prompt, () =>
           format.encodeRequest(flat.prompt, {
             model: providersModel,
             stream: prompt.stream,
@@ -74,8 +74,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
             efforts: model.efforts,
             parameters: model.parameters,
             apiVersion: versionInForce(door, prompt.headers),
-          })
-        );
+          }));
         const request = api.finish ? api.finish(encoded, providersModel, flat.prompt) : encoded;
         made[which].dropped = request.dropped;
         return request;
@@ -131,7 +130,9 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     answer = hedged;
   } else answer = await kit.providers.open(routes, openingOf("first"));
   const { opened, begun } = answer;
-  const { names, dropped } = made[which];
+  const { names } = made[which];
+  const unread = call.prompt.search?.unread;
+  const dropped = unread ? [...made[which].dropped, ...unread] : made[which].dropped;
   call.provider = opened.provider.name;
   const use: ProviderUse = {
     usage: null,
@@ -340,6 +341,17 @@ function* writtenInSlices(
 ): Generator<void, Outgoing> {
   const { body, headers } = encode();
   return { body: yield* jsonBytes(body), headers };
+}
+
+/** What a provider's API has no form for stands in the field that the caller's format has for a conversation. */
+function blaming<T>(prompt: Prompt, encode: () => T): T {
+  try {
+    return bounded(encode);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code !== "feature_not_supported") throw thrown;
+    const param = prompt.format === "responses" ? "input" : "messages";
+    throw new Failure(thrown.code, thrown.message, { param, details: thrown.details });
+  }
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */

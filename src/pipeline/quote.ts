@@ -175,7 +175,7 @@ function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): 
     apiVersion: versionInForce(door, prompt.headers),
   });
   const request = door.api.finish ? door.api.finish(encoded, route.model, flat.prompt) : encoded;
-  return request.dropped;
+  return [...request.dropped, ...prompt.search?.unread ?? []];
 }
 
 /** The share of the input before the last turn of the caller, where the conversation has gone on for a while. */

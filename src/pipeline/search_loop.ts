@@ -69,7 +69,7 @@ export async function* searchLoop(
 ): AsyncGenerator<readonly Part[]> {
   const { ask, chars, mostOutput, affords } = loop;
   const options = prompt.search ?? {};
-  const tool = searchTool(prompt.tools);
+  const tool = searchTool(prompt.tools, options.cache);
   const callers = new Set(prompt.tools.map(nameOf));
   const limit = searchLimit(options);
   const ids = new CallIds(prompt.turns);

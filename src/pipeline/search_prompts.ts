@@ -1,10 +1,10 @@
 /** What the model is told of the search: the tool, and what comes back from a call of it. */
 import { string } from "../exchange/json.ts";
-import type { Content, FunctionTool, Tool } from "../exchange/prompt.ts";
+import type { CacheMark, Content, FunctionTool, Tool } from "../exchange/prompt.ts";
 import type { SearchOutcome } from "../websearch/mod.ts";
 
 /** The search tool, under a name that the caller's tools do not have. */
-export function searchTool(tools: readonly Tool[]): FunctionTool {
+export function searchTool(tools: readonly Tool[], cache?: CacheMark): FunctionTool {
   const taken = new Set(tools.map(nameOf));
   let name = "web_search";
   for (let i = 1; taken.has(name); i++) name = i === 1 ? "search_the_web" : `search_the_web_${i}`;
@@ -20,6 +20,7 @@ export function searchTool(tools: readonly Tool[]): FunctionTool {
       required: ["query"],
       additionalProperties: false,
     },
+    ...(cache && { cache }),
   };
 }
 

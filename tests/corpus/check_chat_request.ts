@@ -18,7 +18,7 @@ const image = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({
     url: z.union([DATA_URL, ADDRESS]),
-    detail: z.enum(["auto", "low", "high"]).optional(),
+    detail: z.enum(["auto", "low", "high", "original"]).optional(),
   }),
 });
 const audio = z.strictObject({

@@ -13,15 +13,22 @@ const DATA_URL = z.string().regex(/^data:[a-z]+\/[\w.+-]+;base64,[A-Za-z0-9+/]*=
 const ADDRESS = z.string().regex(/^https?:\/\//);
 const detail = z.enum(["auto", "low", "high", "original"]);
 
-const text = z.strictObject({ type: z.literal("input_text"), text: z.string() });
+const marked = {
+  prompt_cache_breakpoint: z.strictObject({
+    mode: z.literal("explicit"),
+    ttl: z.enum(["30m", "12h"]).optional(),
+  }).optional(),
+};
+const part = <T extends z.ZodRawShape>(shape: T) => z.strictObject({ ...shape, ...marked });
+const text = part({ type: z.literal("input_text"), text: z.string() });
 const image = z.union([
-  z.strictObject({ type: z.literal("input_image"), image_url: z.union([DATA_URL, ADDRESS]), detail }),
-  z.strictObject({ type: z.literal("input_image"), file_id: z.string().min(1), detail }),
+  part({ type: z.literal("input_image"), image_url: z.union([DATA_URL, ADDRESS]), detail }),
+  part({ type: z.literal("input_image"), file_id: z.string().min(1), detail }),
 ]);
 const file = z.union([
-  z.strictObject({ type: z.literal("input_file"), file_data: DATA_URL, filename: z.string().min(1) }),
-  z.strictObject({ type: z.literal("input_file"), file_url: ADDRESS }),
-  z.strictObject({ type: z.literal("input_file"), file_id: z.string().min(1) }),
+  part({ type: z.literal("input_file"), file_data: DATA_URL, filename: z.string().min(1) }),
+  part({ type: z.literal("input_file"), file_url: ADDRESS }),
+  part({ type: z.literal("input_file"), file_id: z.string().min(1) }),
 ]);
 /** A type of the SDK's that its list of contents does not hold: OpenAI takes it on some models only. */
 const audio = z.strictObject({
@@ -146,6 +153,10 @@ const FIELDS = {
   metadata: z.record(z.string().max(64), z.string().max(512)).optional(),
   user: z.string().max(64).optional(),
   prompt_cache_key: z.string().optional(),
+  prompt_cache_options: z.strictObject({
+    mode: z.enum(["implicit", "explicit"]).optional(),
+    ttl: z.literal("30m").optional(),
+  }).optional(),
   prompt_cache_retention: z.enum(["in_memory", "24h"]).optional(),
   safety_identifier: z.string().optional(),
   service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).optional(),

@@ -5,7 +5,7 @@
  * (Perplexity) and thinking (Mistral). A part of any other type is kept as it is for providers of this API.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
-import { decodeCacheMark } from "../cache_mark.ts";
+import { decodePartMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type {
@@ -81,7 +81,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
 
 /** Adds the cache mark and the unknown fields of a part. */
 function marked<C extends Content>(content: C, part: Loose, unknown: Loose | undefined): C {
-  const cache = decodeCacheMark(part.cache_control);
+  const cache = decodePartMark(part);
   if (cache) content.cache = cache;
   if (unknown) content.extra = { format: "chat_completions", fields: unknown };
   return content;

@@ -12,7 +12,8 @@ import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "../med
 /** A content as a part; undefined for what is no part of a message. `own`: the caller speaks this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
   const fields = own && "extra" in content ? extraOf(content.extra, "chat_completions") : undefined;
-  const cache = own && "cache" in content && content.cache ? encodeCacheMark(content.cache) : undefined;
+  const mark = own && "cache" in content ? content.cache : undefined;
+  const cache = mark && !mark.breakpoint ? encodeCacheMark(mark) : undefined;
   switch (content.type) {
     case "text":
       return { ...fields, type: "text", text: content.text, ...cache };

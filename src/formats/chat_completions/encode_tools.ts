@@ -12,7 +12,7 @@ import {
 } from "../../exchange/prompt.ts";
 
 export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
-  const fields = own ? extraOf(tool.extra, "chat_completions") : undefined;
+  const { custom, ...fields } = own ? extraOf(tool.extra, "chat_completions") ?? {} : {} as Loose;
   const cache = own && tool.cache ? encodeCacheMark(tool.cache) : undefined;
   const description = tool.description !== undefined && { description: tool.description };
   if (tool.kind === "custom") {
@@ -20,7 +20,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
       ...fields,
       type: "custom",
       custom: {
-        ...object(fields?.custom),
+        ...object(custom),
         name: tool.name,
         ...description,
         ...(tool.format && { format: tool.format }),
@@ -34,7 +34,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
     ...fields,
     type: "function",
     function: {
-      ...object(fields?.function),
+      ...object(fields.function),
       name: tool.name,
       ...description,
       ...(parameters && { parameters }),

@@ -196,7 +196,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       if (text !== "") messages.push({ role: "system", content: text });
     } else if (turn.role === "assistant") {
       // The API takes media from the user only, also those that a model made.
-      carried.push(...turn.content.filter((c) => MEDIA.has(c.type)));
+      carried.push(...turn.content.filter((c) => MEDIA.has(c.type) || c.type === "search-result"));
       const message = assistant(turn, options);
       if (message.content === "" && Object.keys(message).length === 2) continue;
       messages.push(message);
@@ -213,7 +213,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
           messages.push({ role: "tool", tool_call_id: call.id, content: "(no result)" });
         }
       }
-      if (shown.length > 0) messages.push({ role: "user", content: shown.map((c) => encodePart(c, false)) });
+      if (shown.length > 0) messages.push({ role: "user", content: partsOf(shown) });
     } else {
       const content = carried.splice(0).concat(turn.content).flatMap((c): Content[] => {
         if (c.type !== "result") return [c];
@@ -250,6 +250,13 @@ function systemText(turn: Turn): string {
 
 /** A string where there is nothing but text: the oldest providers take no lists. */
 function userContent(content: readonly Content[]): string | Loose[] | undefined {
+  const parts = partsOf(content);
+  if (parts.length === 0) return undefined;
+  if (parts.every((part) => part.type === "text")) return parts.map((part) => part.text).join("\n\n");
+  return parts;
+}
+
+function partsOf(content: readonly Content[]): Loose[] {
   const parts: Loose[] = [];
   for (const c of content) {
     if (c.type === "text" && c.text === "") continue;
@@ -259,7 +266,5 @@ function userContent(content: readonly Content[]): string | Loose[] | undefined 
     const part = encodePart(c, false);
     if (part) parts.push(part);
   }
-  if (parts.length === 0) return undefined;
-  if (parts.every((part) => part.type === "text")) return parts.map((part) => part.text).join("\n\n");
   return parts;
 }

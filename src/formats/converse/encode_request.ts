@@ -25,7 +25,10 @@ import { thinMarks } from "./thin_marks.ts";
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
   const { prompt, cut } = withinRanges(given, "converse");
   const rules = rulesOf(context);
-  const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "converse")]);
+  const dropped = new Set<string>([
+    ...Object.keys(prompt.unknown),
+    ...foreignFields(prompt, "converse", rules.claude),
+  ]);
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
   cut.forEach(lose);
 

@@ -5,6 +5,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import type { NamedField } from "../field_names.ts";
 import type { EncodeRequest } from "../format.ts";
 import { takes } from "../refused_parameters.ts";
+import { describedSchema } from "../strict_schema.ts";
 import { versionOf } from "./wire.ts";
 
 /** Most stop sequences that Gemini takes. */
@@ -63,7 +64,9 @@ export function encodeShape(
       instruction: "Answer with one valid JSON value and nothing else: no Markdown, no words around it.",
     };
   }
-  if (has("structured_outputs")) return { config: { ...config, responseJsonSchema: output.schema } };
+  if (has("structured_outputs")) {
+    return { config: { ...config, responseJsonSchema: describedSchema(output) } };
+  }
   const instruction =
     "Answer with JSON that follows the JSON Schema below and nothing else: no Markdown, no words " +
     `around it.\n${output.description ? `${output.description}\n` : ""}${JSON.stringify(output.schema)}`;

@@ -15,6 +15,7 @@ import { decodeCitations } from "./citations.ts";
 import { readToolChange } from "./decode_tools.ts";
 import { type DecodeState, marks } from "./marks.ts";
 import { decodeMedia } from "./media.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
 
 /** Where contents stand; a tool result holds fewer kinds. */
 type Place = Role | "result";
@@ -122,9 +123,6 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
   out.push({ type: "opaque", format: "messages", value: block });
 }
 
-/** Field of a text's `extra`: the block that it was, for a provider of this format. */
-export const WHOLE_BLOCK = "whole_block";
-
 /** A provider of another format reads the summary. */
 function readCompaction(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
   array(block.tool_changes).forEach((change, i) => {
@@ -176,13 +174,17 @@ function readSearchResult(block: Loose, loc: Path, state: DecodeState, out: Cont
   const title = requiredString(block, "title", loc, state);
   const { content } = readContent(block.content, [...loc, "content"], "result", state);
   if (url === undefined || title === undefined) return;
+  const marked = content.some((c) => c.cache !== undefined || c.extra !== undefined);
+  const { cache, extra } = marks(block, SEARCH_RESULT);
+  const fields = marked ? { ...extra?.fields, [MARKED]: block.content } : extra?.fields;
   out.push({
     type: "search-result",
     url,
     title,
     texts: content.map((c) => c.type === "text" ? c.text : "").filter((text) => text !== ""),
     ...(cites(block) && { cite: true }),
-    ...marks(block, SEARCH_RESULT),
+    ...(cache && { cache }),
+    ...(fields && { extra: { format: "messages", fields } }),
   });
 }
 
@@ -218,9 +220,6 @@ function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[
     out.push({ type: "document", source: source.source, ...words, ...marks(block, DOCUMENT, source.raw) });
   }
 }
-
-/** Field of an image's `extra`: the image is part of the document before it. */
-export const INSIDE = "inside_document";
 
 /** The text that the vocabulary holds for a document of blocks. */
 export function textOfBlocks(source: Loose): string {

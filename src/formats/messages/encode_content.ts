@@ -12,8 +12,9 @@ import {
   type ResultContent,
 } from "../../exchange/prompt.ts";
 import { replayedCitations } from "./citations.ts";
-import { INSIDE, textOfBlocks, WHOLE_BLOCK } from "./decode_content.ts";
+import { textOfBlocks } from "./decode_content.ts";
 import { legalId } from "./encode_turn_order.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
 
 export function encodeContents(contents: readonly Content[], own: boolean): Loose[] {
   const blocks: Loose[] = [];
@@ -47,15 +48,18 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
       return encodeImage(c, own);
     case "document":
       return encodeDocument(c, own);
-    case "search-result":
+    case "search-result": {
+      const { [MARKED]: marked, ...fields } = ownFields(c);
+      const whole = marked !== undefined && textOfBlocks({ content: marked }) === c.texts.join("\n\n");
       return {
         type: "search_result",
         source: c.url,
         title: c.title,
-        content: c.texts.map((text) => ({ type: "text", text })),
+        content: whole ? marked : c.texts.map((text) => ({ type: "text", text })),
         ...(c.cite && { citations: { enabled: true } }),
-        ...ownFields(c),
+        ...fields,
       };
+    }
     case "audio":
     case "video":
       throw new Failure(

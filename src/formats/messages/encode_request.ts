@@ -13,7 +13,7 @@ import { BINDING_BETA, bindsThinking, callNow, LENIENT, takesForcedTools } from 
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
-import { lostExactness, lostStrictness } from "../strict_schema.ts";
+import { describedSchema, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { claudeGeneration, takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
@@ -252,7 +252,7 @@ function encodeOutput(prompt: Prompt, context: EncodeRequest): { format?: Loose;
   if (!output || output.type === "text") return {};
   if (output.type === "json") return { instruction: JSON_ONLY };
   const able = context.features === null || context.features.has("structured_outputs");
-  const schema = able ? answerSchema(output.schema) : null;
+  const schema = able ? answerSchema(describedSchema(output)) : null;
   if (schema) return { format: { type: "json_schema", schema } };
   const named = output.description === undefined ? "" : ` It is this: ${output.description}`;
   return {

@@ -6,7 +6,7 @@
  * an assistant, and providers take it.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
-import { decodeCacheMark } from "../cache_mark.ts";
+import { decodePartMark } from "../cache_mark.ts";
 import { audioType, decodeUrl, typeOfName } from "../media.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
@@ -105,9 +105,8 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
  */
 function marks(part: Loose, known: ReadonlySet<string>): { cache?: CacheMark; extra?: Extra } {
   const extra = ownExtra("responses", rest(part, known));
-  const cache = decodeCacheMark(part.cache_control);
-  const explicit = cache ?? (isObject(part.prompt_cache_breakpoint) ? {} : undefined);
-  return { ...(explicit && { cache: explicit }), ...(extra && { extra }) };
+  const cache = decodePartMark(part);
+  return { ...(cache && { cache }), ...(extra && { extra }) };
 }
 
 function decodeImage(part: Loose, loc: Path, mistakes: Mistake[]): ImageContent | undefined {

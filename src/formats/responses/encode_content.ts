@@ -4,6 +4,7 @@
  */
 import { audioFormat, dataUrl, encodeUrl, endingOfType } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
+import { breakpointOf } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf, type ImageContent } from "../../exchange/prompt.ts";
 
@@ -19,18 +20,18 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
   const blame = own ? "input" : "messages";
   switch (c.type) {
     case "text":
-      out.push({ ...extraOf(c.extra, "responses"), type: `${role}_text`, text: c.text });
+      out.push({ ...fieldsOf(c), type: `${role}_text`, text: c.text });
       return;
     case "refusal":
       out.push(
         role === "output"
-          ? { ...extraOf(c.extra, "responses"), type: "refusal", refusal: c.text }
+          ? { ...fieldsOf(c), type: "refusal", refusal: c.text }
           : { type: "input_text", text: c.text },
       );
       return;
     case "image":
       if (role === "output") throw impossible("an image as the assistant's own words", blame);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, own, blame) });
+      out.push({ ...fieldsOf(c), type: "input_image", ...imageSource(c, own, blame) });
       return;
     case "document":
       if (role === "output") throw impossible("a file as the assistant's own words", blame);
@@ -41,7 +42,7 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       }
       const { mediaType, data } = c.source;
       const format = audioFormat(mediaType);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_audio", input_audio: { data, format } });
+      out.push({ ...fieldsOf(c), type: "input_audio", input_audio: { data, format } });
       return;
     }
     case "search-result": {
@@ -53,9 +54,14 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       // OpenAI has no such part: it goes to whom the caller knows to have it.
       const url = own && role === "input" ? encodeUrl(c.source) : undefined;
       if (url === undefined) throw impossible("video", blame);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_video", video_url: url });
+      out.push({ ...fieldsOf(c), type: "input_video", video_url: url });
     }
   }
+}
+
+/** What only this format knows of a part; a cache breakpoint is the same in both of OpenAI's. */
+function fieldsOf({ extra }: Content): Loose | undefined {
+  return extraOf(extra, "responses") ?? breakpointOf(extra);
 }
 
 function impossible(what: string, blame: string): Failure {
@@ -85,7 +91,7 @@ function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
 }
 
 function encodeDocument(c: DocumentContent, out: Loose[]): void {
-  const extra = extraOf(c.extra, "responses");
+  const extra = fieldsOf(c);
   if (c.context !== undefined) out.push({ type: "input_text", text: c.context });
   switch (c.source.kind) {
     case "text":

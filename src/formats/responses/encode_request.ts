@@ -21,10 +21,10 @@ import { encodeTurns } from "./encode_turns.ts";
 
 const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
 
-const HINTS: Hints = { user: true, metadata: true, cacheKey: true, cache: false };
+const HINTS: Hints = { user: true, metadata: true, cacheKey: true, cache: false, breakpoints: true };
 
 /** Fields without a word in the vocabulary that OpenAI gave to both of its APIs. */
-const SHARED: readonly string[] = ["safety_identifier", "prompt_cache_retention"];
+const SHARED: readonly string[] = ["safety_identifier", "prompt_cache_options", "prompt_cache_retention"];
 
 /** Options that this API has no field for. */
 const INEXPRESSIBLE = [

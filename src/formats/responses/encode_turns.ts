@@ -6,6 +6,7 @@
  * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
+import { breakpointOf } from "../cache_mark.ts";
 import { type Loose, string } from "../../exchange/json.ts";
 import {
   type AudioContent,
@@ -164,7 +165,7 @@ class ItemWriter {
     let output: unknown;
     if (c.isError && onlyText && plainText(c.content).trim() === "") {
       output = "Error: the tool failed and gave no message.";
-    } else if (onlyText && (c.plain || !this.#own)) {
+    } else if (onlyText && (c.plain || !(this.#own || c.content.some((part) => breakpointOf(part.extra))))) {
       const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
       output = c.isError ? `Error: ${text}` : text;
     } else {

@@ -244,7 +244,9 @@ function speak(
   if (dialect.forced) {
     fitForcedCall(body, model, dialect.forced, (field) => lost.add(fieldName(field, prompt)));
   }
-  const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lost));
+  const root = prompt.format === "responses" ? "input" : "messages";
+  const lose = (field: string) => void lost.add(`${root}.${field}`);
+  const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lose));
   body.messages = dialect.oneSystem ? withOneSystem(messages) : messages;
   return { body, headers, dropped: [...lost] };
 }
@@ -261,7 +263,7 @@ function chooseTools(body: Loose): void {
 
 const nameOf = (tool: Loose) => object(tool.function ?? tool.custom).name;
 
-function speakMessage(message: Loose, dialect: ChatDialect, lost: Set<string>): Loose {
+function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string) => void): Loose {
   const { noDeveloper, plainText, messages, nineLetters, documentUrl } = dialect;
   const told: Loose = noDeveloper && message.role === "developer" ? { ...message, role: "system" } : message;
   const role = told.role === "developer" ? "system" : told.role as Role;
@@ -269,7 +271,7 @@ function speakMessage(message: Loose, dialect: ChatDialect, lost: Set<string>): 
   const spoken: Loose = {};
   for (const field of Object.keys(told)) {
     if (known === undefined || known.includes(field)) spoken[field] = told[field];
-    else if (!isNothing(told[field]) && !UNTOLD.has(field)) lost.add(field);
+    else if (!isNothing(told[field]) && !UNTOLD.has(field)) lose(field);
   }
   const { content, tool_calls: calls, tool_call_id: answered } = spoken;
   if (Array.isArray(content)) {

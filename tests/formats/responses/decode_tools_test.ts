@@ -52,7 +52,7 @@ Deno.test("responses.decodeRequest() flattens a namespace and remembers it", () 
     ["function", "mcp__git", "log"],
     ["custom", "mcp__git", "commit"],
   ]);
-  assertEquals(prompt.search, {});
+  assertEquals(prompt.search, { unread: ["tools.external_web_access"] });
 });
 
 Deno.test("responses.decodeRequest() refuses tools that fetch pages or run code at the provider, and no other", () => {

@@ -91,7 +91,7 @@ Deno.test("Mistral: fields have its names, and calls and results the same ids", 
   const { body, dropped } = told("mistral", "chat_completions", WISHES);
   const { messages, ...fields } = body;
   assertEquals(fields, { model: "m", stream: true, max_tokens: 50, random_seed: 7 });
-  assertEquals(dropped.sort(), ["logit_bias", "name", "service_tier", "store", "user"]);
+  assertEquals(dropped.sort(), ["logit_bias", "messages.name", "service_tier", "store", "user"]);
   assertEquals(messages.map(({ role }: Any) => role), [
     "system",
     "user",

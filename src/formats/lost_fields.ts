@@ -1,0 +1,158 @@
+/**
+ * Names of what stands inside of a request's messages, tools and options and has no place at a provider of another format, for
+ * `x-svc-dropped`: `messages.name`, `tools.defer_loading`, `reasoning.mode`. Places in lists are left out.
+ *
+ * Not named is what an answer had and clients send back with it, and what says nothing: `null`, `false`, an empty list.
+ */
+import { array, isObject, type Loose, object } from "../exchange/json.ts";
+import type { Content, Extra, FormatName, Prompt, Turn } from "../exchange/prompt.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "./messages/whole_blocks.ts";
+
+/** Fields of answers, and this project's own marks. */
+const ECHOED: ReadonlySet<string> = new Set([
+  "id",
+  "type",
+  "status",
+  "index",
+  "annotations",
+  "logprobs",
+  "made",
+  // Said in the vocabulary, as far as it can be.
+  "cache_control",
+  "prompt_cache_breakpoint",
+  "source",
+  "content",
+  "summary",
+  INSIDE,
+  MARKED,
+  WHOLE_BLOCK,
+]);
+
+/** Objects that hold the fields of a part or a tool. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  "function",
+  "custom",
+  "image_url",
+  "input_audio",
+  "file",
+  "video_url",
+]);
+
+/** Items of the responses format that are contents here. */
+const ITEMS: ReadonlySet<Content["type"]> = new Set(["call", "result", "reasoning"]);
+
+/**
+ * @param format the provider's, another than the caller's
+ * @param cites whether the model cites search results, where not its format alone tells
+ */
+export function lostInside(prompt: Prompt, format: FormatName, cites: boolean): string[] {
+  const lost = new Set<string>();
+  const root = prompt.format === "responses" ? "input" : "messages";
+  const inside = prompt.format === "responses" ? root : `${root}.content`;
+  const visit = (content: readonly Content[]) => {
+    for (const c of content) {
+      if (c.type === "opaque") continue;
+      if (c.extra) add(lost, ITEMS.has(c.type) ? inside : `${root}.content`, c.extra);
+      if (c.extra && marksInside(c.extra)) lost.add("cache_control");
+      if (c.type === "result") visit(c.content);
+      else addWords(lost, c, `${root}.content`, cites || c.type !== "search-result" ? format : "gemini");
+    }
+  };
+  for (const turn of prompt.turns) {
+    if (turn.name !== undefined && !tellsName(turn, format)) lost.add(`${root}.name`);
+    if (turn.extra) addTurn(lost, root, turn.extra);
+    visit(turn.content);
+  }
+  for (const tool of prompt.tools) if (tool.kind !== "opaque" && tool.extra) add(lost, "tools", tool.extra);
+  addOptions(lost, prompt);
+  return [...lost];
+}
+
+/** Marks on texts inside of a document or a search result, which is one text elsewhere. */
+function marksInside({ fields }: Extra): boolean {
+  return array(fields[MARKED] ?? object(fields.source).content).some((inner) =>
+    isObject(object(inner).cache_control)
+  );
+}
+
+/** The name of a result is that of its call. */
+function tellsName({ role, content }: Turn, format: FormatName): boolean {
+  return (format === "chat_completions" && role === "user") || content.some((c) => c.type === "result");
+}
+
+function addTurn(lost: Set<string>, root: string, extra: Extra): void {
+  const { audio: _, output_config: settings, ...fields } = extra.fields;
+  add(lost, root, { ...extra, fields });
+  // The effort counts as it is at the end.
+  const { effort: __, ...others } = object(settings);
+  if (Object.keys(others).length > 0) lost.add(`${root}.output_config`);
+}
+
+function add(lost: Set<string>, at: string, extra: Extra): void {
+  const { fields } = extra;
+  // A picture that a model made is told as a picture.
+  if (fields.type === "image_generation_call") return;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const wrapper = isObject(value) && (name === "namespace" ? `${at}.namespace` : WRAPPERS.has(name) && at);
+    if (wrapper) add(lost, wrapper, { ...extra, fields: value as Loose });
+    else if (!ECHOED.has(name) && says(value)) lost.add(`${at}.${name}`);
+  }
+}
+
+function says(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "" || value === true) {
+    return value === true;
+  }
+  if (Array.isArray(value)) return value.length > 0;
+  return !isObject(value) || (Object.keys(value).length > 0 && value.type !== "direct");
+}
+
+/** Words of the vocabulary that not every API has. */
+function addWords(lost: Set<string>, c: Content, at: string, format: FormatName): void {
+  switch (c.type) {
+    case "image":
+      if (c.detail !== undefined && c.detail !== "auto" && !KNOW_DETAIL.has(format)) lost.add(`${at}.detail`);
+      return;
+    case "document":
+    case "search-result":
+      if (c.cite && format !== "messages" && format !== "converse") lost.add(`${at}.citations`);
+      return;
+    case "text":
+      if (c.citations?.some(({ kind }) => kind === "document")) lost.add(`${at}.citations`);
+  }
+}
+
+const KNOW_DETAIL: ReadonlySet<FormatName> = new Set(["chat_completions", "responses"]);
+
+/** Fields of options that the vocabulary holds a part of: those that it holds. */
+const HELD: Readonly<Record<string, ReadonlySet<string>>> = {
+  reasoning: new Set(["effort", "summary", "generate_summary", "max_tokens", "enabled", "exclude"]),
+  text: new Set(["format", "verbosity"]),
+  output_config: new Set(["effort", "format"]),
+  thinking: new Set(["type", "budget_tokens", "display"]),
+};
+
+function addOptions(lost: Set<string>, { verbatim, output, toolChoice, search }: Prompt): void {
+  for (const field of Object.keys(HELD)) {
+    const value = verbatim[field];
+    if (!isObject(value)) continue;
+    for (const name of Object.keys(value)) {
+      if (!HELD[field].has(name) && says(value[name]) && !USUAL.has(value[name])) {
+        lost.add(`${field}.${name}`);
+      }
+    }
+  }
+  if (output === undefined && isObject(object(verbatim.text).format)) lost.add("text.format");
+  if (Array.isArray(verbatim.include) && verbatim.include.some(isUnheard)) lost.add("include");
+  if (toolChoice === undefined && !search?.first && isObject(verbatim.tool_choice)) lost.add("tool_choice");
+}
+
+/** What would be so anyway. */
+const USUAL: ReadonlySet<unknown> = new Set(["auto", "standard"]);
+
+/** Reasoning and log probabilities are asked for in each API's own words, and the search is the gateway's. */
+function isUnheard(entry: unknown): boolean {
+  return typeof entry === "string" && entry !== "reasoning.encrypted_content" &&
+    entry !== "message.output_text.logprobs" && !entry.startsWith("web_search_call.");
+}
