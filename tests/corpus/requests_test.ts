@@ -110,7 +110,7 @@ sharedTest("corpus/", "every recorded request reaches every provider API whole",
             else if (accepts(target, body)) CHECK[target](wire);
             if (target === "gemini" && model.includes("-3")) checkSignatures(checkGeminiRequest(wire));
             const lost = losses(said, READ[target](wire), target, dropped);
-            if (caller !== target) lost.push(...unsaid(body, prompt, dropped));
+            if (caller !== target) lost.push(...unsaid({ body, wire, prompt, dropped }));
             if (lost.length > 0) {
               failures.push(`${recording.id} -> ${target} ${model}: lost ${lost.join("; ")}`);
             }
@@ -163,8 +163,13 @@ function reasonOf(thrown: unknown, table: readonly (readonly [RegExp, string])[]
 }
 
 /** Fields, blocks and tools that only the caller's format knows, and of which nobody was told. */
-function unsaid(body: Wild, prompt: Prompt, dropped: readonly string[]): string[] {
-  const found = Object.keys(prompt.unknown).filter((field) => !dropped.includes(field));
+function unsaid(
+  { body, wire, prompt, dropped }: { body: Wild; wire: Wild; prompt: Prompt; dropped: readonly string[] },
+): string[] {
+  // OpenAI gave some of them to both of its APIs.
+  const found = Object.keys(prompt.unknown).filter((field) =>
+    !dropped.includes(field) && JSON.stringify(wire[field]) !== JSON.stringify(prompt.unknown[field])
+  );
   if (prompt.tools.some((t) => t.kind === "opaque") && !dropped.includes("tools")) found.push("opaque tools");
   const opaque = prompt.turns.some((t) =>
     t.content.some((c) =>
