@@ -77,13 +77,13 @@ import "./formats/encode_dropped.ts"; import "./formats/enumerations.ts"; import
 import "./formats/format.ts"; import "./formats/frame_value.ts"; import "./formats/json_literal.ts";
 import "./formats/late.ts"; import "./formats/leaf_rules.ts"; import "./formats/leaves.ts";
 import "./formats/lost_fields.ts"; import "./formats/media.ts";
-import "./formats/messages/failure.ts"; import "./formats/messages/whole_blocks.ts";
+import "./formats/messages/failure.ts";
 import "./formats/ranges.ts"; import "./formats/refused_parameters.ts"; import "./formats/repeated_answer.ts";
 import "./formats/repeated_frame.ts";
 import "./formats/responses/failure.ts";
 import "./formats/short_id.ts"; import "./formats/sse.ts"; import "./formats/strict_schema.ts";
 import "./formats/token_counter.ts"; import "./formats/tokens.ts"; import "./formats/validation.ts";
-import "./formats/write_answer.ts";
+import "./formats/whole_blocks.ts"; import "./formats/write_answer.ts";
 import "./http/administrators.ts"; import "./http/api.ts"; import "./http/body.ts"; import "./http/config.ts";
 import "./http/cors.ts"; import "./http/credentials.ts"; import "./http/dispatch.ts";
 import "./http/endpoint_table.ts"; import "./http/envelope.ts"; import "./http/gate.ts";

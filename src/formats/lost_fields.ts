@@ -6,7 +6,7 @@
  */
 import { array, isObject, type Loose, object } from "../exchange/json.ts";
 import type { Content, Extra, FormatName, Prompt, Turn } from "../exchange/prompt.ts";
-import { INSIDE, MARKED, WHOLE_BLOCK } from "./messages/whole_blocks.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
 
 /** Fields of answers, and this project's own marks. */
 const ECHOED: ReadonlySet<string> = new Set([

@@ -15,7 +15,7 @@ import { decodeCitations } from "./citations.ts";
 import { readToolChange } from "./decode_tools.ts";
 import { type DecodeState, marks } from "./marks.ts";
 import { decodeMedia } from "./media.ts";
-import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "../whole_blocks.ts";
 
 /** Where contents stand; a tool result holds fewer kinds. */
 type Place = Role | "result";

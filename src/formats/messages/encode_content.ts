@@ -14,7 +14,7 @@ import {
 import { replayedCitations } from "./citations.ts";
 import { textOfBlocks } from "./decode_content.ts";
 import { legalId } from "./encode_turn_order.ts";
-import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
+import { INSIDE, MARKED, WHOLE_BLOCK } from "../whole_blocks.ts";
 
 export function encodeContents(contents: readonly Content[], own: boolean): Loose[] {
   const blocks: Loose[] = [];

@@ -1,4 +1,4 @@
-/** Fields of `extra` by which blocks of this format go back to a provider of it as they came. */
+/** Fields of `extra` by which blocks of the messages format go back to a provider of it as they came. */
 
 /** Of a text: the block that it was. */
 export const WHOLE_BLOCK = "whole_block";
