@@ -36,7 +36,7 @@ export const OPENAI_MODELS: ModelsList = {
   },
 };
 
-const PRICE_KINDS = ["input_cache_read", "input_cache_write", "internal_reasoning"];
+const PRICE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h", "internal_reasoning"];
 
 /** As OpenRouter writes them: strings for a token. It writes `-1` where a price depends on what answers. */
 function pricesOf(pricing: Record<string, unknown>): Record<string, string> | undefined {

@@ -1,7 +1,7 @@
 /** One table of two sources: facts of models.dev, prices of the package where it has the model. */
 import { DOORS } from "../doors.ts";
 import { factRows, FACTS_VERSION, type FactsFile, priceRows, PRICES_VERSION } from "./sources.ts";
-import type { Row, RowSheet, Table } from "../row.ts";
+import type { MillionPrices, Row, RowSheet, Table } from "../row.ts";
 import { DECISIONS } from "./decisions.ts";
 
 /** A price that the sources tell differently, in dollars for a million tokens. */
@@ -45,7 +45,7 @@ export function compile(file: FactsFile, today: string): Compiled {
     for (const row of priced) {
       if (!taken.has(row) && !known.has(row.id)) rows.push(row);
     }
-    doors[door.name] = rows.map(tidy);
+    doors[door.name] = rows.map(withHourCache).map(tidy);
   }
   const sources = { "genai-prices": PRICES_VERSION, "models.dev": FACTS_VERSION };
   return { table: { sources, doors }, disagreements };
@@ -62,6 +62,29 @@ function withModes(sheets: readonly RowSheet[] | undefined, facts: Row): readonl
   const modes = facts.sheets?.[0].tiers?.filter(({ service }) => service !== undefined) ?? [];
   if (modes.length === 0 || sheets === facts.sheets) return sheets;
   return sheets?.map((sheet) => ({ ...sheet, tiers: [...sheet.tiers ?? [], ...modes] }));
+}
+
+/**
+ * What Claude keeps in a cache for an hour costs twice the prompt's price behind every door (Anthropic: "Prompt caching", Google
+ * and AWS likewise). The sources say it of Anthropic's own door and of few others; without a price it would count as kept for five
+ * minutes.
+ */
+function withHourCache(row: Row): Row {
+  if (!/claude/.test(row.id) || row.sheets === undefined) return row;
+  const priced = <T extends { prices: MillionPrices }>(of: T): T => {
+    const { prompt, input_cache_write, input_cache_write_1h } = of.prices;
+    if (prompt === undefined || input_cache_write === undefined || input_cache_write_1h !== undefined) {
+      return of;
+    }
+    return { ...of, prices: { ...of.prices, input_cache_write_1h: Number((2 * prompt).toFixed(9)) } };
+  };
+  return {
+    ...row,
+    sheets: row.sheets.map((sheet) => ({
+      ...priced(sheet),
+      ...(sheet.tiers && { tiers: sheet.tiers.map(priced) }),
+    })),
+  };
 }
 
 /** Of the kinds that both price; of the tiers only whether they cost the same from the same size on. */
