@@ -84,9 +84,9 @@ export function refusalBytes(status: StatusCode, message: string, more: string):
     code: STATUS_TEXT[status].toLowerCase().replaceAll(/[^a-z]+/g, "_"),
     message: `Cannot read the request: ${message}.`,
   };
-  const body = JSON.stringify({
-    error: { ...error, type: status < 500 ? "invalid_request_error" : "overloaded_error", param: null },
-  });
+  // As the same status has it in the envelopes of the endpoints.
+  const type = status === 408 || status >= 500 ? "api_error" : "invalid_request_error";
+  const body = JSON.stringify({ error: { ...error, type, param: null } });
   return headBytes(
     `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
       `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n${body}`,

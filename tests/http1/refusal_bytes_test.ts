@@ -1,0 +1,16 @@
+/** Refusals of what could not be read as a request of an endpoint. */
+import { assertEquals } from "@std/assert";
+import { FAILURES } from "../../src/exchange/failure.ts";
+import { refusalBytes } from "../../src/http1/response_bytes.ts";
+
+Deno.test("refusalBytes() gives the type that failures of endpoints with the same status have", () => {
+  for (const status of [400, 408, 413, 503] as const) {
+    const text = new TextDecoder().decode(refusalBytes(status, "it is not one", ""));
+    const { error } = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
+    const kinds = Object.entries(FAILURES).filter(([code, row]) =>
+      // A request that asks for what is off, whose status is an exception.
+      row.status === status && code !== "dlp_unavailable"
+    ).map(([, { kind }]) => kind);
+    assertEquals([...new Set(kinds)], [error.type], `${status}`);
+  }
+});
