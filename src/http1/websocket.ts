@@ -343,6 +343,8 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     }
     // While nothing more is read, it cannot be heard.
     if (this.#asked && !this.#isFull) return this.#wire.close();
+    // Nothing is sent behind an end, and who does not even take that is left.
+    if (this.#closing) return void (this.#asked = true);
     // It still takes what it was sent, for which the connection below gives it time; a question would wait behind that.
     if (this.#writing !== null) return;
     this.#write(PING_FRAME).then(() => this.#asked = true, () => {

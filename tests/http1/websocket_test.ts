@@ -156,6 +156,17 @@ Deno.test("a caller is not taken for silent while it still takes what it was sen
   await other.socket.gone;
 });
 
+Deno.test("nothing is sent behind an end, and who does not take that is left", async () => {
+  const { wire, socket, seen } = open({ pingMs: 5 });
+  const ended = socket.close(1001, "the server stops");
+  const deaf = open({ pingMs: 5 });
+  deaf.wire.blocked = true;
+  void deaf.socket.close(1001, "the server stops");
+  await Promise.all([ended, deaf.socket.gone]);
+  assertEquals(wire.written.map(([first]) => first & 15), [CLOSING]);
+  assertEquals([seen.over, wire.closed, deaf.seen.over, deaf.wire.closed], [1, true, 1, true]);
+});
+
 Deno.test("a caller who is gone is noticed by what cannot be written, also while its messages wait", async () => {
   const { wire, socket, seen, go } = open({ pingMs: 5, taking: false });
   for (let i = 0; i < 20; i++) wire.give(frame(TEXT, `${i}`));
