@@ -12,7 +12,7 @@ export const ACCESS = {
   read_own: ["owner", "operator", "auditor", "member"],
   /** Reads who may administer. */
   read_people: ["owner", "auditor"],
-  /** Changes what calls meet: keys, credits, models, providers, policies. */
+  /** Changes what calls meet: keys, teams, accounts, circuit breakers of providers. */
   change: ["owner", "operator"],
   /** Changes keys; a member the member's own, and nothing else. */
   change_own: ["owner", "operator", "member"],

@@ -85,6 +85,25 @@ Deno.test("the table of roles: who reads may not change, and only owners decide 
   }
 });
 
+Deno.test("the manual's table names all that an operator may change, and what not", () => {
+  const page = Deno.readTextFileSync(new URL("../../src/manual/pages/administration.md", import.meta.url));
+  const [, , , changed] = page.split("\n").find((line) => line.startsWith("| `operator`"))!.split("|");
+  const [may, mayNot] = changed.split(";");
+  const changing = ADMINISTRATION.filter(({ method, access }) => method !== "GET" && changes(access));
+  const resources = new Set(changing.map(({ path }) => path.split("/")[2]));
+  for (const resource of resources) {
+    const all = changing.filter(({ path }) => path.split("/")[2] === resource);
+    const [one, ...others] = new Set(
+      all.map(({ access }) => (ACCESS[access] as readonly string[]).includes("operator")),
+    );
+    assertEquals(others, [], resource);
+    assertStringIncludes(one ? may : mayNot, resource);
+  }
+  for (const named of may.matchAll(/(\w+)s\b/g)) {
+    assert([...resources, "credits", "breakers"].includes(`${named[1]}s`), named[0]);
+  }
+});
+
 Deno.test("a member makes, sees, rotates and revokes own keys, in the own team", () =>
   withPeople(async ({ ask, member, used }) => {
     const ada = await member("ada");
