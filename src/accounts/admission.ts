@@ -38,8 +38,8 @@ const AHEAD = 4n;
 
 /** What a call has been given of its budgets. */
 interface Takings {
-  /** The key as it is now. */
-  key: Key;
+  /** Of the key as it is now. */
+  state: KeyState;
   demanded: readonly Demand[];
   taken: Pick<Taken, "holds"> & { output: number };
   now: number;
@@ -85,7 +85,7 @@ export class Admission {
     const full = demands.of(request, estimate, state, now);
     const all = holds.takeNow(full, now);
     if (all !== null) {
-      return { key: state.key, demanded: full, taken: { holds: all, output: estimate.output }, now };
+      return { state, demanded: full, taken: { holds: all, output: estimate.output }, now };
     }
     return this.#wait(request);
   }
@@ -111,7 +111,7 @@ export class Admission {
     }
     const granted = estimates[step];
     const demanded = demands.of(request, granted, state, now);
-    return { key: state.key, demanded, taken: { holds: more.holds, output: granted.output }, now };
+    return { state, demanded, taken: { holds: more.holds, output: granted.output }, now };
   }
 
   #goodState(key: Key, now: number): KeyState {
@@ -125,10 +125,14 @@ export class Admission {
 
   #reserve(
     request: AdmissionRequest,
-    { key, demanded, taken: { holds, output }, now }: Takings,
+    { state, demanded, taken: { holds, output }, now }: Takings,
   ): Promise<Reservation> {
     const { journal, sync, reservations } = this.#options;
-    const beginning = beginningOf(request, key);
+    const beginning = beginningOf(request, state.key);
+    for (const { lease, starts } of holds) {
+      // It came before midnight, and was let in behind it: the store charges it to the period that it began in.
+      if (starts > beginning.created && lease.isMoney()) beginning.created = starts;
+    }
     const json = encodeBeginning(beginning);
     let entry: JournalEntry;
     try {
@@ -139,7 +143,15 @@ export class Admission {
       throw error;
     }
     sync.began(request.id, json);
-    const reservation = reservations.add({ beginning, entry, holds, output, prices: request.prices, now });
+    const reservation = reservations.add({
+      beginning,
+      entry,
+      state,
+      holds,
+      output,
+      prices: request.prices,
+      now,
+    });
     for (const { lease, amount } of demanded) {
       // Little is left for calls like this one: time to ask, so that none of them has to wait.
       const short = lease.heldElsewhere && lease.free < AHEAD * amount;

@@ -12,8 +12,9 @@ import type { Labels } from "../exchange/labels.ts";
 import type { KeyState } from "./key_state.ts";
 import type { Hold, Lease, LeaseKind } from "./lease.ts";
 import type { LeaseTable } from "./lease_table.ts";
+import type { Beginning } from "./ledger.ts";
 import { costAtMost, costOf, type Estimate, type Prices, type PriceTable, priceTable } from "./money.ts";
-import { spanAt } from "./period.ts";
+import { type Period, spanAt } from "./period.ts";
 import type { AdmissionRequest } from "./types.ts";
 
 export interface Demand {
@@ -33,16 +34,25 @@ export interface DemandsOptions {
 
 type SpendLimit = NonNullable<KeyState["spendLimit"]>;
 
+const PERIODS: readonly Period[] = ["day", "week", "month", "total"];
+
+const keyBudgetId = (keyId: string, period: Period, starts: number) => `k:${keyId}:${period}:${starts}`;
+const teamBudgetId = (team: string, period: Period, starts: number) =>
+  `m:${idText(team)}:${period}:${starts}`;
+const tagBudgetId = (owner: string, period: Period, starts: number) =>
+  `g:${idText(owner)}:${period}:${starts}`;
+const sessionBudgetId = (owner: string) => `s:${idText(owner)}`;
+
 /** What a key may spend in the period that goes on. */
 export function keyBudget(keyId: string, { amount, period }: SpendLimit, now: number): BudgetRef {
   const { starts, ends } = spanAt(period, now);
-  return { id: `k:${keyId}:${period}:${starts}`, scope: "key", owner: keyId, starts, ends, limit: amount };
+  return { id: keyBudgetId(keyId, period, starts), scope: "key", owner: keyId, starts, ends, limit: amount };
 }
 
 /** What a team's keys together may spend in the period that goes on. */
 export function teamBudget(team: string, { amount, period }: SpendLimit, now: number): BudgetRef {
   const { starts, ends } = spanAt(period, now);
-  const id = `m:${idText(team)}:${period}:${starts}`;
+  const id = teamBudgetId(team, period, starts);
   return { id, scope: "team", owner: team, starts, ends, limit: amount };
 }
 
@@ -124,6 +134,19 @@ export class Demands {
       }));
   }
 
+  /** Leases of all budgets, beside its account's, that the store charges a call to. */
+  leasesOf({ keyId, team, session, tags, created }: Beginning): Lease[] {
+    const ids = session === null ? [] : [sessionBudgetId(sessionOwner(keyId, session))];
+    const owners = Object.entries(tags ?? {}).map(([tag, value]) => tagOwner(keyId, tag, value));
+    for (const period of PERIODS) {
+      const { starts } = spanAt(period, created);
+      ids.push(keyBudgetId(keyId, period, starts));
+      if (team !== null) ids.push(teamBudgetId(team, period, starts));
+      for (const owner of owners) ids.push(tagBudgetId(owner, period, starts));
+    }
+    return ids.map((id) => this.#options.leases.get(id)).filter((lease) => lease !== undefined);
+  }
+
   /** A call without a session, or without a tag, draws on no budget of one. */
   #addLabelled(
     demands: Demand[],
@@ -147,7 +170,7 @@ export class Demands {
       }
       if (amount !== null) {
         const ref: BudgetRef = {
-          id: `s:${idText(owner)}`,
+          id: sessionBudgetId(owner),
           scope: "session",
           owner,
           starts,
@@ -168,7 +191,7 @@ export class Demands {
   #tagLease(keyId: string, { tag, amount, period }: TagLimit, value: string, now: number): Lease {
     const { starts, ends } = spanAt(period, now);
     const owner = tagOwner(keyId, tag, value);
-    const id = `g:${idText(owner)}:${period}:${starts}`;
+    const id = tagBudgetId(owner, period, starts);
     return this.#lease("tag", { id, scope: "tag", owner, starts, ends, limit: amount }, now);
   }
 

@@ -9,6 +9,7 @@ import type { CallWatch } from "./call_watch.ts";
 import type { Demands } from "./demands.ts";
 import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
+import type { KeyState } from "./key_state.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { type Beginning, generationOf, interruptedGeneration, recordOf } from "./ledger.ts";
 import { type Estimate, type Prices, stepsOf } from "./money.ts";
@@ -24,6 +25,8 @@ export interface OpenReservationsOptions {
   demands: Demands;
   holds: Holds;
   line: WaitingLine;
+  /** A key as it is now. */
+  state(keyId: string): KeyState | undefined;
   /** A reservation is given back when its call has not ended after this long. */
   reservationMs: number;
   /** How long the end of a call may wait for the store where there is no journal. */
@@ -37,6 +40,8 @@ export interface OpenReservationsOptions {
 export interface AdmittedCall {
   beginning: Beginning;
   entry: JournalEntry;
+  /** Its key as it was let in. */
+  state: KeyState;
   holds: readonly Hold[];
   /** Output tokens that are reserved. */
   output: number;
@@ -157,15 +162,30 @@ export class OpenReservations {
         else lease.settle(hold, cost);
       } else if (!reservation.expired) lease.settle(hold, lease.kind === "tokens" ? tokens : 1n);
     }
+    let charged = this.#chargedBy(reservation.holds);
+    if (this.#options.state(beginning.keyId) !== reservation.state) {
+      charged = [...charged, ...this.#chargeNewer(reservation, cost)];
+    }
     line.serve();
     const record = recordOf(generation, beginning);
     this.#options.recorded?.(generation);
     this.#options.watch?.ended(generation);
     journal.finish(entry, record.json);
-    sync.deliver(new EndedCall(record, this.#chargedBy(reservation.holds), journal, entry));
+    sync.deliver(new EndedCall(record, charged, journal, entry));
     sync.ended(record.id);
     if (await journal.written().catch(() => false)) return;
     await this.#whileUp(() => sync.flush());
+  }
+
+  /**
+   * Charges budgets that the call holds nothing of, since its key had no such limits when it began: the store charges them too.
+   */
+  #chargeNewer({ beginning, holds }: OpenReservation, cost: bigint): Lease[] {
+    const newer = this.#options.demands.leasesOf(beginning).filter((lease) =>
+      !holds.some((hold) => hold.lease === lease)
+    );
+    for (const lease of newer) lease.charge(cost);
+    return newer;
   }
 
   /** Without a journal the store is what makes an end durable; while it is away, bounded memory has to do. */
@@ -208,6 +228,7 @@ class OpenReservation implements Reservation, Indexed {
   rates: RateState | null = null;
   readonly beginning: Beginning;
   readonly entry: JournalEntry;
+  readonly state: KeyState;
   readonly holds: readonly Hold[];
   readonly output: number;
   admittedAt: number;
@@ -219,6 +240,7 @@ class OpenReservation implements Reservation, Indexed {
   constructor(owner: OpenReservations, call: AdmittedCall) {
     this.beginning = call.beginning;
     this.entry = call.entry;
+    this.state = call.state;
     this.holds = call.holds;
     this.output = call.output;
     this.admittedAt = call.now;

@@ -91,7 +91,8 @@ export class Recovery {
       const record = readRecord(json);
       if (record !== null) {
         left++;
-        sync.deliver({ record, leases: [], delivered });
+        const holder = orphan.node === "" ? undefined : orphan.node;
+        sync.deliver({ record: { ...record, holder }, leases: [], delivered });
         continue;
       }
       unreadable.push(`= ${id} ${json}`);

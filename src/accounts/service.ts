@@ -221,6 +221,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     demands,
     holds,
     line,
+    state: (keyId) => keyring.state(keyId),
     reservationMs,
     waitMs,
     warn,

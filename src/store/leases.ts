@@ -112,7 +112,7 @@ export async function grantLeases(
 }
 
 /** Other nodes are told that this one lacks some of a budget. */
-async function want(engine: Engine, query: Query, node: string, budgetId: string): Promise<void> {
+export async function want(engine: Engine, query: Query, node: string, budgetId: string): Promise<void> {
   await query("INSERT INTO wants (budget, node) VALUES ($1, $2) ON CONFLICT (budget, node) DO NOTHING", [
     budgetId,
     node,
@@ -167,6 +167,21 @@ export async function writeLeases(
      ${engine.rows("$1", [["budget", "text"], ["node", "text"], ["amount", "money"]])} WHERE true
      ON CONFLICT (budget, node) DO UPDATE SET amount = excluded.amount`,
     [JSON.stringify(amounts)],
+  );
+}
+
+/** Writes what is left of the leases of a dead node. They may have gone meanwhile, and stay so. */
+export async function lowerLeases(engine: Engine, query: Query, node: string, leases: Leases): Promise<void> {
+  const amounts = [...leases].flatMap(([budget, byNode]) => {
+    const amount = byNode.get(node);
+    return amount === undefined ? [] : [[budget, amount.toString()]];
+  });
+  if (amounts.length === 0) return;
+  await query(
+    `UPDATE leases SET amount = r.amount FROM ${
+      engine.rows("$2", [["budget", "text"], ["amount", "money"]])
+    } WHERE leases.budget = r.budget AND leases.node = $1`,
+    [node, JSON.stringify(amounts)],
   );
 }
 

@@ -119,6 +119,8 @@ export interface LedgerRecord extends EncodedRow {
   readonly labels: RecordLabels | null;
   /** Written only while the store knows the call as running: presumed, of another node's. */
   readonly whileRunning?: boolean;
+  /** The node whose leases it was reserved of, where another one delivers it, since that one is dead. Absent: it delivers itself. */
+  readonly holder?: string;
 }
 
 export function encodeRecord(g: Generation): LedgerRecord {

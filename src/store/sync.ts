@@ -18,8 +18,10 @@ import {
   grantLeases,
   type LeaseGrant,
   type LeaseRequest,
+  lowerLeases,
   readLeases,
   renewRates,
+  want,
   writeLeases,
 } from "./leases.ts";
 import { asInt, optional } from "./rows.ts";
@@ -110,11 +112,14 @@ async function syncOnce(
   const leases = await readLeases(engine, query, [...budgets.keys()]);
   renewRates(request.leases, now, budgets, leases);
   await insertPrices(engine, query, request.prices ?? [], now);
-  chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records, chaining));
+  const inserted = await insertRecords(engine, query, records, chaining);
+  for (const id of chargeBudgets(budgets, leases, node, inserted)) await want(engine, query, node, id);
   const grants = await grantLeases(engine, query, request, { budgets, leases });
   const warnings = takeWarnings(budgets.values(), new Set(exhausted));
   await writeBudgets(engine, query, budgets);
   await writeLeases(engine, query, node, { budgets, leases });
+  const gone = new Set(inserted.map(({ holder }) => holder).filter((holder) => holder !== undefined));
+  for (const holder of gone) await lowerLeases(engine, query, holder, leases);
   if (dropped.length > 0) await dropLeases(engine, query, node, dropped);
   await insertDeliveries(engine, query, { warnings, webhooks, now: request.now });
   return { now, forgotten: false, grants, warnings };

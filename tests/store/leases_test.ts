@@ -1,7 +1,7 @@
 /** Budgets that nodes share by leases: what they are given, what they spend, and what comes back. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { accountBudget, encodeRecord, StaleSync } from "../../src/store/mod.ts";
+import { accountBudget, decodeRecord, encodeRecord, StaleSync } from "../../src/store/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
 import { generation, NOW } from "./samples.ts";
 import { keyBudget, nodeOf, rate, testsOn } from "./support.ts";
@@ -45,6 +45,21 @@ onBothEngines((ground) => {
     await a.record(generation("g2", { cost: 25n }));
     const grant = await b.ask(keyBudget(100n), 1000n);
     assertEquals([grant.amount, grant.spent, grant.others], [55n, 45n, 0n]);
+  });
+
+  test("sync() takes what a dead node's records cost off that node's leases, and not off those of the node that delivers them", async (store) => {
+    for (const name of ["dead", "b", "c"]) await store.registerNode(name);
+    const [dead, b, c] = ["dead", "b", "c"].map((name) => nodeOf(store, name));
+    await dead.ask(keyBudget(100n), 60n, { exact: true });
+    assertEquals((await b.ask(keyBudget(100n), 40n)).amount, 40n);
+    const left = { ...decodeRecord(encodeRecord(generation("g1", { cost: 25n })).json), holder: "dead" };
+    await b.deliver([left]);
+    // Of the dead node's 60 there are 35 left, of the other's all.
+    const grant = await c.ask(keyBudget(100n), 10n);
+    assertEquals([grant.amount, grant.spent, grant.others], [0n, 25n, 75n]);
+    await store.removeNodes(["dead"]);
+    assertEquals((await c.ask(keyBudget(100n), 1000n)).amount, 35n);
+    assertEquals((await b.ask(keyBudget(100n), 40n)).amount, 40n);
   });
 
   test("sync() begins a key's budget with what the ledger holds for its period", async (store) => {

@@ -4,6 +4,7 @@ import {
   encodeRecord,
   type Generation,
   type LeaseRequest,
+  type LedgerRecord,
   type Store,
   type SyncRequest,
 } from "../../src/store/mod.ts";
@@ -31,20 +32,16 @@ export const rate = (limit: bigint): BudgetRef => ({
 /** A node's side of the conversation, with its numbers counted. */
 export function nodeOf(store: Store, node: string) {
   let seq = 0;
+  const deliver = (records: readonly LedgerRecord[]) =>
+    store.sync({ node, seq: ++seq, now: NOW, records, leases: [] });
   return {
     ask: async (budget: BudgetRef, floor: bigint, more: Partial<SyncRequest> & { exact?: boolean } = {}) => {
       const leases: LeaseRequest[] = [{ budget, floor, exact: more.exact ?? false }];
       const result = await store.sync({ node, seq: ++seq, now: NOW, records: [], leases, ...more });
       return result.grants[0];
     },
-    record: (...generations: Generation[]) =>
-      store.sync({
-        node,
-        seq: ++seq,
-        now: NOW,
-        records: generations.map((g) => encodeRecord(g)),
-        leases: [],
-      }),
+    deliver,
+    record: (...generations: Generation[]) => deliver(generations.map((g) => encodeRecord(g))),
     at: (number: number) => store.sync({ node, seq: number, now: NOW, records: [], leases: [] }),
   };
 }
