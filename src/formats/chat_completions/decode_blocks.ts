@@ -38,6 +38,7 @@ export class ChunkReader {
   #service: string | undefined;
   #sources: Citation[] = [];
   #promptFilters: unknown[] = [];
+  #moderation: Loose | undefined;
 
   /**
    * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
@@ -55,6 +56,8 @@ export class ChunkReader {
     const usage = chunk.usage ?? object(chunk.x_groq).usage;
     this.#service = string(chunk.service_tier) ?? this.#service;
     if (isObject(usage)) this.#addUsage(usage);
+    // A stream tells it behind the finish reason, in a chunk of its own.
+    if (isObject(chunk.moderation)) this.#moderation = chunk.moderation;
     if (chunk.citations || chunk.search_results) {
       // Every chunk repeats all of them.
       const sources = decodeSources(chunk);
@@ -82,6 +85,9 @@ export class ChunkReader {
       this.#close(choice, out);
     }
     this.#flushUsage(out);
+    if (this.#moderation) {
+      choices[0].finishFields = { ...choices[0].finishFields, moderation: this.#moderation };
+    }
     for (const choice of choices) {
       out.push({
         type: "finish",

@@ -16,6 +16,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     model: context.model,
     choices: answer.choices.map((choice) => encodeChoice(choice, context)),
     ...extraOf(answer.extra, "chat_completions"),
+    ...moderationOf(answer),
     ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra) }),
     ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
   };
@@ -30,7 +31,14 @@ function encodeChoice(choice: Choice, context: EncodeAnswer): Loose {
   });
   const { reason, explanation, extra } = choice;
   writer.write({ type: "finish", choice: choice.index, reason, explanation, extra }, emit);
-  return { index: choice.index, ...fold.choice() };
+  const { moderation: _, ...made } = fold.choice();
+  return { index: choice.index, ...made };
+}
+
+/** It comes with the end of a choice, and is one of the whole answer. */
+function moderationOf({ choices }: Answer): Loose | undefined {
+  const found = choices.find(({ extra }) => extraOf(extra, "chat_completions")?.moderation !== undefined);
+  return found && { moderation: extraOf(found.extra, "chat_completions")!.moderation };
 }
 
 /** The message that deltas make, as clients' own folds do. */

@@ -41,14 +41,20 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
     heads[choice] ??= `${head}"choices":[{"index":${choice},"delta":{"content":`;
   const emit = (choice: number, delta: Loose, end?: ChunkEnd) => {
     open(choice);
-    const wire = {
+    const wire: Loose = {
       index: choice,
       delta,
       logprobs: end?.logprobs ?? null,
       finish_reason: end?.finish_reason ?? null,
       ...end?.extra,
     };
+    const { moderation } = wire;
+    if (moderation !== undefined) delete wire.moderation;
     text += `${head}"choices":[${JSON.stringify(wire)}]}\n\n`;
+    // It is one of the whole answer.
+    if (moderation !== undefined) {
+      text += `${head}"choices":[],"moderation":${JSON.stringify(moderation)}}\n\n`;
+    }
   };
   const open = (choice: number) => {
     if (opened.has(choice)) return;

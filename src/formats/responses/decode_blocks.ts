@@ -10,6 +10,7 @@ import type { Part, SearchHit } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
 import { brokenAnswer } from "../decode_failure.ts";
+import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
 import { isCall, MOST_PARTS, proofOf, restOf, sectionOf, type Slot, type TextBlock } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -237,7 +238,7 @@ export class ItemReader {
     const namespace = string(item.namespace);
     const fields: Loose = {};
     if (string(item.id)) fields.id = item.id;
-    if (item.caller !== undefined) fields.caller = item.caller;
+    for (const name of CALL_FIELDS) if (item[name] !== undefined) fields[name] = item[name];
     this.emit({
       type: "call-start",
       block: slot.block,

@@ -13,6 +13,7 @@ import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer } from "../format.ts";
+import { CALL_FIELDS } from "./call_fields.ts";
 import { type Emit, OutputList, place } from "./encode_items.ts";
 import { ResponseObject, suffixOf } from "./encode_response.ts";
 import { MessageWriter } from "./encode_text_blocks.ts";
@@ -259,9 +260,9 @@ export class ResponseWriter {
       call_id: part.id,
       name: part.name,
       ...(part.namespace !== undefined && { namespace: part.namespace }),
-      ...(fields?.caller !== undefined && { caller: fields.caller }),
       [custom ? "input" : "arguments"]: "",
     };
+    for (const name of CALL_FIELDS) if (fields?.[name] !== undefined) item[name] = fields[name];
     const index = this.#list.add(item);
     const deltaHead = `${place(id, index)},"delta":`;
     this.#blocks.set(part.block, { type: "call", index, item, custom, pieces: [], deltaHead });
