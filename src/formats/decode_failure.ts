@@ -134,6 +134,8 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   }
   // AWS: the model failed while it answered.
   if (status === 424) return unavailable("the model failed");
+  // Something else is under way there, as a lock: the vendors' own libraries ask once more, as RFC 8470 wants it of 425.
+  if (status === 409 || status === 425) return unavailable("the provider cannot take the request now");
   if (status === 429 || (status === 0 && RATE.test(said))) {
     return untold(
       "provider_rate_limited",

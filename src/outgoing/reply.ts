@@ -2,6 +2,7 @@
 import { countOf } from "../exchange/printable.ts";
 import { Failure } from "../exchange/failure.ts";
 import { because } from "./why_unreachable.ts";
+import { WireError } from "../http1/body_framing.ts";
 
 export interface Exchange {
   /** Absent: POST. */
@@ -55,5 +56,8 @@ export function broken(cause: unknown, begun = false): Failure {
   return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
     cause,
     begun,
+    operator: cause instanceof WireError
+      ? `the provider's answer cannot be read: ${cause.message}`
+      : because("the provider's answer broke off", cause),
   });
 }

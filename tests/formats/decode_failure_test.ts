@@ -240,6 +240,12 @@ Deno.test("decodeFailure() judges by meaning", async (t) => {
       { status: 422, body: { detail: [{ loc: ["body"], msg: "bad" }] } },
       "provider_bad_request",
     ],
+    [
+      "a lock",
+      { status: 409, body: { error: { type: "conflict_error", message: "try again" } } },
+      "provider_unavailable",
+    ],
+    ["a request that came too early", { status: 425, body: "" }, "provider_unavailable"],
     ["a teapot", { status: 418, body: {} }, "provider_bad_request"],
     ["a redirect", { status: 302, body: "" }, "provider_unavailable"],
   ];

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
 import { addressOf } from "../../src/outgoing/http1_connection.ts";
@@ -203,16 +203,20 @@ for (const wire of WIRES) {
 
   test("takes no head that is not one, does not end, or names a coding it did not ask for", async () => {
     for (
-      const head of [
-        "220 mail.example ESMTP\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nx: " + "a".repeat(70_000),
-        "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nok",
-        "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+      const [head, why] of [
+        ["220 mail.example ESMTP\r\n\r\n", "cannot be read"],
+        ["HTTP/1.1 200 OK\r\nx: " + "a".repeat(70_000), "cannot be read"],
+        [
+          "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nok",
+          "cannot be read: the content encoding was not asked for",
+        ],
+        ["HTTP/1.1 101 Switching Protocols\r\n\r\n", "cannot be read"],
       ]
     ) {
       const server = scripted([pieces(head)]);
       const failure = await assertRejects(() => ask(server.url), Failure);
       assertEquals(failure.code, "provider_unavailable");
+      assertStringIncludes(failure.operator!, why);
       await server.close();
     }
   });
