@@ -54,6 +54,9 @@ const JUDGING = 64;
 /** Findings of one text: to judge, tell and mask more of them takes longer than to look for them. */
 const MOST_FOUND = 50_000;
 
+/** What of a question is read before its reply. */
+const QUESTION = 120;
+
 /** How long the work has taken, without the pauses between its slices. */
 export class SliceClock {
   #left: number;
@@ -120,6 +123,18 @@ export class Scan {
           leaf.run?.end ?? end,
         ),
       });
+    }
+  }
+
+  /** Adds what is found in a short leaf where the question before it says what it holds: "Your card's CVV?", "737". */
+  *reply(leaf: Leaf, question: Leaf, found: Found[]): Generator<void, void> {
+    const asked = `${question.text.slice(-QUESTION)}\n`;
+    for (const raw of yield* this.text(asked + leaf.text)) {
+      const start = raw.start - asked.length;
+      const end = raw.end - asked.length;
+      if (start < 0 || found.some((one) => one.leaf === leaf && one.start < end && start < one.end)) continue;
+      const reported = reportedOf(raw, leaf.message, leaf.location, start, end);
+      found.push({ leaf, start, end, mode: raw.mode, value: raw.value, rest: [], reported });
     }
   }
 

@@ -70,8 +70,11 @@ export function* screenBody(
     unscanned.push({ message_index: leaf.message, location: leaf.location });
   }
   const found: Found[] = [];
+  const questions = new Questions();
   for (const leaf of scannedLeaves(reading, check)) {
     yield* scan.leaf(leaf, found);
+    const question = questions.before(leaf);
+    if (question !== null) yield* scan.reply(leaf, question, found);
     if (clock.spent) break;
   }
   for (const group of groupsOf(reading)) {
@@ -98,6 +101,32 @@ export function* screenBody(
     originals: masked?.originals ?? new Map(),
     ...report(found, reading, check, action === "block"),
   };
+}
+
+/** A longer text tells by itself what it holds. */
+const LONGEST_REPLY = 80;
+/** How far before the end of a message its question ends. */
+const QUESTION_WITHIN = 80;
+
+/** What messages ask, leaf by leaf. */
+class Questions {
+  #message: number | null = null;
+  #before: Leaf | null = null;
+  #asked: Leaf | null = null;
+
+  /** The question in the message before that a leaf answers; null: there is none. */
+  before(leaf: Leaf): Leaf | null {
+    const { message, kind, text } = leaf;
+    if (message === null || kind !== "text") return null;
+    if (message !== this.#message) {
+      this.#before = message - 1 === this.#message ? this.#asked : null;
+      this.#message = message;
+      this.#asked = null;
+    }
+    const from = Math.max(0, text.length - QUESTION_WITHIN);
+    if (text.includes("?", from) || text.includes("？", from)) this.#asked = leaf;
+    return text.length <= LONGEST_REPLY ? this.#before : null;
+  }
 }
 
 /** A text by itself as a reading of one leaf: a query for a search. */

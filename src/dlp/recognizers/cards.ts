@@ -1,8 +1,11 @@
 /** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
 
+import { asciiBytes } from "../ascii.ts";
+import { DIGIT } from "./character_class.ts";
 import { luhn, repeated } from "./checksums.ts";
 import { pairAt, pairTable } from "./letter_pairs.ts";
 import type { Recognizer } from "./recognizer.ts";
+import { REPLY } from "./reply.ts";
 import { report, type ScannedView, words } from "./scanned_view.ts";
 
 function card(s: string): boolean {
@@ -29,26 +32,68 @@ const CARD_WORDS = words(
   "kreditkarte\\w*|carte|tarjeta|carta|cart[ãa]o|kart[aey]|kaart(?:nummer)?|pan|карт[аыу]|カ[ー-]ド(?:番号)?|信用卡|卡号|卡號|카드",
 );
 
-const CVV =
-  /(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)|prüfziffer|cryptogramme|código de seguridad|código de segurança)\b["'\])]{0,2}\s*(?:is\b|no\.?|number|code)?\s*(?:->|=>|[:=#|—–-])?\s*["'“]?(\d{3,4})(?![\d\w.,-]*\d)/iy;
+const CVV_NAME =
+  "(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)" +
+  "|(?:karten)?prüf(?:ziffer|nummer)|sicherheitscode|beveiligingscode|cryptogramme|(?:codice di )?sicurezza|code de sécurité|código de (?:seguridad|segurança)" +
+  "|kod bezpieczeństwa|güvenlik kodu|код безопасности|安全[码碼]|セキュリティ ?コ[ー-]ド|보안 ?코드)(?![\\p{Script=Latin}\\d])";
+const IS = "(?:is|ist|lautet|est|es|è|é|jest|to|это|は|은|는|是)";
+const CVV = new RegExp(
+  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|code)?\\s*(?:->|=>|[:：=#|—–-])?\\s*["'“]?` +
+    `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
+  "imuy",
+);
+
+/** Where such a name may begin that stands behind its value: "737 is my card's CVV", "737 (CVV)". */
+const CVV_BEHIND = new RegExp(
+  `(?<=(?<![\\w.,/$€£-])(\\d{3,4})["'”]?(?: \\(| ${IS} (?:[\\p{L}'’]{1,8} ){0,3}))${CVV_NAME}(?=[)."',;!]|\\s*$| (?:for|of|on|für|von|de|del|da|van|voor|pour)\\s)`,
+  "imuy",
+);
 
 /** The code's name at the end of a field's: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
 
 /** The last two characters of one of these names, and the first two of those that may stand alone. */
 const ENDS = pairTable("vv vc sc vn de v2 c2");
-const BEGINNINGS = pairTable("cv cs ca cr se ve pr");
+const BEGINNINGS = pairTable("cv cs ca cr se ve");
+/** How one of these names may begin: most runs that begin with the same two characters do not. */
+const MAY_BE_NAME = /cv[vcn]|csc|card|crypto|secu|veri|sicu|sich|beve/iy;
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   const inner = ENDS[pairAt(text, end - 2)] === 1 ? CVV_AT_END.exec(text.slice(start, end)) : null;
-  if (inner === null && BEGINNINGS[pairAt(text, start)] === 0) return;
-  CVV.lastIndex = inner ? start + inner.index : start;
+  if (inner === null) {
+    if (BEGINNINGS[pairAt(text, start)] === 1) scanName(view, start);
+  } else codeNamedAt(view, start + inner.index);
+}
+
+function scanName(view: ScannedView, start: number): void {
+  MAY_BE_NAME.lastIndex = start;
+  if (MAY_BE_NAME.test(view.text)) codeNamedAt(view, start);
+}
+
+function codeNamedAt(view: ScannedView, start: number): void {
+  const { text } = view;
+  CVV.lastIndex = start;
   const match = CVV.exec(text);
-  if (!match) return;
-  const stop = match.index + match[0].length;
-  report(view, "CVV", stop - match[1].length, stop, 0.8);
+  if (match) {
+    const stop = match.index + match[0].length;
+    return report(view, "CVV", stop - (match[1] ?? match[2]).length, stop, 0.8);
+  }
+  CVV_BEHIND.lastIndex = start;
+  const behind = CVV_BEHIND.exec(text);
+  if (!behind) return;
+  const at = text.lastIndexOf(behind[1], start);
+  report(view, "CVV", at, at + behind[1].length, 0.8);
+}
+
+/** Names with letters that are in no run. */
+const FOREIGN =
+  /(?:karten)?prüf(?:ziffer|nummer)|code de sécurité|código de segur|kod bezpie|güvenlik kodu|код безопасности|安全[码碼]|セキュリティ ?コ[ー-]ド|보안 ?코드/gi;
+
+function scanForeignCvv(view: ScannedView): void {
+  if (asciiBytes(view.text) !== null) return;
+  for (const { index } of view.text.matchAll(FOREIGN)) codeNamedAt(view, index);
 }
 
 export const CARDS: readonly Recognizer[] = [
@@ -87,10 +132,33 @@ export const CARDS: readonly Recognizer[] = [
     type: "CVV",
     group: "FINANCIAL",
     aliases: ["CREDIT_DEBIT_CVV"],
-    triggers: [{ on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv }],
+    triggers: [
+      { on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv },
+      // "sicurezza", "sicherheitscode", "beveiligingscode"
+      { on: "run", lengths: [9, 15, 16], lacks: DIGIT, begins: "sb", scan: scanName },
+      { on: "view", scan: scanForeignCvv },
+    ],
     samples: {
-      found: ["cvv: «123»", "security code is «0417»", '"cardCvc": "«123»"', "payment_cvv=«9134»"],
-      clean: ["cvv: 12345", "code 123"],
+      found: [
+        "cvv: «123»",
+        "security code is «0417»",
+        '"cardCvc": "«123»"',
+        "payment_cvv=«9134»",
+        "What's the CVV on the back?\nUser: sure, «737»",
+        "«737» is my card's CVV.",
+        "12/27, «0417» (CVV)",
+        "Kartenprüfnummer: «737»",
+        "Il codice di sicurezza è «737»",
+        "código de seguridad: «123»",
+        "安全码是«737»",
+      ],
+      clean: [
+        "cvv: 12345",
+        "code 123",
+        "What is a CVV?\n100 questions about cards",
+        "version 404 is the CVV-free one",
+        "$500 is the security code deposit",
+      ],
     },
   },
 ];

@@ -6,33 +6,55 @@
 import { CLASS_OF, DIGIT, isDigit, LETTER, LOWER } from "./character_class.ts";
 import { validDate } from "./checksums.ts";
 import { matchesOf } from "./matches.ts";
+import { REPLY } from "./reply.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, report, type ScannedView } from "./scanned_view.ts";
 
-/** Words before a day of birth, by language; the pattern adds what may stand between. */
-const BIRTH_WORDS = [
-  "d\\.?o\\.?b\\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|born(?: on|[^\\n.;]{0,40}? on)?",
-  "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|geboren(?: am| op)?|geb\\.|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
-  "n[ée]+(?:\\(e\\)|e)? le|date (?:et lieu )?de naissance|date[ _]naiss(?:ance)?\\.?",
-  "(?:fecha|f\\.)[ _](?:de )?nac(?:imiento)?\\.?|naci(?:d[oa]|ó) el",
-  "data[ _](?:di )?nascita|nat[oa](?:\\/[oa])? il|data e luogo di nascita",
-  "data[ _](?:de )?nascimento|nascid[oa] (?:em|a)|nasceu (?:em|a)",
-  "data[ _]urodzenia|urodzon[ya](?: dnia)?|ur\\.",
-  "do[ğg]um[ _](?:tarihi|günü)",
-  "дата рождения|родил(?:ся|ась)",
-  "出生日期|出生于|生于|生日|生年月日|誕生日|생년월일|생일|출생",
+/** Names of a day of birth, by language. */
+const BIRTH_NAMES = [
+  "d\\.?o\\.?b\\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)",
+  "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|verjaardag",
+  "date[ _]?(?:et lieu )?(?:de[ _])?naiss(?:ance)?\\.?|anniversaire",
+  "(?:fecha|f\\.)[ _]?(?:de[ _])?nac(?:imiento)?\\.?|cumpleaños",
+  "data[ _](?:di[ _])?nascita|data e luogo di nascita|compleanno",
+  "data[ _](?:de[ _])?nasc(?:imento)?\\.?|anivers[áa]rio",
+  "data[ _]ur(?:odzenia|\\.)|urodziny",
+  "do[ğg]um[ _](?:tarih|gün)[iü]m?",
+  "(?:дата|день) рождения|д\\. ?р",
+  "出生日期|生日|生年月日|誕生日|생년월일|생일",
+  "födelsedatum|fødselsdato|syntymäaika|datum narození|születési (?:idő|dátum)|data nașterii",
 ].join("|");
-/** Where a date may begin that these words name. */
+/** Words between a person and its day of birth. */
+const BORN = [
+  "born(?: on|[^\\n.;]{0,40}? on)?|(?<=[(,] ?)b(?:\\.|(?=\\.))",
+  "geboren(?: am| op)?|geb\\.?(?: am)?|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
+  "n[ée]+(?:\\(e\\)|e)? le|nac(?:[ií]|id[oa]|ió) el|nat[oa](?:\\/[oa])? il|nasc(?:id[oa]|i|eu) (?:em|a|no dia)",
+  "urodzon[ya](?: dnia)?|urodził(?:a|em|am)? się(?: w?\\s?dni[au])?|ur(?:\\.|(?=\\.))|родил(?:ся|ась)|narozen[áý]?|född(?: den)?|født(?: den)?",
+  "出生于|生于|출생",
+].join("|");
+const IS = "is|was|ist|lautet|war|est|es|era|é|è|to|jest|şu|это";
+const NAMED_AS = `(?<![A-Za-z])(?:${BIRTH_NAMES}|${BORN})`;
+/** Behind words that name a date, before what opens it. */
 const NAMED_BIRTH = new RegExp(
-  `(?<=(?<![A-Za-z])(?:${BIRTH_WORDS})["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?\\s{0,2}` +
-    `(?:(?:is|was|ist|lautet|war|est|es|é|è|to|jest|şu|это|は|은|는|이|是|为|為)?\\s?(?:->|=>|[:=#|—–-]|：)?)` +
-    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(“„]?)`,
+  `(?<=${NAMED_AS}["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?(?:\\s{0,2}(?:${IS}|は|은|는|이|是|为|為))?` +
+    `(?:\\s{0,2}(?:->|=>|[:=#|—–-]|：|\\s(?:on|the|der|am|den|le|el|il|em|op)))?)`,
   "iy",
 );
+/** The same of one that answers a question. */
+const ASKED_BIRTH = new RegExp(`(?<=${NAMED_AS}${REPLY})`, "iuy");
 /** How far before a date its name may begin. */
 const NAMED_WITHIN = 120;
 /** Words behind one. */
-const BORN_BEHIND = / ?(?:г\. ?р\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣]))/y;
+const BORN_BEHIND = new RegExp(
+  ` ?(?:г\\. ?р\\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣])|geboren(?![A-Za-z])|に(?:\\p{Lo}{1,9}で)?生まれ|에 (?:\\p{Lo}{1,9}에서 )?태어)` +
+    `|(?: tarihinde|['’]?[td][ea])(?: \\p{L}[\\p{L}'’]{0,20}){0,3} doğ(?:du|mu[şs])`,
+  "iuy",
+);
+/** "12/03/1984 is my date of birth", "12/03/1984 (DOB)" */
+const NAME_BEHIND = new RegExp(
+  `['"]?,? ?(?:\\((?:the )?|(?:${IS}) (?:[a-z]{1,5} ){0,2})(?:${BIRTH_NAMES})(?![A-Za-z])`,
+  "iy",
+);
 const MONTHS = [
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?",
   "jän(?:ner)?|januar|februar|märz|mai|juni|juli|oktober|dezember",
@@ -95,11 +117,31 @@ function scanBirthDate(view: ScannedView, start: number, end: number): void {
   if (!date || !exists(date)) return;
   // What fills a line counts once.
   const lead = before(view, date.index, NAMED_WITHIN).replace(/([ \t._])\1+/g, "$1");
-  NAMED_BIRTH.lastIndex = lead.length;
-  BORN_BEHIND.lastIndex = DATE.lastIndex;
-  if (NAMED_BIRTH.test(lead + date[0]) || BORN_BEHIND.test(text) && !/[\w./-]$/.test(lead)) {
-    report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
-  }
+  const stop = DATE.lastIndex;
+  const opened = openingOf(lead);
+  const named = isAt(NAMED_BIRTH, lead + date[0], opened) ||
+    lead.includes("?") && isAt(ASKED_BIRTH, lead, lead.length) ||
+    (isAt(BORN_BEHIND, text, stop) || isAt(NAME_BEHIND, text, stop)) && !/[\w./-]$/.test(lead);
+  if (named) report(view, "DATE_OF_BIRTH", date.index, stop, 0.85);
+}
+
+/** Where blanks, dots that fill a line, a line break or a quote begin that a text ends in. */
+function openingOf(lead: string): number {
+  let at = lead.length;
+  if (/["'(“„]/.test(lead.charAt(at - 1))) at--;
+  while (isBlank(lead.charCodeAt(at - 1))) at--;
+  if (lead.charCodeAt(at - 1) === 10) at--;
+  while (isBlank(lead.charCodeAt(at - 1)) || /[._]/.test(lead.charAt(at - 1))) at--;
+  return at;
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 32 || unit === 9;
+}
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }
 
 /** Letters, or the dot of what is cut short. */
@@ -155,8 +197,24 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "né le «3 mars 1981»",
         "DOB (dd/mm/yyyy) ..... «12/03/1981»",
         "«1981年3月12日»生まれ",
+        "Mein Geburtstag ist der «12. März 1981».",
+        "Anna (b. «1981-03-12»)",
+        "Nací el «12/03/1981»",
+        "Urodziłam się «12.03.1981»",
+        "am «12.03.1981» geboren",
+        "«12 Mart 1981» tarihinde İzmir'de doğdum",
+        "«1981.03.12»에 서울에서 태어났습니다",
+        "«12/03/1981» is my date of birth",
+        "«1981-03-12» (DOB)",
+        "What is your date of birth?\nUser: it's «12/03/1981»",
       ],
-      clean: ["DOB: 31.02.1990", "the meeting on 12 March 1981"],
+      clean: [
+        "DOB: 31.02.1990",
+        "the meeting on 12 March 1981",
+        "12/03/2021 is the date of the meeting",
+        "plan a 11/03/2021, b 12/03/2021",
+        "Is the date of birth asked for? Yes.\nVersion of 12/03/2021",
+      ],
     },
   },
   {

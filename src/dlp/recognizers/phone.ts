@@ -8,18 +8,18 @@ import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./s
 const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
-  "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
+  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
   "telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
-  "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|appelez|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
+  "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
   "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
-  "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락",
+  "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락|(?:제|내) 번호",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
 );
 
 /** Other lines, and sentences that end before a word which begins the number's own. */
 const OTHER_SENTENCE =
-  /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!?]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
+  /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
 /** What of the text before a number is of its own line and sentence. */
 function ownSentence(lead: string): string {
   return /[\n.!?。]/.test(lead) ? lead.replace(OTHER_SENTENCE, "") : lead;
@@ -178,6 +178,9 @@ export const PHONE: readonly Recognizer[] = [
         "«(415) 555-0132 x12»",
         "or «+1-555-123-4567».",
         "téléphone : «01 23 45 67 89»",
+        "Rappelez-moi au «0623456789»",
+        "Fixe : «01 23 45 67 89»",
+        "제 번호는 «010-5239-5235»입니다",
         "Registrant Fax «+1.4155550132» ok",
       ],
       clean: [

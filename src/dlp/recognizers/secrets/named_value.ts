@@ -12,20 +12,24 @@ const STRONG =
   "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
   "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
   "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
-  "schl[üu]ssel|jeton|cl[ée] d['’ ]?(?:api|acc[èe]s)|(?:clave|chave|chiave) (?:d[eai] )?(?:api|acceso|acesso)|klucz|anahtar[ıi]?|" +
+  "schl[üu]ssel|jeton|cl[ée] (?:d['’ ]?(?:api|acc[èe]s)|secr[èe]te|priv[ée]e)|(?:clave|chave|chiave) (?:d[eai] )?(?:api|acceso|acesso|se[cg]reta|priva[dt]a)|klucz|anahtar[ıi]?|" +
   "sleutel|ключ|токен|密钥|令牌|ト[ー-]クン|キ[ー-]|토큰|키|" +
   "(?<![a-z])(?:api|pass|auth)|[_-]pat";
 const CLOSE = "[\\]\"'`)}>]{0,3}";
 const OPEN = "[(\"'`\\[@<]{0,3}";
 /** A word, perhaps within an identifier that goes on, an operator, and what opens a value; or a word and a blank. */
 const NAMED = new RegExp(
-  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,12}){0,3}?${CLOSE}\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
+  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
   "i",
 );
 const SERVICE = new RegExp(
   `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?[ \\t]{0,3}(?:=>|:{0,3}=|[:=,>])?[ \\t]{0,5}["'\`]?$`,
   "i",
 );
+/** "q7Zk29xLm4Vb81RtYp03 is my API key" */
+const NAMED_BEHIND =
+  /^["'`”]? (?:is|ist|est|es|è|é|jest|to|это) (?:[a-zà-ž'’]{1,8} ){0,3}(?:api[ -]?key|(?:access |secret |auth )?(?:token|key|secret)|passwor[dt]|mot de passe|contraseña|senha|jeton|schlüssel|klucz|chiave|clave)(?=\s*(?:[.,;!?)"'\n]|$)| (?:for|für|pour|para|per|voor|do|dla|для)\s)/i;
+const BEHIND = 56;
 const NOT_SECRET =
   /(?:public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
@@ -79,8 +83,10 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   if (!looksRandom(value, false)) return;
   const lead = before(view, start, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
-  const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
-  if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
+  const behind = !named && text.charCodeAt(end) !== 10 && NAMED_BEHIND.exec(text.slice(end, end + BEHIND));
+  const service = !named && !behind && looksRandom(value, true) && SERVICE.test(lead) &&
+    !/:\/\/\S*$/.test(lead);
+  if (!named && !service && !behind || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
   // The middle of a block of base64, whose lines may end in any word, or a range of characters.
   if (/[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
   // A list of files with their checksums.
@@ -91,7 +97,7 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // Lists of things have keys too.
   if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) return;
-  const word = joined ? joined[0] : lead;
+  const word = joined ? joined[0] : behind ? behind[0] : lead;
   const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
   report(view, typeOf(word), end - value.length, end, confidence);
   credentials.namedValueEnd = end;

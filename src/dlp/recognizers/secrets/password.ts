@@ -3,7 +3,8 @@
 import { asciiBytes } from "../../ascii.ts";
 import { isDigit } from "../character_class.ts";
 import { isPlaceholder, strangeness } from "../randomness.ts";
-import { after, report, type ScannedView } from "../scanned_view.ts";
+import { REPLY } from "../reply.ts";
+import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
 const PASSWORD_WORD =
   /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번|pw|ww)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|è|e|jest|to|ist|lautet|şu\s?:|это|は|은|는|是|为|為|->|-{1,2}(?=\s)|(?=\s[^\s"'`<>(]{8})|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
@@ -12,14 +13,27 @@ const PASSWORD_WORD =
  * The same with a word or a few between the password word and what gives the value: "mot de passe provisoire :", "hasło do
  * wifi to", "şifreniz:". A value of four kinds of units needs nothing that gives it.
  */
-const WORDS =
+const WORD =
   "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|" +
-  "contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)\\p{L}{0,4}\\)?(?:[ -]\\p{L}[\\p{L}'’-]{0,14}){0,4}";
+  "contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)\\p{L}{0,4}";
+const WORDS = `${WORD}\\)?(?:[ -]\\p{L}[\\p{L}'’-]{0,14}){0,4}`;
 const PASSWORD_PHRASE = new RegExp(
-  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
+  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:is|was|c['’]est|est|es|é|è|e|jest|to|ist|lautet|это|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
   "iuy",
 );
 const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
+
+/** The word in a question, and the value that answers it and ends its line. */
+const PASSWORD_ASKED = new RegExp(`${WORD}${REPLY}["'\`]?(?=\\S{5,64}\\s*$)`, "imuy");
+/** From the word to the question mark. */
+const LONGEST_QUESTION = 64;
+const IS_BEFORE = /\s(?:is|ist|est|es|è|é|jest|to|это)\s/i;
+/** "x7$kLm29 is my password": the value, and what stands between it and the word that begins here. */
+const VALUE_BEFORE = new RegExp(
+  `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:is|ist|est|es|è|é|jest|to|это) (?:\\p{L}[\\p{L}'’-]{0,9} ){1,3})` +
+    `${WORD}(?=\\s*(?:[.,;!?)]|$)| (?:for|to|of|on|für|zum|pour|para|per|voor|do|dla|от|к)\\s)`,
+  "imuy",
+);
 
 /** A word before the value that says what it is. */
 const IS_GIVEN = /\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это)\s+$/i;
@@ -87,7 +101,21 @@ export function scanPassword(view: ScannedView, start: number): void {
 
 /** What stands behind a phrase must look like a password by itself. */
 function scanPhrase(view: ScannedView, start: number): void {
-  scanBehind(view, start, PASSWORD_PHRASE, 3) || scanBehind(view, start, PASSWORD_BESIDE, 4);
+  scanBehind(view, start, PASSWORD_PHRASE, 3) || scanBehind(view, start, PASSWORD_BESIDE, 4) ||
+    view.text.slice(start, start + LONGEST_QUESTION).includes("?") &&
+      scanBehind(view, start, PASSWORD_ASKED, 2) ||
+    scanBefore(view, start);
+}
+
+function scanBefore(view: ScannedView, start: number): void {
+  const { text } = view;
+  // A value that is told so has a blank before its name.
+  if (text.charCodeAt(start - 1) !== 32 || !IS_BEFORE.test(before(view, start, 32))) return;
+  VALUE_BEFORE.lastIndex = start;
+  const value = VALUE_BEFORE.exec(text)?.[1];
+  if (value === undefined || kindsOf(value) < 2 || !isPassword(value, false)) return;
+  const at = text.lastIndexOf(value, start);
+  report(view, "PASSWORD", at, at + value.length, 0.6);
 }
 
 function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds: number): boolean {

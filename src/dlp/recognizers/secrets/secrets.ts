@@ -87,8 +87,14 @@ export const SECRETS: readonly Recognizer[] = [
         "DB_PASSWORD=«Tr0ub4dor&3»",
         "pwd: «x7Kp2Qz9»",
         '"passphrase": "«correct7Horse»"',
+        "«x7$kLm29» is my wifi password.",
+        "What's the wifi password?\nBob: sure, it's «blue-Heron42»",
+        "le mdp du serveur c'est «Gw07-pLmv38»",
       ],
       clean: [
+        "Windows11 is the password manager of choice",
+        "What is the password?\n42 people asked",
+        "Forgot your password? Reset2FA now",
         "password=${DB_PASSWORD}",
         "password: settings.PASSWORD",
         "the password is wrong",
@@ -114,8 +120,10 @@ export const SECRETS: readonly Recognizer[] = [
         "«dop_v1_4f52b1c9e07d3a86f1b2c3d4e5a697880f1e2d3c4b5a69788796a5b4c3d2e1f0»",
         "use «re_A1b2C3d4_3f1b495289a4592257386d3f» here",
         'api_key = "«q7Zk29xLm4Vb81RtYp03»"',
+        "«q7Zk29xLm4Vb81RtYp03» is my API key",
       ],
       clean: [
+        "q7Zk29xLm4Vb81RtYp03 is the key of the map",
         'api_key = "your-api-key-here"',
         "Authorization: Bearer $TOKEN",
         "tokenCount: 123456789012",
@@ -131,7 +139,11 @@ export const SECRETS: readonly Recognizer[] = [
     aliases: ["GENERIC_API_KEY"],
     triggers: CREDENTIALS,
     samples: {
-      found: ['"clientSecret": "«q7Zk29xLm4Vb81RtYp03»"', "mailgun «3f1b495289a4592257386d3f8fa22818»"],
+      found: [
+        '"clientSecret": "«q7Zk29xLm4Vb81RtYp03»"',
+        "mailgun «3f1b495289a4592257386d3f8fa22818»",
+        "Clé secrète : «q7Zk29xLm4Vb81RtYp03»",
+      ],
       clean: ["const secretKey = getSecretKeyFromEnvironment", "commit 3f1b495289a4592257386d3f8fa22818"],
     },
   },
