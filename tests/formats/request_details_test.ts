@@ -68,6 +68,20 @@ Deno.test("reasoning goes back without its id where other words follow than thos
   ]);
 });
 
+Deno.test("pictures on their way, which no answer here has, are not asked for, and named", () => {
+  const tool = { type: "image_generation", size: "1024x1024" };
+  const asked = (more: Loose) =>
+    convert(
+      "responses",
+      responses({ stream: true, tools: [{ ...tool, ...more }] }),
+      "responses",
+      "gpt-5-mini",
+    );
+  const { body, dropped } = asked({ partial_images: 2 });
+  assertEquals([body.tools, dropped], [[tool], ["tools.partial_images"]]);
+  assertEquals(asked({ partial_images: 0 }).dropped, []);
+});
+
 Deno.test("the output of a function may come without its call", () => {
   for (const call_id of [undefined, null]) {
     const output = {

@@ -72,7 +72,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (!logprobs && prompt.logprobs) lose("logprobs");
   const include = encodeInclude(prompt, reasons, logprobs);
   if (include.length > 0) body.include = include;
-  const tools = encodeTools(prompt);
+  const tools = withoutPartialImages(encodeTools(prompt), dropped);
   if (tools.length > 0) body.tools = tools;
   // Among tools that the input declares, too.
   if (tools.length > 0 || own) {
@@ -113,6 +113,19 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     for (const field of lostExactness(prompt)) dropped.add(field);
   }
   return { body, dropped: [...dropped] };
+}
+
+/** Pictures on their way have no place in an answer here, and would be paid for. */
+function withoutPartialImages(tools: Loose[], dropped: Set<string>): Loose[] {
+  const sends = ({ type, partial_images: count }: Loose) =>
+    type === "image_generation" && count !== undefined && count !== null && count !== 0;
+  if (!tools.some(sends)) return tools;
+  dropped.add("tools.partial_images");
+  return tools.map((tool) => {
+    if (!sends(tool)) return tool;
+    const { partial_images: _, ...others } = tool;
+    return others;
+  });
 }
 
 function encodeInclude(prompt: Prompt, reasons: boolean, logprobs: boolean): string[] {
