@@ -54,3 +54,6 @@ export function usageColumns(by: string): string[] {
     ...(dimensions.some(isLabel) ? ["tool_calls", "latency_ms"] : []),
   ];
 }
+
+/** Columns of dollars, in any of the lists and in statements. */
+export const AMOUNTS = columns("cost cache_saved list_cost granted added spent balance");

@@ -1,6 +1,7 @@
 /** Lists as RFC 4180 CSV, or as lines of JSON, for who asks for that. */
 import { accepts } from "@std/http/negotiation.js";
 import type { IncomingRequest } from "../http/endpoint.ts";
+import { AMOUNTS } from "./columns.ts";
 
 export interface ListPage {
   data: readonly object[];
@@ -81,8 +82,8 @@ const HEADERS = {
 };
 
 /**
- * Rows under their names; a nested value is JSON. A text that a spreadsheet would run as a formula gets a quote before it. One
- * that is a number alone, as an amount below zero, is none.
+ * Rows under their names; a nested value is JSON. A text that a spreadsheet would run as a formula gets a quote before it, but
+ * for the gateway's own amounts, which may be below zero.
  *
  * Not `@std/csv`: it leaves a cell with a lone CR unquoted, which spreadsheets read as the end of a row.
  */
@@ -91,14 +92,14 @@ export function csv(
   columns: readonly string[],
   { head = true }: { head?: boolean } = {},
 ): string {
-  const cell = (value: unknown) => {
+  const cell = (value: unknown, name: string) => {
     if (value === null || value === undefined) return "";
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const runs = typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(text) &&
-      !/^-\d+(\.\d+)?$/.test(text);
+    const runs = typeof value === "string" && !AMOUNTS.includes(name) && /^[=+\-@\t\r＝＋－＠]/.test(text);
     const safe = runs ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const line = (row: object) => columns.map((name) => cell((row as Record<string, unknown>)[name])).join(",");
+  const line = (row: object) =>
+    columns.map((name) => cell((row as Record<string, unknown>)[name], name)).join(",");
   return [...(head ? [columns.join(",")] : []), ...rows.map(line)].map((line) => `${line}\r\n`).join("");
 }

@@ -347,7 +347,8 @@ Deno.test("csv() quotes what needs it and keeps formulas from running", () => {
       c: [],
       d: 0,
       e: "-0.25",
-    }], ["a", "b", "c", "d", "e"]),
-    'a,b,c,d,e\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5\r\n"x\ny",\'-1+2,[],0,-0.25\r\n',
+      cost: "-0.25",
+    }], ["a", "b", "c", "d", "e", "cost"]),
+    'a,b,c,d,e,cost\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5,\r\n"x\ny",\'-1+2,[],0,\'-0.25,-0.25\r\n',
   );
 });
