@@ -4,7 +4,8 @@
  *
  *     deno run -A tests/bench/sticky.ts
  */
-import { loopbackProvider, testGateway } from "../support/mod.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 
 const PROVIDERS = 4;
 const CONVERSATIONS = 40;

@@ -1,6 +1,7 @@
 /** Models of clouds, and of providers whose list is elsewhere or missing. */
 import { assert, assertEquals } from "@std/assert";
-import { loopbackProvider, SECRET } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 import { ids, withGateway } from "./listed.ts";
 
 Deno.test("a cloud is not asked at the address of its models, and an entry of the file has the table's price", async () => {

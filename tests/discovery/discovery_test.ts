@@ -4,7 +4,9 @@ import { Discovery } from "../../src/discovery/discovery.ts";
 import { decodeLists } from "../../src/discovery/saved_lists.ts";
 import { apiNamed } from "../../src/providers/apis/mod.ts";
 import { keyCredential } from "../../src/providers/credentials/key.ts";
-import { eventually, type LoopbackProvider, loopbackProvider, SECRET } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
+import { type LoopbackProvider, loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
 import { ids, withGateway } from "./listed.ts";
 
 const list = (...ids: string[]) => Response.json({ object: "list", data: ids.map((id) => ({ id })) });

@@ -1,6 +1,7 @@
 /** The program without a configuration on a machine that has a provider's key, and its commands over the catalog. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { loopbackProvider, runProgram, serveProgram } from "../support/mod.ts";
+import { runProgram, serveProgram } from "../support/program.ts";
+import { loopbackProvider } from "../support/provider.ts";
 
 let listed: string[] = [];
 

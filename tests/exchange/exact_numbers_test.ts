@@ -3,7 +3,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { argumentsObject, mayRound, parse, parseExact, rounded } from "../../src/exchange/json.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
 import { decode, encode } from "../formats/conversions.ts";
-import { loopbackProvider, SECRET, sseResponse, testGateway } from "../support/mod.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
 
 const LONG = "12345678901234567890";
 const ARGUMENTS =

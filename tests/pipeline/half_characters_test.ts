@@ -1,7 +1,8 @@
 /** Texts that a client cut in the middle of a character reach providers as JSON that every parser takes. */
 import { assertEquals } from "@std/assert";
 import { wellFormed } from "../../src/exchange/json.ts";
-import { loopbackProvider, testGateway } from "../support/mod.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 
 Deno.test("wellFormed() replaces halves of pairs, and nothing that only looks like one", () => {
   const cases: [unknown, unknown][] = [

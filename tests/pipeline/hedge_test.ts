@@ -1,6 +1,7 @@
 /** Requests that are asked of a second route, because the first one takes longer than it usually does. */
 import { assertEquals } from "@std/assert";
-import { eventually, SECRET, testGateway } from "../support/mod.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { eventually } from "../support/time.ts";
 
 const answer = (text: string) =>
   Response.json({

@@ -1,6 +1,8 @@
 /** What administrators read of a generation's steps. */
 import { assert, assertEquals } from "@std/assert";
-import { leastAnswer, loopbackProvider, SECRET, testGateway } from "../support/mod.ts";
+import { leastAnswer } from "../support/answers.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 import { openSearchRig } from "../websearch/rig.ts";
 
 const ADMIN = "admin-secret-of-the-test-0001";

@@ -1,6 +1,7 @@
 /** Headers of a provider's calls: whose win, and requests that fit the version of the API that they are sent under. */
 import { assertEquals } from "@std/assert";
-import { loopbackProvider, testGateway } from "../support/mod.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 
 const ANSWER = {
   id: "msg_1",

@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { apiNamed, type ListedModel } from "../../src/providers/apis/mod.ts";
 import { keyCredential } from "../../src/providers/credentials/key.ts";
 import { listModels } from "../../src/providers/list_models.ts";
-import { loopbackProvider, type Seen } from "../support/mod.ts";
+import { loopbackProvider, type Seen } from "../support/provider.ts";
 
 interface Asking {
   api?: string;

@@ -1,8 +1,9 @@
 /** A thousand calls of every kind, none of which leaves a secret or a word of its conversation where operators look. */
 import { assert, assertEquals } from "@std/assert";
-import { loopbackProvider, SECRET, serveProgram, sseResponse } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
+import { serveProgram } from "../support/program.ts";
+import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
 import { leastAnswer } from "../support/answers.ts";
-import type { Seen } from "../support/provider.ts";
 import { formsOf } from "../support/forms.ts";
 import { eventually } from "../support/time.ts";
 import { mailServer, posts } from "../alerts/support.ts";

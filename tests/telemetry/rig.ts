@@ -1,6 +1,8 @@
 /** A gateway that runs as a process of its own, with a provider, a search engine and a collector. */
 import { assert, assertEquals } from "@std/assert";
-import { loopbackProvider, SECRET, serveProgram, type Serving, sseResponse } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
+import { serveProgram, type Serving } from "../support/program.ts";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { exporting, otlpReceiver, type Receiver, type SpanSeen } from "./receiver.ts";
 
 export const PROMPT = "canary-prompt";

@@ -1,6 +1,6 @@
 /** Traces as a collector gets them from a gateway that runs as a process of its own. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { SECRET } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";
 import { type Receiver, type SpanSeen } from "./receiver.ts";
 import { ANSWER, assertTree, PARENT, PROMPT, TRACE, TRACEPARENT, whole, withRig } from "./rig.ts";

@@ -1,7 +1,9 @@
 /** Two workers of one gateway that export to one collector: each is an instance, and together they measure every call. */
 import { assert, assertEquals } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
-import { loopbackProvider, SECRET, serveProgram } from "../support/mod.ts";
+import { SECRET } from "../support/gateway.ts";
+import { serveProgram } from "../support/program.ts";
+import { loopbackProvider } from "../support/provider.ts";
 import { eventually, inTime } from "../support/time.ts";
 import config from "../../deno.json" with { type: "json" };
 import { exporting, otlpReceiver, silentCollector } from "./receiver.ts";
