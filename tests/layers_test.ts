@@ -77,6 +77,27 @@ Deno.test("src/ imports downward only, by the names of the import map, and only 
   assertEquals([...sources(SOURCE)].flatMap(faults), []);
 });
 
+/** The files and folders right in src/ that a text lists, in its order. */
+function listed(path: string, row: RegExp): string[] {
+  return [...Deno.readTextFileSync(new URL(`../${path}`, import.meta.url)).matchAll(row)].map(([, name]) =>
+    name
+  );
+}
+
+const LISTS: [path: string, row: RegExp][] = [
+  ["README.md", /^[├└]── (\S+?)\/? +\S/gm],
+  ["src/manual/pages/architecture.md", /^\| `src\/(\S+)`/gm],
+];
+
+for (const [path, row] of LISTS) {
+  Deno.test(`${path} lists all of src/, each above what it imports`, () => {
+    const names = listed(path, row);
+    assertEquals(names.toSorted(), [...Deno.readDirSync(SOURCE)].map(({ name }) => name).sort());
+    const ranks = names.map((name) => RANKS[name] ?? RANKS.main);
+    assertEquals(ranks, ranks.toSorted((a, b) => b - a), names.join());
+  });
+}
+
 /** Groups of files that reach each other (Tarjan's strongly connected components), those of one file only by an own loop. */
 function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
