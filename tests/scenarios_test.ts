@@ -85,7 +85,7 @@ function encode(prompt: Prompt, target: Target, model = MODELS[target]): { body:
 }
 
 function answering(prompt: Prompt): EncodeAnswer {
-  return { id: "gen_1", created: 1_700_000_000, model: "acme/one", prompt, seal };
+  return { id: "gen_1", created: 1_700_000_000, model: () => "acme/one", prompt, seal };
 }
 
 const HELLO: Readonly<Record<Caller, Loose>> = {

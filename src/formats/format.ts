@@ -48,8 +48,8 @@ export interface EncodeAnswer {
   created: number;
   /** Seconds since the epoch, when it is asked; absent: formats leave out when an answer ended. */
   now?(): number;
-  /** Catalog id of the model that answers. */
-  model: string;
+  /** Catalog id of the model that answers. Asked when it is written: of several models, the first parts tell which one it is. */
+  model(): string;
   /** The request, for formats that echo parts of it. */
   prompt: Prompt;
   seal: Seal;

@@ -191,7 +191,7 @@ async function generate(
         id,
         created: Math.floor(call.created / 1000),
         now: () => Math.floor(kit.now() / 1000),
-        model: answerName(call),
+        model: () => answerName(call),
         prompt: call.prompt,
         seal: kit.sealer.of(key.account).seal,
         dlp: call.screened?.report ?? undefined,
@@ -221,10 +221,6 @@ async function generate(
       },
       over,
     };
-    if (call.others !== null) {
-      // Which model it is, its first parts say.
-      Object.defineProperty(delivery.context, "model", { get: () => answerName(call), enumerable: true });
-    }
     const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
     // The request has been sent: of all its copies only the prompt is left.
     place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));

@@ -206,7 +206,8 @@ class Session implements SocketUser {
     const id = generationId(kit.now());
     const seconds = Math.floor(kit.now() / 1000);
     const model = prompt.model === AUTO ? AUTO : kit.catalog.resolve(prompt.model, key, { short: false }).id;
-    const frames = format.encodeStream({ id, created: seconds, now: () => seconds, model, prompt, seal });
+    const context = { id, created: seconds, now: () => seconds, model: () => model, prompt, seal };
+    const frames = format.encodeStream(context);
     const text = frames.encode([
       { type: "start" },
       { type: "usage", usage: NO_USAGE },

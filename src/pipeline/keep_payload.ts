@@ -10,7 +10,8 @@ import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
 import { sizeUpTo } from "../exchange/json_pieces.ts";
 import type { PayloadLog } from "../payloads/mod.ts";
-import type { Call } from "./call.ts";
+import { answerName } from "./answer_name.ts";
+import { answeredBy, type Call } from "./call.ts";
 import type { Sealer } from "./seal.ts";
 
 /** Characters of an answer that are kept; of a longer one the rest is left out. */
@@ -52,7 +53,7 @@ export async function* keepPayload(
       key_id: arrival.key.id,
       account: arrival.key.account,
       format: arrival.formatName,
-      model: call.model.id,
+      model: answeredBy(call).id,
       provider,
       stream: prompt.stream,
       status: failure ? "failed" : !finished ? "interrupted" : answer.status,
@@ -73,12 +74,12 @@ export async function* keepPayload(
 /** What the caller's format makes of it; null: nothing was said. */
 function answerOf(answer: Answer | null, call: Call, kit: Keeper): unknown {
   if (answer === null) return null;
-  const { arrival, prompt, model, created } = call;
+  const { arrival, prompt, created } = call;
   try {
     return arrival.format.encodeAnswer(answer, {
       id: arrival.id,
       created: Math.floor(created / 1000),
-      model: model.id,
+      model: () => answerName(call),
       prompt,
       seal: kit.sealer.of(arrival.key.account).seal,
     });

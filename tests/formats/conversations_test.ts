@@ -230,7 +230,7 @@ for (const caller of CALLERS) {
           else checkOwn(target, sent);
           if (requests > 1) assertWords(JSON.stringify(sent), history);
           const parts = answer(turn, nth, nth === turns.length - 1);
-          const context = { id: `gen_${nth}`, created: 1, model: "acme/one", prompt, seal };
+          const context = { id: `gen_${nth}`, created: 1, model: () => "acme/one", prompt, seal };
           const answered = JSON.parse(JSON.stringify(format.encodeAnswer(collect(parts), context)));
           const ids = client.keep(history, answered, turn.forgets);
           if (ids.length > 0) client.results(history, ids, turn);

@@ -143,7 +143,7 @@ async function survive(target: Target, caller: Caller, bytes: Uint8Array, size: 
   const encoder = format.encodeStream({
     id: "gen_1",
     created: 1,
-    model: "a/b",
+    model: () => "a/b",
     prompt,
     seal: () => "svc1.x",
   });

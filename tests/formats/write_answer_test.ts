@@ -97,7 +97,7 @@ for (const format of FORMATS) {
         text,
         rarely(undefined, fc.constant<DlpReport>({ findings: [], count: 0 })),
         (answer, model, dlp) => {
-          const told = { ...context(), model, ...(dlp && { dlp }) };
+          const told = { ...context(), model: () => model, ...(dlp && { dlp }) };
           const text = format.writeAnswer!(answer, told);
           if (text === null) return;
           written++;

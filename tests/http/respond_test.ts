@@ -49,7 +49,7 @@ function setUp(format: CallerFormat = CALLER_FORMATS.chat_completions) {
     context: {
       id: "gen_1",
       created: 1,
-      model: "p/m",
+      model: () => "p/m",
       prompt: {
         format: format.name,
         model: "p/m",

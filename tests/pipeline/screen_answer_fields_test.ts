@@ -177,7 +177,13 @@ const PROMPTS = Object.fromEntries(CALLERS.map((name) => {
 /** What a caller is sent. */
 function written(caller: CallerFormatName, parts: readonly Part[], stream: boolean): string {
   const format = CALLER_FORMATS[caller];
-  const context = { id: "gen_1", created: 1, model: "m", prompt: PROMPTS[caller], seal: () => "sealed" };
+  const context = {
+    id: "gen_1",
+    created: 1,
+    model: () => "m",
+    prompt: PROMPTS[caller],
+    seal: () => "sealed",
+  };
   if (!stream) return JSON.stringify(format.encodeAnswer(collect(parts), context));
   const frames = format.encodeStream(context);
   return parts.map((part) => frames.encode([part])).join("") + frames.end();

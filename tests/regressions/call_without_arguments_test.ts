@@ -18,7 +18,7 @@ const prompt = chatCompletions.decodeRequest(
   { model: "a/b", messages: [{ role: "user", content: "Hi" }] },
   { unseal: () => null, headers: () => ({}) },
 );
-const context = { id: "gen_1", created: 1, model: "a/b", prompt, seal: () => "" };
+const context = { id: "gen_1", created: 1, model: () => "a/b", prompt, seal: () => "" };
 
 Deno.test("chat_completions.encodeAnswer() a call without arguments has an empty object of them", () => {
   const message = object(

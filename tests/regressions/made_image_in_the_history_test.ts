@@ -30,7 +30,7 @@ function nextRequest(caller: Caller): Loose {
   const context = { unseal: () => null, headers: () => ({}) };
   const prompt = format.decodeRequest({ model: "a/b", ...first }, context);
   const said = JSON.parse(JSON.stringify(
-    format.encodeAnswer(ANSWER, { id: "gen_1", created: 1, model: "a/b", prompt, seal: () => "" }),
+    format.encodeAnswer(ANSWER, { id: "gen_1", created: 1, model: () => "a/b", prompt, seal: () => "" }),
   ));
   if (caller === "responses") return { input: [ask, ...said.output, go] };
   const message = caller === "messages"

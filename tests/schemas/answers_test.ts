@@ -51,7 +51,7 @@ function contextOf(caller: Caller, request: Loose): EncodeAnswer {
     id: "gen_1",
     created: 1_700_000_000,
     now: () => 1_700_000_009,
-    model: "a/b",
+    model: () => "a/b",
     prompt,
     seal,
     dlp: { findings: [{ entity_type: "IBAN_CODE" }], count: 1 },

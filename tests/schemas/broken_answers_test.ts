@@ -190,7 +190,7 @@ for (const [format, answer] of Object.entries(ANSWERS)) {
             verbatim: {},
             unknown: {},
           };
-          const context = { id: "gen_1", created: 1, model: "a/b", prompt, seal: () => "svc1.x" };
+          const context = { id: "gen_1", created: 1, model: () => "a/b", prompt, seal: () => "svc1.x" };
           const encoded = CALLER_FORMATS[caller].encodeAnswer(collect(parts), context);
           assertEquals(answerMistakes(caller, JSON.parse(JSON.stringify(encoded))), [], JSON.stringify(body));
         }

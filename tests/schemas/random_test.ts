@@ -186,7 +186,7 @@ const REQUESTS: Readonly<Record<Caller, Loose>> = {
 
 function contextOf(caller: Caller): EncodeAnswer {
   const prompt = CALLER_FORMATS[caller].decodeRequest(REQUESTS[caller], { unseal, headers: () => ({}) });
-  return { id: "gen_1", created: 1, now: () => 2, model: "a/b", prompt, seal };
+  return { id: "gen_1", created: 1, now: () => 2, model: () => "a/b", prompt, seal };
 }
 
 for (const caller of CALLERS) {

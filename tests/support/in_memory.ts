@@ -88,7 +88,7 @@ export async function call(
       context: {
         id: "gen_0",
         created: 0,
-        model: "p/m",
+        model: () => "p/m",
         prompt: call.prompt,
         seal: kit.sealer.of("default").seal,
       },

@@ -13,7 +13,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     id: context.id,
     object: "chat.completion",
     created: context.created,
-    model: context.model,
+    model: context.model(),
     choices: answer.choices.map((choice) => encodeChoice(choice, context)),
     ...extraOf(answer.extra, "chat_completions"),
     ...moderationOf(answer),

@@ -134,7 +134,7 @@ function base(context: EncodeAnswer): Loose {
     id: context.id,
     object: "chat.completion.chunk",
     created: context.created,
-    model: context.model,
+    model: context.model(),
   };
 }
 

@@ -29,7 +29,7 @@ export function writeAnswer(answer: Answer, context: EncodeAnswer): string | nul
   return `{"id":${
     JSON.stringify(context.id)
   },"object":"chat.completion","created":${context.created},"model":${
-    repeatedLiteral(context.model)
+    repeatedLiteral(context.model())
   },"choices":[{"index":${index},"message":{"role":"assistant","content":${
     JSON.stringify(block.text)
   },"refusal":null},"logprobs":null,"finish_reason":"${

@@ -28,7 +28,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     id: messageId(context.id),
     type: "message",
     role: "assistant",
-    model: context.model,
+    model: context.model(),
     content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
     ...saidOfRequest(answer.extra),
     ...delta,

@@ -202,7 +202,7 @@ class Writer {
         id: messageId(this.#context.id),
         type: "message",
         role: "assistant",
-        model: this.#context.model,
+        model: this.#context.model(),
         content: [],
         stop_reason: null,
         stop_sequence: null,

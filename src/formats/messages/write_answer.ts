@@ -20,7 +20,7 @@ export function writeAnswer(answer: Answer, context: EncodeAnswer): string | nul
   if (block.citations.length > 0 || extraOf(block.extra, "messages") !== undefined) return null;
   const u = normalizeUsage(usage);
   return `{"id":${JSON.stringify(messageId(context.id))},"type":"message","role":"assistant","model":${
-    repeatedLiteral(context.model)
+    repeatedLiteral(context.model())
   },"content":[{"type":"text","text":${
     JSON.stringify(block.text)
   },"citations":[]}],"diagnostics":null,"stop_reason":${

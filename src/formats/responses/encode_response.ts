@@ -38,7 +38,7 @@ export class ResponseObject {
   }
 
   #head(state: ResponseState): Loose {
-    const { id, created, now, model, prompt } = this.#context;
+    const { id, created, now, prompt } = this.#context;
     return {
       id: `resp_${suffixOf(id)}`,
       object: "response",
@@ -48,7 +48,7 @@ export class ResponseObject {
       background: false,
       error: state.error ?? null,
       incomplete_details: state.incomplete === undefined ? null : { reason: state.incomplete },
-      model,
+      model: this.#context.model(),
       output: state.output,
       service_tier: string(this.#reported.service_tier) ?? prompt.serviceTier ?? "default",
       usage: state.usage,

@@ -34,7 +34,13 @@ function messageOf(parts: Part[]): Record<string, unknown> {
     unseal,
     headers: () => ({}),
   });
-  const body = chatCompletions.encodeAnswer(answer, { id: "gen_1", created: 0, model: "p/m", prompt, seal });
+  const body = chatCompletions.encodeAnswer(answer, {
+    id: "gen_1",
+    created: 0,
+    model: () => "p/m",
+    prompt,
+    seal,
+  });
   return object(object((body.choices as unknown[])[0]).message);
 }
 

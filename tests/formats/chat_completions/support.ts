@@ -68,7 +68,7 @@ export function foreign(more: Partial<Prompt>): Prompt {
 }
 
 export function context(prompt: Prompt = request()): EncodeAnswer {
-  return { id: "gen_1", created: 1700000000, model: "acme/one", prompt, seal };
+  return { id: "gen_1", created: 1700000000, model: () => "acme/one", prompt, seal };
 }
 
 /** Parts of chunks as a provider streams them. A string stands for its own data. */

@@ -80,7 +80,7 @@ sharedTest("corpus/", "gemini signatures come back on their parts through every 
       const sent = format.encodeAnswer(answer, {
         id: "gen_1",
         created: 1,
-        model: "a/b",
+        model: () => "a/b",
         prompt: prompt([], { format: format.name }),
         seal: (proof) => `sealed:${JSON.stringify(proof)}`,
       });

@@ -75,7 +75,7 @@ export function foreign(fields: Partial<Prompt> = {}): Prompt {
 }
 
 export function answering(fields: Partial<EncodeAnswer> = {}): EncodeAnswer {
-  return { id: "gen_1", created: 1, model: "a/b", prompt: decodeRequest(request()), seal, ...fields };
+  return { id: "gen_1", created: 1, model: () => "a/b", prompt: decodeRequest(request()), seal, ...fields };
 }
 
 export function failureOf(run: () => unknown): Failure {

@@ -85,7 +85,7 @@ export function encoding(more: Partial<EncodeRequest> = {}): EncodeRequest {
 
 export function answering(request: Loose = {}, more: Partial<EncodeAnswer> = {}): EncodeAnswer {
   const prompt = decode({ model: "a/b", input: "Hello", ...request });
-  return { id: "gen_0123abcd", created: 1_700_000_000, model: "a/b", prompt, seal, ...more };
+  return { id: "gen_0123abcd", created: 1_700_000_000, model: () => "a/b", prompt, seal, ...more };
 }
 
 export interface WireEvent {

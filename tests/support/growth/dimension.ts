@@ -84,7 +84,7 @@ function context(caller: CallerFormatName) {
   return {
     id: "gen_1",
     created: 1_700_000_000,
-    model: "a/b",
+    model: () => "a/b",
     prompt: promptOf(caller, HELLO[caller]),
     seal: seal as never,
   };
