@@ -1,7 +1,7 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
-import { unknownField } from "../schema/mistakes.ts";
+import { unknownName } from "../schema/mistakes.ts";
 
 /** Which sums, over which time. What the dimensions are the accounts know. */
 export function usageQuery(query: URLSearchParams) {
@@ -64,7 +64,7 @@ export function textOf(query: URLSearchParams): (name: string) => string | undef
 export function refuseUnknown(value: object, known: readonly string[]): void {
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  const msg = unknownField(unknown, known);
+  const msg = unknownName("field", unknown, known);
   const name = unknown.slice(0, 200);
   throw new Failure("validation_error", `Cannot read ${name}: ${msg}.`, {
     param: name,

@@ -1,6 +1,6 @@
 /** Parameters of a query that an endpoint does not read: a filter that is misspelt would let everything through. */
 import { Failure } from "../exchange/failure.ts";
-import { unknownField } from "../schema/mistakes.ts";
+import { unknownName } from "../schema/mistakes.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** Throws `validation_error` for a parameter that the endpoint does not know, or that comes twice. */
@@ -9,15 +9,10 @@ export function refuseUnknownQuery({ parameters = [] }: Pick<Endpoint, "paramete
   const known = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
   const seen = new Set<string>();
   for (const name of new URL(url).searchParams.keys()) {
-    if (!known.includes(name)) throw refused(name, "extra_forbidden", unknownParameter(name, known));
+    if (!known.includes(name)) throw refused(name, "extra_forbidden", unknownName("parameter", name, known));
     if (seen.has(name)) throw refused(name, "value_error", "expected it once");
     seen.add(name);
   }
-}
-
-function unknownParameter(name: string, known: readonly string[]): string {
-  if (known.length === 0) return "unknown parameter; there are none";
-  return unknownField(name, known).replace("unknown field", "unknown parameter");
 }
 
 function refused(name: string, type: string, msg: string): Failure {

@@ -99,10 +99,15 @@ export function oneOf(known: readonly string[], what = ""): string {
   return `one of ${what}${known.length ? listed : "(there are none)"}${more}`;
 }
 
-/** What is said of a field that its object does not know. */
-export function unknownField(field: string, known: readonly string[]): string {
-  const hint = nearest(field, known);
-  return `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
+/** What is said of a `field`, or of a `parameter` of a query, that is none of those that are known. */
+export function unknownName(
+  kind: "field" | "parameter",
+  name: string,
+  known: readonly string[],
+): string {
+  if (known.length === 0) return `unknown ${kind}; there are none`;
+  const hint = nearest(name, known);
+  return `unknown ${kind}${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
 }
 
 /** Collects what is wrong with one text. */
@@ -137,7 +142,7 @@ export function openReport(written: ReadonlyMap<string, string>): Report {
       mistakes.push({ path: pathText(path), steps: path, message: sentence(allowed, value, path, known) }),
     unknown(field, path, known) {
       const steps = [...path, field];
-      mistakes.push({ path: pathText(steps), steps, message: unknownField(field, known) });
+      mistakes.push({ path: pathText(steps), steps, message: unknownName("field", field, known) });
     },
     doubt: (allowed, value, path, known) =>
       warnings.push(`${pathText(path)}: ${sentence(allowed, value, path, known)}`),
