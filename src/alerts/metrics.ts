@@ -28,7 +28,7 @@ export interface AlertMetric {
 const HOUR_MS = 3_600_000;
 
 /** The group of everything. */
-export const ALL = "{}";
+const ALL = "{}";
 
 function groupOf(label: string | null, value: unknown): string {
   return label === null ? ALL : JSON.stringify({ [label]: String(value).slice(0, 128) });

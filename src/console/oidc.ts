@@ -271,7 +271,7 @@ function away(reason: string): SignInRefused {
 }
 
 /** The role that may most, of those that the claim's values are mapped to. */
-export function roleOf(claims: Claims, { claim, map }: OidcConfig["roles"]): Role | null {
+function roleOf(claims: Claims, { claim, map }: OidcConfig["roles"]): Role | null {
   // Whoever may choose an address of mail could choose that of somebody else.
   if (claim === "email" && claims.email_verified !== true) return null;
   const roles = valuesOf(claims, claim).flatMap((value) => Object.hasOwn(map, value) ? [map[value]] : []);

@@ -112,6 +112,6 @@ export async function body<T extends object>(
 }
 
 /** Answers hold secrets, spend and names: nobody keeps a copy. */
-export function json(value: unknown, status = 200): Response {
+function json(value: unknown, status = 200): Response {
   return Response.json(value, { status, headers: { "cache-control": "no-store" } });
 }

@@ -9,7 +9,7 @@ export interface Part {
 }
 
 /** The archive, or a part of it, cannot be read: encrypted, broken, or too large. */
-export class Unreadable extends Error {}
+class Unreadable extends Error {}
 
 const END = 0x06054b50;
 const ENTRY = 0x02014b50;

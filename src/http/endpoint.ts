@@ -238,4 +238,3 @@ export interface GenerationEndpoint extends Description {
 }
 
 export type Endpoint = KeyEndpoint | AdministrationEndpoint | OtherEndpoint | GenerationEndpoint;
-export type Credential = Endpoint["credential"];

@@ -34,8 +34,6 @@ export interface Answer {
   text(): string;
 }
 
-export type Ask = (url: string, question: Question) => Promise<Answer>;
-
 /** The signal ends an exchange sooner. */
 const LONGEST_MS = 600_000;
 const FIRST_BYTES = 4096;

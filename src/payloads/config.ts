@@ -22,7 +22,7 @@ export type PayloadPlace =
   | { kind: "s3"; bucket: string; prefix: string };
 
 /** Null: it is none. */
-export function placeOf(text: string): PayloadPlace | null {
+function placeOf(text: string): PayloadPlace | null {
   if (text.startsWith("file:")) {
     const folder = text.slice("file:".length).replace(/^\/\/(?=\/)/, "");
     return folder.trim() === "" || folder.includes("\0") ? null : { kind: "file", folder };

@@ -10,7 +10,7 @@ import type { FollowedCall, FollowedStep } from "./telemetry.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 
 /** A wait or a screening shorter than this is no step of its own, in milliseconds. */
-export const WORTH_TELLING_MS = 20;
+const WORTH_TELLING_MS = 20;
 
 /** What is done with what was found, where the request was not refused. */
 const ACTIONS: Record<Mode, string> = { alert: "alerted", mask: "masked", block: "alerted" };

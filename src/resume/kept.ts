@@ -1,7 +1,7 @@
 /** How much is kept of streams: by each key, and in all. What finds no place goes on without being kept. */
 
 /** Of one stream, in characters. */
-export const MOST_OF_A_STREAM = 8 << 20;
+const MOST_OF_A_STREAM = 8 << 20;
 /** Of one key, in this process. */
 const MOST_OF_A_KEY = 128 << 20;
 /** Of all, in this process. */

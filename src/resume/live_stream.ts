@@ -344,7 +344,7 @@ export class LiveStream {
 }
 
 /** Somebody who follows a stream on the node that it runs on. */
-export class LiveFollower implements Follower {
+class LiveFollower implements Follower {
   readonly #stream: LiveStream;
   position: number;
   /** Characters of the stream up to its position, as far as they are known. */

@@ -69,8 +69,6 @@ export interface Found {
   goesOn: boolean;
   /** Readers on this node. */
   followers: number;
-  /** The node that ran it is gone. */
-  interrupted: boolean;
   /** Not all of it could be kept. */
   lost: boolean;
   follow(from: number): Follower;
@@ -236,7 +234,6 @@ export class Resumption {
       events,
       goesOn: state === "running" && !interrupted,
       followers: 0,
-      interrupted,
       lost,
       follow: (from) => new StoredFollower({ store, id, cipher, from, now, stopping, held }),
     };
@@ -311,7 +308,6 @@ function foundHere(live: LiveStream): Found {
     get followers() {
       return live.followers;
     },
-    interrupted: false,
     lost: false,
     follow: (from) => live.follow(from),
   };

@@ -5,7 +5,7 @@ import type { Origin, SpanBuffer, SpanHead } from "./spans.ts";
 const encoder = new TextEncoder();
 const ERROR = 2;
 
-export class JsonAttributes implements AttributeWriter {
+class JsonAttributes implements AttributeWriter {
   json = "";
 
   text(key: string, value: string): void {

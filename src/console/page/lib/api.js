@@ -76,7 +76,7 @@ function note({ headers }) {
  * Goes on with the session that this browser has.
  * @returns {Promise<Ways>}
  */
-export async function resume() {
+async function resume() {
   /** @type {Ways} */
   const ways = await (await fetch("/console/ways", { cache: "no-store" })).json();
   /** @type {Session | null} */
@@ -125,7 +125,7 @@ export async function signOut() {
  * @param {string} path
  * @param {Asking} [asking]
  */
-export async function send(path, { method = "GET", body, signal, headers = {} } = {}) {
+async function send(path, { method = "GET", body, signal, headers = {} } = {}) {
   /** @type {Record<string, string>} */
   const all = { ...headers };
   if (method !== "GET" && session?.csrf) all["x-svc-csrf"] = session.csrf;
@@ -216,7 +216,7 @@ export async function download(path, name, type) {
  * @param {Blob} blob
  * @param {string} name
  */
-export function save(blob, name) {
+function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

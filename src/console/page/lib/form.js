@@ -45,7 +45,7 @@ export function Form({ submit, onSubmit, inline, kind = "primary", more, childre
  * @param {HTMLFormElement} form
  * @returns {Given}
  */
-export function valuesOf(form) {
+function valuesOf(form) {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
 }
 

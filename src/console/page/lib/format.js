@@ -73,15 +73,6 @@ export function durations(all) {
   return `${said.join(" / ")} ${most < 1000 ? "ms" : "s"}`;
 }
 
-/** @param {number} n of bytes */
-export function bytes(n) {
-  for (const unit of ["B", "KiB", "MiB"]) {
-    if (n < 1024) return `${n < 10 && unit !== "B" ? n.toFixed(1) : Math.round(n)} ${unit}`;
-    n /= 1024;
-  }
-  return `${n.toFixed(1)} GiB`;
-}
-
 /**
  * @param {string | number | null | undefined} time
  * @returns {string} in the reader's own time zone, to the second
