@@ -30,7 +30,7 @@ import "./config/certificate.ts"; import "./config/check.ts"; import "./config/c
 import "./config/demo.ts"; import "./config/json_text.ts"; import "./config/jsonc.ts";
 import "./config/linked_database.ts"; import "./config/load.ts"; import "./config/machine.ts";
 import "./config/presets.ts"; import "./config/references.ts"; import "./config/schema.ts";
-import "./config/shown.ts";
+import "./config/shown.ts"; import "./config/written_items.ts";
 import "./console/config.ts"; import "./console/provider_metrics.ts";
 import "./discovery/discovery.ts"; import "./discovery/effective_catalog.ts";
 import "./discovery/saved_lists.ts"; import "./discovery/snapshot.ts";

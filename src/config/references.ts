@@ -12,6 +12,7 @@ import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { PRESETS } from "../providers/presets.ts";
 import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
+import { type Item, items, known, named, type Spot, spots, strings, unique } from "./written_items.ts";
 
 /** Secrets of fewer characters (of a key behind its beginning) can be found by trying. */
 const LEAST_SECRET = 16;
@@ -25,72 +26,113 @@ function guessable(path: InputPath): string {
 /** Above this a price was surely written for a million tokens. */
 const DEAREST_TOKEN = 0.01;
 
-/** A string of the configuration and where it stands. */
-interface Spot {
-  text: string;
-  path: InputPath;
+/** What the checks read of a configuration: its lists, and names that stand in them. */
+interface Written {
+  config: Loose;
+  providers: Loose;
+  models: readonly Item[];
+  keys: readonly Item[];
+  teams: readonly Item[];
+  /** Names of the accounts; `default`, where none are configured. */
+  accounts: readonly Spot[];
+  /** Ids of the models. */
+  ids: readonly Spot[];
+  /** Whether there are more models than those, see {@link hasOthers}. */
+  discovers: boolean;
 }
 
 export function checkReferences(root: unknown, report: Report): void {
-  const config = object(root);
-  const providers = object(config.providers);
-  const models = items(config.models, ["models"]);
-  const keys = items(config.keys, ["keys"]);
-  const teams = items(config.teams, ["teams"]);
-  const accounts = config.accounts === undefined
-    ? [{ text: "default", path: [] }]
-    : spots(items(config.accounts, ["accounts"]), "name");
-  const ids = spots(models, "id");
-
+  const written = writtenIn(object(root));
+  const { config, keys, teams } = written;
   checkNames(config, report);
+  checkTwins(written, report);
+  checkProviders(written, report);
+  checkModels(written, report);
+  if (object(config.dlp).enabled === false) {
+    for (const { path } of [...spots(keys, "dlp_policy"), ...spots(teams, "dlp_policy")]) {
+      report.warnings.push(`${pathText(path)}: not applied, as \`dlp.enabled\` is false`);
+    }
+  }
+  warnOfPayloads(config, [
+    keys,
+    named(config.dlp_policies, "dlp_policies"),
+    named(config.access_policies, "access_policies"),
+  ], report);
+  checkAlerts(config, report);
+  checkSecrets(written, report);
+  checkKeys(written, report);
+  checkAuto(written, report);
+  for (const account of spots(teams, "account")) checkAccount(account, written, report);
+  checkPolicies(written, report);
+  checkSearch(object(config.search), report);
+}
+
+function writtenIn(config: Loose): Written {
+  const models = items(config.models, ["models"]);
+  return {
+    config,
+    providers: object(config.providers),
+    models,
+    keys: items(config.keys, ["keys"]),
+    teams: items(config.teams, ["teams"]),
+    accounts: config.accounts === undefined
+      ? [{ text: "default", path: [] }]
+      : spots(items(config.accounts, ["accounts"]), "name"),
+    ids: spots(models, "id"),
+    discovers: hasOthers(config, models),
+  };
+}
+
+/** The administrator's key, if it was written. */
+function adminKeyOf({ config: { admin_key } }: Written): Spot[] {
+  return typeof admin_key === "string" ? [{ text: admin_key, path: ["admin_key"] }] : [];
+}
+
+/** No two of a kind have one name, address or secret. */
+function checkTwins(written: Written, report: Report): void {
+  const { config, models, keys, teams, accounts, ids } = written;
   unique(ids, report);
   unique(accounts, report);
   unique(models.flatMap(({ value, path }) => strings(value.short_names, [...path, "short_names"])), report);
   unique(spots(keys, "name"), report);
   unique(spots(teams, "name"), report);
   unique(spots(items(config.webhooks, ["webhooks"]), "url"), report);
-  const adminKey = typeof config.admin_key === "string"
-    ? [{ text: config.admin_key, path: ["admin_key"] }]
-    : [];
-  unique([...adminKey, ...spots(keys, "secret")], report);
+  unique(spots(items(config.alerts, ["alerts"]), "name"), report);
+  unique([...adminKeyOf(written), ...spots(keys, "secret")], report);
+}
 
-  const discovers = hasOthers(config, models);
+/** Each provider has an address where its API has none of its own, and an API that its cloud has. */
+function checkProviders({ config, providers, models, discovers }: Written, report: Report): void {
   if (models.length === 0 && !discovers && Object.keys(providers).length > 0) {
-    report.expect("a list of at least one model, as no provider is asked for its own", config.models, [
-      "models",
-    ]);
+    const allowed = "a list of at least one model, as no provider is asked for its own";
+    report.expect(allowed, config.models, ["models"]);
   }
   for (const [name, provider] of Object.entries(providers)) {
     if (typeof provider !== "object") continue;
-    const { api, base_url } = object(provider);
-    if (typeof api === "string" && api !== "" && PROVIDER_APIS.some(({ name }) => name === api)) {
-      const cloud = PRESETS.find(({ name }) => name === object(provider).preset)?.cloud;
-      if (cloud !== undefined) known({ text: api, path: ["providers", name, "api"] }, cloud.apis, "", report);
+    const { api, base_url, preset } = object(provider);
+    const own = PROVIDER_APIS.find(({ name }) => name === api);
+    const cloud = cloudOf(preset);
+    if (own !== undefined && cloud !== undefined) {
+      known({ text: own.name, path: ["providers", name, "api"] }, cloud.apis, "", report);
     }
-    const optional = PROVIDER_APIS.some(({ name, needsBaseUrl }) => name === api && !needsBaseUrl);
-    if (!optional && (base_url === undefined || base_url === "")) {
+    const needsAddress = own === undefined || own.needsBaseUrl;
+    if (needsAddress && (base_url === undefined || base_url === "")) {
       report.expect("an http:// or https:// address", base_url, ["providers", name, "base_url"]);
     }
   }
+}
+
+/** Each model has an id of its own, routes to providers that there are, and prices that can be those of a token. */
+function checkModels({ providers, models, ids, discovers }: Written, report: Report): void {
   for (const { text, path } of ids) {
     if (text === "svc/auto") report.expect("another id, this one is the gateway's own", text, path);
   }
   for (const { value, path } of models) {
     if (value.routes === undefined && !discovers) {
-      report.expect("a list of at least one route, as no provider is asked for its models", undefined, [
-        ...path,
-        "routes",
-      ]);
+      const allowed = "a list of at least one route, as no provider is asked for its models";
+      report.expect(allowed, undefined, [...path, "routes"]);
     }
-    const routes = items(value.routes, [...path, "routes"]);
-    for (const route of spots(routes, "provider")) {
-      known(route, Object.keys(providers), "the providers ", report);
-    }
-    for (const { value: route, path } of routes) {
-      if (typeof route.api !== "string") continue;
-      const apis = apisOf(typeof route.provider === "string" ? object(providers[route.provider]) : {});
-      known({ text: route.api, path: [...path, "api"] }, apis, "", report);
-    }
+    checkRoutes(items(value.routes, [...path, "routes"]), providers, report);
     if (value.pricing === undefined) {
       report.warnings.push(
         `${pathText([...path, "pricing"])}: left out, so the model costs nothing unless its price is known`,
@@ -102,37 +144,45 @@ export function checkReferences(root: unknown, report: Report): void {
       report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
     }
   }
-  if (object(config.dlp).enabled === false) {
-    for (const { path } of [...spots(keys, "dlp_policy"), ...spots(teams, "dlp_policy")]) {
-      report.warnings.push(`${pathText(path)}: not applied, as \`dlp.enabled\` is false`);
+}
+
+function checkRoutes(routes: readonly Item[], providers: Loose, report: Report): void {
+  for (const route of spots(routes, "provider")) {
+    known(route, Object.keys(providers), "the providers ", report);
+  }
+  for (const { value: { api, provider }, path } of routes) {
+    if (typeof api !== "string") continue;
+    const apis = apisOf(typeof provider === "string" ? object(providers[provider]) : {});
+    known({ text: api, path: [...path, "api"] }, apis, "", report);
+  }
+}
+
+/** Mail takes a server. */
+function checkAlerts(config: Loose, report: Report): void {
+  if (config.smtp !== undefined && config.smtp !== null) return;
+  for (const { value, path } of items(config.alerts, ["alerts"])) {
+    for (const { value: { email }, path: at } of items(value.to, [...path, "to"])) {
+      if (email === undefined) continue;
+      report.expect("no mail address, as there is no `smtp`", email, [...at, "email"]);
     }
   }
-  warnOfPayloads(config, [
-    keys,
-    named(config.dlp_policies, "dlp_policies"),
-    named(config.access_policies, "access_policies"),
-  ], report);
-  if (config.smtp === undefined || config.smtp === null) {
-    for (const { value, path } of items(config.alerts, ["alerts"])) {
-      for (const { value: to, path: at } of items(value.to, [...path, "to"])) {
-        if (to.email !== undefined) {
-          report.expect("no mail address, as there is no `smtp`", to.email, [...at, "email"]);
-        }
-      }
-    }
-  }
-  unique(spots(items(config.alerts, ["alerts"]), "name"), report);
-  for (const { text, path } of adminKey) {
+}
+
+/** Secrets can be used, and not be guessed. */
+function checkSecrets(written: Written, report: Report): void {
+  for (const { text, path } of adminKeyOf(written)) {
     if (text.length < LEAST_SECRET) report.warnings.push(guessable(path));
   }
-  for (const { text, path } of spots(keys, "secret")) {
-    if (text !== LEFT_OUT && text.length < KEY_PREFIX.length + LEAST_SECRET) {
-      report.warnings.push(guessable(path));
-    }
+  for (const { text, path } of spots(written.keys, "secret")) {
     if (text === LEFT_OUT) {
       report.doubt("a secret: this one is left out, so nobody can use the key", text, path);
-    }
+    } else if (text.length < KEY_PREFIX.length + LEAST_SECRET) report.warnings.push(guessable(path));
   }
+}
+
+/** Keys have not ended, and belong to a team and an account that there are. */
+function checkKeys(written: Written, report: Report): void {
+  const { keys, teams } = written;
   for (const { text, path } of spots(keys, "expires_at")) {
     const ends = readMoment(text);
     if (ends === null || ends > Date.now()) continue;
@@ -142,26 +192,23 @@ export function checkReferences(root: unknown, report: Report): void {
     checkTeam(value, path, teams, report);
     const team = teams.find((team) => team.value.name === value.team)?.value;
     const account = value.account ?? team?.account ?? "default";
-    if (typeof account === "string") {
-      known(
-        { text: account, path: [...path, "account"] },
-        accounts.map(({ text }) => text),
-        "the accounts ",
-        report,
-      );
-    }
+    if (typeof account !== "string") continue;
+    checkAccount({ text: account, path: [...path, "account"] }, written, report);
   }
-  checkAuto(config, ids, report, discovers);
-  for (const { text, path } of spots(teams, "account")) {
-    known({ text, path }, accounts.map(({ text }) => text), "the accounts ", report);
-  }
-  checkPolicies(config, [...keys, ...teams], ids, report, discovers);
-  checkSearch(object(config.search), report);
+}
+
+function checkAccount(account: Spot, { accounts }: Written, report: Report): void {
+  known(account, accounts.map(({ text }) => text), "the accounts ", report);
+}
+
+/** What a preset knows of its cloud; undefined: it is none of a cloud. */
+function cloudOf(preset: unknown) {
+  return PRESETS.find(({ name }) => name === preset)?.cloud;
 }
 
 /** The APIs that routes to a provider may name. One without an address has no other than its own. */
 function apisOf(provider: Loose): readonly string[] {
-  const cloud = PRESETS.find(({ name }) => name === provider.preset)?.cloud;
+  const cloud = cloudOf(provider.preset);
   if (cloud !== undefined) return cloud.apis;
   const own = PROVIDER_APIS.find(({ name }) => name === provider.api);
   if (own && !own.needsBaseUrl) return [own.name];
@@ -178,7 +225,7 @@ function hasOthers(config: Loose, models: readonly Item[]): boolean {
   );
   return Object.entries(object(config.providers)).some(([name, provider]) => {
     const { preset, api, deployments } = object(provider);
-    const cloud = PRESETS.find((known) => known.name === preset)?.cloud;
+    const cloud = cloudOf(preset);
     const lists = cloud === undefined
       ? PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null)
       : cloud.modelsList !== null || Object.keys(object(deployments)).length > 0 ||
@@ -215,7 +262,7 @@ function checkNames(config: Loose, report: Report): void {
   }
 }
 
-function checkAuto(config: Loose, ids: readonly Spot[], report: Report, discovers: boolean): void {
+function checkAuto({ config, ids, discovers }: Written, report: Report): void {
   const catalog = ids.map(({ text }) => text);
   const wanted = strings(object(config.auto).models, ["auto", "models"]);
   unique(wanted, report);
@@ -228,17 +275,12 @@ function checkAuto(config: Loose, ids: readonly Spot[], report: Report, discover
 }
 
 /** Policies come and go while the gateway runs: a key whose policy is absent is refused call by call, not here. */
-function checkPolicies(
-  config: Loose,
-  keys: readonly Item[],
-  ids: readonly Spot[],
-  report: Report,
-  discovers: boolean,
-): void {
+function checkPolicies({ config, keys, teams, ids, discovers }: Written, report: Report): void {
+  const holders = [...keys, ...teams];
   for (const kind of ["access_policy", "dlp_policy"]) {
     const plural = kind.replace(/y$/, "ies");
     const names = Object.keys(object(config[plural]));
-    for (const { text, path } of spots(keys, kind)) {
+    for (const { text, path } of spots(holders, kind)) {
       if (names.includes(text)) continue;
       const allowed = names.length ? oneOf(names, `the ${plural} `) : `null, as there are no ${plural}`;
       report.doubt(`${allowed} (its calls are refused until then)`, text, path, names);
@@ -247,7 +289,7 @@ function checkPolicies(
   const policies = Object.entries(object(config.access_policies)).flatMap(([name, policy]) =>
     ["allow", "deny"].flatMap((list) => strings(object(policy)[list], ["access_policies", name, list]))
   );
-  const views = keys.flatMap(({ value, path }) => strings(value.models, [...path, "models"]));
+  const views = holders.flatMap(({ value, path }) => strings(value.models, [...path, "models"]));
   const catalog = [...ids.map(({ text }) => text), "svc/auto"];
   if (discovers && ids.length === 0) return;
   for (const { text, path } of [...policies, ...views]) {
@@ -271,40 +313,6 @@ function checkSearch(search: Loose, report: Report): void {
   tell(`a key, since ${engine} answers no one without`, search.api_key, ["search", "api_key"]);
 }
 
-function known(spot: Spot, names: readonly string[], what: string, report: Report): void {
-  if (!names.includes(spot.text)) report.expect(oneOf(names, what), spot.text, spot.path, names);
-}
-
-function unique(all: readonly Spot[], report: Report): void {
-  const first = new Map<string, InputPath>();
-  for (const { text, path } of all) {
-    const before = first.get(text);
-    if (before) report.expect(`another than ${pathText(before)} has`, text, path);
-    else first.set(text, path);
-  }
-}
-
-interface Item {
-  value: Loose;
-  path: InputPath;
-}
-
-function items(value: unknown, path: InputPath): Item[] {
-  return Array.isArray(value) ? value.map((item, i) => ({ value: object(item), path: [...path, i] })) : [];
-}
-
-function strings(value: unknown, path: InputPath): Spot[] {
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((text, i) => typeof text === "string" ? [{ text, path: [...path, i] }] : []);
-}
-
-function spots(from: readonly Item[], field: string): Spot[] {
-  return from.flatMap(({ value, path }) => {
-    const text = value[field];
-    return typeof text === "string" ? [{ text, path: [...path, field] }] : [];
-  });
-}
-
 /** Who wants payloads kept where the configuration says nowhere that they are. */
 function warnOfPayloads(config: Loose, holders: readonly (readonly Item[])[], report: Report): void {
   if (config.payloads !== undefined && config.payloads !== null) return;
@@ -316,11 +324,4 @@ function warnOfPayloads(config: Loose, holders: readonly (readonly Item[])[], re
       }: nothing is kept, as the configuration has no \`payloads\` to say where`,
     );
   }
-}
-
-function named(value: unknown, section: string): Item[] {
-  return Object.entries(object(value)).map(([name, entry]) => ({
-    value: object(entry),
-    path: [section, name],
-  }));
 }

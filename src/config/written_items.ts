@@ -1,0 +1,57 @@
+/** Texts and objects of a configuration as it was written, each with its place, and what is wrong with names among them. */
+import { type Loose, object } from "../exchange/json.ts";
+import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
+
+/** A string of the configuration and where it stands. */
+export interface Spot {
+  text: string;
+  path: InputPath;
+}
+
+/** An object of the configuration and where it stands. */
+export interface Item {
+  value: Loose;
+  path: InputPath;
+}
+
+/** The entries of a list; of what is no list, none. */
+export function items(value: unknown, path: InputPath): Item[] {
+  return Array.isArray(value) ? value.map((item, i) => ({ value: object(item), path: [...path, i] })) : [];
+}
+
+/** The texts of a list. */
+export function strings(value: unknown, path: InputPath): Spot[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((text, i) => typeof text === "string" ? [{ text, path: [...path, i] }] : []);
+}
+
+/** The texts that these have in a field. */
+export function spots(from: readonly Item[], field: string): Spot[] {
+  return from.flatMap(({ value, path }) => {
+    const text = value[field];
+    return typeof text === "string" ? [{ text, path: [...path, field] }] : [];
+  });
+}
+
+/** The entries of a section, each under its name. */
+export function named(value: unknown, section: string): Item[] {
+  return Object.entries(object(value)).map(([name, entry]) => ({
+    value: object(entry),
+    path: [section, name],
+  }));
+}
+
+/** Reports a name that is none of these. @param what they are, before them: `the models ` */
+export function known(spot: Spot, names: readonly string[], what: string, report: Report): void {
+  if (!names.includes(spot.text)) report.expect(oneOf(names, what), spot.text, spot.path, names);
+}
+
+/** Reports each text that an earlier one is like. */
+export function unique(all: readonly Spot[], report: Report): void {
+  const first = new Map<string, InputPath>();
+  for (const { text, path } of all) {
+    const before = first.get(text);
+    if (before) report.expect(`another than ${pathText(before)} has`, text, path);
+    else first.set(text, path);
+  }
+}
