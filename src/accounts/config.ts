@@ -15,6 +15,7 @@ import {
   MOMENT_WORDS,
   named,
   nonBlank,
+  postAddress,
   says,
   stringField,
   title,
@@ -293,19 +294,11 @@ export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)
   );
 
 export type ConfigKey = Value<typeof CONFIG_KEY>;
-const WEBHOOK_URL = "an http:// or https:// address without user and fragment";
-
-function isWebhookUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && username === "" && password === "" && hash === "";
-}
-
 const EVENTS = WARNINGS.map((share) => `budget.${share}`) as [string, ...string[]];
 
 export const WEBHOOKS = listOf(
   fields({
-    url: stringField(WEBHOOK_URL).refine(isWebhookUrl, says(WEBHOOK_URL)).describe(
+    url: postAddress().describe(
       "Address that events are posted to. It may be on this machine or network; redirects are not followed.",
     ),
     secret: nonBlank(512, "a secret").describe(

@@ -6,6 +6,7 @@ import {
   listOf,
   matching,
   nonBlank,
+  postAddress,
   says,
   stringField,
   title,
@@ -80,16 +81,6 @@ const WHEN = fields({
   };
 });
 
-const ADDRESS = "an http:// or https:// address without user and fragment";
-
-function address() {
-  return stringField(ADDRESS).refine((text) => {
-    if (!URL.canParse(text)) return false;
-    const { protocol, username, password, hash } = new URL(text);
-    return /^https?:$/.test(protocol) && username === "" && password === "" && hash === "";
-  }, says(ADDRESS));
-}
-
 const MAILBOX = "a mail address";
 
 function mailbox() {
@@ -102,13 +93,13 @@ function mailbox() {
 const WAYS = "an object with one of `webhook` (and `secret`), `slack` or `email`";
 
 const DESTINATION = fields({
-  webhook: address().optional().describe(
+  webhook: postAddress().optional().describe(
     "Address that alerts are posted to as JSON, signed. Redirects are not followed.",
   ),
   secret: nonBlank(512, "a secret").optional().describe(
     "Secret of the webhook's signature, as of `webhooks`.",
   ),
-  slack: address().optional().describe(
+  slack: postAddress().optional().describe(
     "Address of an incoming webhook in Slack's format; Mattermost and others take it too.",
   ),
   email: listOf(mailbox(), "addresses").min(1, says("a list of at least one address")).max(

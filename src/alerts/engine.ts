@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
 import { whyNotTaken } from "../outgoing/ask.ts";
 import { type AlertEvent, type AlertStore, type OpenAlert, StoreUnavailable } from "../store/mod.ts";
+import { rest } from "../timing/rest.ts";
 import type { AlertRule, SmtpConfig } from "./config.ts";
 import { Judge } from "./judge.ts";
 import { alertMetric, isOfNode, type Numbers } from "./metrics.ts";
@@ -199,7 +200,7 @@ export class Alerts {
     const told = (async () => {
       let trouble: unknown;
       for (const wait of [0, ...RETRIES_MS]) {
-        if (wait > 0) await this.#rest(wait);
+        if (wait > 0) await rest(wait, this.#ending.signal);
         if (this.#ending.signal.aborted) return;
         trouble = await found.send(
           delivery,
@@ -210,16 +211,6 @@ export class Alerts {
       warn(`${found.name} could not be told of an alert: ${whyNotTaken(trouble)}`);
     })().finally(() => this.#telling.delete(told));
     this.#telling.add(told);
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#ending.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      }, { once: true });
-    });
   }
 }
 

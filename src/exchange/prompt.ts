@@ -131,6 +131,13 @@ export type Content =
   | ResultContent
   | OpaqueContent;
 
+/** Content that is a file, or stands for one by its address. */
+export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
+
+export function isAttachment(c: Content): c is Attachment {
+  return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
+}
+
 export type Role = "system" | "user" | "assistant";
 
 export interface Turn {

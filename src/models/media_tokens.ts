@@ -14,7 +14,7 @@
  * image). What stands elsewhere, by URL or by id, may be as long as the model's context.
  */
 import { Buffer } from "node:buffer";
-import type { Content, Source } from "../exchange/prompt.ts";
+import type { Attachment, Source } from "../exchange/prompt.ts";
 import { isText } from "../formats/media.ts";
 import { soundSeconds } from "./sound_length.ts";
 
@@ -29,8 +29,6 @@ const VIDEO_BYTES_PER_TOKEN = 20;
 const DOCUMENT_LEAST = 5000;
 /** Base64 units of the head in which the size of an image stands, unless a JPEG has long metadata. */
 const HEAD = 4096;
-
-type Attachment = Extract<Content, { type: "image" | "audio" | "video" | "document" }>;
 
 /** Text counts nothing here: it is counted as text. */
 export function mostTokens({ type, source }: Attachment): number {

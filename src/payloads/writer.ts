@@ -3,6 +3,7 @@
  * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
  */
 import { jsonPieces } from "../exchange/json_pieces.ts";
+import { rest } from "../timing/rest.ts";
 import { type PayloadKey, seal } from "./envelope.ts";
 import { Shares } from "./shares.ts";
 import type { PayloadStorage } from "./storage.ts";
@@ -128,15 +129,7 @@ export class PayloadWriter {
   }
 
   #rest(ms: number): Promise<void> {
-    const { sleep } = this.#options;
-    if (sleep) return sleep(ms);
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#ending.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      }, { once: true });
-    });
+    return this.#options.sleep?.(ms) ?? rest(ms, this.#ending.signal);
   }
 
   #end(outcome: PayloadOutcome, why: string): void {

@@ -237,6 +237,17 @@ function isAddress(value: string): boolean {
     isHost(new URL(value).hostname);
 }
 
+const POST_ADDRESS = "an http:// or https:// address without user and fragment";
+
+/** An address that events are posted to. */
+export function postAddress() {
+  return stringField(POST_ADDRESS).refine((text) => {
+    if (!URL.canParse(text)) return false;
+    const { protocol, username, password, hash } = new URL(text);
+    return /^https?:$/.test(protocol) && username === "" && password === "" && hash === "";
+  }, says(POST_ADDRESS));
+}
+
 /** An address, without the slash at its end. Empty: none. */
 export function urlOrNone() {
   return stringField(ADDRESS)

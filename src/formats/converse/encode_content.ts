@@ -1,7 +1,13 @@
 /** Contents of turns as blocks. A cache mark becomes a cache point behind its block. */
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
-import type { CacheMark, Content, ReasoningContent, ResultContent } from "../../exchange/prompt.ts";
-import { type DocumentNames, encodeAttachment, isAttachment } from "./encode_media.ts";
+import {
+  type CacheMark,
+  type Content,
+  isAttachment,
+  type ReasoningContent,
+  type ResultContent,
+} from "../../exchange/prompt.ts";
+import { type DocumentNames, encodeAttachment } from "./encode_media.ts";
 import type { Rules } from "./rules.ts";
 
 export interface EncodeContent {

@@ -5,22 +5,9 @@
 import { Buffer } from "node:buffer";
 import { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
-import type {
-  AudioContent,
-  Content,
-  DocumentContent,
-  ImageContent,
-  Source,
-  VideoContent,
-} from "../../exchange/prompt.ts";
+import type { Attachment, DocumentContent, ImageContent, Source } from "../../exchange/prompt.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { isText, typeOfName, UNKNOWN_TYPE } from "../media.ts";
-
-export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
-
-export function isAttachment(c: Content): c is Attachment {
-  return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
-}
 
 /** Names of formats by media type. */
 const FORMATS: Readonly<Record<Attachment["type"], Readonly<Record<string, string>>>> = {

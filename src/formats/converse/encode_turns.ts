@@ -5,10 +5,10 @@
  * turn in mid-conversation has no form: it becomes the user's text in its place, between `<system>` tags.
  */
 import type { Loose } from "../../exchange/json.ts";
-import { splitSystem, type Turn } from "../../exchange/prompt.ts";
+import { isAttachment, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { arrangeTurns, legalId } from "../messages/encode_turn_order.ts";
 import { digest } from "../short_id.ts";
-import { DocumentNames, isAttachment } from "./encode_media.ts";
+import { DocumentNames } from "./encode_media.ts";
 import { type EncodeContent, encodeContents } from "./encode_content.ts";
 
 interface EncodedTurns {

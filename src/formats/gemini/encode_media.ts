@@ -6,21 +6,8 @@
  */
 import { isText, typeOfEnding } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
-import type {
-  AudioContent,
-  Content,
-  DocumentContent,
-  ImageContent,
-  Source,
-  VideoContent,
-} from "../../exchange/prompt.ts";
+import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
-
-export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
-
-export function isAttachment(c: Content): c is Attachment {
-  return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
-}
 
 export function encodeAttachment(c: Attachment): WirePart[] {
   const part = encodeSource(c.type, c.source);

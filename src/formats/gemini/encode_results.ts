@@ -4,8 +4,8 @@
  * The response is an object: `output` with the text, or `error`. What is not text goes into the response's own `parts`
  * where the model (Gemini 3 and later) and the media type allow it, else behind all responses in the same content.
  */
-import type { CallContent, Content, ResultContent } from "../../exchange/prompt.ts";
-import { encodeAttachment, isAttachment } from "./encode_media.ts";
+import { type CallContent, type Content, isAttachment, type ResultContent } from "../../exchange/prompt.ts";
+import { encodeAttachment } from "./encode_media.ts";
 import type { Blob, WirePart } from "./wire.ts";
 
 const INSIDE = /^(?:image\/(?:png|jpeg|webp)|application\/pdf)$/;

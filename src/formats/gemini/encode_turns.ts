@@ -7,10 +7,16 @@
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import { argumentsObject } from "../../exchange/json.ts";
-import type { CallContent, Content, FormatName, Turn } from "../../exchange/prompt.ts";
+import {
+  type CallContent,
+  type Content,
+  type FormatName,
+  isAttachment,
+  type Turn,
+} from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { ResultQueues } from "../../exchange/result_queues.ts";
-import { encodeAttachment, isAttachment } from "./encode_media.ts";
+import { encodeAttachment } from "./encode_media.ts";
 import { encodeResults } from "./encode_results.ts";
 import type { WireContent, WirePart } from "./wire.ts";
 

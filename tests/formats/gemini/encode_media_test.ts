@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../../src/exchange/failure.ts";
-import type { Source } from "../../../src/exchange/prompt.ts";
-import { type Attachment, encodeAttachment } from "../../../src/formats/gemini/encode_media.ts";
+import type { Attachment, Source } from "../../../src/exchange/prompt.ts";
+import { encodeAttachment } from "../../../src/formats/gemini/encode_media.ts";
 
 const b64 = (text: string) => new TextEncoder().encode(text).toBase64();
 const bytes = (mediaType: string, data = "AA=="): Source => ({ kind: "base64", mediaType, data });
