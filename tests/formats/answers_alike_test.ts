@@ -21,7 +21,7 @@ const frame = (value: unknown): Frame => ({
 function context(caller: "chat_completions" | "responses"): EncodeAnswer {
   const body = caller === "responses" ? { input: "Hi" } : { messages: [...ASK] };
   const prompt = decode(caller, { model: "acme/one", ...body });
-  return { id: "gen_1", created: 1, model: "acme/one", prompt, seal: () => "sealed" };
+  return { id: "gen_1", created: 1, model: () => "acme/one", prompt, seal: () => "sealed" };
 }
 
 function client(stream: string): OpenAI {
