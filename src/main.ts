@@ -14,7 +14,7 @@ import { examineText, type Flags, type Loaded, readSource } from "./config/load.
 import { follow, MISTAKE } from "./follow.ts";
 import { loadNodeCrypto } from "./exchange/hashes.ts";
 import { printable } from "./exchange/printable.ts";
-import { SchemaTooNew } from "./store/mod.ts";
+import { StoreUnfit } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
 import { openServer, serveTls, type TlsServer } from "./http1/server.ts";
 import { askThrough } from "./outgoing/ask.ts";
@@ -64,7 +64,7 @@ export async function main(): Promise<void> {
 
 /** Whether an error is about arguments, configuration, or the machine: a port in use, a folder that is not ours. */
 function isMendable(error: unknown): error is Error {
-  return error instanceof UsageError || error instanceof ConfigError || error instanceof SchemaTooNew ||
+  return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
     error instanceof StoreRefused ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");

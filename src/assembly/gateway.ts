@@ -20,6 +20,8 @@ export interface GatewayOptions {
   worker?: WorkerPlace;
   /** For deadlines; absent: the process's own. */
   clock?: Clock;
+  /** How long a call waits for a slow store, in milliseconds; absent: the usual. */
+  storeWaitMs?: number;
   /** Waits before a retry; absent: a timer. */
   sleep?(ms: number): Promise<void>;
   /** What is odd about the configuration, for administrators. */

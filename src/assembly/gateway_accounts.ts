@@ -37,7 +37,9 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
 export async function accountsOptions(
   config: Config,
   store: Store,
-  { now, log, recorded, spent }: GatewayOptions & { spent?(model: string, dollars: number): void },
+  { now, log, recorded, spent, storeWaitMs }: GatewayOptions & {
+    spent?(model: string, dollars: number): void;
+  },
 ): Promise<AccountsOptions> {
   const view = recorded && (await import("../accounts/views.ts")).generationView;
   return {
@@ -52,6 +54,7 @@ export async function accountsOptions(
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retentionDays,
     offlineMs: config.store.offlineMs,
+    waitMs: storeWaitMs,
   };
 }
 

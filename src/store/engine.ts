@@ -110,6 +110,8 @@ export interface Engine {
   makeIndex?(name: string, on: string): Promise<void>;
   /** Looks at what a table holds, so that statements find it; absent: the engine needs no telling. */
   analyze?(table: string): Promise<void>;
+  /** Throws {@link StoreUnfit}; absent: the engine can always be worked with. */
+  examine?(): Promise<void>;
   /** Tells every process that listens, once the transaction is through. */
   notify(query: Query, message: string): Promise<void>;
   /** Calls back for each message of another process. Best effort: whoever listens also polls. */
@@ -117,6 +119,11 @@ export interface Engine {
   /** True: messages arrive, so that asking rarely is enough. */
   readonly listens: boolean;
   close(): Promise<void>;
+}
+
+/** The database can be reached, and no gateway can work with it as it is. The message says why, and what to do. */
+export class StoreUnfit extends Error {
+  override readonly name: string = "StoreUnfit";
 }
 
 /** The database cannot be reached, is locked, or has no room: what was asked did not happen, or may be repeated. */

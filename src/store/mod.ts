@@ -46,7 +46,7 @@ export type { EndingKey, Most, NearBudget } from "./near_limits.ts";
 export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
-export { StoreUnavailable } from "./engine.ts";
+export { StoreUnavailable, StoreUnfit } from "./engine.ts";
 export {
   decodeJson,
   decodeRecord,
@@ -355,7 +355,10 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       (await reports()).audit.listAudit(workers.quick.of(asker), filter, page),
     retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
 
-    prepare: () => migrate(engine),
+    async prepare() {
+      await engine.examine?.();
+      await migrate(engine);
+    },
     chainWith: (key) => void (chainKey = key),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most, chainKey }) === true,
     endUpdate: () => endUpdate(engine),

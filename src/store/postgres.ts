@@ -10,9 +10,9 @@ import {
   StoreUnavailable,
   type TransactionOptions,
 } from "./engine.ts";
-import { isConflict, isConnectionLost } from "./postgres_errors.ts";
+import { isConflict } from "./postgres_errors.ts";
 import type { PostgresOptions } from "./postgres_options.ts";
-import { type LongConnection, PostgresPool } from "./postgres_pool.ts";
+import { begin, type LongConnection, PostgresPool } from "./postgres_pool.ts";
 import { asText, type Value } from "./rows.ts";
 
 const CHANNEL = "sluice";
@@ -191,6 +191,10 @@ class PostgresEngine implements Engine {
     await query("SELECT pg_notify($1, $2)", [this.#channel, message]);
   }
 
+  examine(): Promise<void> {
+    return this.#pool.requireSessions();
+  }
+
   listen(onMessage: (message: string) => void): Promise<void> {
     return this.#pool.listen({ name: this.#channel, onMessage });
   }
@@ -252,18 +256,6 @@ function readerOn(on: LongConnection): Reader {
       await on.unsafe(`CLOSE ${cursor}`);
     },
   };
-}
-
-/** Where the connection is gone the driver would wait for ever to roll back on it. */
-function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const guarded = (tx: postgres.TransactionSql) =>
-      work(tx).catch((error) => {
-        if (isConnectionLost(error)) reject(error);
-        throw error;
-      });
-    (on.begin(guarded) as Promise<T>).then(resolve, reject);
-  });
 }
 
 function bound(value: Value): string | number | null {

@@ -15,6 +15,7 @@ export function connect(
 ): postgres.Sql {
   const { address, where } = placeOf(url);
   const sslMode = sslModeOf(address);
+  const opening = openingFor(address);
   const settings: postgres.Options<Record<string, postgres.PostgresType>> & {
     socket: unknown;
     onnotify?: (channel: string, message: string) => void;
@@ -24,7 +25,7 @@ export function connect(
     ...(onMessage && { onnotify: (_: string, message: string) => onMessage(message) }),
     ssl: false,
     socket: (address: Parameters<typeof openSocket>[0]) =>
-      openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),
+      openSocket(address, { sslMode, opening, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),
     connect_timeout: CONNECT_TIMEOUT_MS / 1000,
     // The driver never hears of a socket's end, so it must not end one by itself.
     idle_timeout: 0,
@@ -44,13 +45,23 @@ export function connect(
     },
     connection: {
       application_name: "sluice",
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       ...(options.schema == null ? {} : { search_path: options.schema }),
     },
   };
   return postgres(address.href, settings);
+}
+
+/** What each session may take its time for, in milliseconds. */
+const BOUNDS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+};
+
+/** Sets what the URL does not. */
+function openingFor({ searchParams }: URL): string {
+  return Object.entries(BOUNDS).filter(([name]) => !searchParams.has(name))
+    .map(([name, ms]) => `SET ${name} = ${ms};`).join(" ");
 }
 
 /** Some clients write `ssl=true` for what libpq calls `sslmode=require`. */

@@ -6,17 +6,20 @@
  */
 import type postgres from "postgres";
 import { within } from "../timing/within.ts";
-import { StoreUnavailable } from "./engine.ts";
+import { StoreUnavailable, StoreUnfit } from "./engine.ts";
 import type { connect } from "./postgres_driver.ts";
 import { isConnectionLost, isFatal, isFull, translate } from "./postgres_errors.ts";
-import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./postgres_options.ts";
+import { answerMs, type PostgresOptions, statementMs } from "./postgres_options.ts";
 import type { Row } from "./rows.ts";
 
-/** The client's own bound, for a server that does not answer at all. */
-const CALL_TIMEOUT_MS = 8000;
 /** So long work waits for one of the connections that are open, where the server has no more. */
 const FULL_MS = 3000;
 const FULL_PAUSE_MS = 20;
+/** So often it is looked whether connections share sessions: with others in between, one of them may seem to have kept its own. */
+const LOOKS = 3;
+const SHARED = "Cannot use the database: a pooler in front of it shares connections between transactions, " +
+  "and the gateway needs each for itself. Set the pooler to session mode (PgBouncer: pool_mode = session), " +
+  "or name the database's own address.";
 /** Listening that failed is tried again after so long. */
 const LISTEN_AGAIN_MS = 500;
 
@@ -35,6 +38,9 @@ export interface Channel {
 export class PostgresPool {
   readonly #url: string;
   readonly #options: PostgresOptions;
+  /** The client's own bound, for a server that does not answer at all. */
+  readonly #answerMs: number;
+  readonly #statementMs: number;
   #connect: typeof connect | null = null;
   /** Null: the driver has not been loaded. */
   #connections: postgres.Sql | null = null;
@@ -54,6 +60,8 @@ export class PostgresPool {
   constructor(url: string, options: PostgresOptions) {
     this.#url = url;
     this.#options = options;
+    this.#answerMs = answerMs(url);
+    this.#statementMs = statementMs(url);
   }
 
   /** Whether messages of other processes arrive. */
@@ -67,7 +75,7 @@ export class PostgresPool {
     for (;;) {
       const on = this.#connections ?? await this.#open();
       try {
-        const result = await bounded(() => work(on));
+        const result = await this.#bounded(() => work(on));
         this.#used = on;
         this.#listenAgain();
         return result;
@@ -105,7 +113,7 @@ export class PostgresPool {
     } catch (error) {
       throw translate(error);
     } finally {
-      await own.unsafe(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`).catch(() => {});
+      await own.unsafe(`SET statement_timeout = ${this.#statementMs}`).catch(() => {});
       reserved.release();
     }
   }
@@ -119,6 +127,29 @@ export class PostgresPool {
     } catch (error) {
       if (!isFull(error)) throw translate(error);
     }
+  }
+
+  /** Throws {@link StoreUnfit} where connections share sessions, and what is said on one of them may not reach the next statement. */
+  requireSessions(): Promise<void> {
+    return this.run(async (on) => {
+      const { pid, told } = await backendOf(on);
+      // A pooler makes up the number that it tells.
+      if (pid === told) return;
+      const other = this.#connect!(this.#url, this.#options, () => {}, () => {});
+      try {
+        for (let look = 0; look < LOOKS; look++) {
+          const before = (await backendOf(other)).pid;
+          await begin(on, async (tx) => {
+            const held = (await backendOf(tx)).pid;
+            if (held === before || (await backendOf(other)).pid !== before) throw new StoreUnfit(SHARED);
+          });
+        }
+      } catch (error) {
+        if (!isFull(error)) throw error;
+      } finally {
+        other.end({ timeout: 0 }).catch(() => {});
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -169,7 +200,7 @@ export class PostgresPool {
     const listener = { on: this.#listening(onMessage), begun: false };
     this.#listener = listener;
     try {
-      await bounded(() => listener.on.unsafe(`LISTEN "${name}"`));
+      await this.#bounded(() => listener.on.unsafe(`LISTEN "${name}"`));
       listener.begun = true;
     } catch (error) {
       this.#deafen(listener.on);
@@ -180,6 +211,15 @@ export class PostgresPool {
   #listening(onMessage: Channel["onMessage"]): postgres.Sql {
     const on: postgres.Sql = this.#connect!(this.#url, this.#options, () => this.#deafen(on), onMessage);
     return on;
+  }
+
+  /** The driver queues while it connects and would wait as long as the server is away. */
+  #bounded<T>(work: () => Promise<T>): Promise<T> {
+    return within(
+      this.#answerMs,
+      work(),
+      () => new StoreUnavailable("The database did not answer in time."),
+    );
   }
 
   /** Nothing is heard any more of the connection that listens. */
@@ -202,11 +242,20 @@ function unlessLost<T>(lost: AbortSignal, say: () => PromiseLike<T>): Promise<T>
   });
 }
 
-/** The driver queues while it connects and would wait as long as the server is away. */
-function bounded<T>(work: () => Promise<T>): Promise<T> {
-  return within(
-    CALL_TIMEOUT_MS,
-    work(),
-    () => new StoreUnavailable("The database did not answer in time."),
-  );
+/** Where the connection is gone the driver would wait for ever to roll back on it. */
+export function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const guarded = (tx: postgres.TransactionSql) =>
+      work(tx).catch((error) => {
+        if (isConnectionLost(error)) reject(error);
+        throw error;
+      });
+    (on.begin(guarded) as Promise<T>).then(resolve, reject);
+  });
+}
+
+/** The backend that answers on a connection: its own number, and the one that the connection was told at its start. */
+async function backendOf(on: postgres.Sql | postgres.TransactionSql): Promise<{ pid: number; told: number }> {
+  const rows = await on.unsafe("SELECT pg_backend_pid() AS pid");
+  return { pid: rows[0].pid, told: rows.state.pid };
 }

@@ -7,7 +7,11 @@
  * told, to make another. Only where the server has not let it in yet, as one that has no connection left, the driver may
  * know: it had nothing to write then, and connects again when it needs to. TLS happens here too, since the driver would
  * otherwise replace the socket by one of its own.
+ *
+ * Once the server has let the driver in, it is told the session's settings before the driver hears of it. A pooler such as
+ * PgBouncer refuses them among the parameters of the start, or leaves them out.
  */
+import { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
@@ -15,6 +19,8 @@ export interface SocketOptions {
   /** As in the URL's `sslmode`; null: none. */
   sslMode: string | null;
   timeoutMs: number;
+  /** Said before anything else on each connection: statements of SQL. */
+  opening: string;
   /** It was in use. */
   onClosed(): void;
 }
@@ -35,7 +41,7 @@ export async function openSocket(address: Address, options: SocketOptions): Prom
   const timer = setTimeout(() => plain.destroy(coded("CONNECT_TIMEOUT")), options.timeoutMs);
   try {
     await once(plain, "connect");
-    return hideClosing(await secured(plain, address, options.sslMode), options.onClosed);
+    return prepared(await secured(plain, address, options.sslMode), options);
   } catch (error) {
     plain.destroy();
     throw error;
@@ -88,10 +94,13 @@ function once(socket: Socket, event: string): Promise<unknown> {
 
 type Listener = (...args: unknown[]) => void;
 
-function hideClosing(socket: Socket, onClosed: () => void): Socket {
+/** Hides its closing from the driver, and what is said before it may speak. */
+function prepared(socket: Socket, { opening, onClosed }: SocketOptions): Socket {
   const listen = socket.on.bind(socket);
+  const forget = socket.removeListener.bind(socket);
   const welcome = new Welcome();
   let hidden: Listener = () => {};
+  let reader: Listener | null = null;
   // Its pool may have been left behind by the time it fails.
   listen("error", () => {});
   listen("close", () => {
@@ -100,8 +109,13 @@ function hideClosing(socket: Socket, onClosed: () => void): Socket {
     else hidden(false);
   });
   const look = (bytes: Uint8Array) => {
-    welcome.read(bytes);
-    if (welcome.isOver) socket.off("data", look);
+    const { told, isLetIn } = welcome.read(bytes);
+    if (isLetIn) socket.write(statement(opening));
+    if (told.length > 0) reader?.(told);
+    if (welcome.isOver) {
+      forget("data", look);
+      if (reader !== null) listen("data", reader);
+    } else if (welcome.hasFailed) socket.destroy();
   };
   listen("data", look);
   const on = (event: string, listener: Listener): Socket => {
@@ -110,36 +124,75 @@ function hideClosing(socket: Socket, onClosed: () => void): Socket {
       hidden = listener;
       return socket;
     }
+    if (event === "data" && !welcome.isOver) {
+      reader = listener;
+      return socket;
+    }
     return listen(event, listener);
   };
+  const removeListener = (event: string, listener: Listener): Socket => {
+    if (listener === reader) reader = null;
+    return forget(event, listener);
+  };
   socket.on = on as Socket["on"];
+  socket.removeListener = removeListener as Socket["removeListener"];
   return socket;
 }
 
-/** "Z": the server has let its client in, and waits for what it is asked. */
-const READY = 90;
+/** A message "Q": statements of SQL, which the server answers one after the other, and then with "Z". */
+function statement(sql: string): Uint8Array {
+  const text = new TextEncoder().encode(sql);
+  const message = new Uint8Array(text.length + 6);
+  message[0] = "Q".charCodeAt(0);
+  new DataView(message.buffer).setUint32(1, text.length + 5);
+  message.set(text, 5);
+  return message;
+}
 
-/** What a server says until it has let its client in: messages of a letter, their length without it in four bytes, and the rest. */
+/** "Z": the server waits for what it is asked. */
+const READY = "Z".charCodeAt(0);
+const FAILURE = "E".charCodeAt(0);
+/** What else may come between statements: a notice, a parameter that has changed. */
+const PASSED_ON = ["N", "S"].map((letter) => letter.charCodeAt(0));
+/** A letter, and the length of what follows it, itself among it, in four bytes. */
+const HEAD_BYTES = 5;
+
+/**
+ * What a server says until it has let its client in and has answered the opening: messages, of which the driver is told all but that
+ * answer.
+ */
 class Welcome {
+  /** The opening has been answered; all else is between the server and the driver. */
   isOver = false;
-  #head: number[] = [];
-  /** Bytes of the message that are still to come. */
-  #left = 0;
+  /** The opening was refused. */
+  hasFailed = false;
+  /** The message by which the server let its client in: the driver is told of it at the end. */
+  #ready: Buffer | null = null;
+  #rest = Buffer.alloc(0);
 
-  read(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length && !this.isOver;) {
-      if (this.#left > 0) {
-        const skipped = Math.min(this.#left, bytes.length - at);
-        this.#left -= skipped;
-        at += skipped;
-        continue;
-      }
-      if (this.#head.push(bytes[at++]) < 5) continue;
-      const [letter, ...length] = this.#head;
-      this.isOver = letter === READY;
-      this.#left = Math.max(0, length.reduce((sum, byte) => sum * 256 + byte, 0) - 4);
-      this.#head = [];
+  /** What the driver is told now, and whether it is time for the opening. */
+  read(bytes: Uint8Array): { told: Buffer; isLetIn: boolean } {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const told: Buffer[] = [];
+    let isLetIn = false;
+    while (!this.isOver && this.#rest.length >= HEAD_BYTES) {
+      const length = 1 + this.#rest.readUInt32BE(1);
+      if (this.#rest.length < length) break;
+      const message = this.#rest.subarray(0, length);
+      this.#rest = this.#rest.subarray(length);
+      if (this.#ready === null) {
+        if (message[0] === READY) [this.#ready, isLetIn] = [message, true];
+        else told.push(message);
+      } else if (message[0] === READY) {
+        if (this.hasFailed) continue;
+        this.isOver = true;
+        told.push(this.#ready, this.#rest);
+      } else if (message[0] === FAILURE) {
+        this.hasFailed = true;
+        told.push(message);
+      } else if (PASSED_ON.includes(message[0])) told.push(message);
     }
+    return { told: Buffer.concat(told), isLetIn };
   }
 }
 

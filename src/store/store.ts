@@ -242,7 +242,7 @@ export interface RollupStore {
 }
 
 export interface StoreCare {
-  /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
+  /** Brings the schema up to date. Throws `StoreUnfit`. Call before anything else, again if it failed. */
   prepare(): Promise<void>;
   /** The key that links of records are made with, from `chainKeyOf`. */
   chainWith(key: string): void;

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import postgres from "postgres";
-import { onCluster } from "../support/cluster.ts";
+import { databaseOf, onCluster } from "../support/cluster.ts";
 import { dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
 import { docx, pdf } from "../support/documents.ts";
 import { FEATURES, SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
@@ -131,8 +131,8 @@ const BUDGETS = {
 };
 
 const KNOWN = ["", "reserved", "api_key_limit_exceeded", "service_unavailable", "provider_unavailable"];
-/** A limit that is spent, a stream that the provider broke off. */
-const REFUSED_AFTER = /api_key_limit_exceeded|provider_unavailable/;
+/** A limit that is spent, a stream that the provider broke off, a stream that could not be kept while the store was slow. */
+const REFUSED_AFTER = /api_key_limit_exceeded|provider_unavailable|service_unavailable/;
 
 type Ask = (kind: Kind, nth: number, signal?: AbortSignal) => Promise<Response>;
 
@@ -280,7 +280,7 @@ onCluster((cluster) => {
     const sql = postgres(cluster().url, { max: 1, onnotice() {} });
     await sql`CREATE DATABASE kinds`;
     await sql.end();
-    const url = cluster().url.replace(/[^/]*$/, "kinds");
+    const url = databaseOf(cluster().url, "kinds");
     try {
       await onNodes([1, 2, 3].map((n) => ({ url, journal: `${folder}/node${n}` })));
     } finally {

@@ -1,7 +1,7 @@
 /** Calls a minute of one session, asked on three nodes and on two workers at once: as many as its bound says, no more, no fewer. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { onCluster } from "../support/cluster.ts";
+import { databaseOf, onCluster } from "../support/cluster.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { serveProgram } from "../support/program.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -49,7 +49,7 @@ onCluster((cluster) => {
     const sql = postgres(cluster().url, { max: 1, onnotice() {} });
     await sql`CREATE DATABASE session_rate`;
     await sql.end();
-    const url = cluster().url.replace(/[^/]*$/, "session_rate");
+    const url = databaseOf(cluster().url, "session_rate");
     const served = scriptedProvider("openai-chat", Array(20 * CALLS).fill(SAID));
     const nodes: TestGateway[] = [];
     try {

@@ -1,7 +1,7 @@
 /** A thousand requests at once, over HTTP, on a key whose limit is worth a hundred of them. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { onCluster } from "../support/cluster.ts";
+import { databaseOf, onCluster } from "../support/cluster.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { eventually, pause } from "../support/time.ts";
@@ -91,7 +91,7 @@ onCluster((cluster) => {
     const sql = postgres(cluster().url, { max: 1, onnotice() {} });
     await sql`CREATE DATABASE crowd`;
     await sql.end();
-    const url = cluster().url.replace(/[^/]*$/, "crowd");
+    const url = databaseOf(cluster().url, "crowd");
     try {
       await crowd([1, 2, 3].map((n) => ({ url, journal: `${folder}/node${n}` })));
     } finally {

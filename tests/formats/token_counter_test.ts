@@ -7,7 +7,7 @@ import { countAll } from "../../src/formats/tokens.ts";
 const PROSE = "It was the best of times, it was the worst of times; 1859 was a year. ";
 
 Deno.test("openTokenCounter() counts in its thread what the tokenizer counts here", async () => {
-  const tokens = openTokenCounter();
+  const tokens = openTokenCounter({ mostMs: Infinity });
   try {
     for (const texts of [[], [""], [PROSE], [PROSE.repeat(3000), PROSE], Array<string>(5000).fill("a b")]) {
       assertEquals(await tokens.countAll(texts), await countAll(texts));
@@ -21,13 +21,14 @@ Deno.test("openTokenCounter() counts in its thread what the tokenizer counts her
 
 Deno.test("openTokenCounter() counts here where there are no threads, or the one there was is lost", async () => {
   const none = openTokenCounter({
+    mostMs: Infinity,
     start: () => {
       throw new Error("no threads here");
     },
   });
   assertEquals(await none.countAll([PROSE]), await countAll([PROSE]));
   none.close();
-  const lost = openTokenCounter();
+  const lost = openTokenCounter({ mostMs: Infinity });
   const counting = lost.countAll([PROSE.repeat(20_000)]);
   lost.close();
   assertEquals(await counting, await countAll([PROSE.repeat(20_000)]));

@@ -7,6 +7,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { openStore, type Store } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { PATIENCE_MS } from "./time.ts";
 
 export interface Cluster {
   /** A URL for a client. */
@@ -140,6 +141,19 @@ export function onBothEngines(body: (ground: Ground) => void): void {
   onCluster((cluster) => body({ name: "postgres", place: () => postgresPlace(cluster) }));
 }
 
+/** The address of another database of a cluster. */
+export function databaseOf(url: string, name: string): string {
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address.href;
+}
+
+/** Statements of a test may take as long as a test waits for anything: a busy machine is no slow database. */
+function patient(cluster: Cluster): Cluster {
+  const bounds = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+  return { ...cluster, url: `${cluster.url}?${bounds.map((name) => `${name}=${PATIENCE_MS}`).join("&")}` };
+}
+
 /** Registers `body`'s tests if PostgreSQL is installed, with a cluster that is up while they run. */
 export function onCluster(body: (cluster: () => Cluster) => void): void {
   if (postgresHere === null) {
@@ -147,7 +161,7 @@ export function onCluster(body: (cluster: () => Cluster) => void): void {
     return;
   }
   Deno.test.beforeAll(async () => {
-    shared = await makeCluster();
+    shared = patient(await makeCluster());
   });
   Deno.test.afterAll(async () => {
     await shared?.remove();

@@ -5,7 +5,7 @@ import { loadValue } from "../../src/config/load.ts";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
 import { openServer } from "../../src/http1/server.ts";
 import { deployStore } from "./deploy_shape.ts";
-import { steadyClock } from "./time.ts";
+import { PATIENCE_MS, steadyClock } from "./time.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
 
@@ -97,6 +97,8 @@ export async function testGateway(
     now: Date.now,
     log: (line) => logged.push(line),
     clock: steadyClock(),
+    // A busy machine is no slow store.
+    storeWaitMs: PATIENCE_MS,
     ...options,
   });
   const handle = onRequest === undefined ? gateway.handle : (request: IncomingRequest) => {

@@ -4,14 +4,14 @@
  * A step that has been released is never edited. All missing steps run in one transaction under a lock, so of many
  * processes that start together one migrates and the others find it done.
  */
-import { type Engine, type Query, StoreUnavailable } from "../engine.ts";
+import { type Engine, type Query, StoreUnavailable, StoreUnfit } from "../engine.ts";
 import { asInt } from "../rows.ts";
 import { SCHEMA_VERSION } from "./version.ts";
 
 export { SCHEMA_VERSION } from "./version.ts";
 
 /** The store was written by a newer program, which may rely on what this one does not know. */
-export class SchemaTooNew extends Error {
+export class SchemaTooNew extends StoreUnfit {
   override readonly name = "SchemaTooNew";
 }
 
