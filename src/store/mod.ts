@@ -3,7 +3,7 @@ import * as accounts from "./accounts.ts";
 import { type Changes, changesSince } from "./changes.ts";
 import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
-import type { Engine, Query } from "./engine.ts";
+import { type Engine, type Query, StoreUnavailable, StoreUnfit } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import * as labels from "./labels.ts";
@@ -46,7 +46,7 @@ export type { EndingKey, Most, NearBudget } from "./near_limits.ts";
 export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
-export { StoreUnavailable, StoreUnfit } from "./engine.ts";
+export { StoreUnavailable, StoreUnfit };
 export {
   decodeJson,
   decodeRecord,
@@ -233,6 +233,8 @@ const reports = (): Promise<Reports> => loading ??= import("./reports.ts");
 function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
   let chainKey = "";
+  /** The tables are there. */
+  let prepared = false;
   /** Everything that an older release left is in the sums, and stays there. */
   let whole = false;
   let opening = 0;
@@ -358,6 +360,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     async prepare() {
       await engine.examine?.();
       await migrate(engine);
+      prepared = true;
     },
     chainWith: (key) => void (chainKey = key),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most, chainKey }) === true,
@@ -373,6 +376,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       return rows.length === 0 ? null : asText(rows[0].value);
     },
     shared: async (name, made) => {
+      // Who starts while the database cannot make them goes on, and asks for this.
+      if (!prepared) throw new StoreUnavailable("The store's tables have not been made yet.");
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,
         made(),
