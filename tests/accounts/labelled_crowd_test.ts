@@ -30,7 +30,7 @@ const SESSIONS = ["a", "a", "a", "b", "b", "c", "d"];
 async function crowd(ask: (request: RequestInit, nth: number) => Promise<Response>): Promise<void> {
   const codes = await Promise.all(Array.from({ length: CALLS }, async (_, i) => {
     // A busy machine refuses for a moment; then it is asked again.
-    const [response, text] = await eventually(() => answerOf(i));
+    const [response, text] = (await eventually(() => answerOf(i)))!;
     return response.ok ? "" : JSON.parse(text).error.code as string;
   }));
   const known = ["", "api_key_limit_exceeded", "provider_rate_limited"];

@@ -18,7 +18,10 @@ onCluster((cluster) => {
     address.search = "?statement_timeout=500&lock_timeout=500";
     const gateway = await testGateway({ d: { api: "demo", url: "" } }, { store: { url: address.href } });
     try {
-      assert(gateway.logged.some((line) => line.startsWith("The store is unavailable")), gateway.logged.join());
+      assert(
+        gateway.logged.some((line) => line.startsWith("The store is unavailable")),
+        gateway.logged.join(),
+      );
       await locker`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`;
       await eventually(() => gateway.gateway.accounts.storeUp());
       const answer = await gateway.post("/v1/chat/completions", {
