@@ -30,9 +30,9 @@ Deno.test("responses.encodeRequest() a summary that a messages caller sends back
     features: null,
     efforts: null,
   });
+  // Its id would ask for the message that it came with, by that one's id.
   assertEquals((body.input as Loose[])[1], {
     type: "reasoning",
-    id: "rs_1",
     summary: [{ type: "summary_text", text: "hm" }],
     encrypted_content: "gAAA",
   });
