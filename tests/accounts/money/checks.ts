@@ -1,0 +1,242 @@
+/** What the gateway says of money, held against the model. */
+import { assert, assertEquals } from "@std/assert";
+import { eventually, pause } from "../../support/time.ts";
+import type { Driver } from "./driver.ts";
+import { type Call, costOf, dollars, type Key, type Limit, pico, pricesOf, startOf } from "./model.ts";
+
+// deno-lint-ignore no-explicit-any
+type Loose = any;
+
+export class Checks {
+  readonly #driver: Driver;
+  /** By version of a price: what was billed at it. */
+  readonly #versions = new Map<string, string>();
+  /** How often limits of a budget have been changed. */
+  readonly #changes = new Map<string, number>();
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  limited(key: Key): void {
+    for (const scope of ["key", "session", "tag"]) this.#changed(`${scope} ${key.name}`);
+  }
+
+  limitedTeam(name: string, _: Limit | null): void {
+    this.#changed(`team ${name}`);
+  }
+
+  creditsChanged(account: string): void {
+    this.#changed(`account ${account}`);
+  }
+
+  #changed(name: string): void {
+    this.#changes.set(name, (this.#changes.get(name) ?? 1) + 1);
+  }
+
+  /** Records of calls whose callers have left come by themselves. */
+  async recorded(call: Call): Promise<void> {
+    if (this.#driver.world.failed.has(call.nonce)) return await pause(300);
+    await eventually(async () => (await this.#recordsOf(`tag=n%3D${call.nonce}`)).length > 0, {
+      within: 20_000,
+      what: `a record of ${call.nonce}`,
+    });
+  }
+
+  async #recordsOf(query: string): Promise<Loose[]> {
+    const all: Loose[] = [];
+    let cursor = "";
+    do {
+      const page: Loose = await this.#driver.admin(
+        "GET",
+        `/admin/generations?limit=1000&${query}${
+          cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`
+        }`,
+      );
+      all.push(...page.data);
+      cursor = page.next_cursor ?? "";
+    } while (cursor !== "");
+    return all;
+  }
+
+  /** What came of calls whose node was killed: nothing, a record as interrupted that costs nothing, or the whole bill. */
+  async findLost(): Promise<void> {
+    const { lost, world } = this.#driver;
+    for (const call of lost.splice(0)) {
+      let found: Loose[] = [];
+      await eventually(async () => {
+        found = await this.#recordsOf(`tag=n%3D${call.nonce}`);
+        return found.length > 0;
+      }, { within: 40_000, what: `a record of ${call.nonce}, which ran when its node was killed` });
+      assertEquals(found.length, 1, JSON.stringify(found));
+      const [{ status, cost }] = found;
+      assertEquals([status, pico(cost)], ["interrupted", 0n], JSON.stringify(found));
+      call.cost = 0n;
+      call.tokens = 0;
+      world.billed.delete(call.nonce);
+      this.#interrupted.add(call.nonce);
+    }
+  }
+  readonly #interrupted = new Set<string>();
+
+  async all(): Promise<void> {
+    const driver = this.#driver;
+    const ended = driver.calls.filter(({ cost }) => cost !== null);
+    let wrong = "";
+    await eventually(async () => {
+      const records = await this.#recordsOf("");
+      wrong = this.#wrongOf(ended, records);
+      return wrong === "";
+    }, { within: 20_000, what: () => `records as expected: ${wrong}` });
+    await this.#sums(ended);
+    await this.#budgets();
+    driver.count("checks");
+  }
+
+  #wrongOf(ended: readonly Call[], records: readonly Loose[]): string {
+    const { world, running } = this.#driver;
+    const byNonce = Map.groupBy(records, ({ tags }) => tags.n as string);
+    const known = new Set(ended.map(({ nonce }) => nonce));
+    for (const nonce of byNonce.keys()) {
+      if (!known.has(nonce) && !running.has(nonce)) return `a record of ${nonce}, which was refused`;
+      if (running.has(nonce)) return `a record of ${nonce}, which runs`;
+    }
+    for (const call of ended) {
+      const { nonce, key, team, account, session, customer, model } = call;
+      const found = byNonce.get(nonce) ?? [];
+      const searches = world.searched.get(nonce) ?? 0;
+      const broke = world.failed.has(nonce);
+      const uses = world.billed.get(nonce) ?? [];
+      if (found.length === 0) {
+        if (broke && searches === 0 && uses.length === 0) continue;
+        return `no record of ${nonce}`;
+      }
+      if (found.length > 1) return `${found.length} records of ${nonce}`;
+      const [record] = found;
+      call.created = Date.parse(record.created);
+      const is = [record.key, record.team, record.account, record.session, record.tags.customer ?? null]
+        .join();
+      const should = [key.name, team, account, session, customer].join();
+      if (is !== should) return `${nonce} is of ${is}, not of ${should}`;
+      if (call.orVersion !== undefined) {
+        const or = costOf(broke ? [] : uses, searches, model, call.orVersion);
+        if (pico(record.cost) === or) {
+          call.cost = or;
+          call.version = call.orVersion;
+        }
+        call.orVersion = undefined;
+      }
+      if (pico(record.cost) !== call.cost) {
+        return `${nonce} costs ${record.cost}, not ${dollars(call.cost!)}: ${JSON.stringify(record)} ${
+          JSON.stringify(uses)
+        }`;
+      }
+      if (this.#interrupted.has(nonce)) continue;
+      if (record.searches !== searches) return `${nonce}: ${record.searches} searches, not ${searches}`;
+      if (broke) continue;
+      const tokens = (record.usage?.input_tokens ?? 0) + (record.usage?.output_tokens ?? 0);
+      if (tokens !== call.tokens) return `${nonce}: ${tokens} tokens, not ${call.tokens}`;
+      const prices = `${model} ${pricesOf(model, call.version).prompt}`;
+      const said = this.#versions.get(record.price_version) ?? prices;
+      this.#versions.set(record.price_version, said);
+      if (said !== prices) return `${nonce}: version ${record.price_version} is ${said}, not ${prices}`;
+    }
+    return "";
+  }
+
+  async #sums(ended: readonly Call[]): Promise<void> {
+    const { admin } = this.#driver;
+    const names: [by: string, of: (call: Call) => string][] = [
+      ["key", ({ key }) => key.name],
+      ["team", ({ team }) => team ?? ""],
+      ["account", ({ account }) => account],
+      ["day", ({ created }) => new Date(created).toISOString().slice(0, 10)],
+      ["tag:customer", ({ customer }) => customer ?? ""],
+      ["session", ({ session }) => session ?? ""],
+    ];
+    for (const [by, of] of names) {
+      const expected = new Map<string, bigint>();
+      for (const call of ended) {
+        if (call.cost! > 0n) expected.set(of(call), (expected.get(of(call)) ?? 0n) + call.cost!);
+      }
+      const { data } = await admin.call(this.#driver, "GET", `/admin/usage?by=${by}&limit=1000`);
+      const got = new Map<string, bigint>();
+      for (const row of data) if (pico(row.cost) > 0n) got.set(row[by] ?? "", pico(row.cost));
+      assertEquals([...got].sort(), [...expected].sort(), `usage by ${by}`);
+    }
+  }
+
+  async #budgets(): Promise<void> {
+    const driver = this.#driver;
+    const now = driver.now;
+    if (startOf("day", now - 2000) !== startOf("day", now + 2000)) return;
+    const spentIn = (of: (call: Call) => boolean, limit: Limit) => {
+      const starts = startOf(limit.period, now);
+      return driver.calls.filter((call) => of(call) && startOf(limit.period, call.created) === starts)
+        .reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+    };
+    const { data: keys } = await driver.admin("GET", "/admin/keys?limit=1000");
+    for (const key of driver.keys) {
+      if (key.limit === null || key.revoked) continue;
+      const { spend } = keys.find(({ id }: Loose) => id === key.id);
+      assertEquals(
+        pico(spend.amount),
+        spentIn((call) => call.key === key, key.limit),
+        `spend of ${key.name}`,
+      );
+    }
+    const { data: teams } = await driver.admin("GET", "/admin/teams?limit=1000");
+    for (const [name, limit] of driver.teams) {
+      if (limit === null) continue;
+      const { spend } = teams.find((team: Loose) => team.name === name);
+      assertEquals(pico(spend.amount), spentIn(({ team }) => team === name, limit), `spend of ${name}`);
+    }
+    for (const [name, credits] of driver.credits) {
+      const { balance } = await driver.admin("GET", `/admin/accounts/${name}/credits`);
+      const spent = spentIn(({ account }) => account === name, { amount: 0n, period: "total" });
+      assertEquals(pico(balance), credits - spent, `balance of ${name}`);
+    }
+  }
+
+  /** Each share of a limit is told once, and again only where the limit was changed. */
+  async events(): Promise<void> {
+    const { world, keys, teams } = this.#driver;
+    await pause(3000);
+    const seen = new Map<string, number>();
+    for (const { data } of world.told.values()) {
+      const { scope, key, team, account, session, value, percent, limit, period } = data as Loose;
+      const what = [scope, key, team, account, session, value, period?.starts, limit, percent].join(" ");
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+      const changes = this.#changes.get(`${scope} ${team ?? account ?? key}`) ?? 1;
+      assert(seen.get(what)! <= changes, `${what} was told ${seen.get(what)} times, with ${changes} limits`);
+    }
+    const told = (scope: string, name: string, limit: Limit) => (percent: number) =>
+      [...world.told.values()].some(({ data }) =>
+        data.scope === scope && data[scope] === name && data.percent === percent &&
+        pico(String(data.limit)) === limit.amount
+      );
+    const wanted: [string, string, Limit, (call: Call) => boolean][] = [];
+    for (const key of keys) {
+      if (key.limit && !key.revoked) wanted.push(["key", key.name, key.limit, (call) => call.key === key]);
+    }
+    for (const [name, limit] of teams) {
+      if (limit) {
+        wanted.push(["team", name, limit, ({ team }) => team === name]);
+      }
+    }
+    const now = this.#driver.now;
+    for (const [scope, name, limit, has] of wanted) {
+      const starts = startOf(limit.period, now);
+      const spent = this.#driver.calls.filter((call) =>
+        has(call) && startOf(limit.period, call.created) === starts
+      )
+        .reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+      const reached = [100, 80, 50].find((percent) => spent * 100n >= limit.amount * BigInt(percent));
+      if (reached === undefined) continue;
+      assert(
+        told(scope, name, limit)(reached),
+        `${scope} ${name}: ${dollars(spent)} of ${dollars(limit.amount)} was not told`,
+      );
+    }
+  }
+}

@@ -1,0 +1,398 @@
+/** Drives nodes by random operations, and holds what they do against {@link model.ts}. */
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../support/time.ts";
+import { Checks } from "./checks.ts";
+import { Changes } from "./changes.ts";
+import { Judge } from "./judge.ts";
+import {
+  budgetsOf,
+  type Call,
+  costOf,
+  dollars,
+  type Key,
+  type Limit,
+  pico,
+  pricesOf,
+  searchPrice,
+  startOf,
+  stateOf,
+} from "./model.ts";
+import { Node } from "./node.ts";
+import { type Answer, prepare } from "./requests.ts";
+import { openWorld, type World } from "./world.ts";
+
+export const ADMIN = "admin-key-of-the-random-test";
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const MOST_OUTPUT = 600;
+/** Another node knows of a change by then. */
+const HEARD_MS = 1300;
+
+export interface Place {
+  name: string;
+  /** Configuration of the store, of each node. */
+  stores: Record<string, unknown>[];
+  workers: boolean;
+  /** Minutes of rates go by the clock of the database. */
+  rateClock: "node" | "database";
+}
+
+interface Running {
+  call: Call;
+  answer: Promise<Answer>;
+  left: boolean;
+}
+
+interface Repeatable {
+  key: Key;
+  call: Call;
+  send(secret: string): Promise<Answer>;
+  until: number;
+  id: string;
+}
+
+export class Driver {
+  readonly place: Place;
+  readonly world: World = openWorld();
+  readonly nodes: Node[] = [];
+  readonly keys: Key[] = [];
+  readonly teams = new Map<string, Limit | null>();
+  readonly credits = new Map<string, bigint>();
+  readonly calls: Call[] = [];
+  /** Calls that ran when their node was killed. */
+  readonly lost: Call[] = [];
+  readonly running = new Map<string, Running>();
+  readonly counts: Record<string, number> = {};
+  readonly history: string[] = [];
+  version = 1;
+  offset = 0;
+  nonces = 0;
+  #next: () => number;
+  #repeatable: Repeatable[] = [];
+  readonly #judge = new Judge(this);
+  readonly #changes = new Changes(this);
+  readonly checks = new Checks(this);
+
+  constructor(place: Place, seed: number) {
+    this.place = place;
+    let state = seed;
+    this.#next = () => {
+      state = (state + 0x6d2b79f5) | 0;
+      let t = Math.imul(state ^ (state >>> 15), 1 | state);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+    };
+  }
+
+  get now(): number {
+    return Date.now() + this.offset;
+  }
+
+  random(below: number): number {
+    return Math.floor(this.#next() * below);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.random(list.length)];
+  }
+
+  chance(share: number): boolean {
+    return this.#next() < share;
+  }
+
+  count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+
+  note(what: string): void {
+    this.history.push(`${new Date().toISOString().slice(11)} ${what}`);
+  }
+
+  configOf(i: number): Record<string, unknown> {
+    const { provider, engine, receiver } = this.world;
+    return {
+      store: { ...this.place.stores[i], retention_days: 3650 },
+      admin_key: ADMIN,
+      providers: {
+        p: {
+          api: "openai-chat",
+          base_url: provider.url,
+          api_key: "x",
+          retries: 0,
+          first_byte_seconds: 3000,
+          idle_seconds: 3000,
+          breaker: { failures: 1_000_000 },
+        },
+      },
+      models: ["small", "big"].map((model) => ({
+        id: `p/${model}`,
+        routes: [{ provider: "p", model }],
+        pricing: pricesOf(model, this.version),
+        context_length: 100_000,
+        max_completion_tokens: MOST_OUTPUT,
+        capabilities: { modality_input: ["text"], modality_output: ["text"], features: ["tools"] },
+      })),
+      search: { engine: "searxng", base_url: engine.url, price: searchPrice(this.version) },
+      webhooks: [{
+        url: receiver.url,
+        secret: "secret-of-the-webhook",
+        events: ["budget.50", "budget.80", "budget.100"],
+      }],
+      keys: [],
+      accounts: [{ name: "default" }],
+    };
+  }
+
+  async start(): Promise<void> {
+    for (let i = 0; i < this.place.stores.length; i++) this.nodes.push(await this.#startNode(i));
+    for (const [account, amount] of [["poor", "0.5"], ["rich", "3000000"], ["free", null]] as const) {
+      await this.admin("POST", "/admin/accounts", { name: account, credits: amount });
+      if (amount !== null) this.credits.set(account, pico(amount));
+    }
+    for (const name of ["t1", "t2"]) await this.#changes.changeTeam(name);
+    for (let i = 0; i < 6; i++) await this.#changes.makeKey();
+    await this.settleChange();
+  }
+
+  #startNode(i: number): Promise<Node> {
+    const { workers, stores } = this.place;
+    return Node.start({
+      config: this.configOf(i),
+      place: workers ? `${i + 1}/${stores.length}` : "1/1",
+      ahead: this.offset,
+    });
+  }
+
+  // deno-lint-ignore no-explicit-any
+  async admin(method: string, path: string, body?: unknown): Promise<any> {
+    const response = await fetch(this.pick(this.nodes).url + path, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  }
+
+  async settleChange(): Promise<void> {
+    if (this.nodes.length > 1) await pause(HEARD_MS);
+  }
+
+  async step(): Promise<void> {
+    const roll = this.random(100);
+    if (roll < 54) await this.#call();
+    else if (roll < 62) await this.#crowd();
+    else if (roll < 70) await this.#release();
+    else if (roll < 74) await this.#repeat();
+    else if (roll < 79) await this.#changes.changeKey();
+    else if (roll < 81) await this.#changes.changeTeam(this.pick(["t1", "t2"]));
+    else if (roll < 84) await this.#changes.rotate();
+    else if (roll < 86) await this.#changes.revoke();
+    else if (roll < 88) await this.#changes.addCredits();
+    else if (roll < 90) await this.#changes.changePrices();
+    else if (roll < 96) await this.#moveClock();
+    else if (roll < 97) await this.#kill();
+    else await this.checks.all();
+  }
+
+  async finish(): Promise<void> {
+    while (this.running.size > 0) await this.#release();
+    await this.checks.all();
+    await this.checks.events();
+    for (const node of this.nodes.splice(0)) await node.stop();
+  }
+
+  /** Leaves nothing behind, whatever has come of it. */
+  async abandon(): Promise<void> {
+    for (const node of this.nodes) await node.kill();
+    for (const { answer } of this.running.values()) await answer.catch(() => {});
+    await this.world.close();
+  }
+
+  async #moveClock(): Promise<void> {
+    const far = this.chance(0.5);
+    if (far) { while (this.running.size > 0) await this.#release(); }
+    const now = this.now;
+    const nextDay = startOf("day", now + DAY);
+    const by = far
+      ? this.pick([nextDay - now - 3000, DAY, 7 * DAY, 31 * DAY, 10 * MINUTE])
+      : this.pick([20_000, MINUTE, nextDay - now < 5 * MINUTE ? nextDay - now + 3000 : MINUTE]);
+    this.offset += Math.max(1000, by);
+    for (const node of this.nodes) await node.tell(`clock ${this.offset}`);
+    this.note(`clock +${Math.round(by / 1000)} s: ${new Date(this.now).toISOString()}`);
+    this.count("clock");
+  }
+
+  async #kill(): Promise<void> {
+    const i = this.random(this.nodes.length);
+    this.note(`killed node ${i}, ${this.running.size} running`);
+    const url = this.nodes[i].url;
+    await this.nodes[i].kill();
+    for (const [nonce, { call, answer }] of [...this.running]) {
+      if (!this.#isAt(nonce, url)) continue;
+      this.running.delete(nonce);
+      this.lost.push(call);
+      this.world.release(nonce);
+      await answer.catch(() => {});
+    }
+    this.nodes[i] = await this.#startNode(i);
+    this.#judge.killed();
+    // Streams that ran may not be joined any more.
+    this.#repeatable = [];
+    this.count("kills");
+    await this.settleChange();
+    await this.checks.findLost();
+  }
+
+  #isAt(nonce: string, url: string): boolean {
+    return this.#urls.get(nonce) === url;
+  }
+  readonly #urls = new Map<string, string>();
+
+  async #release(): Promise<void> {
+    const all = [...this.running.keys()];
+    if (all.length === 0) return;
+    const nonce = this.pick(all);
+    const { call, answer, left } = this.running.get(nonce)!;
+    this.world.release(nonce);
+    const got = await answer.catch(() => null);
+    this.running.delete(nonce);
+    if (left) await this.checks.recorded(call);
+    this.#ended(call);
+    if (got !== null) this.#assertWhole(got, nonce);
+    this.count("released");
+  }
+
+  #assertWhole({ status, text }: Answer, nonce: string): void {
+    assertEquals(
+      status === 200 && !/"error":[{"]/.test(text),
+      !this.world.failed.has(nonce),
+      `${status} ${text}`,
+    );
+  }
+
+  #ended(call: Call): void {
+    const { billed, searched, failed } = this.world;
+    const uses = billed.get(call.nonce) ?? [];
+    const searches = searched.get(call.nonce) ?? 0;
+    const broke = failed.has(call.nonce);
+    call.cost = costOf(broke ? [] : uses, searches, call.model, call.version);
+    call.tokens = broke ? 0 : uses.reduce((sum, { input, output }) => sum + input + output, 0);
+  }
+
+  async #repeat(): Promise<void> {
+    this.#repeatable = this.#repeatable.filter(({ until, key }) => until > this.now && !key.revoked);
+    if (this.#repeatable.length === 0) return;
+    const { key, send, id } = this.pick(this.#repeatable);
+    const got = await send(key.secrets.at(-1)!.secret);
+    assertEquals([got.status, got.joined, got.id], [200, true, id], `joined: ${got.text}`);
+    this.count("joined");
+  }
+
+  async #call(): Promise<void> {
+    const key = this.pick(this.chance(0.9) ? this.keys.filter(({ revoked }) => !revoked) : this.keys);
+    const { order, labels, call, most, send, secret, until, tokens, repeatable, abort } = prepare(
+      this,
+      key,
+      this.running.size < 6 && this.chance(0.25),
+    );
+    const node = this.pick(this.nodes);
+    const budgets = budgetsOf(key, labels, this);
+    const may = this.#judge.judge(call, { budgets, most, secret: until, tokens });
+    this.#urls.set(order.nonce, node.url);
+    const before = this.world.asked.get(order.nonce) ?? 0;
+    const answer = send(secret, node.url);
+    answer.catch(() => {});
+    let got: Answer | null = null;
+    if (order.held) {
+      const there = () =>
+        (this.world.asked.get(order.nonce) ?? 0) > before + order.rounds ||
+        (order.rounds > 0 && this.world.failed.has(order.nonce));
+      while (got === null && !there()) {
+        got = await Promise.race([answer, pause(5).then(() => null)]);
+      }
+    } else got = await answer;
+    const what = `${order.nonce} ${key.name} at ${this.nodes.indexOf(node)}: ${JSON.stringify(order)} ${
+      JSON.stringify(labels)
+    }`;
+    if (got === null || got.status === 200 || this.world.asked.has(order.nonce)) {
+      this.note(`${what} let in`);
+      assert(may.admit !== false, `${what} was let in: ${may.why}`);
+      this.#letIn(call);
+      this.count(got === null ? "held" : "calls");
+      if (got === null) {
+        const left = !repeatable && this.chance(0.25);
+        if (left) abort.abort();
+        this.running.set(order.nonce, { call, answer, left });
+        return;
+      }
+      this.#ended(call);
+      this.#assertWhole(got, order.nonce);
+      if (order.rounds > 0) this.count("searched");
+      if (repeatable && got.status === 200) {
+        this.#repeatable.push({ key, call, send, until: this.now + 250_000, id: got.id });
+      }
+      return;
+    }
+    this.note(`${what} refused ${got.status} ${got.text.slice(0, 300)}`);
+    this.count(`refused ${got.status}`);
+    assert(may.admit !== true, `${what} was refused: ${got.status} ${got.text}; ${may.why}`);
+  }
+
+  #letIn(call: Call): void {
+    this.calls.push(call);
+    this.#judge.letIn(call);
+  }
+
+  /** Many calls at once, and something is changed in their middle: whatever is let in, no limit is passed. */
+  async #crowd(): Promise<void> {
+    const good = this.keys.filter(({ revoked }) => !revoked);
+    const key = this.pick(good);
+    const other = this.chance(0.5) ? key : this.pick(good);
+    const { version } = this;
+    const planned = Array.from({ length: 12 }, (_, i) => prepare(this, i % 3 === 0 ? other : key, false));
+    const now = this.now;
+    const before = planned.map(({ call, labels }) =>
+      budgetsOf(call.key, labels, this).map((budget) => ({ budget, ...stateOf(budget, this.calls, now) }))
+    );
+    this.note(`a crowd of ${key.name} and ${other.name}: ${planned.map(({ order }) => order.nonce).join()}`);
+    const answers = Promise.all(planned.map(({ send, secret }) => send(secret)));
+    await pause(this.random(30));
+    const change = this.random(6);
+    if (change === 0) await this.#changes.changeLimits(key);
+    else if (change === 1) await this.#changes.rotate(key);
+    else if (change === 2) await this.#changes.addCredits();
+    else if (change === 3) await this.#changes.changePrices();
+    const gots = await answers;
+    for (const [i, got] of gots.entries()) {
+      const { call, order } = planned[i];
+      if (got.status !== 200 && !this.world.asked.has(order.nonce)) {
+        this.count(`crowd: refused ${got.status}`);
+        assert([401, 402, 429].includes(got.status), got.text);
+        continue;
+      }
+      this.count("crowd: calls");
+      this.#letIn(call);
+      if (this.version !== version) call.orVersion = this.version;
+      this.#ended(call);
+      this.#assertWhole(got, order.nonce);
+    }
+    await this.settleChange();
+    // What each of them has cost, where prices have changed meanwhile.
+    if (this.version !== version) await this.checks.all();
+    if (startOf("day", now) !== startOf("day", this.now)) return;
+    for (const [i, budgets] of before.entries()) {
+      const { call, labels } = planned[i];
+      const after = budgetsOf(call.key, labels, this);
+      for (const { budget, spent } of budgets) {
+        const limit = after.find(({ name }) => name === budget.name)?.limit ?? budget.limit;
+        if (limit.period !== budget.limit.period) continue;
+        const most = [spent, limit.amount, budget.limit.amount].reduce((a, b) => a > b ? a : b);
+        const is = stateOf(budget, this.calls, now).spent;
+        assert(is <= most, `${budget.name}: ${dollars(is)} of ${dollars(most)}, ${dollars(spent)} before`);
+      }
+    }
+    this.count("crowds");
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The rules of money, limits and periods once more, small and slow: what each call costs, which budgets it draws on, and what of
+ * them is left. Nothing of it is taken from the gateway.
+ */
+import type { Billed } from "./world.ts";
+
+export type Period = "day" | "week" | "month" | "total";
+export interface Limit {
+  amount: bigint;
+  period: Period;
+}
+
+/** 10^12 of them are a dollar. */
+export function pico(text: string): bigint {
+  const [whole, fraction = ""] = text.split(".");
+  const sign = whole.startsWith("-") ? -1n : 1n;
+  return sign * BigInt(whole.replace("-", "") + fraction.padEnd(12, "0").slice(0, 12));
+}
+
+export function dollars(amount: bigint): string {
+  const digits = amount.toString().padStart(13, "0");
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+/** 10^18 of them are a dollar. */
+const atto = (text: string) => {
+  const [whole, fraction = ""] = text.split(".");
+  return BigInt(whole + fraction.padEnd(18, "0"));
+};
+
+export type Prices = Record<"prompt" | "completion" | "input_cache_read" | "input_cache_write", string>;
+
+/** Prices of a model in so many configurations. */
+export function pricesOf(model: string, version: number): Prices {
+  const big = model === "big";
+  const at = (base: string) =>
+    big ? `${version % 5}${base}` : `0.00000${version % 7}${base.replace(".", "")}`;
+  return {
+    prompt: at(".012345678901"),
+    completion: at(big ? ".345678901234567891" : ".345678901234"),
+    input_cache_read: at(".001"),
+    input_cache_write: at(".2"),
+  };
+}
+
+export const searchPrice = (version: number) => `0.0${1 + version % 9}`;
+
+export function costOf(billed: readonly Billed[], searches: number, model: string, version: number): bigint {
+  const prices = pricesOf(model, version);
+  let sum = BigInt(searches) * atto(searchPrice(version));
+  for (const { input, cached, written, output } of billed) {
+    sum += BigInt(input - cached - written) * atto(prices.prompt) + BigInt(output) * atto(prices.completion) +
+      BigInt(cached) * atto(prices.input_cache_read) + BigInt(written) * atto(prices.input_cache_write);
+  }
+  // Half up.
+  return (2n * sum + 1_000_000n) / 2_000_000n;
+}
+
+/** More than the gateway can want to set aside: all characters as tokens of the dearest kind, and some for the template. */
+export function atMost(
+  { chars, cap, searches }: { chars: number; cap: number; searches: boolean },
+  model: string,
+  version: number,
+): bigint {
+  const prices = pricesOf(model, version);
+  const input = [prices.prompt, prices.input_cache_read, prices.input_cache_write].map(atto)
+    .reduce((most, price) => price > most ? price : most);
+  const rounds = searches ? 2 : 1;
+  const tokens = BigInt(rounds * (chars + 2000) + (searches ? 10_000 : 0));
+  const sum = tokens * input + BigInt(cap) * atto(prices.completion) +
+    (searches ? atto(searchPrice(version)) : 0n);
+  return sum / 1_000_000n + 1n;
+}
+
+const DAY = 86_400_000;
+
+/** By names and calendars, not by division. */
+export function startOf(period: Period, time: number): number {
+  if (period === "total") return 0;
+  const date = new Date(time);
+  date.setUTCHours(0, 0, 0, 0);
+  if (period === "week") { while (date.getUTCDay() !== 1) date.setTime(date.getTime() - DAY); }
+  if (period === "month") date.setUTCDate(1);
+  return date.getTime();
+}
+
+export interface Key {
+  name: string;
+  id: string;
+  model: string;
+  account: string;
+  team: string | null;
+  limit: Limit | null;
+  session: { amount: bigint; requestsPerMinute: number | null } | null;
+  tag: Limit | null;
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  /** The last has no end. */
+  secrets: { secret: string; until: number }[];
+  revoked: boolean;
+}
+
+export interface Call {
+  nonce: string;
+  key: Key;
+  account: string;
+  team: string | null;
+  session: string | null;
+  customer: string | null;
+  model: string;
+  version: number;
+  /** The prices changed while it came: these may count as well. */
+  orVersion?: number;
+  created: number;
+  /** What it was let in for at most. */
+  most: bigint;
+  /** Null: it runs. */
+  cost: bigint | null;
+  tokens: number;
+  /** What it costs at least once it ends well. */
+  least: bigint;
+}
+
+export interface Budget {
+  name: string;
+  limit: Limit;
+  has(call: Call): boolean;
+}
+
+/** Of a call of this key with these labels. */
+export function budgetsOf(
+  key: Key,
+  labels: { session: string | null; customer: string | null },
+  state: { teams: Map<string, Limit | null>; credits: Map<string, bigint> },
+): Budget[] {
+  const budgets: Budget[] = [];
+  if (key.limit !== null) {
+    budgets.push({ name: `key ${key.name}`, limit: key.limit, has: (call) => call.key === key });
+  }
+  const team = key.team;
+  const ofTeam = team === null ? null : state.teams.get(team) ?? null;
+  if (ofTeam !== null) {
+    budgets.push({ name: `team ${team}`, limit: ofTeam, has: (call) => call.team === team });
+  }
+  const { session, customer } = labels;
+  if (session !== null && key.session !== null) {
+    budgets.push({
+      name: `session ${session} of ${key.name}`,
+      limit: { amount: key.session.amount, period: "total" },
+      has: (call) => call.key === key && call.session === session,
+    });
+  }
+  if (customer !== null && key.tag !== null) {
+    budgets.push({
+      name: `customer ${customer} of ${key.name}`,
+      limit: key.tag,
+      has: (call) => call.key === key && call.customer === customer,
+    });
+  }
+  const credits = state.credits.get(key.account);
+  if (credits !== undefined) {
+    const { account } = key;
+    budgets.push({
+      name: `account ${account}`,
+      limit: { amount: credits, period: "total" },
+      has: (call) => call.account === account,
+    });
+  }
+  return budgets;
+}
+
+/** What of a budget is spent by calls that have ended, and what those that run may take, at least and at most. */
+export function stateOf({ limit, has }: Budget, calls: readonly Call[], now: number) {
+  const starts = startOf(limit.period, now);
+  let [spent, least, most] = [0n, 0n, 0n];
+  for (const call of calls) {
+    if (!has(call) || startOf(limit.period, call.created) !== starts) continue;
+    if (call.cost !== null) spent += call.cost;
+    else {
+      least += call.least;
+      most += call.most;
+    }
+  }
+  return { spent, least, most };
+}
