@@ -1,6 +1,6 @@
 /** What the gateway says of money, held against the model. */
 import { assert, assertEquals } from "@std/assert";
-import { eventually, pause } from "../../support/time.ts";
+import { eventually } from "../../support/time.ts";
 import type { Driver } from "./driver.ts";
 import { type Call, costOf, dollars, type Key, type Limit, pico, pricesOf, startOf } from "./model.ts";
 
@@ -36,7 +36,6 @@ export class Checks {
 
   /** Records of calls whose callers have left come by themselves. */
   async recorded(call: Call): Promise<void> {
-    if (this.#driver.world.failed.has(call.nonce)) return await pause(300);
     await eventually(async () => (await this.#recordsOf(`tag=n%3D${call.nonce}`)).length > 0, {
       within: 20_000,
       what: `a record of ${call.nonce}`,
@@ -201,7 +200,6 @@ export class Checks {
   /** Each share of a limit is told once, and again only where the limit was changed. */
   async events(): Promise<void> {
     const { world, keys, teams } = this.#driver;
-    await pause(3000);
     const seen = new Map<string, number>();
     for (const { data } of world.told.values()) {
       const { scope, key, team, account, session, value, percent, limit, period } = data as Loose;
@@ -233,10 +231,9 @@ export class Checks {
         .reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
       const reached = [100, 80, 50].find((percent) => spent * 100n >= limit.amount * BigInt(percent));
       if (reached === undefined) continue;
-      assert(
-        told(scope, name, limit)(reached),
-        `${scope} ${name}: ${dollars(spent)} of ${dollars(limit.amount)} was not told`,
-      );
+      await eventually(() => told(scope, name, limit)(reached), {
+        what: `${scope} ${name} is told of ${dollars(spent)} of ${dollars(limit.amount)}`,
+      });
     }
   }
 }

@@ -17,7 +17,7 @@ import {
   startOf,
   stateOf,
 } from "./model.ts";
-import { Node } from "./node.ts";
+import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -27,15 +27,6 @@ const DAY = 86_400_000;
 const MOST_OUTPUT = 600;
 /** Another node knows of a change by then. */
 const HEARD_MS = 1300;
-
-export interface Place {
-  name: string;
-  /** Configuration of the store, of each node. */
-  stores: Record<string, unknown>[];
-  workers: boolean;
-  /** Minutes of rates go by the clock of the database. */
-  rateClock: "node" | "database";
-}
 
 interface Running {
   call: Call;
@@ -197,7 +188,7 @@ export class Driver {
   }
 
   async finish(): Promise<void> {
-    while (this.running.size > 0) await this.#release();
+    await this.#releaseAll();
     await this.checks.all();
     await this.checks.events();
     for (const node of this.nodes.splice(0)) await node.stop();
@@ -212,7 +203,7 @@ export class Driver {
 
   async #moveClock(): Promise<void> {
     const far = this.chance(0.5);
-    if (far) { while (this.running.size > 0) await this.#release(); }
+    if (far) await this.#releaseAll();
     const now = this.now;
     const nextDay = startOf("day", now + DAY);
     const by = far
@@ -249,6 +240,12 @@ export class Driver {
     return this.#urls.get(nonce) === url;
   }
   readonly #urls = new Map<string, string>();
+
+  async #releaseAll(): Promise<void> {
+    while (this.running.size > 0) {
+      await this.#release();
+    }
+  }
 
   async #release(): Promise<void> {
     const all = [...this.running.keys()];
@@ -322,7 +319,7 @@ export class Driver {
       this.#letIn(call);
       this.count(got === null ? "held" : "calls");
       if (got === null) {
-        const left = !repeatable && this.chance(0.25);
+        const left = !repeatable && order.fails < 0 && this.chance(0.25);
         if (left) abort.abort();
         this.running.set(order.nonce, { call, answer, left });
         return;

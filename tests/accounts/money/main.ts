@@ -3,7 +3,8 @@
  * `deno run -A --no-check tests/accounts/money/main.ts sqlite|workers|postgres [SEED] [STEPS]`.
  */
 import { makeCluster } from "../../support/cluster.ts";
-import { Driver, type Place } from "./driver.ts";
+import { Driver } from "./driver.ts";
+import type { Place } from "./node.ts";
 
 const [kind = "sqlite", seed = "1", steps = "300"] = Deno.args;
 const folder = await Deno.makeTempDir({ prefix: "sluice-money-" });

@@ -2,6 +2,16 @@
 const CHILD = new URL("./child.ts", import.meta.url).pathname;
 const ROOT = new URL("../../../deno.json", import.meta.url).pathname;
 
+/** What nodes stand on. */
+export interface Place {
+  name: string;
+  /** Configuration of the store, of each node. */
+  stores: Record<string, unknown>[];
+  workers: boolean;
+  /** Minutes of rates go by the clock of the database. */
+  rateClock: "node" | "database";
+}
+
 export interface NodeOptions {
   config: unknown;
   place: string;
