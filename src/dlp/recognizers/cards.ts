@@ -1,7 +1,5 @@
 /** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
 
-import { asciiBytes } from "../ascii.ts";
-import { DIGIT } from "./character_class.ts";
 import { luhn, repeated } from "./checksums.ts";
 import { pairAt, pairTable } from "./letter_pairs.ts";
 import type { Recognizer } from "./recognizer.ts";
@@ -34,8 +32,8 @@ const CARD_WORDS = words(
 
 const CVV_NAME =
   "(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)" +
-  "|(?:karten)?prüf(?:ziffer|nummer)|sicherheitscode|beveiligingscode|cryptogramme|(?:codice di )?sicurezza|code de sécurité|código de (?:seguridad|segurança)" +
-  "|kod bezpieczeństwa|güvenlik kodu|код безопасности|安全[码碼]|セキュリティ ?コ[ー-]ド|보안 ?코드)(?![\\p{Script=Latin}\\d])";
+  "|sicherheitscode|cryptogramme|sicurezza|(?<=código de )(?:seguridad|segurança)" +
+  "|(?<=gü)venlik kodu)(?![\\p{Script=Latin}\\d])";
 const IS = "(?:is|ist|lautet|est|es|è|é|jest|to|это|は|은|는|是)";
 const CVV = new RegExp(
   `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|code)?\\s*(?:->|=>|[:：=#|—–-])?\\s*["'“]?` +
@@ -54,22 +52,19 @@ const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[
 
 /** The last two characters of one of these names, and the first two of those that may stand alone. */
 const ENDS = pairTable("vv vc sc vn de v2 c2");
-const BEGINNINGS = pairTable("cv cs ca cr se ve");
+const BEGINNINGS = pairTable("cv cs ca cr se si ve");
 /** How one of these names may begin: most runs that begin with the same two characters do not. */
-const MAY_BE_NAME = /cv[vcn]|csc|card|crypto|secu|veri|sicu|sich|beve/iy;
+const MAY_BE_NAME = /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik/iy;
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   const inner = ENDS[pairAt(text, end - 2)] === 1 ? CVV_AT_END.exec(text.slice(start, end)) : null;
   if (inner === null) {
-    if (BEGINNINGS[pairAt(text, start)] === 1) scanName(view, start);
+    if (BEGINNINGS[pairAt(text, start)] === 0) return;
+    MAY_BE_NAME.lastIndex = start;
+    if (MAY_BE_NAME.test(text)) codeNamedAt(view, start);
   } else codeNamedAt(view, start + inner.index);
-}
-
-function scanName(view: ScannedView, start: number): void {
-  MAY_BE_NAME.lastIndex = start;
-  if (MAY_BE_NAME.test(view.text)) codeNamedAt(view, start);
 }
 
 function codeNamedAt(view: ScannedView, start: number): void {
@@ -85,15 +80,6 @@ function codeNamedAt(view: ScannedView, start: number): void {
   if (!behind) return;
   const at = text.lastIndexOf(behind[1], start);
   report(view, "CVV", at, at + behind[1].length, 0.8);
-}
-
-/** Names with letters that are in no run. */
-const FOREIGN =
-  /(?:karten)?prüf(?:ziffer|nummer)|code de sécurité|código de segur|kod bezpie|güvenlik kodu|код безопасности|安全[码碼]|セキュリティ ?コ[ー-]ド|보안 ?코드/gi;
-
-function scanForeignCvv(view: ScannedView): void {
-  if (asciiBytes(view.text) !== null) return;
-  for (const { index } of view.text.matchAll(FOREIGN)) codeNamedAt(view, index);
 }
 
 export const CARDS: readonly Recognizer[] = [
@@ -134,9 +120,6 @@ export const CARDS: readonly Recognizer[] = [
     aliases: ["CREDIT_DEBIT_CVV"],
     triggers: [
       { on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv },
-      // "sicurezza", "sicherheitscode", "beveiligingscode"
-      { on: "run", lengths: [9, 15, 16], lacks: DIGIT, begins: "sb", scan: scanName },
-      { on: "view", scan: scanForeignCvv },
     ],
     samples: {
       found: [
@@ -147,10 +130,12 @@ export const CARDS: readonly Recognizer[] = [
         "What's the CVV on the back?\nUser: sure, «737»",
         "«737» is my card's CVV.",
         "12/27, «0417» (CVV)",
-        "Kartenprüfnummer: «737»",
+        "Sicherheitscode: «737»",
         "Il codice di sicurezza è «737»",
         "código de seguridad: «123»",
-        "安全码是«737»",
+        "código de segurança: «123»",
+        "Cryptogramme : «123»",
+        "Güvenlik kodu: «123»",
       ],
       clean: [
         "cvv: 12345",
