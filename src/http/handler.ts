@@ -8,7 +8,7 @@ import { dispatch } from "./dispatch.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import type { EndpointTable } from "./endpoint_table.ts";
 import { failureResponse } from "./envelope.ts";
-import { generationId } from "./ids.ts";
+import { generationId } from "../exchange/request_ids.ts";
 import { loggable, pathOf } from "./path.ts";
 import { surfaceOfUnknown } from "./surfaces.ts";
 

@@ -17,7 +17,7 @@ import { AUTO } from "../models/catalog.ts";
 import type { Deadline } from "../timing/ticker.ts";
 import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
-import { generationId } from "./ids.ts";
+import { generationId } from "../exchange/request_ids.ts";
 import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
 import { parseBody } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";

@@ -1,6 +1,7 @@
 /** Answers as HTTP/1.1 writes them. */
 import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
 import { Buffer } from "node:buffer";
+import { generationId } from "../exchange/request_ids.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { sharedChunk } from "./shared_bytes.ts";
 import { headBytes, putBytes } from "./text_bytes.ts";
@@ -87,8 +88,10 @@ export function refusalBytes(status: StatusCode, message: string, more: string):
   // As the same status has it in the envelopes of the endpoints.
   const type = status === 408 || status >= 500 ? "api_error" : "invalid_request_error";
   const body = JSON.stringify({ error: { ...error, type, param: null } });
+  const id = generationId(Date.now());
   return headBytes(
     `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
+      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n` +
       `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

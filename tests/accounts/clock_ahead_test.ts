@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { AccountsOptions } from "../../src/accounts/mod.ts";
 import { payloadLog } from "../../src/assembly/payload_log.ts";
-import { generationId } from "../../src/http/ids.ts";
+import { generationId } from "../../src/exchange/request_ids.ts";
 import { PAYLOADS } from "../../src/payloads/config.ts";
 import { openStore, type Store } from "../../src/store/mod.ts";
 import { onCluster } from "../support/cluster.ts";

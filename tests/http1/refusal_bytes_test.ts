@@ -1,5 +1,5 @@
 /** Refusals of what could not be read as a request of an endpoint. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FAILURES } from "../../src/exchange/failure.ts";
 import { refusalBytes } from "../../src/http1/response_bytes.ts";
 
@@ -13,4 +13,14 @@ Deno.test("refusalBytes() gives the type that failures of endpoints with the sam
     ).map(([, { kind }]) => kind);
     assertEquals([...new Set(kinds)], [error.type], `${status}`);
   }
+});
+
+Deno.test("each refusal has an id of its own, as every answer has one", () => {
+  const ids = Array.from({ length: 3 }, () => {
+    const text = new TextDecoder().decode(refusalBytes(400, "it is not one", ""));
+    const [, id] = /\r\nx-request-id: (gen_[0-9a-f]{32})\r\n/.exec(text)!;
+    assertStringIncludes(text, `\r\nrequest-id: ${id}\r\n`);
+    return id;
+  });
+  assertEquals(new Set(ids).size, 3);
 });

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { payloadLog } from "../../src/assembly/payload_log.ts";
 import { PAYLOADS } from "../../src/payloads/config.ts";
 import { nodeName } from "../../src/payloads/mod.ts";
-import { generationId } from "../../src/http/ids.ts";
+import { generationId } from "../../src/exchange/request_ids.ts";
 import { SECRET } from "../support/gateway.ts";
 import { onBothEngines } from "../support/cluster.ts";
 import { S3_KEYS } from "./s3_server.ts";

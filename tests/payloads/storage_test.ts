@@ -8,7 +8,7 @@ import {
   type PayloadsOptions,
 } from "../../src/payloads/mod.ts";
 import { sizeUpTo } from "../../src/exchange/json_pieces.ts";
-import { generationId } from "../../src/http/ids.ts";
+import { generationId } from "../../src/exchange/request_ids.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 import { S3_KEYS, s3Server } from "./s3_server.ts";
 import { bytesUnder, filesUnder } from "./support.ts";

@@ -1,4 +1,4 @@
-/** Ids of generations. */
+/** Ids of requests. One that makes a generation has the same id as that. */
 import { Buffer } from "node:buffer";
 
 const HEX_DIGITS = 20;
