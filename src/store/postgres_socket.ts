@@ -31,17 +31,24 @@ interface Address {
   path?: string | false;
 }
 
+interface Named {
+  host: string;
+  port: number;
+}
+
 /** Asks a server whether it speaks TLS: length 8, request code 80877103. */
 const SSL_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 83;
 
 /** Connects, in time or not at all. */
-export async function openSocket(address: Address, options: SocketOptions): Promise<Socket> {
+export async function openSocket(address: Address, options: SocketOptions): Promise<Socket & Named> {
   const plain = address.path ? connectTcp(address.path) : connectTcp(address.port[0], address.host[0]);
   const timer = setTimeout(() => plain.destroy(coded("CONNECT_TIMEOUT")), options.timeoutMs);
   try {
     await once(plain, "connect");
-    return prepared(await secured(plain, address, options.sslMode), options);
+    const socket = prepared(await secured(plain, address, options.sslMode), options);
+    // The driver names them where it gives up.
+    return Object.assign(socket, { host: address.host[0], port: address.port[0] });
   } catch (error) {
     plain.destroy();
     throw error;

@@ -3,6 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreUnfit } from "../../src/store/engine.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
+import { openSocket } from "../../src/store/postgres_socket.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { type Cluster, makeCluster, postgresHere } from "../support/cluster.ts";
 import { openPooler } from "../support/pooler.ts";
@@ -47,6 +48,21 @@ test("openPostgres() bounds each session where a pooler takes no settings with i
   } finally {
     await engine.close();
     await pooler.close();
+  }
+});
+
+Deno.test("openSocket() gives a socket that errors of the driver can name", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const address = { host: ["127.0.0.1"], port: [port] };
+  const socket = await openSocket(address, { sslMode: null, timeoutMs: 60_000, opening: "", onClosed() {} });
+  const there = await listener.accept();
+  try {
+    assertEquals([socket.host, socket.port], ["127.0.0.1", port]);
+  } finally {
+    socket.destroy();
+    there.close();
+    listener.close();
   }
 });
 
