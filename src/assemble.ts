@@ -116,7 +116,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     now: options.now,
     ended: accounts.endedSessions,
   });
-  const seal = await openSealer(config, { store, ready: () => accounts.storeUp(), log: options.log });
+  const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
   const documents = openDocuments();
   let model: { path: string; opened: EntityModel } | null = null;

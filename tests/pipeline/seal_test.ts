@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import type { Proof } from "../../src/exchange/proof.ts";
-import { openSealer } from "../../src/assembly/open_sealer.ts";
 import { lateSealer, sealer } from "../../src/pipeline/seal.ts";
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
@@ -62,18 +61,4 @@ Deno.test("sealer() unseals nothing that was changed, cut, lengthened or sealed 
   ) {
     assertEquals(unseal(text), null, text);
   }
-});
-
-Deno.test("openSealer() asks no store that is not ready: a new database that is slow has no tables yet", async () => {
-  const logged: string[] = [];
-  const shared = () => Promise.reject(new Error('relation "meta" does not exist'));
-  const sealer = await openSealer({ store: { pepper: null } }, {
-    store: { shared },
-    ready: () => false,
-    log: (line) => logged.push(line),
-  });
-  const own = sealer.of("a");
-  assertEquals(own.unseal(own.seal(PROOF)), PROOF);
-  assertEquals(logged.length, 1);
-  sealer.close();
 });
