@@ -8,6 +8,7 @@ import {
   SCHEMA_VERSION,
   SchemaTooNew,
   type Store,
+  StoreUnavailable,
 } from "../../src/store/mod.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
@@ -264,10 +265,16 @@ onBothEngines((ground) => {
   });
 
   test("shared() gives every process what the first one made", async (store, another) => {
+    const other = another();
+    await other.prepare();
     const made = await Promise.all(
-      [store, another()].map((s, i) => s.shared("pepper", () => `made by ${i}`)),
+      [store, other].map((s, i) => s.shared("pepper", () => `made by ${i}`)),
     );
     assertEquals(made[0], made[1]);
+  });
+
+  test("shared() asks for nothing before the tables are known to be there", async (_store, another) => {
+    await assertRejects(() => another().shared("pepper", () => "made"), StoreUnavailable);
   });
 });
 
