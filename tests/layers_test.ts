@@ -27,7 +27,7 @@ const RANKS: Record<string, number> = {
   formats: 2,
   store: 2,
   outgoing: 2,
-  http1: 1,
+  transport: 1,
   documents: 1,
   exchange: 0,
   schema: 0,

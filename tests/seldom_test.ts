@@ -11,7 +11,7 @@ const OTHERS = [
   /^(?:seldom|assembly\/siblings)\.ts$/,
   /^config\/describe\.ts$/,
   /^workers\.ts$/,
-  /^http1\/(?:host_server|tls_listener|http2_server)\.ts$/,
+  /^transport\/(?:host_server|tls_listener|http2_server)\.ts$/,
   /^store\/(?:postgres_driver|migrations\/(?:steps|v\d+))\.ts$/,
   /^models\/(?:changes|summary)\.ts$/,
   /^models\/facts\/table\.json$/,

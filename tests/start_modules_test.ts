@@ -22,7 +22,7 @@ const LATER = [
   /^manual\//,
   /^commands\/(?!parse)/,
   /^http\/(?:responses_socket|socket_events)\.ts$/,
-  /^http1\/(?:websocket|websocket_frames|upgrade|host_server|host_socket)\.ts$/,
+  /^transport\/(?:websocket|websocket_frames|upgrade|host_server|host_socket)\.ts$/,
   /^workers\.ts$/,
   /^store\/migrations\/(?!mod|version)/,
 ];

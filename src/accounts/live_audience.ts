@@ -1,5 +1,5 @@
 /** Watchers that want the same: what they are told is chosen and encoded once. */
-import { shareBytes } from "../http1/shared_bytes.ts";
+import { shareBytes } from "../transport/shared_bytes.ts";
 import { encode, frame, type Lost, type Said } from "./live_events.ts";
 
 export interface Watcher {

@@ -2,7 +2,7 @@
 import type { AccountsService, GenerationView } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
-import type { Server } from "../http1/server.ts";
+import type { Server } from "../transport/server.ts";
 import type { Model } from "../models/catalog.ts";
 import type { AllMetrics } from "./all_metrics.ts";
 import type { Clock } from "../timing/clock.ts";

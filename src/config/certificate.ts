@@ -1,6 +1,6 @@
 /** The certificate that `server.tls` names, read and tried. */
-import { tryCertificate } from "../http1/try_certificate.ts";
 import type { Report } from "../schema/mistakes.ts";
+import { tryCertificate } from "../transport/try_certificate.ts";
 
 export interface CertificateFiles {
   cert: string;

@@ -4,7 +4,7 @@
  * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
  */
 import { Failure } from "../exchange/failure.ts";
-import { strictUtf8 } from "../http1/strict_utf8.ts";
+import { strictUtf8 } from "../transport/strict_utf8.ts";
 import { setImmediate } from "node:timers";
 import { invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";

@@ -3,7 +3,7 @@
  *
  * The surface is known from the path alone, so that even a request nobody could read gets the shape its client expects.
  */
-import { PlainResponse } from "../http1/plain_response.ts";
+import { PlainResponse } from "../transport/plain_response.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { RateState } from "../accounts/mod.ts";
 import { rateHeaders } from "./rate_headers.ts";

@@ -4,7 +4,7 @@
  * Behind an event of a stream comes what ends the body; a connection that breaks there has brought all of the answer, and a
  * client takes it for broken all the same. With its length given, the body ends with the byte that ends the event.
  */
-import { PlainResponse } from "../http1/plain_response.ts";
+import { PlainResponse } from "../transport/plain_response.ts";
 
 /** Begins a comment: nothing was there yet when the stream had to begin. */
 const COLON = 58;

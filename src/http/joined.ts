@@ -3,7 +3,6 @@ import type { Key } from "../accounts/mod.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { CALLER_FORMATS } from "../formats/caller_formats.ts";
-import { PlainResponse } from "../http1/plain_response.ts";
 import {
   type Follower,
   type Found,
@@ -12,6 +11,7 @@ import {
   type Resumption,
   WINDOW,
 } from "../resume/mod.ts";
+import { PlainResponse } from "../transport/plain_response.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { followedBody } from "./followed_body.ts";
 import { OVERLOADED } from "./gate.ts";

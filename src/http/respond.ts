@@ -5,10 +5,10 @@
  * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
  * A caller who leaves does not end the run: it is read to its end, because it is paid for; but not without end.
  */
-import { HeldBody } from "../http1/held_body.ts";
-import { PlainResponse } from "../http1/plain_response.ts";
-import { type BodySink, PulledBody } from "../http1/pulled_body.ts";
-import { JoinedBytes } from "../http1/text_bytes.ts";
+import { HeldBody } from "../transport/held_body.ts";
+import { PlainResponse } from "../transport/plain_response.ts";
+import { type BodySink, PulledBody } from "../transport/pulled_body.ts";
+import { JoinedBytes } from "../transport/text_bytes.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";

@@ -8,11 +8,11 @@
 import { Failure } from "../exchange/failure.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import { IncomingHeaders } from "../http1/incoming.ts";
-import { WebSocketUpgrade } from "../http1/upgrade.ts";
-import { asksForWebSocket } from "../http1/upgrade_request.ts";
-import type { CallerSocket, SocketUser } from "../http1/websocket.ts";
-import { CLOSE } from "../http1/websocket_frames.ts";
+import { IncomingHeaders } from "../transport/incoming.ts";
+import { WebSocketUpgrade } from "../transport/upgrade.ts";
+import { asksForWebSocket } from "../transport/upgrade_request.ts";
+import type { CallerSocket, SocketUser } from "../transport/websocket.ts";
+import { CLOSE } from "../transport/websocket_frames.ts";
 import { AUTO } from "../models/catalog.ts";
 import type { Deadline } from "../timing/ticker.ts";
 import { authenticate } from "./credentials.ts";

@@ -7,7 +7,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject } from "../exchange/json.ts";
 import { labelsOf } from "../pipeline/labels.ts";
-import { PlainResponse } from "../http1/plain_response.ts";
+import { PlainResponse } from "../transport/plain_response.ts";
 import { cutShort, type LiveStream, notKept, type Resumption } from "../resume/mod.ts";
 import { StoreUnavailable } from "../store/mod.ts";
 import { canonicalDigest } from "./canonical_json.ts";

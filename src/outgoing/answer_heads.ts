@@ -4,8 +4,8 @@
  * at a time, because streams have another head than whole answers.
  */
 import { Buffer } from "node:buffer";
-import { BodyFraming } from "../http1/body_framing.ts";
-import { headEnd, headText, valueIn } from "../http1/head.ts";
+import { BodyFraming } from "../transport/body_framing.ts";
+import { headEnd, headText, valueIn } from "../transport/head.ts";
 import { type Head, parseHead } from "./http1_wire.ts";
 
 /** Where so many heads in a row were each another, no more of them are learnt. */

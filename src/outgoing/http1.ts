@@ -12,9 +12,9 @@ import {
   GAVE_UP_WAITING,
   type Pool,
 } from "./http1_connection.ts";
-import { type BodyFraming, WireError } from "../http1/body_framing.ts";
+import { type BodyFraming, WireError } from "../transport/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
-import { MAX_HEAD_BYTES } from "../http1/head.ts";
+import { MAX_HEAD_BYTES } from "../transport/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";

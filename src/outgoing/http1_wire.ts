@@ -1,8 +1,8 @@
 /** HTTP/1.1 as a client writes and reads it: a request's bytes, and the head of an answer. */
 import { Buffer } from "node:buffer";
-import { BodyFraming, WireError } from "../http1/body_framing.ts";
-import { hasWord, headLines } from "../http1/head.ts";
-import { headAndText, headBytes } from "../http1/text_bytes.ts";
+import { BodyFraming, WireError } from "../transport/body_framing.ts";
+import { hasWord, headLines } from "../transport/head.ts";
+import { headAndText, headBytes } from "../transport/text_bytes.ts";
 
 export interface Head {
   status: number;

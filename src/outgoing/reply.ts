@@ -2,7 +2,7 @@
 import { countOf } from "../exchange/printable.ts";
 import { Failure } from "../exchange/failure.ts";
 import { because } from "./why_unreachable.ts";
-import { WireError } from "../http1/body_framing.ts";
+import { WireError } from "../transport/body_framing.ts";
 
 export interface Exchange {
   /** Absent: POST. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
-import { IncomingHeaders } from "../../src/http1/incoming.ts";
+import { IncomingHeaders } from "../../src/transport/incoming.ts";
 import { testGateway } from "../support/gateway.ts";
 
 /** A request as it comes over a connection; a Request of the web has no host header. */

@@ -2,8 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { assemble } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
-import { serveByHost } from "../../src/http1/host_server.ts";
-import { serveTls } from "../../src/http1/server.ts";
+import { serveByHost } from "../../src/transport/host_server.ts";
+import { serveTls } from "../../src/transport/server.ts";
 import { searchStage } from "../clients/search_stage.ts";
 import { chatChunk } from "../support/answers.ts";
 import { hosted } from "../support/deploy_shape.ts";

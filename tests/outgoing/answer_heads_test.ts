@@ -2,8 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { WireError } from "../../src/http1/body_framing.ts";
-import { headEnd, headText } from "../../src/http1/head.ts";
+import { WireError } from "../../src/transport/body_framing.ts";
+import { headEnd, headText } from "../../src/transport/head.ts";
 import { AnswerHeads } from "../../src/outgoing/answer_heads.ts";
 import { type Head, parseHead } from "../../src/outgoing/http1_wire.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { WireError } from "../../src/http1/body_framing.ts";
-import { headEnd } from "../../src/http1/head.ts";
-import { requestHead } from "../../src/http1/request_head.ts";
 import { parseHead, requestBytes } from "../../src/outgoing/http1_wire.ts";
+import { WireError } from "../../src/transport/body_framing.ts";
+import { headEnd } from "../../src/transport/head.ts";
+import { requestHead } from "../../src/transport/request_head.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const text = (found: Uint8Array) => String.fromCharCode(...found);

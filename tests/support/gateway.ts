@@ -3,7 +3,7 @@ import { assemble } from "../../src/assemble.ts";
 import type { Gateway, GatewayOptions } from "../../src/assembly/gateway.ts";
 import { loadValue } from "../../src/config/load.ts";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
-import { openServer } from "../../src/http1/server.ts";
+import { openServer } from "../../src/transport/server.ts";
 import { deployStore } from "./deploy_shape.ts";
 import { PATIENCE_MS, steadyClock } from "./time.ts";
 

@@ -2,7 +2,7 @@
  * A POST over a connection of its own, HTTP/1.1. Deno traces each `fetch`, those of an exporter too: its spans would make
  * others for ever.
  */
-import { headBytes } from "../../http1/text_bytes.ts";
+import { headBytes } from "../../transport/text_bytes.ts";
 import type { Certificates, Sent, Told } from "./request.ts";
 
 /** The head of an answer, with all interim ones before it. */

@@ -11,7 +11,7 @@ import { compactedOf, keptMessages, summaryRequest } from "../../../src/formats/
 import { withSummaries } from "../../../src/formats/responses/summaries.ts";
 import { canonicalDigest } from "../../../src/http/canonical_json.ts";
 import { isWithin, networkOf } from "../../../src/exchange/networks.ts";
-import { FrameReader, textFrame } from "../../../src/http1/websocket_frames.ts";
+import { FrameReader, textFrame } from "../../../src/transport/websocket_frames.ts";
 import { tellFindings } from "../../../src/pipeline/audit_dlp.ts";
 import { labelsOf } from "../../../src/pipeline/labels.ts";
 import { portionsOf } from "../../../src/pipeline/portions.ts";

@@ -2,10 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import { Buffer } from "node:buffer";
-import { serveTls, type TlsServer } from "../../src/http1/server.ts";
-import { HeldBody } from "../../src/http1/held_body.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
-import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import { serveTls, type TlsServer } from "../../src/transport/server.ts";
+import { HeldBody } from "../../src/transport/held_body.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
+import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { joined } from "../support/event_stream.ts";
 import { eventually, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { BodyFraming, WireError } from "../../src/http1/body_framing.ts";
+import { BodyFraming, WireError } from "../../src/transport/body_framing.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const text = (found: Uint8Array) => String.fromCharCode(...found);

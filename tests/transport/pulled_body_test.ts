@@ -1,7 +1,7 @@
 /** Bodies that are made as they are read, by themselves and as the streams that they stand for. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { turns } from "../support/time.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);

@@ -1,9 +1,9 @@
 /** How long connections may take, and how many there may be. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { LARGE_BYTES } from "../../src/http1/held_answers.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
-import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
-import { WebSocketUpgrade } from "../../src/http1/upgrade.ts";
+import { LARGE_BYTES } from "../../src/transport/held_answers.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
+import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
+import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 import { Caller, CLOSE, echo, get, listening, once } from "./caller.ts";
 
@@ -247,7 +247,7 @@ Deno.test("serve() gives the place of a caller back that leaves right behind its
 });
 
 Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest, unless it is told a bound", async () => {
-  const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
+  const module = new URL("../../src/transport/connection_bound.ts", import.meta.url);
   const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
     for (const configured of [null, 40]) {
       const bound = connectionBound(configured, 1, () => {});
@@ -268,7 +268,7 @@ Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest
 });
 
 Deno.test("connectionBound() knows whether callers and calls may take all files", async () => {
-  const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
+  const module = new URL("../../src/transport/connection_bound.ts", import.meta.url);
   const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
     const bound = connectionBound(null, 1, () => {});
     await bound.find();

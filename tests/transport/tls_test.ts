@@ -1,9 +1,9 @@
 /** Callers behind TLS, served without a proxy. */
 import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects } from "@std/assert";
-import { type Incoming, serveTls, type TlsServer } from "../../src/http1/server.ts";
-import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import { type Incoming, serveTls, type TlsServer } from "../../src/transport/server.ts";
+import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 import { CA, OTHER, TLS } from "../support/tls.ts";
 

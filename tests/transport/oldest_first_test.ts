@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { OldestFirst, Place } from "../../src/http1/oldest_first.ts";
+import { OldestFirst, Place } from "../../src/transport/oldest_first.ts";
 
 Deno.test("OldestFirst keeps the order in which members came, as a Set does that forgets before it adds", () => {
   const step = fc.tuple(fc.constantFrom("join", "leave"), fc.nat(4));

@@ -1,8 +1,8 @@
 /** A WebSocket over a wire that the test holds in its hand. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { MESSAGE_OVERHEAD, WebSocketConnection, type WireReader } from "../../src/http1/websocket.ts";
 import { Rounds, Visited } from "../../src/timing/rounds.ts";
+import { MESSAGE_OVERHEAD, WebSocketConnection, type WireReader } from "../../src/transport/websocket.ts";
 import { eventually, turns } from "../support/time.ts";
 
 const TEXT = 1;

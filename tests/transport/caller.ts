@@ -1,5 +1,5 @@
 /** A server that says what it was asked, and a caller that sends it bytes. */
-import { serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
+import { serve, type ServeOptions, type Server } from "../../src/transport/server.ts";
 
 export const encoder = new TextEncoder();
 

@@ -1,7 +1,7 @@
 /** Pieces that many streamed answers share. */
 import { assert, assertEquals } from "@std/assert";
-import { chunk } from "../../src/http1/response_bytes.ts";
-import { shareBytes } from "../../src/http1/shared_bytes.ts";
+import { chunk } from "../../src/transport/response_bytes.ts";
+import { shareBytes } from "../../src/transport/shared_bytes.ts";
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 

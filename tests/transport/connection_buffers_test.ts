@@ -1,10 +1,10 @@
 /** How much memory a connection waits with: there may be thousands whose streams go on for long. */
 import { assert, assertEquals } from "@std/assert";
-import { HeldAnswers } from "../../src/http1/held_answers.ts";
-import type { Host } from "../../src/http1/host.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
-import { PulledBody } from "../../src/http1/pulled_body.ts";
-import { ServerConnection } from "../../src/http1/server_connection.ts";
+import { HeldAnswers } from "../../src/transport/held_answers.ts";
+import type { Host } from "../../src/transport/host.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
+import { PulledBody } from "../../src/transport/pulled_body.ts";
+import { ServerConnection } from "../../src/transport/server_connection.ts";
 import { Caller, CLOSE, encoder, get, listening } from "./caller.ts";
 
 const host = (answer: () => Response): Host => ({

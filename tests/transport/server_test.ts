@@ -1,9 +1,9 @@
 /** The server over real connections: answers, refusals, and what of one connection never reaches another. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { HeldBody } from "../../src/http1/held_body.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { HeldBody } from "../../src/transport/held_body.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { eventually } from "../support/time.ts";
-import type { Incoming } from "../../src/http1/server.ts";
+import type { Incoming } from "../../src/transport/server.ts";
 import { Caller, CLOSE, echo, encoder, get, listening, once } from "./caller.ts";
 
 Deno.test("serve() answers requests one after the other, also those sent ahead and in pieces", async () => {

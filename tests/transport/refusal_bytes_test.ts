@@ -1,7 +1,7 @@
 /** Refusals of what could not be read as a request of an endpoint. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FAILURES } from "../../src/exchange/failure.ts";
-import { refusalBytes } from "../../src/http1/response_bytes.ts";
+import { refusalBytes } from "../../src/transport/response_bytes.ts";
 
 Deno.test("refusalBytes() gives the type that failures of endpoints with the same status have", () => {
   for (const status of [400, 408, 413, 503] as const) {

@@ -5,7 +5,7 @@ import {
   FrameReader,
   PING_FRAME,
   textFrame,
-} from "../../src/http1/websocket_frames.ts";
+} from "../../src/transport/websocket_frames.ts";
 
 /** A frame as a client sends it. */
 function masked(

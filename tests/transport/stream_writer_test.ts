@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
-import { writeStream } from "../../src/http1/stream_writer.ts";
+import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
+import { writeStream } from "../../src/transport/stream_writer.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Http2Watch } from "../../src/http1/http2_watch.ts";
+import { Http2Watch } from "../../src/transport/http2_watch.ts";
 import { joined } from "../support/event_stream.ts";
 
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

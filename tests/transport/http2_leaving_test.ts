@@ -1,10 +1,10 @@
 /** Callers over HTTP/2 who leave before their requests have been read. */
 import { assertEquals } from "@std/assert";
-import type { Host } from "../../src/http1/host.ts";
-import { Http2Connection } from "../../src/http1/http2_connection.ts";
-import type { Conn } from "../../src/http1/listener.ts";
-import { serveTls } from "../../src/http1/server.ts";
-import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import type { Host } from "../../src/transport/host.ts";
+import { Http2Connection } from "../../src/transport/http2_connection.ts";
+import type { Conn } from "../../src/transport/listener.ts";
+import { serveTls } from "../../src/transport/server.ts";
+import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 

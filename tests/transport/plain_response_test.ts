@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { HeldBody } from "../../src/http1/held_body.ts";
-import { PlainResponse } from "../../src/http1/plain_response.ts";
-import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
-import { chunk, headOf, isStream } from "../../src/http1/response_bytes.ts";
-import { headAndText, headBytes } from "../../src/http1/text_bytes.ts";
+import { HeldBody } from "../../src/transport/held_body.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
+import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
+import { chunk, headOf, isStream } from "../../src/transport/response_bytes.ts";
+import { headAndText, headBytes } from "../../src/transport/text_bytes.ts";
 
 const HEADERS = { "content-type": "application/json", "x-a": "1" };
 

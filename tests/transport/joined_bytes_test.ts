@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { headBytes, JoinedBytes } from "../../src/http1/text_bytes.ts";
+import { headBytes, JoinedBytes } from "../../src/transport/text_bytes.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });

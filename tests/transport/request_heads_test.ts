@@ -2,10 +2,10 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { WireError } from "../../src/http1/body_framing.ts";
-import { headEnd, headText } from "../../src/http1/head.ts";
-import { type RequestHead, requestHead } from "../../src/http1/request_head.ts";
-import { RequestHeads } from "../../src/http1/request_heads.ts";
+import { WireError } from "../../src/transport/body_framing.ts";
+import { headEnd, headText } from "../../src/transport/head.ts";
+import { type RequestHead, requestHead } from "../../src/transport/request_head.ts";
+import { RequestHeads } from "../../src/transport/request_heads.ts";
 import { Caller, CLOSE, get, listening } from "./caller.ts";
 
 const head = (length: string, more = "") =>
