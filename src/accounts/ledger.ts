@@ -16,6 +16,7 @@ import {
   priceTable,
   rememberPrices,
   savedByCache,
+  searchVersion,
 } from "./money.ts";
 
 const TEXT_CHARS = 200;
@@ -118,7 +119,9 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     tags: beginning.tags,
     session: beginning.session,
     team: beginning.team,
-    priceVersion: charges === null ? table.version : versionOf(charges, own),
+    priceVersion: charges === null
+      ? table.version
+      : versionOf(charges, own, searches > 0 ? prices.web_search : undefined),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
@@ -133,10 +136,17 @@ function bill(cost: bigint): bigint {
   return cost > MAX_AMOUNT ? MAX_AMOUNT : cost;
 }
 
-/** Of several calls, all prices that count. */
-function versionOf(charges: readonly Charge[], own: readonly Charge[]): string {
-  if (charges.length === 1 && own.length === 0) return clean(charges[0].version);
+/**
+ * Of several calls, all prices that count.
+ * @param search the price of the searches that ran; undefined: none ran, or they cost nothing
+ */
+function versionOf(charges: readonly Charge[], own: readonly Charge[], search: string | undefined): string {
+  if (charges.length === 1 && own.length === 0 && search === undefined) return clean(charges[0].version);
   const versions = new Set([...charges, ...own].map(({ version }) => version));
+  // The price of a search is rarely among a model's.
+  if (search !== undefined && charges.every(({ prices }) => prices.web_search !== search)) {
+    versions.add(searchVersion(search));
+  }
   const told: string[] = [];
   for (const each of versions) {
     const version = clean(each);

@@ -175,6 +175,13 @@ export function rememberPrices({ version, prices }: PriceChoice, model: string):
   versions.set(kept, Object.fromEntries(named));
 }
 
+/** The name of the price of a search, for records whose other prices have none. */
+export function searchVersion(price: string): string {
+  const version = `search ${price}`;
+  if (!versions.has(version)) versions.set(version, { web_search: price });
+  return version;
+}
+
 /** Undefined: a version that another process has given. */
 export function pricesOfVersion(version: string): Readonly<Record<string, string>> | undefined {
   return versions.get(version);

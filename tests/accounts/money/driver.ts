@@ -383,8 +383,9 @@ export class Driver {
       const { call, labels } = planned[i];
       const after = budgetsOf(call.key, labels, this);
       for (const { budget, spent } of budgets) {
-        const limit = after.find(({ name }) => name === budget.name)?.limit ?? budget.limit;
-        if (limit.period !== budget.limit.period) continue;
+        const limit = after.find(({ name }) => name === budget.name)?.limit;
+        // It was taken away, or another one is there now.
+        if (limit === undefined || limit.period !== budget.limit.period) continue;
         const most = [spent, limit.amount, budget.limit.amount].reduce((a, b) => a > b ? a : b);
         const is = stateOf(budget, this.calls, now).spent;
         assert(is <= most, `${budget.name}: ${dollars(is)} of ${dollars(most)}, ${dollars(spent)} before`);
