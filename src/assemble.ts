@@ -49,6 +49,7 @@ import type { OpenPayloads } from "./payloads/mod.ts";
 import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
 import { Turns } from "./timing/turns.ts";
+import { pause } from "./timing/waits.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 /** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
@@ -133,7 +134,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     env: options.env ?? (() => undefined),
     readText: Deno.readTextFile,
     now: options.now,
-    sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    sleep: options.sleep ?? pause,
     log: options.log,
   });
   const proxies = options.env && readProxies(options.env);

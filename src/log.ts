@@ -6,6 +6,7 @@
  */
 import type { GenerationView } from "./accounts/mod.ts";
 import { countOf, printable } from "./exchange/printable.ts";
+import { pause } from "./timing/waits.ts";
 
 export type Level = "info" | "warn";
 
@@ -72,9 +73,7 @@ export class Log {
   #add(line: string): void {
     if (this.#text.length > MOST_BYTES) this.#left++;
     else this.#text += line;
-    this.#writing ??= new Promise<void>((resolve) => setTimeout(resolve, GATHER_MS)).then(() =>
-      this.#write()
-    );
+    this.#writing ??= pause(GATHER_MS).then(() => this.#write());
   }
 
   #line(fields: Record<string, unknown>): string {

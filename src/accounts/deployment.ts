@@ -7,6 +7,7 @@
  */
 import { sha256Hex } from "../exchange/hashes.ts";
 import type { Announcement, Store } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 import type { AccountsConfig } from "./configured.ts";
 import { StoreRefused } from "./pepper.ts";
 
@@ -51,7 +52,7 @@ export async function saidAbout(
 
 /** Announces this node. Throws {@link StoreRefused} where a living one contradicts it. */
 export async function join(options: DeploymentOptions, config: AccountsConfig): Promise<void> {
-  const { store, node, pepper, rest = aWhile } = options;
+  const { store, node, pepper, rest = pause } = options;
   const own = saidOf(config, pepper);
   const others = async () =>
     (await store.announcements()).filter((other) =>
@@ -110,8 +111,4 @@ function tell({ keys, accounts }: AccountsConfig, pepper: string): Said {
     keys: Object.fromEntries(keys.map(({ name, secret }) => [name, fingerprint(name, secret)])),
     accounts: Object.fromEntries(accounts.map(({ name, credits }) => [name, credits?.toString() ?? null])),
   };
-}
-
-function aWhile(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,6 +8,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Generation } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Beginning } from "./ledger.ts";
 import { Elsewhere, type OtherProcesses } from "./live_elsewhere.ts";
@@ -234,7 +235,7 @@ export class Live implements CallWatch {
   /** Some watchers at a time, so that calls go on between them. */
   async #hand(watchers: readonly Watcher[], { bytes, holds }: Chunk): Promise<void> {
     for (const [i, { controller, lost }] of watchers.entries()) {
-      if (i > 0 && i % WATCHERS_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (i > 0 && i % WATCHERS_AT_ONCE === 0) await pause(PAUSE_MS);
       // Null: it has left.
       if (controller.desiredSize === null) continue;
       if (controller.desiredSize <= 0) {

@@ -1,6 +1,7 @@
 /** What other processes changed in the store, taken in by revision: keys, teams, credits of accounts, closed breakers. */
 import type { ClosedBreaker, PeopleChanges, Store, StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import { pause } from "../timing/waits.ts";
 import type { Keyring } from "./keyring.ts";
 import type { LeaseTable } from "./lease_table.ts";
 import type { Teams } from "./teams.ts";
@@ -77,7 +78,7 @@ export class StoreChanges {
   async #takeAll(rev: number, from: string): Promise<void> {
     for (let last: string | null = from; last !== null;) {
       // Calls come first.
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
       if (this.#ended) return;
       last = await this.#takeKeys(last);
     }

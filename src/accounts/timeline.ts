@@ -5,6 +5,7 @@
  * it; while that is away the last hour is here.
  */
 import type { Generation, Store } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 import type { Dimension } from "./dimensions.ts";
 import { decodeRollup, encodeRollup, Rollup } from "./rollup.ts";
 
@@ -138,7 +139,7 @@ export class Timeline implements SpanReader {
     }
     for (const row of rows ?? []) {
       // Calls go on in between.
-      if (++decoded % DECODED === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (++decoded % DECODED === 0) await pause(0);
       if (row.node === node && here.has(row.starts)) continue;
       try {
         add(row.starts, decodeRollup(row.data, by));

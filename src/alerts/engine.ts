@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
 import { whyNotTaken } from "../outgoing/ask.ts";
 import { type AlertEvent, type AlertStore, type OpenAlert, StoreUnavailable } from "../store/mod.ts";
-import { rest } from "../timing/rest.ts";
+import { rest } from "../timing/waits.ts";
 import type { AlertRule, SmtpConfig } from "./config.ts";
 import { Judge } from "./judge.ts";
 import { alertMetric, isOfNode, type Numbers } from "./metrics.ts";

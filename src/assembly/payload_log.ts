@@ -7,6 +7,7 @@ import type { PayloadsConfig } from "../payloads/config.ts";
 import { nodeName, type OpenPayloads, openPayloads, type PayloadOutcome } from "../payloads/mod.ts";
 import { PayloadPlaces } from "../payloads/places.ts";
 import type { Store } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 
 export interface PayloadLogOptions {
   env?(name: string): string | undefined;
@@ -27,7 +28,7 @@ export async function payloadLog(config: PayloadsConfig, options: PayloadLogOpti
     readText: Deno.readTextFile,
     now,
     log,
-    sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    sleep: pause,
   };
   let keys: RenewedToken<AwsKeys> | undefined;
   const awsKeys = async (region: string) => {

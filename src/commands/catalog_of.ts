@@ -7,6 +7,7 @@ import type { Model } from "../models/catalog.ts";
 import type { ModelSummary } from "../models/summary.ts";
 import { Credentials } from "../providers/credentials/open_credential.ts";
 import type { Env } from "../providers/presets.ts";
+import { pause } from "../timing/waits.ts";
 
 interface Surroundings {
   env: Env;
@@ -18,7 +19,7 @@ export async function catalogOf(config: Config, { env, log }: Surroundings): Pro
     env,
     readText: Deno.readTextFile,
     now: Date.now,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    sleep: pause,
     log,
   });
   const prefix = filePrefix(config);

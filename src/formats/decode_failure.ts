@@ -84,6 +84,16 @@ export function brokenAnswer(what: string): Failure {
   return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`, { begun: true });
 }
 
+/** A tool's input that came as a value, as the text that calls have. Throws {@link brokenAnswer}. */
+export function inputText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // V8 parses any depth, but recurses when it writes.
+    throw brokenAnswer("a tool's input is nested too deeply");
+  }
+}
+
 /** What concerns the request is told in the provider's words; what concerns the service, in ours. */
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
   const said = `${c.codes} ${c.message}`.toLowerCase();

@@ -5,6 +5,7 @@
  * of signs in time that grows with the square of its length, so a longer run than any word is cut; and it looks for names
  * of control tokens, which in a caller's text are just text.
  */
+import { pause } from "../timing/waits.ts";
 
 export type CountTokens = (text: string) => number;
 
@@ -46,7 +47,7 @@ export async function countAll(texts: Iterable<string>, { enough = Infinity } = 
   for (const piece of pieces(texts, TURN_CHARS)) {
     for (const text of piece) tokens += count(text);
     if (tokens > enough) break;
-    await new Promise((resolve) => setTimeout(resolve));
+    await pause(0);
   }
   return tokens;
 }

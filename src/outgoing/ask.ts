@@ -7,6 +7,7 @@
  * followed, and no coding is asked for that could make much of little.
  */
 import { Ticker } from "../timing/ticker.ts";
+import { pause } from "../timing/waits.ts";
 import type { Reply } from "./reply.ts";
 import { whyUnreachable } from "./why_unreachable.ts";
 import { openTransport, type Send, type TransportOptions } from "./send.ts";
@@ -149,7 +150,7 @@ async function bodyOf(reply: Reply, most: number, cuts: boolean): Promise<Uint8A
     body.set(fits < bytes.length ? bytes.subarray(0, fits) : bytes, size);
     size += fits;
     if (fits < bytes.length) break;
-    if (++pieces % TURN_PIECES === 0) await new Promise((resolve) => setTimeout(resolve));
+    if (++pieces % TURN_PIECES === 0) await pause(0);
   }
   return body.subarray(0, size);
 }

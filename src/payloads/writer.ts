@@ -3,7 +3,7 @@
  * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
  */
 import { jsonPieces } from "../exchange/json_pieces.ts";
-import { rest } from "../timing/rest.ts";
+import { pause, rest } from "../timing/waits.ts";
 import { type PayloadKey, seal } from "./envelope.ts";
 import { Shares } from "./shares.ts";
 import type { PayloadStorage } from "./storage.ts";
@@ -94,7 +94,7 @@ export class PayloadWriter {
 
   async #work(): Promise<void> {
     // The call that brought it ends first.
-    await new Promise((resolve) => setTimeout(resolve));
+    await pause(0);
     for (let entry = this.#queue.next(); entry !== undefined; entry = this.#queue.next()) {
       try {
         await this.#write(entry);
@@ -158,7 +158,7 @@ async function compressed(value: unknown, held: (ms: number) => void): Promise<U
     await writer.write(encoder.encode(piece));
     if (++pieces % PIECES_A_TURN !== 0) continue;
     held(performance.now() - begun);
-    await new Promise((resolve) => setTimeout(resolve));
+    await pause(0);
     begun = performance.now();
   }
   await writer.close();

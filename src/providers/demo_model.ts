@@ -8,6 +8,7 @@
 import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
 import { type CountTokens, tokenCounter } from "../formats/tokens.ts";
 import type { Reply } from "../outgoing/reply.ts";
+import { pause } from "../timing/waits.ts";
 
 /** Pause between words of a stream, in milliseconds. */
 const WORD_MS = 20;
@@ -48,7 +49,7 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
         done = true;
         return encoder.encode(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(made) }));
       }
-      await new Promise((resolve) => setTimeout(resolve, WORD_MS));
+      await pause(WORD_MS);
       const step = steps.next();
       done = step.done === true;
       return step.done ? encoder.encode("data: [DONE]\n\n") : frame(step.value.delta, step.value.rest);

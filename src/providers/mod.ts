@@ -8,6 +8,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { ProviderFormat } from "../formats/format.ts";
+import { pause } from "../timing/waits.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import { type Exchanged, type Heard, openExchanges, type Outgoing } from "./exchange.ts";
@@ -388,8 +389,4 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 export async function loadFormats(providers: Providers, routes: readonly Route[]): Promise<void> {
   const formats = new Set(routes.map((route) => providers.apiOf(route)?.format));
   await Promise.all([...formats].map((format) => format?.open()));
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -6,6 +6,7 @@
  * Only calls that ask for it come here; nothing is kept of others.
  */
 import { type StoredStream, StoreUnavailable, type StreamStart, type StreamStore } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 import { hashOf, StreamCipher } from "./cipher.ts";
 import type { Follower, Head } from "./follower.ts";
 import { Kept, type KeptBounds } from "./kept.ts";
@@ -208,11 +209,11 @@ export class Resumption {
 
   /** As {@link find}, once the answer has begun, or it is certain that it never will. */
   async answered(id: string, keyId: string, gone: () => boolean): Promise<Found | null> {
-    for (let pause = 25;; pause = Math.min(400, pause * 2)) {
+    for (let ms = 25;; ms = Math.min(400, ms * 2)) {
       const found = await this.find(id, keyId);
       if (found === null || found.head !== null || !found.goesOn || gone()) return found;
       const live = this.#live.get(id);
-      await (live?.changed(pause) ?? new Promise<void>((resolve) => setTimeout(resolve, pause)));
+      await (live?.changed(ms) ?? pause(ms));
     }
   }
 
@@ -254,7 +255,7 @@ export class Resumption {
       this.#kept.sweep(now());
       try {
         while (!this.#closed && await store.retireStreams(now(), RETIRED_AT_ONCE) > 0) {
-          await new Promise((resolve) => setTimeout(resolve, 30));
+          await pause(30);
         }
       } catch {
         // Later, or by the housekeeping of whoever has the store then.

@@ -3,6 +3,7 @@
  * While the store fails they wait for a while; a stream whose events wait too long goes on without being kept.
  */
 import { StoreUnavailable, type StreamStore } from "../store/mod.ts";
+import { pause } from "../timing/waits.ts";
 import type { LiveStream } from "./live_stream.ts";
 
 export interface WriterOptions {
@@ -129,10 +130,6 @@ export class StreamWriter {
     }, this.#options.restMs ?? REST_MS);
     Deno.unrefTimer(this.#timer);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function inTime(work: Promise<void>, ms: number): Promise<void> {

@@ -17,6 +17,7 @@ import { currentRevision } from "./revision.ts";
 import { asInt, asText, type Row } from "./rows.ts";
 import * as running from "./running_calls.ts";
 import { openSqlite } from "./sqlite.ts";
+import { makeFolderOf, sizeOf } from "./sqlite_file.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
@@ -187,14 +188,6 @@ function threadsOf(
   };
 }
 
-function sizeOf(path: string): number {
-  try {
-    return Deno.statSync(path).size;
-  } catch {
-    return 0;
-  }
-}
-
 /** Whether files can be made whose names begin so; makes their folder. */
 export function canMakeFiles(filePrefix: string): boolean {
   const probe = `${filePrefix}.${crypto.randomUUID()}.probe`;
@@ -215,11 +208,6 @@ function makeFile(path: string): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
-}
-
-function makeFolderOf(path: string): void {
-  const folder = path.replace(/[^/\\]+$/, "");
-  if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
 }
 
 /** So many budgets are made beside the transactions at once: there is room for so many reads, and for others'. */

@@ -1,5 +1,6 @@
 /** The engine for many nodes: PostgreSQL. */
 import type postgres from "postgres";
+import { pause } from "../timing/waits.ts";
 import {
   type Columns,
   type EncodedRow,
@@ -98,7 +99,7 @@ class PostgresEngine implements Engine {
         if (!(error instanceof StoreUnavailable)) throw error;
       }
       if (performance.now() > until) return false;
-      await new Promise((resolve) => setTimeout(resolve, UNHEARD_PAUSE_MS));
+      await pause(UNHEARD_PAUSE_MS);
     }
   }
 

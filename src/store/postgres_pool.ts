@@ -5,6 +5,7 @@
  * turns into {@link StoreUnavailable} for whoever asked. The driver is loaded when it is first used.
  */
 import type postgres from "postgres";
+import { pause } from "../timing/waits.ts";
 import { within } from "../timing/within.ts";
 import { StoreUnavailable, StoreUnfit } from "./engine.ts";
 import type { connect } from "./postgres_driver.ts";
@@ -87,7 +88,7 @@ export class PostgresPool {
           throw this.#meant(error);
         }
       }
-      await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
+      await pause(FULL_PAUSE_MS);
     }
   }
 

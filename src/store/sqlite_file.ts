@@ -143,7 +143,14 @@ function identityOf(path: string): string | null {
   }
 }
 
-function sizeOf(path: string): number {
+/** Makes the folder that a file is to be in, and those above it. */
+export function makeFolderOf(path: string): void {
+  const folder = path.replace(/[^/\\]+$/, "");
+  if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
+}
+
+/** In bytes; 0: there is no such file, or the system does not say. */
+export function sizeOf(path: string): number {
   try {
     return Deno.statSync(path).size;
   } catch {

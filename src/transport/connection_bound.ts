@@ -1,4 +1,5 @@
 /** How many connections of callers a process may have, for the files that it may open. */
+import { pause } from "../timing/waits.ts";
 
 /**
  * Files that are opened to find out, at some 15 µs each. Usual limits are 1,024 and 4,096, or far above.
@@ -109,7 +110,7 @@ async function openable(most: number): Promise<{ count: number; isAll: boolean }
   try {
     while (files.length < most) {
       for (let i = 0; i < FILES_A_TURN; i++) files.push(Deno.openSync("/dev/null"));
-      await new Promise((resolve) => setTimeout(resolve));
+      await pause(0);
     }
     return { count: files.length, isAll: false };
   } catch {

@@ -2,6 +2,7 @@
  * A WebSocket that the host holds (`Deno.upgradeWebSocket`). It cannot be told to read no more, so that a caller who sends faster
  * than it is served is refused, where a connection of our own would be held back.
  */
+import { pause } from "../timing/waits.ts";
 import { type CallerSocket, MOST_WAITING, type SocketUser, TRY_AGAIN_LATER } from "./websocket.ts";
 import { CLOSE } from "./websocket_frames.ts";
 
@@ -99,7 +100,7 @@ export class HostSocket implements CallerSocket {
   async send(messages: readonly string[]): Promise<void> {
     for (const text of messages) {
       while (this.#isOpen && this.#socket.bufferedAmount > MOST_UNSENT) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        await pause(LOOK_MS);
       }
       if (!this.#isOpen) throw new Deno.errors.BadResource("The connection has ended.");
       this.#socket.send(text);

@@ -8,6 +8,7 @@ import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { isStream } from "./response_bytes.ts";
 import { Upgrade } from "./upgrade_request.ts";
+import { writeAll } from "./write_all.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 
@@ -213,11 +214,4 @@ function heldOf(response: Response): HeldBody | null {
   if (held !== null) return held;
   const text = PlainResponse.textOf(response);
   return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
-}
-
-async function writeAll(
-  conn: { write(bytes: Uint8Array): Promise<number> },
-  bytes: Uint8Array,
-): Promise<void> {
-  for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
 }

@@ -5,6 +5,7 @@
  * `Deno.serve` has none of these bounds: it keeps idle connections and half-sent heads for ever, and ends the process once
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
+import { pause } from "../timing/waits.ts";
 import { HeldAnswers } from "./held_answers.ts";
 import type { Host, Hosted } from "./host.ts";
 import type { Certificate, Conn, Listener } from "./listener.ts";
@@ -248,7 +249,7 @@ function serveOn(
       log(`cannot accept connections (${what}) with ${open.size} open: those that wait longest are closed`);
     }
     for (let left = Math.ceil(open.size * SHARE_CLOSED); left > 0 && makePlace();) left--;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
   }
 
   void (async () => {
@@ -264,7 +265,7 @@ function serveOn(
       take(conn);
       if (closing < MOST_CLOSING) continue;
       closing = 0;
-      await new Promise((resolve) => setTimeout(resolve));
+      await pause(0);
     }
   })();
 

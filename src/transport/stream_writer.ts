@@ -1,5 +1,5 @@
 /** Answers that come bit by bit, as they go out on a connection. */
-import { settled } from "../timing/settled.ts";
+import { settled } from "../timing/waits.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { type BodyReader, PulledBody } from "./pulled_body.ts";
 import { chunk, LAST_CHUNK } from "./response_bytes.ts";

@@ -9,6 +9,7 @@ import type { JsonBudget } from "../exchange/json_budget.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
 import { type Answer, ask as askOnce, withReason } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
+import { pause } from "../timing/waits.ts";
 import { cleanText } from "./clean.ts";
 import type { EngineRequest, RawHit } from "./engines/engine.ts";
 import { engineNamed } from "./engines/mod.ts";
@@ -53,7 +54,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
   const pace = new Pace(options.now, settings.timeoutMs);
-  const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
+  const sleep = options.sleep ?? pause;
 
   /** @param signal ends the request when its time is up */
   async function send({ url, headers, body: sent }: EngineRequest, signal: AbortSignal): Promise<Loose> {

@@ -1,7 +1,7 @@
 /** A wait ends with its time or with the signal, and nothing of it stays. */
 import { assertEquals } from "@std/assert";
 import { getEventListeners } from "node:events";
-import { rest } from "../../src/timing/rest.ts";
+import { rest } from "../../src/timing/waits.ts";
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
 

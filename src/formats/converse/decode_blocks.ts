@@ -9,7 +9,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { misreports } from "../../exchange/usage.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer, inputText } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
@@ -183,7 +183,7 @@ export class MessageReader {
     const { text, toolUse, reasoningContent, citationsContent, image } = value;
     if (isObject(toolUse)) {
       this.openBlock(index, { toolUse }, out);
-      this.delta(index, { toolUse: { input: toJson(toolUse.input ?? {}) } }, out);
+      this.delta(index, { toolUse: { input: inputText(toolUse.input ?? {}) } }, out);
     } else if (isObject(reasoningContent)) {
       const { reasoningText, redactedContent } = reasoningContent;
       this.delta(index, { reasoningContent: { ...object(reasoningText), redactedContent } }, out);
@@ -203,13 +203,4 @@ export class MessageReader {
 function proofOf(signature: string, redacted: readonly string[]): Proof | undefined {
   if (signature !== "") return { api: "converse", kind: "signature", data: signature };
   return redacted.length > 0 ? { api: "converse", kind: "redacted", data: joinBase64(redacted) } : undefined;
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // V8 parses any depth, but recurses when it writes.
-    throw brokenAnswer("a tool's input is nested too deeply");
-  }
 }

@@ -10,7 +10,7 @@ import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure, inputText } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { decodeCitation } from "./citations.ts";
@@ -245,7 +245,7 @@ export class MessageReader {
       case "call":
         // Some providers put the whole input into the start.
         if (!open.pieces && isObject(open.input) && Object.keys(open.input).length > 0) {
-          out.push({ type: "call-delta", block: open.block, text: toJson(open.input) });
+          out.push({ type: "call-delta", block: open.block, text: inputText(open.input) });
         }
         out.push({ type: "call-end", block: open.block });
         return;
@@ -334,12 +334,4 @@ function signature(value: unknown, before?: Proof): Proof | undefined {
 function extra(value: Loose, known: ReadonlySet<string>): { extra?: Extra } {
   const fields = rest(value, known);
   return fields ? { extra: { format: "messages", fields } } : {};
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    throw brokenAnswer("a tool's input is nested too deeply");
-  }
 }

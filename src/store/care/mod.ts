@@ -4,11 +4,13 @@
  * None of it brings the schema up to date, so that it can be done before a new release is started.
  */
 import { countOf } from "../../exchange/printable.ts";
+import { pause } from "../../timing/waits.ts";
 import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
 import type { Engine, Query } from "../engine.ts";
 import { SCHEMA_VERSION } from "../migrations/mod.ts";
 import { openPostgres } from "../postgres.ts";
 import { openSqlite } from "../sqlite.ts";
+import { makeFolderOf } from "../sqlite_file.ts";
 import { type DumpHead, dumpLines } from "./dump.ts";
 import { readDump, writeDump } from "./dump_file.ts";
 import { type StoreInfo, storeInfo } from "./info.ts";
@@ -131,7 +133,7 @@ export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<Sto
   return await using(openExisting(place), async (engine) => {
     const path = pathOf(place);
     // What was written last is in the log beside the file.
-    const bytes = path === null ? null : (sizeOf(path) ?? 0) + (sizeOf(`${path}-wal`) ?? 0);
+    const bytes = path === null ? null : (sizeIfThere(path) ?? 0) + (sizeIfThere(`${path}-wal`) ?? 0);
     const found = await engine.snapshot((reader) => storeInfo(engine, reader.query, bytes));
     const alive = await beating(engine, found.nodes.length === 0 ? 0 : deadMs, found.nodes.length);
     return { ...found, nodes: found.nodes.map((node) => ({ ...node, alive: alive.has(node.id) })) };
@@ -191,7 +193,7 @@ async function beating(engine: Engine, deadMs: number, enough = 1): Promise<Set<
   const alive = new Set<string>();
   const end = performance.now() + deadMs;
   while (before.size > 0 && alive.size < enough && performance.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
     for (const [node, beat] of await beatsHere(engine, engine.query)) {
       if (before.get(node) !== beat) alive.add(node);
     }
@@ -245,16 +247,12 @@ function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm"]) if (exists(path + end)) Deno.removeSync(path + end);
 }
 
-function makeFolderOf(path: string): void {
-  const folder = path.replace(/[^/\\]+$/, "");
-  if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
-}
-
 function exists(path: string): boolean {
-  return sizeOf(path) !== null;
+  return sizeIfThere(path) !== null;
 }
 
-function sizeOf(path: string): number | null {
+/** In bytes; null: there is no such file. Throws where the system does not say. */
+function sizeIfThere(path: string): number | null {
   try {
     return Deno.statSync(path).size;
   } catch (error) {

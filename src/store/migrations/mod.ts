@@ -4,6 +4,7 @@
  * A step that has been released is never edited. All missing steps run in one transaction under a lock, so of many
  * processes that start together one migrates and the others find it done.
  */
+import { pause } from "../../timing/waits.ts";
 import { type Engine, type Query, StoreUnavailable, StoreUnfit } from "../engine.ts";
 import { asInt } from "../rows.ts";
 import { SCHEMA_VERSION } from "./version.ts";
@@ -33,7 +34,7 @@ export async function migrate(engine: Engine): Promise<void> {
       const late = error instanceof StoreUnavailable && (error.cause as { code?: string })?.code === LOCKED;
       if (!late || i === TRIES_MS.length - 1) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
   }
 }
 

@@ -3,6 +3,7 @@
  * others for ever.
  */
 import { headBytes } from "../../transport/text_bytes.ts";
+import { writeAll } from "../../transport/write_all.ts";
 import type { Certificates, Sent, Told } from "./request.ts";
 
 /** The head of an answer, with all interim ones before it. */
@@ -56,10 +57,6 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
       return told;
     }
   };
-}
-
-async function writeAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
 }
 
 async function readHead(conn: Deno.Conn): Promise<Told> {
