@@ -115,6 +115,8 @@ export interface AdministrationOptions extends Scope {
   sessions: ConsoleSessions;
   /** False: the store cannot be asked. */
   storeReady(): boolean;
+  /** True: the store has been reached, has its tables, and belongs to this gateway. */
+  storePrepared(): boolean;
   /** True: while the store is away, the answer is what this process knows by itself. */
   tellsWhatIsKnown: boolean;
 }

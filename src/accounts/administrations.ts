@@ -35,10 +35,16 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
   const { tokens, calls, sessions, member, sync } = options;
   const teams = new TeamAdministration(options);
   const known = new Known({ ...options, recent: () => calls.recent() });
+  const needingStore = <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    sayingAway(method, options.storePrepared);
   const reading = <Args extends unknown[], Result>(
     method: (...args: Args) => Promise<Result>,
     knownHere: (...args: Args) => Result | null,
-  ) => needingStore(orKnown(method, knownHere, options));
+  ) =>
+    sayingAway(
+      orKnown(method, knownHere, options),
+      () => options.tellsWhatIsKnown || options.storePrepared(),
+    );
   return (trail) => ({
     createKey: needingStore(async (input) => {
       const made = await keys.create(input);
@@ -180,12 +186,14 @@ function orKnown<Args extends unknown[], Result>(
   };
 }
 
-/** While the store is away, what needs it says so. */
-function needingStore<Args extends unknown[], Result>(
+/** While the store is away, or its tables may not be there or be another gateway's, what needs it says so. */
+function sayingAway<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
+  prepared: () => boolean,
 ): (...args: Args) => Promise<Result> {
   return async (...args) => {
     try {
+      if (!prepared()) throw new StoreUnavailable("The store has not been prepared yet.");
       return await method(...args);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;

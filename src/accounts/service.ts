@@ -109,7 +109,7 @@ export interface AccountsService extends Accounts, Administration {
   damagedLines(): number;
   /** Tells the other nodes anew what this one says of itself. */
   announce(): Promise<void>;
-  /** What each node that is not gone says of itself; null: nothing. */
+  /** What each node that is not gone says of itself; null: nothing. Rejects with `StoreUnavailable`. */
   nodes(): Promise<{ node: string; self: boolean; about: unknown }[]>;
   /** Takes a new configuration, or none of it when the store cannot be told. */
   reload(config: AccountsConfig): Promise<void>;
@@ -291,6 +291,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     calls,
     sessions: consoleSessions,
     storeReady,
+    storePrepared: () => maintenance.prepared,
     // Who gives a command wants all or nothing.
     tellsWhatIsKnown: options.ticking !== false,
   });
@@ -353,7 +354,10 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       });
     },
     announce: () => maintenance.announce(),
-    nodes: async () => (await saidAbout(store)).map((one) => ({ ...one, self: one.node === sync.node })),
+    async nodes() {
+      if (!maintenance.known) throw new StoreUnavailable("The store is not known yet.");
+      return (await saidAbout(store)).map((one) => ({ ...one, self: one.node === sync.node }));
+    },
     tick: () => maintenance.tick(),
     keepHouse: () => housekeeping.round(),
     async flush() {
