@@ -40,7 +40,7 @@ import { RunningOperation } from "./assembly/operation.ts";
 import { RunningAlerts } from "./assembly/running_alerts.ts";
 import type { Resumption } from "./resume/mod.ts";
 import { proxied, readProxies } from "./outgoing/proxies.ts";
-import { openTransport } from "./outgoing/send.ts";
+import { openSend } from "./outgoing/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
@@ -149,7 +149,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     lost: (kind, count) => metrics.telemetryLost(kind, count),
     proxied: (url) => proxies !== undefined && proxied(url, proxies),
   });
-  const send = openTransport({ proxies, caCerts: options.caCerts });
+  const send = openSend({ proxies, caCerts: options.caCerts });
   let stopped = false;
 
   const { worker } = options;

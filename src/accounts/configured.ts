@@ -28,16 +28,14 @@ export interface AccountsConfig {
 export const DEFAULT_ACCOUNT = "default";
 
 export class Configured {
-  #config: AccountsConfig;
+  #config!: AccountsConfig;
   /** Null: never runs out. */
-  #credits: ReadonlyMap<string, bigint | null>;
+  #credits!: ReadonlyMap<string, bigint | null>;
   /** Those of the store are beside those of the configuration. */
   readonly teams = new Teams();
 
   constructor(config: AccountsConfig) {
-    this.#config = config;
-    this.#credits = creditsOf(config);
-    this.teams.configure(config.teams ?? []);
+    this.replace(config);
   }
 
   get config(): AccountsConfig {

@@ -59,10 +59,6 @@ export class OpenReservations {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** What is known of the calls that run. */
   *running(): Generator<Beginning> {
     for (const { beginning } of this.#open) yield beginning;

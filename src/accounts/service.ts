@@ -97,8 +97,6 @@ export interface AccountsService extends Accounts, Administration {
   tellAlso(receivers: readonly EventReceiver[]): void;
   /** There is something in the outbox. */
   wakeOutbox(): void;
-  /** Calls admitted here that have not ended. */
-  openCount(): number;
   /** False: the store is away, and what is not known here is answered with 503. */
   storeUp(): boolean;
   /** Why this gateway must not use the database that it has; null: it may. */
@@ -115,8 +113,6 @@ export interface AccountsService extends Accounts, Administration {
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
-  /** One round of the work on the store that nobody waits for: old records into the sums, retention. */
-  keepHouse(): Promise<void>;
   /** Resolves when every record that exists now is in the store; rejects while that is away. */
   flush(): Promise<void>;
   /** Delivers what is pending, gives budgets back, closes the store. */
@@ -334,7 +330,6 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     keyFor: (purpose) => maintenance.keyFor(purpose),
     tellAlso: (receivers) => void (others = receivers),
     wakeOutbox: () => webhooks.wake(),
-    openCount: () => reservations.size,
     storeUp: storeReady,
     refusal: () => maintenance.refusal,
     pendingCount: () => sync.pending,
@@ -359,7 +354,6 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       return (await saidAbout(store)).map((one) => ({ ...one, self: one.node === sync.node }));
     },
     tick: () => maintenance.tick(),
-    keepHouse: () => housekeeping.round(),
     async flush() {
       await Promise.all([sync.flush(), audit.flush()]);
     },

@@ -10,7 +10,7 @@ import { Ticker } from "../timing/ticker.ts";
 import { pause } from "../timing/waits.ts";
 import type { Reply } from "./reply.ts";
 import { whyUnreachable } from "./why_unreachable.ts";
-import { openTransport, type Send, type TransportOptions } from "./send.ts";
+import { openSend, type Send, type SendOptions } from "./send.ts";
 
 export interface Question {
   /** Absent: GET. */
@@ -48,8 +48,8 @@ const ticker = new Ticker();
 let usual: Send | undefined;
 
 /** How {@link ask} reaches services in this process. */
-export function askThrough(options: TransportOptions): void {
-  usual = openTransport(options);
+export function askThrough(options: SendOptions): void {
+  usual = openSend(options);
 }
 
 /** A TypeError, as `fetch` throws it. It tells no address. */
@@ -81,7 +81,7 @@ export function whyNotTaken(trouble: unknown): string {
  * does, when there is no answer. None tells an address.
  */
 export function ask(url: string, question: Question): Promise<Answer> {
-  return askBy(usual ??= openTransport(), url, question);
+  return askBy(usual ??= openSend(), url, question);
 }
 
 export async function askBy(

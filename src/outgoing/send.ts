@@ -6,7 +6,7 @@ import { proxied, type ProxySettings } from "./proxies.ts";
 import type { Exchange, Reply } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
-export interface TransportOptions {
+export interface SendOptions {
   /** Absent: there are no proxies. */
   proxies?: ProxySettings;
   /** Certificates, in PEM, that are trusted besides those of the process. */
@@ -19,7 +19,7 @@ export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
  * The own client where it can; `fetch` where a proxy stands between, for servers that speak HTTP/2 alone, and on hosts
  * without sockets.
  */
-export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send {
+export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
   const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, { client });

@@ -16,7 +16,7 @@ import { apiOf, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { byLatency, byPrice, drawFor, inOrder, partition, type RouteOrder } from "./routes.ts";
 import type { Reply } from "../outgoing/reply.ts";
-import { openTransport, type Send } from "../outgoing/send.ts";
+import { openSend, type Send } from "../outgoing/send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { noteFailure } from "./last_failure.ts";
 import { CALLER_LEFT, cancelled, noPlace, noRoute } from "./refusals.ts";
@@ -130,7 +130,7 @@ interface Failed {
 
 export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
   const { ticker, routes, log, previous, random = Math.random, sleep = pause } = options;
-  const exchange = openExchanges(options.send ?? openTransport(), ticker);
+  const exchange = openExchanges(options.send ?? openSend(), ticker);
   const states = openStates(list, {
     ticker,
     routes,

@@ -14,11 +14,11 @@ import {
   closeFrame,
   FrameError,
   type FrameListener,
-  FrameReader,
   isEmptyPong,
   PING_FRAME,
   pongFrame,
   textFrame,
+  WebSocketFrameReader,
 } from "./websocket_frames.ts";
 import { strictUtf8 } from "./strict_utf8.ts";
 
@@ -87,7 +87,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   readonly #wire: Wire;
   readonly #user: SocketUser;
   /** Null: nothing of a frame or a message has come whose end has not. */
-  #frames: FrameReader | null = null;
+  #frames: WebSocketFrameReader | null = null;
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   /** The last write; null: all have ended. */
@@ -201,7 +201,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#heard = true;
     // What most sockets say all day.
     if (this.#frames === null && isEmptyPong(bytes)) return;
-    this.#frames ??= new FrameReader(this.#user.mostMessageBytes, this.#listener());
+    this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
     this.#frames.push(bytes);
     if (this.#frames.isBetween) this.#frames = null;
     if (!this.#hold()) throw new FrameError(TRY_AGAIN_LATER, "there is no room for messages just now");
@@ -280,7 +280,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     try {
       this.#wire.taken((buffer, from, to) => {
         if (this.#lingers === "frames" && to > from) {
-          this.#frames ??= new FrameReader(this.#user.mostMessageBytes, this.#listener());
+          this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
           this.#frames.push(buffer.subarray(from, to));
         }
         return to;

@@ -39,7 +39,7 @@ export interface FrameListener {
 }
 
 /** Puts frames together from bytes that may end anywhere. What it keeps is what has come, not what was promised. */
-export class FrameReader {
+export class WebSocketFrameReader {
   readonly #mostBytes: number;
   readonly #listener: FrameListener;
   readonly #head = new Uint8Array(MOST_HEAD_BYTES);

@@ -2,6 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { admitAtOnce, codeOf, configOf, endOf, keyOf, requestOf, testsOn } from "./support.ts";
 
 const MINUTE = 60_000;
@@ -38,7 +39,7 @@ onBothEngines((ground) => {
       });
       const error = await assertRejects(async () => await service.admit(requestOf(key, 1)), Failure);
       assertEquals(error.details, { reset_at: "2026-01-16T00:00:00.000Z" });
-      assertEquals(service.openCount(), 0);
+      assertEquals(await openCalls(service), 0);
       // The next day is another period.
       service.clock.move(DAY);
       (await service.admit(requestOf(key, 100))).release();
@@ -215,7 +216,7 @@ onBothEngines((ground) => {
       await service.tick();
       (await service.admit(requestOf(key, 100))).release();
       await reservation.settle(endOf({ input: 70 }));
-      assertEquals(service.openCount(), 0);
+      assertEquals(await openCalls(service), 0);
       service.clock.move(5000);
       assertEquals((await admitAtOnce(service, key, 100)).reservations.length, 30);
     },

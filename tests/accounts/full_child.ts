@@ -2,6 +2,7 @@
 import { openAccounts } from "../../src/accounts/mod.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import { openStore } from "../../src/store/mod.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { PATIENCE_MS, pause } from "../support/time.ts";
 import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
@@ -32,5 +33,5 @@ async function call(i: number): Promise<void> {
 for (let i = 0; refused === null && i < 200_000; i += 50) {
   await Promise.all(Array.from({ length: 50 }, (_, k) => call(i + k)));
 }
-console.log(JSON.stringify({ refused, ended: ended.length, open: service.openCount() }));
+console.log(JSON.stringify({ refused, ended: ended.length, open: await openCalls(service) }));
 Deno.exit(0);

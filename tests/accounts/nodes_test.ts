@@ -1,5 +1,6 @@
 /** Three nodes over one PostgreSQL, and what happens to them when it goes away. */
 import { assert, assertEquals } from "@std/assert";
+import { openCalls } from "../support/open_calls.ts";
 import { eventually } from "../support/time.ts";
 import { admitAtOnce, codeOf, configOf, endOf, requestOf } from "./support.ts";
 import { connect, keyOf, LIMITED, onThreeNodes, settleAll } from "./three_nodes.ts";
@@ -32,7 +33,7 @@ onThreeNodes((test) => {
         await codeOf(async () => node.admit(requestOf(await keyOf(node), 1))),
         "api_key_limit_exceeded",
       );
-      assertEquals(node.openCount(), 0);
+      assertEquals(await openCalls(node), 0);
     }
   });
 

@@ -4,6 +4,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { ACCOUNTS } from "../../src/accounts/config.ts";
 import type { Key } from "../../src/accounts/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { admitAtOnce, codeOf, configOf, endOf, keyOf, NOON, requestOf, SECRET, testsOn } from "./support.ts";
 
 const MINUTE = 60_000;
@@ -149,7 +150,7 @@ onBothEngines((ground) => {
       const key = await keyOf(service);
       const request = requestOf(key, 100, { requestedModel: "x\u0000y\ud800" + "z".repeat(500) });
       const reservation = await service.admit(request);
-      assertEquals(service.openCount(), 1);
+      assertEquals(await openCalls(service, { key: "dev" }), 1);
       const end = endOf({ input: 30, cached: 10, output: 5 }, {
         searches: 2,
         dlp: { mode: "mask", findings: 1 },
@@ -157,7 +158,7 @@ onBothEngines((ground) => {
       await reservation.settle(end);
       await reservation.settle(end);
       reservation.release();
-      assertEquals(service.openCount(), 0);
+      assertEquals(await openCalls(service), 0);
       const { data } = await service.generations({});
       assertEquals(data.length, 1);
       assertEquals([data[0].id, data[0].cost, data[0].searches], [request.id, "0.36", 2]);

@@ -1,4 +1,5 @@
 /** A service on a place of its own, with a clock that moves when told, and calls in few words. */
+import { Housekeeping } from "../../src/accounts/housekeeping.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
 import { NO_USAGE, type Usage } from "../../src/exchange/usage.ts";
 import {
@@ -34,6 +35,8 @@ export function configOf(key: Record<string, unknown> = {}, credits: string | nu
 export interface Running extends AccountsService {
   clock: StoppedClock;
   warnings: string[];
+  /** One round of the work on the store that nobody waits for. */
+  keepHouse(): Promise<void>;
 }
 
 export async function open(
@@ -54,7 +57,15 @@ export async function open(
     waitMs: PATIENCE_MS,
     ...more,
   });
-  return { ...service, clock: (more.clock as StoppedClock | undefined) ?? clock, warnings };
+  const told = (more.clock as StoppedClock | undefined) ?? clock;
+  const housekeeping = new Housekeeping({
+    store,
+    clock: told,
+    retentionDays: more.retentionDays ?? 90,
+    ready: () => true,
+    warn: log.warn,
+  });
+  return { ...service, clock: told, warnings, keepHouse: () => housekeeping.round() };
 }
 
 let count = 0;

@@ -1,6 +1,7 @@
 /** `POST /v1/estimate`. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const PRICED = {
@@ -157,7 +158,7 @@ Deno.test("whatever the body is, an estimate is an answer or a refusal, and leav
     }
     assert(seen.has(200) && seen.has(422), `${[...seen]}`);
     assertEquals([...seen].filter((status) => status >= 500), []);
-    assertEquals(gateway.gateway.accounts.openCount(), 0);
+    assertEquals(await openCalls(gateway.gateway.accounts), 0);
     const { data } = await gateway.gateway.accounts.auditEntries({ kind: "dlp", limit: 10 });
     assertEquals(data, []);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();

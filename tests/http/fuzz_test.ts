@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const TOOL_SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -275,7 +276,7 @@ Deno.test("requests that are nearly right never are a fault of the service", asy
   );
   assert(good > 10, "some of them are still good requests");
   assertEquals(gateway.logged.filter((line) => /Error/.test(line)), []);
-  assertEquals(gateway.gateway.accounts.openCount(), 0);
+  assertEquals(await openCalls(gateway.gateway.accounts), 0);
   await gateway.close();
   await provider.close();
 });

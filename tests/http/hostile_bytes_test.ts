@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { openCalls } from "../support/open_calls.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const encoder = new TextEncoder();
@@ -112,7 +113,7 @@ Deno.test("hostile bytes get a short answer and leave the gateway as it was", as
     assert(answer === "" || /^HTTP\/1\.[01] 4\d\d /.test(answer), answer.slice(0, 300));
   }
 
-  assertEquals(gateway.gateway.accounts.openCount(), 0);
+  assertEquals(await openCalls(gateway.gateway.accounts), 0);
   const after = await gateway.post("/v1/chat/completions", BODY);
   assertEquals([after.status, (await after.json()).choices[0].message.content], [200, "hi"]);
   assertEquals(gateway.logged, []);

@@ -4,7 +4,7 @@ import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { ask, askBy, type Question } from "../../src/outgoing/ask.ts";
 import { jsonIn } from "../../src/outgoing/json_body.ts";
-import { openTransport } from "../../src/outgoing/send.ts";
+import { openSend } from "../../src/outgoing/send.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 interface Served {
@@ -202,7 +202,7 @@ Deno.test("ask() bounds by fetch too, which asks servers that speak HTTP/2 alone
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const send = openTransport({ caCerts: [CA] });
+  const send = openSend({ caCerts: [CA] });
   await assertRejects(() => askBy(send, `https://localhost:${port}/`, question()), RangeError);
   await new Promise((resolve) => server.close(resolve));
 });

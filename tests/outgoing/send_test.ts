@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { openTransport } from "../../src/outgoing/send.ts";
+import { openSend } from "../../src/outgoing/send.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { stoppedTicker } from "../support/time.ts";
 
-const send = openTransport();
+const send = openSend();
 const exchange = (url: string) => ({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 });
 
 Deno.test("send() hands on every byte of a stream, also when the reader is slow", async () => {

@@ -4,7 +4,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { askBy, whyNotTaken, withReason } from "../../src/outgoing/ask.ts";
 import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
 import type { Exchange } from "../../src/outgoing/reply.ts";
-import { openTransport, type Send } from "../../src/outgoing/send.ts";
+import { openSend, type Send } from "../../src/outgoing/send.ts";
 import { whyUnreachable } from "../../src/outgoing/why_unreachable.ts";
 import { stoppedTicker } from "../support/time.ts";
 import { CA, EXPIRED, OTHER, SELF_SIGNED, TLS } from "../support/tls.ts";
@@ -68,7 +68,7 @@ for (const [name, certificate, host, trusted, reason] of CASES) {
   Deno.test(`of ${name} the operator is told that ${reason}`, async () => {
     const client = Deno.createHttpClient({ caCerts: [trusted] });
     const ways: Send[] = [
-      openTransport({ caCerts: [trusted] }),
+      openSend({ caCerts: [trusted] }),
       (exchange, ticker) => sendByFetch(exchange, ticker, { client }),
     ];
     const { ticker } = stoppedTicker();
@@ -97,7 +97,7 @@ Deno.test("a port where nobody listens, and a name of nobody, are told apart", a
   const { ticker } = stoppedTicker();
   const told = async (url: string) => {
     const exchange = { url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 };
-    const both = [openTransport(), sendByFetch as Send].map(async (way) =>
+    const both = [openSend(), sendByFetch as Send].map(async (way) =>
       (await assertRejects(() => way(exchange, ticker), Failure)).operator
     );
     return await Promise.all(both);

@@ -2,9 +2,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import {
   closeFrame,
   FrameError,
-  FrameReader,
   PING_FRAME,
   textFrame,
+  WebSocketFrameReader,
 } from "../../src/transport/websocket_frames.ts";
 
 /** A frame as a client sends it. */
@@ -26,7 +26,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 function reader(most = 1000) {
   const told: string[] = [];
   const decoder = new TextDecoder();
-  const frames = new FrameReader(most, {
+  const frames = new WebSocketFrameReader(most, {
     text: (message) => told.push(decoder.decode(message)),
     ping: (payload) => told.push(`ping ${decoder.decode(payload)}`),
     pong: () => told.push("pong"),

@@ -11,7 +11,7 @@ import { compactedOf, keptMessages, summaryRequest } from "../../../src/formats/
 import { withSummaries } from "../../../src/formats/responses/summaries.ts";
 import { canonicalDigest } from "../../../src/http/canonical_json.ts";
 import { isWithin, networkOf } from "../../../src/exchange/networks.ts";
-import { FrameReader, textFrame } from "../../../src/transport/websocket_frames.ts";
+import { textFrame, WebSocketFrameReader } from "../../../src/transport/websocket_frames.ts";
 import { tellFindings } from "../../../src/pipeline/audit_dlp.ts";
 import { labelsOf } from "../../../src/pipeline/labels.ts";
 import { portionsOf } from "../../../src/pipeline/portions.ts";
@@ -246,7 +246,7 @@ const framed: Dimension[] = [
     const part = masked(textFrame("abc"), 0);
     const first = masked(textFrame("abc"), 1);
     return () => {
-      const reader = new FrameReader(1 << 24, SILENT);
+      const reader = new WebSocketFrameReader(1 << 24, SILENT);
       reader.push(first);
       for (let i = 0; i < n * 20; i++) reader.push(part);
       return reader.kept;
@@ -256,7 +256,7 @@ const framed: Dimension[] = [
     const pings = masked(textFrame(""), 0x89);
     const all = new Uint8Array(pings.length * n * 20);
     for (let i = 0; i < n * 20; i++) all.set(pings, i * pings.length);
-    return () => new FrameReader(1 << 24, SILENT).push(all);
+    return () => new WebSocketFrameReader(1 << 24, SILENT).push(all);
   }),
   other("event stream: bytes of one message", (n) => {
     // The head of a message of a megabyte, whose checksum is right.

@@ -4,13 +4,13 @@ import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Failure } from "../../src/exchange/failure.ts";
 import { proxied, readProxies } from "../../src/outgoing/proxies.ts";
-import { openTransport, type TransportOptions } from "../../src/outgoing/send.ts";
+import { openSend, type SendOptions } from "../../src/outgoing/send.ts";
 import { addressOf } from "../../src/outgoing/http1_connection.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
-async function answerOf(url: string, options: TransportOptions = { caCerts: [CA] }): Promise<string> {
-  const reply = await openTransport(options)(
+async function answerOf(url: string, options: SendOptions = { caCerts: [CA] }): Promise<string> {
+  const reply = await openSend(options)(
     { url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 },
     stoppedTicker().ticker,
   );
@@ -57,7 +57,7 @@ async function withServer(
 }
 
 Deno.test("a server with a certificate of nobody, or of another name, gets nothing of a request", async () => {
-  const refused = async (url: string, options: TransportOptions) => {
+  const refused = async (url: string, options: SendOptions) => {
     assertEquals((await assertRejects(() => answerOf(url, options), Failure)).code, "provider_unavailable");
   };
   await withServer(async (port, seen) => {
@@ -134,11 +134,11 @@ Deno.test("proxies are those that the environment names, but for the hosts of NO
 });
 
 const CLIENT = `
-import { openTransport } from "${new URL("../../src/outgoing/send.ts", import.meta.url)}";
+import { openSend } from "${new URL("../../src/outgoing/send.ts", import.meta.url)}";
 import { readProxies } from "${new URL("../../src/outgoing/proxies.ts", import.meta.url)}";
 import { Ticker } from "${new URL("../../src/timing/ticker.ts", import.meta.url)}";
 const ticker = new Ticker();
-const send = openTransport({ proxies: readProxies((name) => Deno.env.get(name)) });
+const send = openSend({ proxies: readProxies((name) => Deno.env.get(name)) });
 const reply = await send({ url: Deno.args[0], headers: {}, body: "{}", firstByteMs: 60000, idleMs: 60000 }, ticker);
 console.log(reply.status, new TextDecoder().decode(await reply.read() ?? new Uint8Array()));
 Deno.exit(0);
@@ -202,7 +202,7 @@ Deno.test("handshakes that a server does not go on with are bounded in number, a
   })().catch(() => {});
   const { port } = listener.addr;
   const { ticker, pass } = stoppedTicker();
-  const send = openTransport({ caCerts: [CA] });
+  const send = openSend({ caCerts: [CA] });
   const ask = () =>
     send({ url: `https://localhost:${port}/`, headers: {}, body: "{}", firstByteMs: 20, idleMs: 20 }, ticker)
       .then(() => "answered", (failure) => failure.code);
@@ -242,7 +242,7 @@ Deno.test("a call that nobody wants any more asks nothing, and one that has ende
     }
   })().catch(() => {});
   const url = `http://127.0.0.1:${listener.addr.port}/`;
-  const send = openTransport();
+  const send = openSend();
   const { ticker } = stoppedTicker();
   const ask = (signal?: AbortSignal) =>
     send({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000, signal }, ticker);
