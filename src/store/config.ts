@@ -4,18 +4,29 @@ import { fields, isHost, matching, seconds, stringField, type Value, whole } fro
 const ADDRESS_WORDS = '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"';
 /** Of libpq; any other would be taken for the strictest or the laxest of them. */
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+/** Of libpq too; the others ask for a server that may be read only. */
+const SESSIONS = ["any", "read-write", "primary"];
+/** Commas behind the user and the password, and in the parameters that name hosts and ports. */
+const SEVERAL_HOSTS =
+  /^\w+:\/\/(?:[^/?]*@)?[^@/?]*(?:,|%2c)[^@/?]*(?:[/?]|$)|[?&](?:host|port)=[^&]*(?:,|%2c)/i;
+const ONE_HOST = "a postgres:// address of one host, not of several with commas between: " +
+  "that of a pooler, or a name that leads to the primary";
 
 /** What is wrong with the address of a store; null: nothing that can be seen without asking it. */
 export function addressTrouble(address: string): string | null {
   // SQLite takes a name that begins with `file:` for an address of its own kind.
   if (/^sqlite:(?!file:)[^\0]*[^\0/]$/.test(address)) return null;
   if (!/^postgres(?:ql)?:\/\/[^\s\0]+$/.test(address)) return ADDRESS_WORDS;
+  if (SEVERAL_HOSTS.test(address)) return ONE_HOST;
   const url = parsed(address);
-  if (url === null || url.port === "0") {
+  const port = url?.searchParams.get("port") ?? null;
+  if (url === null || url.port === "0" || (port !== null && !isPort(port))) {
     return "a postgres:// address with a host, and a port from 1 to 65535";
   }
-  const socket = url.searchParams.get("host");
-  if (url.hostname === "" ? socket === null : !isHost(decoded(url.hostname) ?? "")) {
+  // As libpq has it, this one wins.
+  const named = url.searchParams.get("host");
+  const host = named === null || named === "" ? decoded(url.hostname) ?? "" : named;
+  if (host === "" || (!host.startsWith("/") && !isHost(host))) {
     return "a postgres:// address with the name or the IP address of a host";
   }
   if ([url.username, url.password, url.pathname].some((part) => decoded(part) === null)) {
@@ -23,11 +34,19 @@ export function addressTrouble(address: string): string | null {
   }
   const mode = url.searchParams.get("sslmode");
   if (mode !== null && !SSL_MODES.includes(mode)) return `an sslmode of ${SSL_MODES.join(", ")}`;
+  const session = url.searchParams.get("target_session_attrs");
+  if (session !== null && !SESSIONS.includes(session)) {
+    return `a target_session_attrs of ${SESSIONS.join(", ")}, as the gateway writes`;
+  }
   return null;
 }
 
 function parsed(address: string): URL | null {
   return URL.canParse(address) ? new URL(address) : null;
+}
+
+function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
 
 function decoded(text: string): string | null {

@@ -83,20 +83,22 @@ const OF_CLIENTS = [
   "keepalives_count",
   "tcp_user_timeout",
   "load_balance_hosts",
+  // A server that turns out to be read only is left in any case.
+  "target_session_attrs",
   "sslsni",
   "sslcompression",
 ];
 
 /**
- * Where a server listens. The driver cuts an address of IPv6 at its first colon, and takes the folder of a socket (`host=/run/…`)
- * for a setting of the session.
+ * Where a server listens. The driver cuts an address of IPv6 at its first colon, and takes what names a host beside the address
+ * (`host=/run/…`, `port=6432`) for settings of the session.
  */
 function placeOf(url: string): { address: URL; where: object } {
   const address = new URL(url);
-  const folder = address.searchParams.get("host");
-  const port = Number(address.port || address.searchParams.get("port") || 5432);
-  for (const name of ["host", "port", ...OF_CLIENTS]) address.searchParams.delete(name);
-  if (folder?.startsWith("/")) return { address, where: { path: `${folder}/.s.PGSQL.${port}` } };
-  const host = address.hostname.startsWith("[") ? address.hostname.slice(1, -1) : null;
-  return { address, where: host === null ? {} : { host: [host], port: [port] } };
+  const { searchParams } = address;
+  const host = searchParams.get("host") || decodeURIComponent(address.hostname).replace(/^\[(.*)\]$/, "$1");
+  const port = Number(searchParams.get("port") || address.port || 5432);
+  for (const name of ["host", "port", ...OF_CLIENTS]) searchParams.delete(name);
+  if (host.startsWith("/")) return { address, where: { path: `${host}/.s.PGSQL.${port}` } };
+  return { address, where: { host: [host], port: [port] } };
 }

@@ -114,6 +114,7 @@ test("openPostgres() takes addresses with what libpq keeps to itself, and asks f
       "sslmode=disable&channel_binding=require&gssencmode=disable&keepalives=1",
       "ssl=false",
       "ssl=prefer&application_name=other",
+      "target_session_attrs=read-write",
     ]
   ) {
     const engine = openPostgres(`${cluster.url}?${settings}`);
@@ -128,6 +129,22 @@ test("openPostgres() takes addresses with what libpq keeps to itself, and asks f
     try {
       // This server speaks no TLS.
       await assertRejects(() => engine.query("SELECT 1"), StoreUnavailable, undefined, settings);
+    } finally {
+      await engine.close();
+    }
+  }
+});
+
+test("openPostgres() goes to the host and the port that an address names as libpq's parameters", async (cluster) => {
+  const address = new URL(cluster.url);
+  const { hostname, port } = address;
+  // As libpq has it, they win.
+  for (const host of [hostname, cluster.folder]) {
+    const engine = openPostgres(
+      `postgres://sluice@h.invalid:1/postgres?host=${encodeURIComponent(host)}&port=${port}`,
+    );
+    try {
+      assertEquals((await engine.query("SELECT 1 AS x"))[0].x, 1n, host);
     } finally {
       await engine.close();
     }
