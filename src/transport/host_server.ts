@@ -7,6 +7,7 @@
 import { HostSocket } from "./host_socket.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { isHost } from "./request_head.ts";
+import { refusal } from "./response_bytes.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 
@@ -35,7 +36,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
   const server = Deno.serve(
     { hostname, port, reusePort, onListen: () => {} },
     async (request, { remoteAddr }) => {
-      if (!isHost(request.headers.get("host") ?? "")) return new Response(null, { status: 400 });
+      if (!isHost(request.headers.get("host") ?? "")) return refusal(400, "expected one host");
       underWay++;
       // Once it is upgraded nothing can be read of the host's request, and a turn has the headers of the handshake.
       const asked = asksForWebSocket(request)

@@ -6,7 +6,8 @@ import { Http2Request } from "./http2_request.ts";
 import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
-import { isStream } from "./response_bytes.ts";
+import type { BodyReader } from "./pulled_body.ts";
+import { isStream, refusal } from "./response_bytes.ts";
 import { Upgrade } from "./upgrade_request.ts";
 import { writeAll } from "./write_all.ts";
 
@@ -89,15 +90,20 @@ export class Http2Connection implements Hosted {
       over();
       this.#look();
     });
-    if (read === null) return new Response(null, { status: 400 });
+    if (read === null) return refusal(400, "expected one host");
     const response = await this.#host.handle(read, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr });
     if (response instanceof Upgrade) {
       response.user.over?.();
-      return new Response(null, { status: 400 });
+      return refusal(400, "a WebSocket begins over HTTP/1.1");
     }
     const held = heldOf(response);
-    if (!isOver && !this.#closed && !isStream(response)) over = this.#answer(held?.length ?? 0);
+    const streams = isStream(response);
+    const answered = () => {
+      if (!isOver && !this.#closed) over = this.#answer(held?.length ?? 0);
+    };
+    if (!streams) answered();
     response.headers.delete("connection");
+    if (streams) return followed(response, answered);
     if (held === null || PlainResponse.heldOf(response) !== null) return PlainResponse.forHost(response);
     const { status, headers } = response;
     headers.set("content-length", String(held.length));
@@ -214,4 +220,20 @@ function heldOf(response: Response): HeldBody | null {
   if (held !== null) return held;
   const text = PlainResponse.textOf(response);
   return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
+}
+
+/** The same stream. @param ended told once nothing more of it is to come: it may be a while until its caller takes the last of it */
+function followed(response: Response, ended: () => void): Response {
+  const { status, headers } = response;
+  const reader: BodyReader = PlainResponse.pulledOf(response) ?? response.body!.getReader();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (!done) return controller.enqueue(value!);
+      ended();
+      controller.close();
+    },
+    cancel: () => reader.cancel(),
+  }, { highWaterMark: 0 });
+  return new Response(body, { status, headers });
 }

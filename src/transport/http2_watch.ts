@@ -4,7 +4,7 @@
  */
 import { MAX_HEAD_BYTES } from "./head.ts";
 
-const PREFACE_BYTES = 24;
+const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const FRAME_HEAD_BYTES = 9;
 const DATA = 0;
 const HEADERS = 1;
@@ -18,8 +18,10 @@ const MOST_EMPTY = 2000;
 
 export class Http2Watch {
   readonly #now: () => number;
-  /** Bytes of the preface, or of a frame's payload, that are still to come. */
-  #skip = PREFACE_BYTES;
+  /** Bytes of the preface that have come. */
+  #preface = 0;
+  /** Bytes of a frame's payload that are still to come. */
+  #skip = 0;
   readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
   #headBytes = 0;
   /** Of the head that has begun. */
@@ -41,7 +43,12 @@ export class Http2Watch {
   /** False: the caller sends what no client sends, and is to be left. */
   allows(bytes: Uint8Array): boolean {
     this.#reset = false;
-    for (let at = 0; at < bytes.length;) {
+    let at = 0;
+    // Without it, whoever reads behind would take all that comes for HTTP/1.1.
+    while (this.#preface < PREFACE.length && at < bytes.length) {
+      if (bytes[at++] !== PREFACE[this.#preface++]) return false;
+    }
+    while (at < bytes.length) {
       if (this.#skip > 0) {
         const skipped = Math.min(this.#skip, bytes.length - at);
         this.#skip -= skipped;

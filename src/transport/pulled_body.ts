@@ -27,7 +27,7 @@ export type BodyStep = { done: false; value: Bytes } | { done: true; value: unde
 
 /** What reads a body, this one or a ReadableStream. */
 export interface BodyReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+  read(): Promise<{ done: boolean; value?: Uint8Array<ArrayBuffer> }>;
   cancel(): Promise<void>;
   /** Nothing follows what was read last; absent: only the next read tells. */
   readonly over?: boolean;

@@ -79,8 +79,12 @@ function httpDate(): string {
   return dateText;
 }
 
-/** The answer to what cannot be read as a request, which ends the connection. */
-export function refusalBytes(status: StatusCode, message: string, more: string): Uint8Array {
+interface RefusalParts {
+  fields: { "content-type": string; "x-request-id": string; "request-id": string };
+  body: string;
+}
+
+function refusalParts(status: StatusCode, message: string): RefusalParts {
   const error = {
     code: STATUS_TEXT[status].toLowerCase().replaceAll(/[^a-z]+/g, "_"),
     message: `Cannot read the request: ${message}.`,
@@ -89,9 +93,21 @@ export function refusalBytes(status: StatusCode, message: string, more: string):
   const type = status === 408 || status >= 500 ? "api_error" : "invalid_request_error";
   const body = JSON.stringify({ error: { ...error, type, param: null } });
   const id = generationId(Date.now());
+  return { fields: { "content-type": "application/json", "x-request-id": id, "request-id": id }, body };
+}
+
+/** The answer to a request that is refused before it is handled, for servers that write it themselves. */
+export function refusal(status: StatusCode, message: string): Response {
+  const { fields, body } = refusalParts(status, message);
+  return new Response(body, { status, headers: { ...fields } });
+}
+
+/** The answer to what cannot be read as a request, which ends the connection. */
+export function refusalBytes(status: StatusCode, message: string, more: string): Uint8Array {
+  const { fields, body } = refusalParts(status, message);
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return headBytes(
-    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
-      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\n${lines}` +
       `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

@@ -6,6 +6,7 @@ import { serveTls, type TlsServer } from "../../src/transport/server.ts";
 import { HeldBody } from "../../src/transport/held_body.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import type { ServeOptions } from "../../src/transport/serve_options.ts";
+import { PulledBody } from "../../src/transport/pulled_body.ts";
 import { joined } from "../support/event_stream.ts";
 import { eventually, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
@@ -361,17 +362,37 @@ for (const [name, make] of Object.entries(LARGE_ANSWERS)) {
   });
 }
 
-Deno.test("a caller over HTTP/2 who takes nothing of a small answer is left after a while", async () => {
-  await withServer(async ({ server }) => {
-    const session = connect(`https://localhost:${server.addr.port}`, {
-      ca: CA,
-      settings: { initialWindowSize: 0 },
-    });
-    session.on("error", () => {});
-    const stream = session.request({ ":path": "/" });
-    stream.on("error", () => {});
-    await new Promise((resolve) => stream.once("response", resolve));
-    await eventually(() => session.destroyed || session.closed);
-    await eventually(() => Object.keys(server.connections).length === 0);
-  }, { idleMs: 500 });
-});
+const EVENTS = { headers: { "content-type": "text/event-stream" } };
+const SMALL_ANSWERS: Record<string, () => Response> = {
+  "a text": () => new PlainResponse("small", { headers: {} }),
+  "a stream that has ended": () => new Response("data: 1\n\n", EVENTS),
+  "a stream that is made as it is read": () =>
+    new PlainResponse(
+      new PulledBody({
+        start(sink) {
+          sink.enqueue(encoder.encode("data: 1\n\n"));
+          sink.close();
+        },
+        pull: () => Promise.resolve(),
+        cancel: () => Promise.resolve(),
+      }),
+      EVENTS,
+    ),
+};
+
+for (const [name, make] of Object.entries(SMALL_ANSWERS)) {
+  Deno.test(`a caller over HTTP/2 who takes nothing of a small answer is left after a while: ${name}`, async () => {
+    await withServer(async ({ server }) => {
+      const session = connect(`https://localhost:${server.addr.port}`, {
+        ca: CA,
+        settings: { initialWindowSize: 0 },
+      });
+      session.on("error", () => {});
+      const stream = session.request({ ":path": "/" });
+      stream.on("error", () => {});
+      await new Promise((resolve) => stream.once("response", resolve));
+      await eventually(() => session.destroyed || session.closed);
+      await eventually(() => Object.keys(server.connections).length === 0);
+    }, { idleMs: 500, handle: () => Promise.resolve(make()) });
+  });
+}

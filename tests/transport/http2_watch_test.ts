@@ -66,3 +66,14 @@ Deno.test("frames that carry nothing may come again each second", () => {
     now += 1000;
   }
 });
+
+Deno.test("what does not begin as HTTP/2 does not pass, wherever it is cut and however late it differs", () => {
+  for (let differs = 0; differs < PREFACE.length; differs++) {
+    const other = PREFACE.slice();
+    other[differs] ^= 1;
+    assertEquals(new Http2Watch().allows(other), false, `${differs}`);
+    const watch = new Http2Watch();
+    assertEquals(watch.allows(other.subarray(0, differs)), true, `${differs}`);
+    assertEquals(watch.allows(other.subarray(differs)), false, `${differs}`);
+  }
+});
