@@ -19,10 +19,11 @@ export interface Parsed {
   written: Map<string, string>;
 }
 
-export function parseJsonc(text: string, env: Env, source: string): Parsed {
+export function parseJsonc(file: string, env: Env, source: string): Parsed {
+  const text = file.replace(/^\ufeff/, "");
   const wrong: SyntaxMistake[] = [];
   try {
-    const root = readJsonText(text.replace(/^\ufeff/, ""), wrong);
+    const root = readJsonText(text, wrong);
     if (wrong.length === 0 && root) return build(root, env);
   } catch (error) {
     // Parser and builder recurse; no real configuration comes near the stack's end.
@@ -36,16 +37,33 @@ export function parseJsonc(text: string, env: Env, source: string): Parsed {
 
 /** One a line: what follows the first error of a line is usually its echo. */
 function syntaxMistakes(text: string, wrong: readonly SyntaxMistake[]): InputMistake[] {
+  if (text.trim() === "") return [{ path: "", message: "expected an object, got an empty file" }];
+  if (YAML.test(text)) {
+    return [{ path: "1:1", message: "expected JSON, in which comments may stand, got what looks like YAML" }];
+  }
   const mistakes = new Map<number, InputMistake>();
   for (const { offset, what } of wrong) {
     const before = text.slice(0, offset).split("\n");
     const line = before.length;
     const column = before[line - 1].length + 1;
     if (!mistakes.has(line)) {
-      mistakes.set(line, { path: `${line}:${column}`, message: `not JSON: ${what}` });
+      mistakes.set(line, { path: `${line}:${column}`, message: `not JSON: ${what}${found(text, offset)}` });
     }
   }
   return [...mistakes.values()];
+}
+
+/** A name and a colon, without a bracket before them. */
+const YAML = /^(?:\s*(?:#[^\n]*|---[ \t]*)\n)*\s*[A-Za-z_][\w-]*:(?:\s|$)/;
+
+/** What stands there, by its kind: a word may be a secret that lacks its quotes. */
+function found(text: string, offset: number): string {
+  const sign = text[offset];
+  if (sign === undefined) return ", got the end of the file";
+  if (/[{}[\],:]/.test(sign)) return `, got ${JSON.stringify(sign)}`;
+  if (sign === "'") return ", got a single quote; text stands in double quotes";
+  if (sign === "#") return ", got #; a comment begins with //";
+  return /[\w$-]/.test(sign) ? ", got a word without double quotes" : "";
 }
 
 function build(root: JsonNode, env: Env): Parsed {

@@ -23,7 +23,7 @@ function databaseTrouble(path: string): string | null {
     const length = file.readSync(start) ?? 0;
     if (length > 0 && new TextDecoder().decode(start) !== SQLITE) return "the path of an SQLite database";
   } catch (error) {
-    if (error instanceof Deno.errors.IsADirectory) return "the path of a file, which this is a directory at";
+    if (error instanceof Deno.errors.IsADirectory) return "the path of a file (a directory has this path)";
     if (error instanceof Deno.errors.NotFound) return folderTrouble(folderOf(path));
     if (error instanceof Deno.errors.NotCapable) return NOT_ALLOWED;
     if (!passes(error)) return "the path of a file that can be written";

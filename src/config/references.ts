@@ -4,12 +4,13 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
-import { type Loose, object } from "../exchange/json.ts";
+import { isObject, type Loose, object } from "../exchange/json.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { LEFT_OUT } from "../accounts/config.ts";
 import { needsOf } from "../websearch/engines/needs.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { PRESETS } from "../providers/presets.ts";
+import { checkUnknownName, isUnknownName, warnOfProvider } from "./provider_slips.ts";
 import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 import { type Item, items, known, named, type Spot, spots, strings, unique } from "./written_items.ts";
@@ -107,18 +108,24 @@ function checkProviders({ config, providers, models, discovers }: Written, repor
     const allowed = "a list of at least one model, as no provider is asked for its own";
     report.expect(allowed, config.models, ["models"]);
   }
+  if (config.providers !== undefined && Object.keys(providers).length === 0) {
+    report.warnings.push("providers: there are none, so no model can be asked");
+  }
   for (const [name, provider] of Object.entries(providers)) {
-    if (typeof provider !== "object") continue;
-    const { api, base_url, preset } = object(provider);
+    if (!isObject(provider)) continue;
+    const { api, base_url, preset } = provider;
     const own = PROVIDER_APIS.find(({ name }) => name === api);
     const cloud = cloudOf(preset);
     if (own !== undefined && cloud !== undefined) {
       known({ text: own.name, path: ["providers", name, "api"] }, cloud.apis, "", report);
     }
     const needsAddress = own === undefined || own.needsBaseUrl;
-    if (needsAddress && (base_url === undefined || base_url === "")) {
+    if (isUnknownName(provider)) {
+      checkUnknownName(name, report);
+    } else if (needsAddress && (base_url === undefined || base_url === "")) {
       report.expect("an http:// or https:// address", base_url, ["providers", name, "base_url"]);
     }
+    warnOfProvider(name, provider, report);
   }
 }
 

@@ -42,7 +42,7 @@ Deno.test("a store that cannot be where it is said to be is a mistake", async ()
     const cases: [path: string, allowed: string | null][] = [
       ["new.db", null],
       ["deep/er/new.db", null],
-      ["folder.db", "the path of a file, which this is a directory at"],
+      ["folder.db", "the path of a file (a directory has this path)"],
       ["note.txt", "the path of an SQLite database"],
       ["note.txt/new.db", "the path of a file that can be written"],
     ];

@@ -340,12 +340,20 @@ Deno.test("loadConfig() names a field written twice", () => {
 });
 
 const SYNTAX: [text: string, mistakes: string[]][] = [
-  ["", ["1:1: not JSON: value expected"]],
+  ["", [": expected an object, got an empty file"]],
   ['{\n  "a": 1\n  "b": 2\n}', ["3:3: not JSON: comma expected"]],
-  ['{ "a": hidden }', ["1:8: not JSON: invalid symbol"]],
-  ['{ "a": 1', ["1:9: not JSON: close brace expected"]],
+  ['\ufeff{ "a": hidden }', ["1:8: not JSON: invalid symbol, got a word without double quotes"]],
+  ['{ "a": 1', ["1:9: not JSON: close brace expected, got the end of the file"]],
   ['{ "a": "hidden\n}', ["1:8: not JSON: unexpected end of string"]],
-  ["{} {}", ["1:4: not JSON: end of file expected"]],
+  ["{} {}", ['1:4: not JSON: end of file expected, got "{"']],
+  ["{ 'a': 1 }", [
+    "1:3: not JSON: property name expected, got a single quote; text stands in double quotes",
+  ]],
+  ["{ a: 1 }", ["1:3: not JSON: property name expected, got a word without double quotes"]],
+  ['{ "a": 1, # one\n}', ["1:11: not JSON: property name expected, got #; a comment begins with //"]],
+  ["# ours\nproviders:\n  openai:\n    api_key: hidden\n", [
+    "1:1: expected JSON, in which comments may stand, got what looks like YAML",
+  ]],
 ];
 for (const [text, expected] of SYNTAX) {
   Deno.test(`loadConfig() finds the syntax error in ${JSON.stringify(text)}`, () => {

@@ -133,3 +133,12 @@ Deno.test("sluice providers says where a cloud's place and credential come from"
   );
   assertEquals(line("vertex"), "vertex gemini aiplatform.googleapis.com credential of the machine");
 });
+
+Deno.test("a name that is nearly a preset's, without an API, is a mistake with the nearest name", () => {
+  const [, found] = mistakes({ opnai: {} });
+  assertEquals(
+    found.replace(/one of .*more/, "one of …"),
+    "providers.opnai: expected the name of a known provider, one of …, or preset, or api and base_url, " +
+      'got "opnai"; nearest is openai',
+  );
+});

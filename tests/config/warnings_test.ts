@@ -9,6 +9,11 @@ const model = (fields: Record<string, unknown>) => plus({ models: [{ ...least().
 const key = (fields: Record<string, unknown>) =>
   plus({ keys: [{ name: "k", secret: "sk_live_0123456789abcdef", ...fields }] });
 
+const addresses = (up: string, ollama: string) =>
+  plus({
+    providers: { up: { api: "openai-chat", base_url: up, api_key: "k" }, ollama: { base_url: ollama } },
+  });
+
 const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
   ["policies that do not exist", {
     ...key({ dlp_policy: "finanse", access_policy: "eu" }),
@@ -45,6 +50,35 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
       search: { engine: "brave", base_url: "http://127.0.0.1:1" },
     }),
     ["search.api_key: expected a key, since brave answers no one without, got nothing"],
+  ],
+  [
+    "an empty key of a provider that wants one",
+    plus({ providers: { up: { preset: "openai", api_key: "" } } }),
+    [
+      "providers.up.api_key: empty, so openai refuses every call; left out, it is taken from OPENAI_API_KEY",
+    ],
+  ],
+  ["no providers", { providers: {} }, ["providers: there are none, so no model can be asked"]],
+  ["addresses without the path of their API", addresses("https://api.openai.com", "http://10.0.0.1:11434/"), [
+    "providers.up.base_url: expected an address with the path of its API, like https://api.openai.com/v1, " +
+    'got "https://api.openai.com"',
+    "providers.ollama.base_url: expected an address with the path of its API, like http://10.0.0.1:11434/v1, " +
+    'got "http://10.0.0.1:11434/"',
+  ]],
+  [
+    "addresses with the path of an endpoint",
+    addresses("https://api.openai.com/v1/chat/completions", "http://10.0.0.1:11434/v1/models/"),
+    [
+      "providers.up.base_url: expected the address without the endpoint, like https://api.openai.com/v1, " +
+      'got "https://api.openai.com/v1/chat/completions"',
+      "providers.ollama.base_url: expected the address without the endpoint, like http://10.0.0.1:11434/v1, " +
+      'got "http://10.0.0.1:11434/v1/models/"',
+    ],
+  ],
+  [
+    "nothing where addresses have the path of their API, or need none",
+    addresses("https://api.deepseek.com", "http://10.0.0.1:11434/v1"),
+    [],
   ],
 ];
 for (const [situation, value, expected] of WARNINGS) {
