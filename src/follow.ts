@@ -157,9 +157,7 @@ async function screenFiles(command: Extract<Command, { command: "dlp" }>, { load
     for (const note of notes) console.error(note);
     Deno.exitCode = status;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
+    await refused(error, command);
   }
 }
 
@@ -188,6 +186,13 @@ async function packagesFolder(): Promise<string> {
   return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
+/** Says what was refused, and throws what is no refusal. */
+async function refused(error: unknown, command: Command): Promise<void> {
+  if (!(error instanceof Failure)) throw error;
+  console.error((await import("./commands/refusal.ts")).inOptions(error, command));
+  Deno.exitCode = MISTAKE;
+}
+
 /** Opens the accounts of the configured store for one command. */
 async function withAccounts(command: AccountsCommand, { load, log }: Machine): Promise<void> {
   const { config } = await load(command.config, {}, { listens: false });
@@ -195,10 +200,10 @@ async function withAccounts(command: AccountsCommand, { load, log }: Machine): P
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     console.log(await runCommand(command, accounts));
+    const { doubtsOf } = await import("./commands/refusal.ts");
+    for (const doubt of doubtsOf(command, config, Date.now())) console.error(doubt);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
+    await refused(error, command);
   } finally {
     await accounts.close();
   }
@@ -219,9 +224,7 @@ async function withPayloads(
     };
     console.log(await payloadCommand(command, config, { accounts, env, open }));
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
+    await refused(error, command);
   } finally {
     await accounts.close();
   }
@@ -243,9 +246,7 @@ async function withStatement(
   } catch (error) {
     // Whoever reads it may have seen enough.
     if (error instanceof Deno.errors.BrokenPipe) return;
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
+    await refused(error, command);
   } finally {
     await accounts.close();
   }

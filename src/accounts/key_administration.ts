@@ -198,7 +198,7 @@ export class KeyAdministration {
     if (name === null) return null;
     const team = this.#options.configured.teams.get(name);
     if (team !== undefined) return team;
-    if (known) throw invalid("team", "there is no such team");
+    if (known) throw invalid("team", `expected a team that exists, got ${shownInput(name, ["team"])}`);
     return null;
   }
 
@@ -208,7 +208,7 @@ export class KeyAdministration {
       throw invalid("account", "the team has another account, which pays for its keys");
     }
     if (configured.hasAccount(name) || await store.account(name) !== null) return;
-    throw invalid("account", "there is no such account");
+    throw invalid("account", `expected an account that exists, got ${shownInput(name, ["account"])}`);
   }
 
   /** A name of the file is not in the store, which sees to all other names. */

@@ -1,5 +1,6 @@
 /** Teams as an operator makes, changes and removes them. Those of the configuration file are changed there alone. */
 import { Failure } from "../exchange/failure.ts";
+import { shownInput } from "../schema/mistakes.ts";
 import { NameTaken, type Store, type StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
@@ -86,7 +87,7 @@ export class TeamAdministration {
   async #checkAccount(name: string | null): Promise<void> {
     const { configured, store } = this.#options;
     if (name === null || configured.hasAccount(name) || await store.account(name) !== null) return;
-    throw invalid("account", "there is no such account");
+    throw invalid("account", `expected an account that exists, got ${shownInput(name, ["account"])}`);
   }
 }
 

@@ -1,7 +1,6 @@
 /** `sluice connect`: the settings with which a client finds the gateway, as text or written where the client looks. */
-import { UsageError } from "./parse.ts";
+import { UsageError, wrong } from "./parse.ts";
 import { object } from "../exchange/json.ts";
-import { oneOf } from "../schema/mistakes.ts";
 
 export interface Connection {
   /** Without a path: `http://127.0.0.1:8787`. */
@@ -182,7 +181,7 @@ export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
 export function clientNamed(name: string): Client {
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
   if (client !== undefined) return client;
-  throw new UsageError(`Cannot connect: expected ${oneOf(CLIENT_NAMES)}, got ${JSON.stringify(name)}`);
+  throw wrong("client", CLIENT_NAMES, name);
 }
 
 function shell(variables: Readonly<Record<string, string>>): ClientSettings {

@@ -1,9 +1,8 @@
 /** `sluice init`: a commented configuration out of three answers. */
 import { type Env, PRESET_NAMES, PRESETS, presetValues } from "../providers/presets.ts";
-import { oneOf } from "../schema/mistakes.ts";
 import { addressTrouble } from "../store/config.ts";
 import { foundProviders } from "../config/demo.ts";
-import { type InitAnswers, UsageError } from "./parse.ts";
+import { type InitAnswers, UsageError, wrong } from "./parse.ts";
 import { programCalled } from "./program_called.ts";
 
 /** Asks on the terminal; null: nobody is there to answer, or the answer is empty. */
@@ -31,9 +30,7 @@ export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string)
     names(ask(`Which providers? (${PRESET_NAMES.join(", ")})`, usual.join(",")) ?? usual.join(","));
   for (const name of providers) {
     if (!PRESET_NAMES.includes(name)) {
-      throw new UsageError(
-        `Cannot write a configuration: expected ${oneOf(PRESET_NAMES)}, got ${JSON.stringify(name)}`,
-      );
+      throw wrong("the name of a provider", PRESET_NAMES, name);
     }
   }
   if (providers.length === 0) {

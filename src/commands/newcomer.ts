@@ -1,8 +1,9 @@
 /** The commands of those who begin: `init`, `import`, `connect`, `try`. */
 import type { Config } from "../config/schema.ts";
+import { AUTO } from "../models/catalog.ts";
 import type { Env } from "../providers/presets.ts";
 import type { TryGateway } from "./try.ts";
-import { type Command, UsageError } from "./parse.ts";
+import { type Command, UsageError, wrong } from "./parse.ts";
 import { programCalled } from "./program_called.ts";
 
 export interface Newcomer {
@@ -74,7 +75,7 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
     /\/+$/,
     "",
   );
-  const { model, passes } = await modelFor(command.model, config, around);
+  const { model, passes } = await modelFor(command, config, around);
   const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
   const secret = command.secret ?? await around.makeKey(config, name);
   const settings = client({ url, secret, model, passes });
@@ -90,7 +91,7 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
  * provider that takes credentials of callers.
  */
 async function modelFor(
-  named: string | undefined,
+  { model: named, url }: Extract<Own, { command: "connect" }>,
   config: Config,
   { env, log }: Newcomer,
 ): Promise<{ model: string; passes?: string }> {
@@ -99,14 +100,24 @@ async function modelFor(
       { name, api },
     ) => [name, api.name]),
   );
-  if (named !== undefined && passing.size === 0) return { model: named };
+  // The catalog at another address is not known here.
+  const settled = named === AUTO || url !== undefined || config.models.some(({ id }) => id === named);
+  if (named !== undefined && settled && passing.size === 0) return { model: named };
   const { catalogOf } = await import("./catalog_of.ts");
   const models = await catalogOf(config, { env, log });
   const found = named === undefined
     ? models.find(({ features }) => features.has("tools")) ?? models.at(0)
-    : models.find(({ id, shortNames }) => id === named || shortNames.includes(named));
+    : models.find(({ id, aliases = [], shortNames }) =>
+      id === named || aliases.includes(named) ||
+      shortNames.some((short) =>
+        short === named || short.endsWith("*") && named.startsWith(short.slice(0, -1))
+      )
+    );
   if (named === undefined && found === undefined) {
     throw new UsageError("Cannot connect: no model is known; name one with --model ID");
+  }
+  if (named !== undefined && found === undefined && !settled) {
+    throw wrong("--model", models.map(({ id }) => id), named);
   }
   const route = found?.routes.find(({ provider }) => passing.has(provider));
   return { model: named ?? found!.id, passes: route && (route.api ?? passing.get(route.provider)) };

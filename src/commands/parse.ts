@@ -5,6 +5,7 @@
  * words of the command.
  */
 import { parseArgs } from "node:util";
+import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import type { Command } from "./command.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
@@ -170,15 +171,19 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "usage": {
       const by = values.by ?? "key";
-      const unknown = by.split(",").find((name) => !isUsageDimension(name.trim()));
+      const names = by.split(",").map((name) => name.trim());
+      const unknown = names.find((name) => !isUsageDimension(name));
       if (unknown !== undefined) throw wrong("--by", USAGE_DIMENSIONS, unknown);
+      if (names.length > 2 || new Set(names).size < names.length) {
+        const allowed = "one dimension, or two different ones joined by a comma";
+        throw new UsageError(`Cannot read --by: expected ${allowed}, got ${JSON.stringify(by)}`);
+      }
       return {
         command: "usage",
         config,
         json,
         by,
-        from: time("from", values.from),
-        to: time("to", values.to),
+        ...span(values),
         limit: whole("limit", values.limit, 1, 1000),
       };
     }
@@ -217,7 +222,7 @@ function build(full: string, values: Values, words: string[]): Command {
         id,
         model: values.model,
         url: address(values.url),
-        secret: values.key,
+        secret: apiKey(values.key),
       };
     }
     case "store info":
@@ -262,7 +267,7 @@ function build(full: string, values: Values, words: string[]): Command {
         config,
         client: word(full, "a client", words),
         write: values.write ?? false,
-        secret: values.key,
+        secret: apiKey(values.key),
         url: address(values.url),
         model: values.model,
       };
@@ -358,13 +363,31 @@ function address(text: string | undefined): string | undefined {
   throw new UsageError(`Cannot read --url: expected ${allowed}, got ${JSON.stringify(text)}`);
 }
 
+/** An API key of the gateway. Its value is not told: another secret may stand in its place. */
+function apiKey(text: string | undefined): string | undefined {
+  if (text === undefined || text.startsWith(KEY_PREFIX)) return text;
+  const allowed = `an API key of Sluice, which begins with ${KEY_PREFIX}`;
+  throw new UsageError(`Cannot read --key: expected ${allowed}, got another text (not shown)`);
+}
+
+/** From when on, and until before when. */
+function span({ from, to }: Values): { from: string | undefined; to: string | undefined } {
+  const [starts, ends] = [time("from", from), time("to", to)];
+  if (starts !== undefined && ends !== undefined && readMoment(starts)! >= readMoment(ends)!) {
+    const allowed = `a time later than --from (${starts})`;
+    throw new UsageError(`Cannot read --to: expected ${allowed}, got ${JSON.stringify(ends)}`);
+  }
+  return { from: starts, to: ends };
+}
+
 /** A day or a moment, as it was written. */
 function time(option: Option, text: string | undefined): string | undefined {
   if (text === undefined || readMoment(text) !== null) return text;
   throw new UsageError(`Cannot read --${option}: expected ${MOMENT_WORDS}, got ${JSON.stringify(text)}`);
 }
 
-function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {
+/** What is said of a word that is none of those that are allowed, with the nearest of them. */
+export function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {
   const hint = got === undefined ? undefined : nearest(got, allowed);
   const found = got === undefined ? "nothing" : JSON.stringify(got);
   return new UsageError(

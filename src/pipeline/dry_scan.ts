@@ -13,6 +13,7 @@ import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Arrival } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
+import { nearest, oneOf, shownInput } from "../schema/mistakes.ts";
 import { policiesOf, policyNames } from "./policies.ts";
 import { readDocuments } from "./read_documents.ts";
 import { checksOf, type Tools, verdictOn } from "./screen.ts";
@@ -75,9 +76,13 @@ export interface DryRules {
 export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
   const policies = policiesOf(dlp);
   if (policy !== undefined && (typeof policy !== "string" || !policies.byName.has(policy))) {
+    const names = [...policies.byName.keys()];
+    const hint = typeof policy === "string" ? nearest(policy, names) : undefined;
     throw refused(
       "policy",
-      `one of ${[...policies.byName.keys()].join(", ") || "the policies, of which there are none"}`,
+      `${names.length > 0 ? oneOf(names) : "no policy, as there are none"}, got ${
+        shownInput(policy, ["policy"])
+      }${hint ? `; nearest is ${hint}` : ""}`,
     );
   }
   const wishes = rules !== undefined || policy === undefined ? readWishes(rules ?? {}) : null;

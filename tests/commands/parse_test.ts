@@ -192,6 +192,20 @@ const MISTAKES: [line: string, message: string][] = [
     "usage --from yesterday",
     'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "yesterday"',
   ],
+  ...[["2025-02-01", "2025-01-01"], ["2025-02-01", "2025-02-01T00:00:00Z"]].map((
+    [from, to],
+  ): [string, string] => [
+    `usage --from ${from} --to ${to}`,
+    `Cannot read --to: expected a time later than --from (${from}), got "${to}"`,
+  ]),
+  ...["key,model,day", "key,key"].map((by): [string, string] => [
+    `usage --by ${by}`,
+    `Cannot read --by: expected one dimension, or two different ones joined by a comma, got "${by}"`,
+  ]),
+  ...["connect codex", "replay gen_1"].map((command): [string, string] => [
+    `${command} --key hidden`,
+    "Cannot read --key: expected an API key of Sluice, which begins with sk_live_, got another text (not shown)",
+  ]),
   ["statement --month 2026-11", "Cannot read statement: expected --account, got nothing"],
   ["statement --account a --month 2026-13", 'Cannot read --month: expected YYYY-MM, got "2026-13"'],
   ["backup", "Cannot read backup: expected a file, got nothing"],
