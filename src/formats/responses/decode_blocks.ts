@@ -12,7 +12,8 @@ import { count } from "../../exchange/usage.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
-import { isCall, MOST_PARTS, proofOf, restOf, sectionOf, type Slot, type TextBlock } from "./decode_state.ts";
+import { indexOf, isCall, proofOf, repeatedText, restOf } from "./decode_state.ts";
+import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
 export class ItemReader {
@@ -51,6 +52,8 @@ export class ItemReader {
       block: -1,
       call: { length: 0, last: "" },
       sections: [],
+      sectionAt: new Map(),
+      sectionDone: false,
       kind: "summary",
       ended: false,
     };
@@ -81,6 +84,14 @@ export class ItemReader {
     this.#end(slot);
   }
 
+  /** Calls that a stream kept for its last event, as vLLM does. */
+  lateCalls(output: readonly unknown[]): void {
+    for (const [i, item] of output.map(object).entries()) {
+      // Events name no places below 0.
+      if (item.type === "function_call" || item.type === "custom_tool_call") this.done(-1 - i, item);
+    }
+  }
+
   /** Ends what the stream left open. */
   close(): void {
     for (const slot of this.#slots.values()) this.#end(slot);
@@ -91,28 +102,39 @@ export class ItemReader {
     if (delta === undefined || (delta === "" && !array(event.logprobs).length)) return;
     const slot = this.#slot(event, "message");
     if (!slot) return;
-    const text = this.#text(slot, count(event.content_index), type);
-    this.#sendText(text, delta, event.logprobs);
+    this.#sendText(this.#textAt(slot, event, type), delta, event.logprobs);
   }
 
   textDone(event: Loose, whole: string | undefined, type: "output_text" | "refusal"): void {
     const slot = this.#slot(event, "message");
-    if (slot && whole !== undefined) {
-      this.#completeText(this.#text(slot, count(event.content_index), type), whole, event.logprobs);
-    }
+    if (!slot || whole === undefined) return;
+    const text = this.#textAt(slot, event, type);
+    this.#completeText(text, whole, event.logprobs);
+    text.done = true;
   }
 
   annotation(event: Loose): void {
     const slot = this.#slot(event, "message");
-    if (slot) {
-      this.#cite(this.#text(slot, count(event.content_index), "output_text"), object(event.annotation));
+    if (slot) this.#cite(this.#textAt(slot, event, "output_text"), object(event.annotation));
+  }
+
+  partAdded(event: Loose, part: Loose): void {
+    if (part.type === "output_text" || part.type === "refusal") {
+      const slot = this.#slot(event, "message");
+      if (slot) this.#wholePart(this.#text(slot, indexOf(event), part.type), part);
+    } else if (part.type === "reasoning_text") {
+      const slot = this.#slot(event, "reasoning");
+      if (slot) slot.sectionDone = slot.sections.length > 0;
     }
   }
 
-  part(event: Loose, part: Loose): void {
+  partDone(event: Loose, part: Loose): void {
     if (part.type !== "output_text" && part.type !== "refusal") return;
     const slot = this.#slot(event, "message");
-    if (slot) this.#wholePart(this.#text(slot, count(event.content_index), part.type), part);
+    if (!slot) return;
+    const text = repeatedText(slot, event, part) ?? this.#textAt(slot, event, part.type);
+    this.#wholePart(text, part);
+    text.done = true;
   }
 
   callDelta(event: Loose): void {
@@ -134,13 +156,15 @@ export class ItemReader {
   reasoningDelta(event: Loose, kind: "summary" | "text"): void {
     const delta = string(event.delta);
     const slot = this.#slot(event, "reasoning");
-    if (slot && delta) this.#think(slot, kind, sectionOf(event, kind), delta);
+    if (slot && delta) this.#think(slot, kind, sectionOf(slot, event, kind), delta);
   }
 
   reasoningDone(event: Loose, kind: "summary" | "text"): void {
     const whole = string(event.text);
     const slot = this.#slot(event, "reasoning");
-    if (slot && whole) this.#completeSection(slot, kind, sectionOf(event, kind), whole);
+    if (!slot || !whole) return;
+    this.#completeSection(slot, kind, sectionOf(slot, event, kind), whole);
+    slot.sectionDone = true;
   }
 
   /** The slot of an event; made up when a provider never announced the item. Undefined: ended, or of another kind. */
@@ -159,21 +183,19 @@ export class ItemReader {
     return this.#blocks++;
   }
 
-  #text(slot: Slot, wireIndex: number, type: "output_text" | "refusal"): TextBlock {
-    const index = Math.min(wireIndex, MOST_PARTS);
+  #textAt(slot: Slot, event: Loose, type: "output_text" | "refusal"): TextBlock {
+    return textOf(slot, event, type === "refusal") ?? this.#text(slot, indexOf(event), type);
+  }
+
+  #text(slot: Slot, index: number, type: "output_text" | "refusal"): TextBlock {
     const known = slot.textAt.get(index);
     if (known) return known;
-    const text: TextBlock = {
-      block: this.#open(),
-      index,
-      citations: 0,
-      logprobs: false,
-      length: 0,
-      last: "",
-    };
+    const refusal = type === "refusal";
+    const sent = { citations: 0, logprobs: false, length: 0, last: "" };
+    const text: TextBlock = { block: this.#open(), refusal, done: false, ...sent };
     slot.texts.push(text);
     slot.textAt.set(index, text);
-    if (type === "refusal") this.refused = true;
+    if (refusal) this.refused = true;
     const fields: Loose = {};
     if (string(slot.item.id)) fields.id = slot.item.id;
     if (string(slot.item.phase)) fields.phase = slot.item.phase;
@@ -181,7 +203,7 @@ export class ItemReader {
       type: "text-start",
       block: text.block,
       choice: 0,
-      ...(type === "refusal" && { refusal: true }),
+      ...(refusal && { refusal }),
       extra: { format: "responses", fields },
     });
     return text;

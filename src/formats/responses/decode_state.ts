@@ -11,8 +11,9 @@ interface Sent {
 
 export interface TextBlock extends Sent {
   block: number;
-  /** The wire's content index, whatever it counts from. */
-  index: number;
+  refusal: boolean;
+  /** An event said that it is whole. */
+  done: boolean;
   citations: number;
   logprobs: boolean;
 }
@@ -28,6 +29,10 @@ export interface Slot {
   block: number;
   call: Sent;
   sections: Sent[];
+  /** Reasoning's own text: the section of each index that events named. */
+  sectionAt: Map<number, number>;
+  /** The last of these sections is whole, so that another index begins the next one. */
+  sectionDone: boolean;
   kind: "summary" | "text";
   ended: boolean;
 }
@@ -39,8 +44,39 @@ export function isCall(slot: Slot): boolean {
   return slot.type === "function_call" || slot.type === "custom_tool_call";
 }
 
-export function sectionOf(event: Loose, kind: "summary" | "text"): number {
-  return Math.min(count(kind === "summary" ? event.summary_index : event.content_index), MOST_PARTS);
+/**
+ * The section of its reasoning that an event is about. vLLM counts `content_index` on with every event, so an index that is
+ * new goes on with the section that is being written.
+ */
+export function sectionOf(slot: Slot, event: Loose, kind: "summary" | "text"): number {
+  if (kind === "summary") return Math.min(count(event.summary_index), MOST_PARTS);
+  const index = Math.min(count(event.content_index), MOST_PARTS);
+  const known = slot.sectionAt.get(index);
+  if (known !== undefined) return known;
+  const section = slot.sectionDone ? slot.sections.length : Math.max(0, slot.sections.length - 1);
+  slot.sectionDone = false;
+  slot.sectionAt.set(index, section);
+  return section;
+}
+
+/** The text that an event is about; undefined: a new one. An index that is new goes on with a text, as in {@link sectionOf}. */
+export function textOf(slot: Slot, event: Loose, refusal: boolean): TextBlock | undefined {
+  const known = slot.textAt.get(indexOf(event));
+  if (known) return known;
+  const last = slot.texts.at(-1);
+  return last && !last.done && last.refusal === refusal ? last : undefined;
+}
+
+export function indexOf(event: Loose): number {
+  return Math.min(count(event.content_index), MOST_PARTS);
+}
+
+/** The last text, where a part at an index that is new says it once more; undefined: it is another one. */
+export function repeatedText(slot: Slot, event: Loose, part: Loose): TextBlock | undefined {
+  const last = slot.texts.at(-1);
+  const whole = string(part.text) ?? string(part.refusal) ?? "";
+  const same = last?.done && last.length === whole.length && whole.endsWith(last.last);
+  return same && !slot.textAt.has(indexOf(event)) ? last : undefined;
 }
 
 /** What of a whole text was not sent yet; nothing when the whole is another text than the one sent. */

@@ -58,6 +58,7 @@ class ResponsesStream implements StreamDecoder {
       case "response.reasoning_summary_text.delta":
         return items.reasoningDelta(event, "summary");
       case "response.reasoning_text.delta":
+      case "response.reasoning.delta":
         return items.reasoningDelta(event, "text");
       case "response.refusal.delta":
         return items.textDelta(event, "refusal");
@@ -66,8 +67,10 @@ class ResponsesStream implements StreamDecoder {
       case "response.output_item.done":
         return items.done(indexOf(event), object(event.item));
       case "response.content_part.added":
+      case "response.reasoning_part.added":
+        return items.partAdded(event, object(event.part));
       case "response.content_part.done":
-        return items.part(event, object(event.part));
+        return items.partDone(event, object(event.part));
       case "response.output_text.done":
         return items.textDone(event, string(event.text), "output_text");
       case "response.refusal.done":
@@ -81,6 +84,7 @@ class ResponsesStream implements StreamDecoder {
       case "response.reasoning_summary_text.done":
         return items.reasoningDone(event, "summary");
       case "response.reasoning_text.done":
+      case "response.reasoning.done":
         return items.reasoningDone(event, "text");
       case "response.completed":
       case "response.incomplete":
@@ -92,6 +96,7 @@ class ResponsesStream implements StreamDecoder {
     this.#finished = true;
     // A provider that streams no items at all puts them here; after a stream, this is only a repetition.
     if (!this.#items.any) this.#items.whole(array(response.output));
+    else if (this.#items.calls === 0) this.#items.lateCalls(array(response.output));
     this.#items.close();
     finishParts(response, type === "response.incomplete", this.#items, this.#out);
   }

@@ -1,0 +1,139 @@
+/** Streams whose events say in ways of their own which part of an item they are about. */
+import { assertEquals } from "@std/assert";
+import { collect } from "../../../src/exchange/answer.ts";
+import type { Loose } from "../../../src/exchange/json.ts";
+import { decodeEvents } from "./support.ts";
+
+const created = { type: "response.created", response: { model: "m" } };
+const completed = (response: Loose = {}) => ({
+  type: "response.completed",
+  response: { status: "completed", ...response },
+});
+const added = (output_index: number, item: Loose) => ({
+  type: "response.output_item.added",
+  output_index,
+  item,
+});
+const done = (output_index: number, item: Loose) => ({
+  type: "response.output_item.done",
+  output_index,
+  item,
+});
+const delta = (kind: string, output_index: number, text: string, more: Loose = {}) => ({
+  type: `response.${kind}.delta`,
+  output_index,
+  content_index: 0,
+  delta: text,
+  ...more,
+});
+
+/** What the blocks say, and what they are. */
+function blocks(...events: Loose[]): Loose[] {
+  const { choices } = collect(decodeEvents([created, ...events, completed()]));
+  return choices[0].blocks.map((block): Loose => {
+    if (block.type === "text") return { text: block.text };
+    return block.type === "reasoning" ? { kind: block.kind, sections: block.sections } : { type: block.type };
+  });
+}
+const said = (text: string) => ({ text });
+
+Deno.test("responses.decodeStream() reads vLLM, whose content_index counts on with every event", () => {
+  const at = (output_index: number, content_index: number, more: Loose) => ({
+    item_id: `item-${output_index}`,
+    output_index,
+    content_index,
+    ...more,
+  });
+  const part = (text: string) => ({ type: "output_text", text, annotations: [] });
+  const opened = (output: number) => ({
+    type: "response.content_part.added",
+    ...at(output, 0, { part: part("") }),
+  });
+  const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "Say hi." }], summary: [] };
+  const message = { type: "message", role: "assistant", content: [part("Hi, you.")] };
+  const events = [
+    added(0, { type: "reasoning", id: "item-0", summary: [] }),
+    opened(0),
+    delta("reasoning_text", 0, "Say", { content_index: 1 }),
+    delta("reasoning_text", 0, " hi", { content_index: 2 }),
+    delta("reasoning_text", 0, ".", { content_index: 3 }),
+    { type: "response.reasoning_text.done", ...at(0, 4, { text: "Say hi." }) },
+    done(0, { ...thought, id: "item-0" }),
+    // At the place of the item before.
+    added(0, { type: "message", id: "item-0", content: [] }),
+    opened(1),
+    delta("output_text", 1, "Hi", { content_index: 1 }),
+    delta("output_text", 1, ", you", { content_index: 2 }),
+    delta("output_text", 1, ".", { content_index: 3 }),
+    { type: "response.output_text.done", ...at(1, 4, { text: "Hi, you." }) },
+    { type: "response.content_part.done", ...at(1, 5, { part: part("Hi, you.") }) },
+    done(1, { ...message, id: "item-1" }),
+  ];
+  const reasoning = { kind: "text", sections: ["Say hi."] };
+  assertEquals(blocks(...events), [reasoning, said("Hi, you.")]);
+  // Calls are in its last event alone.
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const { choices: [choice] } = collect(decodeEvents([
+    created,
+    ...events,
+    completed({ output: [thought, message, call] }),
+  ]));
+  assertEquals(choice.blocks.map((b) => b.type), ["reasoning", "text", "call"]);
+  assertEquals(choice.reason, "tool-calls");
+});
+
+Deno.test("responses.decodeStream() tells parts of a text apart where nothing announces them", () => {
+  const ended = (content_index: number, text: string) => ({
+    type: "response.output_text.done",
+    output_index: 0,
+    content_index,
+    text,
+  });
+  const part = (text: string) => ({ type: "output_text", text });
+  const whole = done(0, { type: "message", id: "m", content: [part("one"), part("one")] });
+  assertEquals(
+    blocks(
+      delta("output_text", 0, "one"),
+      ended(0, "one"),
+      delta("output_text", 0, "one", { content_index: 1 }),
+      ended(1, "one"),
+      whole,
+    ),
+    [said("one"), said("one")],
+  );
+  assertEquals(blocks(ended(0, "one"), ended(1, "one"), whole), [said("one"), said("one")]);
+});
+
+Deno.test("responses.decodeStream() begins a section with each announced part of open reasoning", () => {
+  const opened = (content_index: number) => ({
+    type: "response.content_part.added",
+    output_index: 0,
+    content_index,
+    part: { type: "reasoning_text", text: "" },
+  });
+  const texts = ["one", "two"].map((text) => ({ type: "reasoning_text", text }));
+  assertEquals(
+    blocks(
+      added(0, { type: "reasoning", id: "r", summary: [] }),
+      opened(0),
+      delta("reasoning_text", 0, "one"),
+      opened(1),
+      delta("reasoning_text", 0, "two", { content_index: 1 }),
+      done(0, { type: "reasoning", id: "r", summary: [], content: texts }),
+    ),
+    [{ kind: "text", sections: ["one", "two"] }],
+  );
+});
+
+Deno.test("responses.decodeStream() streams open reasoning by the name that Open Responses has for it", () => {
+  const parts = decodeEvents([
+    created,
+    added(0, { type: "reasoning", id: "r", summary: [] }),
+    delta("reasoning", 0, "h"),
+    delta("reasoning", 0, "m"),
+    { type: "response.reasoning.done", output_index: 0, content_index: 0, text: "hm" },
+    done(0, { type: "reasoning", id: "r", summary: [], content: [{ type: "reasoning_text", text: "hm" }] }),
+    completed(),
+  ]);
+  assertEquals(parts.flatMap((p) => p.type === "reasoning-delta" ? [p.text] : []), ["h", "m"]);
+});
