@@ -22,9 +22,9 @@ import "./accounts/store_sync.ts"; import "./accounts/teams.ts"; import "./accou
 import "./accounts/trail.ts"; import "./accounts/waiting_line.ts"; import "./accounts/webhooks.ts";
 import "./alerts/config.ts"; import "./alerts/metrics.ts";
 import "./assemble.ts";
-import "./assembly/all_metrics.ts"; import "./assembly/auto_router.ts";
-import "./assembly/gateway_accounts.ts"; import "./assembly/kept_catalog.ts";
-import "./assembly/open_sealer.ts"; import "./assembly/operation.ts"; import "./assembly/running_alerts.ts";
+import "./assembly/all_metrics.ts"; import "./assembly/gateway_accounts.ts";
+import "./assembly/kept_catalog.ts"; import "./assembly/operation.ts"; import "./assembly/parts.ts";
+import "./assembly/running_alerts.ts";
 import "./commands/parse.ts";
 import "./config/certificate.ts"; import "./config/check.ts"; import "./config/config_error.ts";
 import "./config/demo.ts"; import "./config/json_text.ts"; import "./config/jsonc.ts";
