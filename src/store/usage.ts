@@ -6,27 +6,13 @@
  * within the span.
  */
 import type { Engine, Query } from "./engine.ts";
-import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
-import { ofLabelByDay, SUMMED_OF_LABELS } from "./labels.ts";
-import {
-  COUNTED,
-  DAY,
-  joined,
-  LARGEST_SUM,
-  monthOf,
-  SUM_PARTS,
-  type SumKind,
-  SUMMED,
-  SUMS_OF_KEYS,
-} from "./sums.ts";
+import { asInt, asMoney, asText, type Row } from "./rows.ts";
+import { DAY, joined, SUM_PARTS } from "./sums.ts";
 import { readSumsState, type SumsState } from "./sums_state.ts";
-import {
-  isLabel,
-  isOfRecords,
-  type LabelDimension,
-  type PlainDimension,
-  type UsageDimension,
-} from "./usage_dimensions.ts";
+import { isLabel, isOfRecords, type UsageDimension } from "./usage_dimensions.ts";
+import { type SumParts, type UsageFilter, type UsagePage, usageStatement } from "./usage_statement.ts";
+
+export type { UsageFilter, UsagePage } from "./usage_statement.ts";
 
 export interface UsageSum {
   /**
@@ -54,39 +40,6 @@ export interface UsageSum {
   labelled?: { latencyMs: number | null; toolCalls: number | null };
 }
 
-export interface UsageFilter {
-  by: readonly UsageDimension[];
-  /** Milliseconds; inclusive. */
-  from: number | null;
-  /** Milliseconds; exclusive. */
-  to: number | null;
-  keyId?: string;
-  /** Only of keys of this person. */
-  member?: string;
-  account?: string;
-}
-
-export interface UsagePage {
-  skip: number;
-  limit: number;
-}
-
-const FAILED = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
-/** What stands for a dimension in the sums, and in the generations. */
-const COLUMNS: Record<PlainDimension, { sums: string; live: string }> = {
-  key: { sums: "key_id", live: "key_id" },
-  model: { sums: "model", live: "model" },
-  day: { sums: "starts", live: `created - created % ${DAY}` },
-  account: { sums: "account", live: "account" },
-  provider: { sums: "provider", live: "COALESCE(provider, '')" },
-  format: { sums: "format", live: "format" },
-};
-/** The value of a tag in a generation's row. The name has no character that would need to be quoted. */
-const TAG_VALUE = {
-  sqlite: (name: string) => `tags ->> '$."${name}"'`,
-  postgres: (name: string) => `tags::jsonb ->> '${name}'`,
-};
-
 /** Dearest first; where a day is among the dimensions, oldest first. Of `incompleteBefore` the state of sums tells. */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
@@ -112,8 +65,8 @@ async function sumAtOnce(
   filter: UsageFilter,
   page: UsagePage,
 ): Promise<UsageSum[]> {
-  const run = async (parts: SumParts) => {
-    const { text, params } = statement(filter, state, page, kind, parts);
+  const run = async (inParts: SumParts) => {
+    const { text, params } = usageStatement({ kind, filter, page, state, inParts });
     return (await query(text, params)).map((row) => decodeSum(row, filter.by));
   };
   if (kind === "postgres") return await run(SUM_PARTS.postgres);
@@ -146,211 +99,6 @@ async function sumDayByDay(store: Summing, filter: UsageFilter, page: UsagePage)
     from = to;
   }
   return found.slice(page.skip);
-}
-
-/** So much of the sums of a label is read by the index of days. */
-const FEW_DAYS = 8 * DAY;
-
-type SumParts = (column: string) => string[];
-
-interface Spans {
-  /** Whole days. */
-  days: { from: number; to: number };
-  /** Parts of days. */
-  parts: { from: number; to: number }[];
-}
-
-function spansOf({ from, to }: UsageFilter, retired: number): Spans {
-  const begin = Math.max(from ?? 0, 0);
-  // After every day there is.
-  const end = to ?? Number.MAX_SAFE_INTEGER - Number.MAX_SAFE_INTEGER % DAY;
-  const first = Math.ceil(begin / DAY) * DAY;
-  let last = Math.floor(end / DAY) * DAY;
-  const parts: Spans["parts"] = [];
-  if (last < first) {
-    return { days: { from: first, to: first }, parts: begin < end ? [{ from: begin, to: end }] : [] };
-  }
-  if (begin < first && first - DAY >= retired) parts.push({ from: begin, to: first });
-  if (last < end) {
-    if (last < retired) last += DAY;
-    else parts.push({ from: last, to: end });
-  }
-  return { days: { from: first, to: last }, parts };
-}
-
-function statement(
-  filter: UsageFilter,
-  state: SumsState,
-  page: UsagePage,
-  kind: Engine["kind"],
-  inParts: SumParts,
-): { text: string; params: Value[] } {
-  const { by, keyId, member, account } = filter;
-  const { days, parts } = spansOf(filter, state.retired);
-  const params: Value[] = [];
-  const param = (value: Value) => `$${params.push(value)}`;
-  const ofKey = (keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`) +
-    (member === undefined ? "" : ` AND key_id IN (SELECT id FROM keys WHERE member = ${param(member)})`) +
-    (account === undefined ? "" : ` AND account = ${param(account)}`);
-  const named = by.includes("key");
-  const labels = by.filter(isLabel);
-  const summed = labels.length === 0 ? SUMMED : SUMMED_OF_LABELS;
-  const inRow = (name: UsageDimension) => {
-    if (!isLabel(name)) return COLUMNS[name].live;
-    const value = name.startsWith("tag:") ? TAG_VALUE[kind](name.slice("tag:".length)) : name;
-    return `COALESCE(${value}, '')`;
-  };
-  const identity = (column: (name: UsageDimension) => string) =>
-    [...by.map((name, i) => `${column(name)} AS d${i}`), ...(named ? ["key_name AS name"] : [])].join(", ");
-
-  const ofSums = (of: SumKind, from: number, to: number) =>
-    `SELECT ${identity((name) => isLabel(name) ? "''" : COLUMNS[name].sums)}, ${
-      [...SUMMED, ...summed.slice(SUMMED.length).map((c) => `0 AS ${c}`)].join(", ")
-    } FROM ${
-      of === "key" && (keyId ?? member) !== undefined ? SUMS_OF_KEYS[kind]("s") : "sums"
-    } WHERE kind = '${of}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
-  const inLabel = (label: LabelDimension, from: number, to: number) => {
-    // SQLite looks up row by row what it finds by the index of days.
-    const together = kind === "sqlite" && to - from > FEW_DAYS;
-    return `FROM label_sums WHERE ${
-      together ? `label = ${param(label)}` : ofLabelByDay(param(label))
-    } AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
-  };
-  /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
-  const ofLabel = (label: LabelDimension, from: number, to: number) => {
-    const where = inLabel(label, from, to);
-    const column = (value: string) => (name: UsageDimension) => isLabel(name) ? value : COLUMNS[name].sums;
-    const negative = (sum: (column: string) => string) =>
-      summed.map((c, i) => i < SUMMED.length ? `-${sum(c)}` : "0").join(", ");
-    const taken = (columns: string, groups: string) =>
-      `SELECT ${identity(column("''"))}, ${columns} ${where} ${groups}`;
-    const others = [
-      ...by.flatMap((name) => isLabel(name) ? [] : COLUMNS[name].sums),
-      ...(named ? ["key_name"] : []),
-    ];
-    return [
-      `SELECT ${identity(column("value"))}, ${summed.join(", ")} ${where}`,
-      inParts === SUM_PARTS.sqlite
-        ? taken(negative((c) => c), "")
-        // At once, so that not each of them is sorted among all the others.
-        : taken(
-          negative((c) => wholeSum(kind, c)),
-          others.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${others.join(", ")}`,
-        ),
-    ];
-  };
-  /**
-   * By teams and another label, whose sums tell the team: what has the other label, and what has not, as what is left of its
-   * team; what has no team is left of all.
-   */
-  const ofTeamAnd = (label: LabelDimension, from: number, to: number) => {
-    const at = (team: string, value: string) => identity((name) => name === "team" ? team : value);
-    const less = (unless: string) =>
-      summed.map((c, i) => i < SUMMED.length ? `-${c}` : `CASE WHEN ${unless} THEN 0 ELSE -${c} END`).join(
-        ", ",
-      );
-    const [other, teams] = [inLabel(label, from, to), inLabel("team", from, to)];
-    return [
-      `SELECT ${at("team", "value")}, ${summed.join(", ")} ${other}`,
-      `SELECT ${at("team", "''")}, ${less("team = ''")} ${other}`,
-      `SELECT ${at("value", "''")}, ${summed.join(", ")} ${teams}`,
-      `SELECT ${at("''", "''")}, ${less("true")} ${teams}`,
-    ];
-  };
-  const live = (where: string) =>
-    `SELECT ${identity(inRow)}, 1 AS generations, ${FAILED} AS failed,
-     ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost${
-      summed.slice(SUMMED.length).map((c) => `, COALESCE(${c}, 0) AS ${c}`).join("")
-    } FROM generations WHERE ${where}${ofKey}`;
-  const between = (from: number, to: number) => `created >= ${param(from)} AND created < ${param(to)}`;
-
-  const selects: string[] = [];
-  const beside = labels.length === 2 && labels.includes("team")
-    ? labels.find((name) => name !== "team")
-    : undefined;
-  const apart = isOfRecords(by);
-  if (apart) {
-    const [first] = parts;
-    const from = first === undefined ? days.from : Math.min(first.from, days.from);
-    selects.push(live(between(from, Math.max(days.to, ...parts.map(({ to }) => to)))));
-  } else if (days.from < days.to) {
-    const plain = by.filter((name) => !isLabel(name));
-    selects.push(
-      ...kindsOf(plain, keyId ?? member, days).map(({ kind, from, to }) => ofSums(kind, from, to)),
-    );
-    if (labels.length === 1) selects.push(...ofLabel(labels[0], days.from, days.to));
-    if (beside !== undefined) selects.push(...ofTeamAnd(beside, days.from, days.to));
-    selects.push(
-      ...state.missing.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)),
-    );
-  }
-  if (!apart) selects.push(...parts.map(({ from, to }) => live(between(from, to))));
-  if (selects.length === 0) selects.push(live("1 = 0"));
-
-  const dimensions = by.map((_, i) => `d${i}`);
-  const day = by.indexOf("day");
-  const order = day >= 0
-    ? [`d${day}`, ...dimensions.filter((name) => name !== `d${day}`)]
-    : ["cost_high DESC", "cost_low DESC", ...dimensions];
-  const sums = summed.flatMap((c) => {
-    const [high, low] = inParts(c);
-    return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
-  });
-  const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
-    FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")}
-    HAVING SUM(generations) > 0 ORDER BY ${order.join(", ")}
-    LIMIT ${param(page.limit)} OFFSET ${param(page.skip)}`;
-  return { text, params };
-}
-
-/** PostgreSQL's sums of whole numbers are decimals, which would make decimals of all that they are united with. */
-function wholeSum(kind: Engine["kind"], column: string): string {
-  const sum = `SUM(${column})`;
-  return kind === "sqlite" ? sum : `GREATEST(LEAST(${sum}, ${LARGEST_SUM}), -${LARGEST_SUM})::bigint`;
-}
-
-/** Sums by month, those with the fewest rows first. */
-const MONTHLY: readonly { kind: SumKind; tells: readonly UsageDimension[] }[] = [
-  { kind: "month", tells: ["key", "account"] },
-  { kind: "models", tells: ["key", "account", "model"] },
-  { kind: "routes", tells: ["key", "account", "provider", "format"] },
-];
-
-/** What sums by day of all that a key used tell apart. */
-const DAILY: readonly UsageDimension[] = ["key", "account", "day"];
-
-interface KindSpan {
-  kind: SumKind;
-  from: number;
-  to: number;
-}
-
-/** The sums that tell these dimensions apart with the fewest rows. */
-function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days: Spans["days"]): KindSpan[] {
-  if (keyId === undefined && !by.includes("key")) return [{ kind: "day", ...days }];
-  // One key's days are few, and there is an index for them.
-  if (keyId !== undefined) return [{ kind: "key", ...days }];
-  const daily = by.every((name) => DAILY.includes(name)) ? "keys" : "key";
-  const monthly = MONTHLY.find(({ tells }) => by.every((name) => tells.includes(name)));
-  if (monthly === undefined) return [{ kind: daily, ...days }];
-  const months = { from: monthStarting(days.from), to: Math.min(monthOf(clamped(days.to)), days.to) };
-  if (months.from >= months.to) return [{ kind: daily, ...days }];
-  return ([
-    { kind: daily, from: days.from, to: months.from },
-    { kind: monthly.kind, ...months },
-    { kind: daily, from: months.to, to: days.to },
-  ] as const).filter(({ from, to }) => from < to);
-}
-
-/** The first month that begins at this time or later. */
-function monthStarting(time: number): number {
-  const month = monthOf(time);
-  return month === time ? time : monthOf(month + 32 * DAY);
-}
-
-/** Dates end before the numbers do. */
-function clamped(time: number): number {
-  return Math.min(time, 8_000_000_000_000_000);
 }
 
 function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
