@@ -133,7 +133,7 @@ import "./providers/disguises.ts"; import "./providers/exchange.ts"; import "./p
 import "./providers/last_failure.ts"; import "./providers/list_models.ts"; import "./providers/mod.ts";
 import "./providers/presets.ts"; import "./providers/provider.ts"; import "./providers/refusals.ts";
 import "./providers/reply_body.ts"; import "./providers/retry.ts"; import "./providers/routes.ts";
-import "./providers/states.ts"; import "./providers/withheld.ts";
+import "./providers/states.ts"; import "./providers/try_route.ts"; import "./providers/withheld.ts";
 import "./schema/field.ts"; import "./schema/fields.ts"; import "./schema/mistakes.ts";
 import "./store/accounts.ts"; import "./store/budgets.ts";
 import "./store/chain/links.ts"; import "./store/chain/removed.ts"; import "./store/chain/writer.ts";

@@ -2,10 +2,9 @@
  * A call that is asked of a second route when the first takes longer than 19 of 20 calls do. Whichever answers first stays; the
  * other one is cancelled.
  */
-import type { Opened, Opening, Providers } from "./mod.ts";
+import type { Providers } from "./mod.ts";
+import type { OpenAnswer, Opening } from "./opening.ts";
 import type { Route } from "./provider.ts";
-
-type Answer<T> = { opened: Opened; begun: T };
 
 /** What one try of the two is told: when it is cancelled, and how its requests are made. */
 export type OpeningOf<T> = (which: "first" | "second", signal: AbortSignal) => Opening<T>;
@@ -15,14 +14,14 @@ export interface HedgeOptions<T> {
   /** Whether there is money for a second call. */
   affords(): Promise<boolean>;
   /** The slower one had begun to answer when it was cancelled. */
-  lost(answer: Answer<T>): void;
+  lost(answer: OpenAnswer<T>): void;
 }
 
 export async function openHedged<T>(
   providers: Providers,
   routes: readonly Route[],
   { opening, affords, lost }: HedgeOptions<T>,
-): Promise<Answer<T> & { which: "first" | "second" }> {
+): Promise<OpenAnswer<T> & { which: "first" | "second" }> {
   const ending = { first: new AbortController(), second: new AbortController() };
   const options = opening("first", ending.first.signal);
   const turns = providers.inTurn(routes, options).map((route) => ({ ...route, weight: null }));
@@ -31,7 +30,7 @@ export async function openHedged<T>(
     providers.open(from, { ...opening(which, ending[which].signal), order: "written" })
       .then((answer) => ({ ...answer, which }));
   const first = open("first", turns);
-  if (patience === null || await settled(first, patience) || !await affords()) return await first;
+  if (patience === null || await settledWithin(first, patience) || !await affords()) return await first;
   const second = open("second", turns.slice(1));
   try {
     // Of two failures the first route's says more.
@@ -50,7 +49,7 @@ export async function openHedged<T>(
 }
 
 /** Whether a promise is settled within some time. */
-async function settled(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function settledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), ms));
   const done = promise.then(() => true, () => true);

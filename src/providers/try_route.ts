@@ -1,0 +1,199 @@
+/**
+ * One attempt on a route: the request is made and sent, and what comes first of the answer is looked at. What it has come to is told
+ * to the route's circuit breaker, to the provider's limit and to those who watch the call.
+ */
+import { Failure } from "../exchange/failure.ts";
+import type { ProviderFormat } from "../formats/format.ts";
+import type { Reply } from "../outgoing/reply.ts";
+import type { Ticker } from "../timing/ticker.ts";
+import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
+import type { Permit } from "./breaker.ts";
+import type { Exchange, Exchanged, Heard, Outgoing } from "./exchange.ts";
+import { noteFailure } from "./last_failure.ts";
+import type { OpenAnswer, Opened, Opening } from "./opening.ts";
+import type { Door, Route } from "./provider.ts";
+import { cancelled } from "./refusals.ts";
+import { isFault, isTransient, restMs } from "./retry.ts";
+import type { ModelState, RouteState } from "./states.ts";
+
+/** An attempt that gave no answer. */
+export interface Failed {
+  failure: Failure;
+  /** The provider sent nothing until the deadline for its first byte. */
+  silent: boolean;
+}
+
+export interface TryOptions {
+  ticker: Ticker;
+  exchange: Exchange;
+  /** The model has no other route. */
+  only: boolean;
+  /** When the place was taken, by the ticker. */
+  came: number;
+}
+
+/**
+ * The caller has taken a place at the provider, which is given back when the attempt fails. Answers "shut" where the breaker has no
+ * permit to give. Throws what making the request throws: no route would do better.
+ */
+export async function tryRoute<T>(
+  route: Route,
+  opening: Opening<T>,
+  found: RouteState,
+  { ticker, exchange, only, came }: TryOptions,
+): Promise<OpenAnswer<T> | Failed | "shut"> {
+  const { limiter } = found.state;
+  const door = opening.through?.(found.door) ?? found.door;
+  let outgoing: Outgoing;
+  let began = came;
+  let format: ProviderFormat;
+  try {
+    const loading = door.api.format.open();
+    format = loading instanceof Promise ? await loading : loading;
+    const prepared = opening.prepare(door, format, route.model);
+    if (prepared instanceof Promise) {
+      outgoing = await prepared;
+      began = ticker.now();
+    } else outgoing = prepared;
+  } catch (thrown) {
+    limiter.leave();
+    throw thrown;
+  }
+  const permit = found.model.breaker.enter(began);
+  if (permit === null) {
+    limiter.leave();
+    return "shut";
+  }
+  found.model.attempts++;
+  const { watch, stream, signal, missing } = opening;
+  const followed = watch?.begin(door, route, stream) ?? null;
+  if (door.provider.traceContext) {
+    const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
+    outgoing = { body: outgoing.body, headers };
+  }
+  const attempt = new RouteAttempt({ ticker, route, door, found, permit, followed, watch, only, began });
+  const { heard } = attempt;
+  let got: Exchanged | Failure;
+  try {
+    const asking = { outgoing, stream, signal, missing, heard };
+    got = await (followed === null
+      ? exchange(door, route, asking)
+      : followed.within(() =>
+        exchange(door, route, asking)
+      ));
+  } catch (thrown) {
+    return signal?.aborted ? attempt.cancel() : attempt.giveUp(thrown, { silent: true });
+  }
+  if (got instanceof Failure) return attempt.giveUp(got);
+  const { reply, first, withheld } = got;
+  const opened: Opened = {
+    provider: door.provider,
+    api: door.api,
+    format,
+    reply,
+    first,
+    withheld,
+    followed,
+    failed: (failure) => attempt.failed(failure),
+    close: () => attempt.close(reply),
+  };
+  try {
+    const beginning = opening.begin(opened);
+    const begun = beginning instanceof Promise ? await beginning : beginning;
+    attempt.answers();
+    return { opened, begun };
+  } catch (thrown) {
+    return signal?.aborted ? attempt.cancel(reply) : attempt.giveUp(thrown, { reply });
+  }
+}
+
+interface AttemptParts {
+  ticker: Ticker;
+  route: Route;
+  door: Door;
+  found: RouteState;
+  permit: Permit;
+  followed: FollowedAttempt | null;
+  watch: AttemptWatch | undefined;
+  only: boolean;
+  /** When the request was ready, by the ticker. */
+  began: number;
+}
+
+/** An attempt that has its permit, until its answer has been read. */
+class RouteAttempt {
+  readonly heard: Heard;
+  readonly #parts: AttemptParts;
+  readonly #model: ModelState;
+  #closed = false;
+  #answering = false;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    this.#model = parts.found.model;
+    this.heard = { measured: parts.watch?.measures === true, head: null, status: null };
+  }
+
+  /** The answer has begun well. */
+  answers(): void {
+    const { ticker, permit, followed, began } = this.#parts;
+    if (this.heard.measured || followed !== null) this.#tell(null);
+    const now = ticker.now();
+    permit.succeed(now);
+    this.#model.firstBytes.add(now - began, now);
+    this.#answering = true;
+    this.#model.complaint = "";
+    this.#model.restsUntil = 0;
+  }
+
+  failed(failure: Failure): void {
+    const { ticker, door, permit, only } = this.#parts;
+    // With a single route, an open breaker would refuse every call: answers that break off are better than none.
+    if (this.#answering && only) return;
+    // How much one caller's own account has left says nothing of others'.
+    if (door.passing && failure.code === "provider_rate_limited") return permit.succeed(ticker.now());
+    const fault = isFault(failure);
+    const rest = restMs(failure);
+    if (rest > 0) this.#model.restsUntil = ticker.now() + rest;
+    if (isTransient(failure) || failure.lasting) noteFailure(this.#model, failure);
+    if (fault) permit.fail(ticker.now());
+    // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
+    else if (!failure.lasting && failure.code !== "internal_service_error") permit.succeed(ticker.now());
+  }
+
+  giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
+    const failure = Failure.from(thrown);
+    this.#tell(failure);
+    this.failed(failure);
+    this.close(more.reply);
+    return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
+  }
+
+  /** It was slow, and did nothing wrong. */
+  cancel(reply?: Reply): Failed {
+    const { ticker, began } = this.#parts;
+    this.#model.firstBytes.add(ticker.now() - began, ticker.now());
+    this.close(reply);
+    const failure = cancelled();
+    this.#tell(failure);
+    return { failure, silent: false };
+  }
+
+  close(reply?: Reply): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { followed, permit, found } = this.#parts;
+    reply?.close();
+    followed?.close();
+    permit.abandon();
+    found.state.limiter.leave();
+  }
+
+  #tell(failure: Failure | null): void {
+    const { ticker, route, followed, watch, began } = this.#parts;
+    const { head, status } = this.heard;
+    const headMs = head === null ? null : head - began;
+    followed?.begun(failure, status);
+    watch?.attempted({ route, ms: ticker.now() - began, failure, status, headMs });
+  }
+}
