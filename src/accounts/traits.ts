@@ -3,14 +3,7 @@ import type { GenerationTraits } from "../store/mod.ts";
 import { oneOf } from "../schema/mistakes.ts";
 import { invalid } from "./input.ts";
 import { parseAmount } from "./money.ts";
-import { FLAGS, namesOf, type NumberQuery, NUMBERS, TEXTS, type TraitQuery } from "./trait_query.ts";
-
-/** Where records have no other values: a misspelt one would find nothing, as if there were nothing. */
-const VALUES = {
-  format: ["chat_completions", "messages", "responses"],
-  status: ["completed", "incomplete", "failed", "interrupted"],
-  dlp_mode: ["alert", "mask", "block"],
-} as const satisfies Partial<Record<keyof typeof TEXTS, readonly string[]>>;
+import { FLAGS, namesOf, type NumberQuery, NUMBERS, TEXTS, type TraitQuery, VALUES } from "./trait_query.ts";
 
 /** Throws `validation_error` for a value that no record has. */
 export function refuseUnknownValues(query: Pick<TraitQuery, keyof typeof VALUES>): void {

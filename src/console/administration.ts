@@ -20,8 +20,14 @@ import { PAYLOAD } from "./payload.ts";
 import { pricesUsed } from "./prices_used.ts";
 
 const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
-const FROM = query("from", "Only from this time on.", { type: "date-time" });
+const FROM = query(
+  "from",
+  "Only from this time on; a day begins in UTC, and so does a time without a zone.",
+  { type: "date-time" },
+);
 const TO = query("to", "Only before this time.", { type: "date-time" });
+
+const DIMENSION = `(?:${USAGE_DIMENSIONS.join("|").replace("tag:NAME", "tag:[A-Za-z0-9_.:/\\-]{1,64}")})`;
 
 export const ADMINISTRATION: readonly Endpoint[] = [
   list(
@@ -104,7 +110,9 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "UsageList",
     ({ request, administration }, page) => administration.usage({ ...usageQuery(queryOf(request)), ...page }),
     [
-      query("by", `What to sum by: ${USAGE_DIMENSIONS.join(", ")}, or two of them joined by a comma.`),
+      query("by", `What to sum by: ${USAGE_DIMENSIONS.join(", ")}, or two of them joined by a comma.`, {
+        pattern: `^${DIMENSION}(?:,${DIMENSION})?$`,
+      }),
       FROM,
       TO,
       ...PAGE,
@@ -123,7 +131,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       query("model", "Only of this model of the catalog."),
       query("account", "Only of this account."),
       query("session", "Only of this session."),
-      ...TRAIT_PARAMETERS.map(([name, text, type]) => query(name, text, { type })),
+      ...TRAIT_PARAMETERS.map(([name, text, more]) => query(name, text, more)),
       FROM,
       TO,
       ...PAGE,
@@ -154,7 +162,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     ({ request, administration }, page) =>
       administration.auditEntries({ ...auditQuery(queryOf(request)), ...page }),
     [
-      query("kind", "Only of this kind: dlp or admin."),
+      query("kind", "Only of this kind.", { values: ["dlp", "admin"] }),
       query("key", "Only of this key, by id or name."),
       FROM,
       TO,

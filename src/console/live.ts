@@ -1,4 +1,5 @@
 /** `GET /admin/live`: calls as they begin and end, as server-sent events, until the watcher leaves. */
+import { VALUES } from "../accounts/trait_query.ts";
 import type { LiveFilter } from "../accounts/mod.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
@@ -22,9 +23,10 @@ export const LIVE: readonly Endpoint[] = [{
     query("provider", "Only of this provider; then only ends are told."),
     query(
       "status",
-      "Only those that ended so: completed, incomplete, failed or interrupted; then only ends are told.",
+      "Only those that ended so; then only ends are told.",
+      { values: VALUES.status },
     ),
-    query("format", "Only of this format."),
+    query("format", "Only of this format.", { values: VALUES.format }),
     query("tag", "Only with this tag, as name=value, or name alone."),
   ],
   answer: { types: ["text/event-stream"] },

@@ -90,7 +90,7 @@ export const query = (name: string, description: string, more: Partial<Parameter
 
 /** Which page of a list. */
 export const PAGE = [
-  query("limit", "How many at most, up to 1000.", { type: "integer" }),
+  query("limit", "How many at most, up to 1000.", { type: "integer", least: 1, most: 1000 }),
   query("cursor", "The next_cursor of the page before."),
 ];
 

@@ -69,7 +69,7 @@ export const PEOPLE: readonly Endpoint[] = [
     },
     {
       access: "change_people",
-      parameters: [query("member", "The person, as issuer and subject of the sign-in.")],
+      parameters: [query("member", "The person, as issuer and subject of the sign-in.", { required: true })],
     },
   ),
 ];

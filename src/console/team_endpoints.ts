@@ -108,8 +108,13 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
     summary: "Lists what an account used in a month, with sums and prices, as JSON or CSV.",
     parameters: [
       ACCOUNT,
-      query("month", "The month, as YYYY-MM, in UTC."),
-      query("by", "A line for each generation, or for each day and model: generation (the default) or day."),
+      query("month", "The month, as YYYY-MM, in UTC.", {
+        pattern: String.raw`^\d{4}-(?:0[1-9]|1[0-2])$`,
+        required: true,
+      }),
+      query("by", "A line for each generation (the default), or for each day and model.", {
+        values: ["generation", "day"],
+      }),
     ],
     answer: { schema: "Statement", types: ["application/json", "text/csv"] },
     async handle({ request, administration, parameters }) {

@@ -176,6 +176,13 @@ export interface Parameter {
   type?: "string" | "integer" | "date-time";
   /** The values allowed, where they are few. */
   values?: readonly string[];
+  /** Bounds of an integer, both allowed. */
+  least?: number;
+  most?: number;
+  /** Regular expression of what is allowed. */
+  pattern?: string;
+  /** Parameters of a path always are. */
+  required?: true;
 }
 
 export interface AnswerDescription {

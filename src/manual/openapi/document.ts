@@ -1,7 +1,7 @@
 /** `GET /openapi.json`: the API and the administration as OpenAPI 3.1, from the table of endpoints and their schemas. */
 import { FAILURES } from "../../exchange/failure.ts";
 import { ACCESS } from "../../accounts/mod.ts";
-import type { Endpoint, Program } from "../../http/endpoint.ts";
+import type { Endpoint, Parameter, Program } from "../../http/endpoint.ts";
 import { ADMIN_ANSWERS } from "./admin_answers.ts";
 import { API_ANSWERS } from "./answers.ts";
 import { CONSOLE_ANSWERS } from "./console_answers.ts";
@@ -91,13 +91,21 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
   };
 }
 
+/** A day, or a moment; `format: date-time` would leave days out. */
+const MOMENT_OF_QUERY = String
+  .raw`^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+\-]\d\d:\d\d)?)?$`;
+
 function parameter(
-  { name, in: place, description, type = "string", values }: NonNullable<Endpoint["parameters"]>[number],
+  { name, in: place, description, type = "string", values, least, most, pattern, required }: Parameter,
 ) {
-  const schema = type === "date-time"
-    ? { type: "string", format: type }
-    : { type, ...(values && { enum: values }) };
-  return { name, in: place, description, ...(place === "path" && { required: true }), schema };
+  const schema = type === "date-time" ? { type: "string", pattern: MOMENT_OF_QUERY } : {
+    type,
+    ...(values && { enum: values }),
+    ...(least !== undefined && { minimum: least }),
+    ...(most !== undefined && { maximum: most }),
+    ...(pattern !== undefined && { pattern }),
+  };
+  return { name, in: place, description, ...((required || place === "path") && { required: true }), schema };
 }
 
 function responses(endpoint: Endpoint): Record<string, unknown> {
