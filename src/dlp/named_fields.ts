@@ -32,6 +32,7 @@ export function namedFields(view: View): View | null {
   if (text.includes("VALUES") || text.includes("values")) inserted(text, tell);
   if (text.includes("</")) markup(text, tell);
   if (text.includes("**")) bold(text, tell);
+  if (text.includes("variable ")) variables(text, tell);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
 }
@@ -266,6 +267,18 @@ const BOLD = /\*\*([^*\n]{2,60})\*\*[ \t]{0,3}[:=-]?[ \t]{0,3}([^\n|]{3,140})/g;
 
 function bold(text: string, tell: Tell): void {
   for (const match of text.matchAll(BOLD)) {
+    const name = nameOfValue(match[1]);
+    const end = match.index + match[0].length;
+    if (name !== null) tell(name, { start: end - match[2].length, end });
+  }
+}
+
+/** `variable "db_password" { default = "…" }` */
+const VARIABLE =
+  /\bvariable\s{1,4}"([\w-]{2,60})"\s{0,4}\{[^{}]{0,400}?\bdefault\s{0,20}=\s{0,20}("[^"\n]{1,120}"|\d{3,40})/g;
+
+function variables(text: string, tell: Tell): void {
+  for (const match of text.matchAll(VARIABLE)) {
     const name = nameOfValue(match[1]);
     const end = match.index + match[0].length;
     if (name !== null) tell(name, { start: end - match[2].length, end });

@@ -9,6 +9,7 @@ import { pairAt, pairTable } from "../letter_pairs.ts";
 import type { Trigger } from "../recognizer.ts";
 import type { ScannedView } from "../scanned_view.ts";
 import { scanToken } from "../tokens.ts";
+import { scanCall, scanKeyFile, scanOption, scanSignature, scanSignedKey, scanWifi } from "./arguments.ts";
 import { scanAuthorization, scanUserinfo, scanUserOption } from "./basic_auth.ts";
 import { scanJwt } from "./jwt.ts";
 import { scanKeyBlock } from "./key_block.ts";
@@ -27,11 +28,25 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", shortest: 6, scan: scanRun },
   { on: "run", longest: 5, holds: DIGIT, scan: scanRun },
   // Short password words of other languages.
-  { on: "run", lengths: [5], lacks: DIGIT, begins: "scph", scan: scanPasswordWord },
+  { on: "run", lengths: [5], lacks: DIGIT, begins: "scphgj", scan: scanPasswordWord },
   // "Basic" and "Token".
   { on: "run", lengths: [5], lacks: DIGIT, begins: "bt", followedBy: " ", scan: scanAuthorization },
   { on: "run", longest: 3, lacks: DIGIT, begins: "pmw", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
+  { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanOption },
+  {
+    on: "run",
+    lengths: [3, 6, 10, 11, 12, 13, 14, 16, 17, 19, 22, 24, 25],
+    lacks: DIGIT,
+    begins: "bnhpmgu",
+    followedBy: "(",
+    scan: scanCall,
+  },
+  { on: "run", lengths: [22], lacks: DIGIT, begins: "c", followedBy: " ", scan: scanCall },
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "w", followedBy: ":", scan: scanWifi },
+  { on: "run", lengths: [3], lacks: DIGIT, begins: "s", followedBy: "=", scan: scanSignature },
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "-", followedBy: " ", scan: scanKeyFile },
+  { on: "run", lengths: [13], lacks: DIGIT, begins: "p", followedBy: ":", scan: scanKeyFile },
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "sign", signs: ":", scan: scanUserinfo },
@@ -41,6 +56,10 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "view", scan: scanManifest },
   { on: "view", scan: scanAssignment },
 ];
+
+function isJoiner(text: string, at: number): boolean {
+  return (CLASS_OF[text.charCodeAt(at)] & JOINER) !== 0;
+}
 
 function scanRun(view: ScannedView, start: number, end: number, classes: number): void {
   const { text, credentials } = view;
@@ -55,6 +74,11 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     return;
   }
   scanPasswordWord(view, start, end);
+  // "_key" or "_salt".
+  const ending = text.charCodeAt(end - 1) | 32;
+  if (ending === 121 && isJoiner(text, end - 4) || ending === 116 && isJoiner(text, end - 5)) {
+    scanSignedKey(view, start, end);
+  }
   const first = text.charCodeAt(start) | 32;
   if (first === 97 || first === 98 || first === 116) {
     // "bearer" and "apikey"; shorter ones have a trigger of their own.
@@ -66,7 +90,10 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     scanBeginning(view, start);
     return;
   }
-  if (first === 45 && text.startsWith("--user", start)) scanUserOption(view, start);
+  if (first === 45) {
+    if (text.startsWith("--user", start)) scanUserOption(view, start);
+    else if (text.charCodeAt(start + 1) === 112) scanOption(view, start);
+  }
   if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end, classes)) return;
   const mayBeValue = (classes & DIGIT) !== 0
     ? end - start >= 8 || mayContinue(text.charCodeAt(end))
@@ -97,15 +124,15 @@ function scanBeginning(view: ScannedView, start: number): boolean {
 }
 
 /** How they begin. */
-const SHORT_WORDS = pairTable("pa pw ww md -u");
+const SHORT_WORDS = pairTable("pa pw ww md ps -u");
 
-/** "pass", "pwd", "pw", "ww", "mdp" and "-u", which are too short for the rest. */
+/** "pass", "pwd", "pw", "ww", "mdp", "psk" and "-u", which are too short for the rest. */
 function scanShortWord(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   if (SHORT_WORDS[pairAt(text, start)] === 0) return;
   const word = text.slice(start, end);
   if (word === "-u") scanUserOption(view, start);
-  else if (/^(?:pass|pwd|mdp|pw|ww)$/i.test(word)) scanPassword(view, start);
+  else if (/^(?:pass|pwd|mdp|pw|ww|psk)$/i.test(word)) scanPassword(view, start);
 }
 
 /** A token with a dot or a blank in its beginning. */

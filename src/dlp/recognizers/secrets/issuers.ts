@@ -70,13 +70,14 @@ export const ISSUERS: readonly Recognizer[] = [
     aliases: ["GITLAB_PAT"],
     triggers: CREDENTIALS,
     tokens: [
-      "glpat-|gldt-|glft-|glffct-|glsoat-|glrt-|glrtr-|glimt-|glcbt-|glagent-|gloas-|glptt-|glwt- [A-Za-z0-9_=-]{20,80}(?:\\.[A-Za-z0-9_=-]{8,40}){0,2}",
+      "glpat-|gldt-|glft-|glffct-|glsoat-|glrt-|glrtr-|glimt-|glcbt-|glagent-|gloas-|glptt-|glwt- [A-Za-z0-9_=-]{20,80}(?:\\.[A-Za-z0-9_=-]{2,40}){0,2}",
       "GR1348941 W{20,60}",
     ],
     samples: {
       found: [
         "use «glpat-G5B6Hq6Uu3hgP08ChoeD» here",
         "«GR1348941TEl1GJNQQ42t5WwnB3Ev»",
+        "«glpat-THXZ7Jlx9YrAdgOsCOYf08ieq0X.8r.cnmtyt7br»",
       ],
       clean: ["glpat-your-token-goes-in-here", "glpat-xxxxxxxxxxxxxxxxxxxx"],
     },
@@ -148,6 +149,7 @@ export const ISSUERS: readonly Recognizer[] = [
     ],
     samples: {
       found: [
+        "https://a.blob.core.windows.net/c/f.csv?sv=2022-11-02&sp=r&sig=«m22ZeDEwuGuORXW3rG9M3nQIXOmX4hMVE4CdC4ZdeoA%3D»",
         "use «AccountKey=ow6XeaNSV62CyBcWfcTif3efRPudRf3CMpT1b0YuqUEJqfXWPekaYS4vLCwZ» here",
         "«SharedAccessKey=CNmYZKWpcmRamGH6MuVE0vK1qdpuR7XuahPBrSdf»",
         "«SharedAccessSignature=F65EpNr2vRO0W5N48axjHf5XrHmg4TDEDMcwHywt»",

@@ -6,19 +6,35 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { REPLY } from "../reply.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
-const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번|pw|ww)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|è|e|jest|to|ist|lautet|şu\s?:|это|は|은|는|是|为|為|->|-{1,2}(?=\s)|(?=\s[^\s"'`<>(]{8})|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+/** Password words of small letters, as runs end in them; those of other letters are {@link FOREIGN_WORDS}. */
+const MORE_WORDS =
+  "passord(?:et)?|(?<=l[öo])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|heslo|geslo|jelsz(?:[óo]|av[aá]\\p{L}{0,3})|parol(?:a|ă)|parool|" +
+  "lozinka|zaporka|(?<=kata )(?:sandi(?:nya)?|laluan)";
+/** Words with letters that are in no run. */
+const FOREIGN_WORDS =
+  "has[lł]o|[sş]ifre|contrase[nñ]a|пароль|парола|лозинка|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|" +
+  "암호|비번|κωδικός(?: πρόσβασης)?|συνθηματικό|كلمة (?:ال)?(?:مرور|سر)|الرقم السري|رمز عبور|گذرواژه|סיסמ[הא]|पासवर्ड|कूटशब्द|รหัสผ่าน|mật khẩu";
+const PASSWORD_WORD = new RegExp(
+  `(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_WORDS})` +
+    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?[A-Za-z][\\w?]{2,11} (?==))?\\s{0,8}" +
+    `(?:=>|:{1,2}=|={1,3}|[:：]|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
+    "\\s{0,8}(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}([\"'`]?)",
+  "iuy",
+);
 
 /**
  * The same with a word or a few between the password word and what gives the value: "mot de passe provisoire :", "hasło do
  * wifi to", "şifreniz:". A value of four kinds of units needs nothing that gives it.
  */
 const WORD =
-  "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|" +
-  "contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)\\p{L}{0,4}";
+  "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|" +
+  `${MORE_WORDS}|${FOREIGN_WORDS})\\p{L}{0,4}`;
+/** "on" is Finnish for "is". */
+const GIVES =
+  "is|was|c['’]est|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah";
 const WORDS = `${WORD}\\)?(?:[ -]\\p{L}[\\p{L}'’-]{0,14}){0,4}`;
 const PASSWORD_PHRASE = new RegExp(
-  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:is|was|c['’]est|est|es|é|è|e|jest|to|ist|lautet|это|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
+  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:${GIVES}|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
   "iuy",
 );
 const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
@@ -36,7 +52,7 @@ const VALUE_BEFORE = new RegExp(
 );
 
 /** A word before the value that says what it is. */
-const IS_GIVEN = /\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это)\s+$/i;
+const IS_GIVEN = new RegExp(`\\s(?:${GIVES})\\s+$`, "iu");
 
 /** Letters, digits and a sign that words are not written with. */
 function isUnlikeWords(value: string): boolean {
@@ -46,14 +62,16 @@ function isUnlikeWords(value: string): boolean {
 }
 
 const AT_END =
-  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe)\d{0,2}$/i;
+  /(?:pass(?:word|wd|phrase|code)|pwd|(?<![a-z])identified|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
 
 /** By the last three letters of these words, small, the letters before them, as bits; digits may stand behind them. */
 const ENDS = new Int32Array(27 ** 3);
 /** The last of them, as bits. */
 let lastLetters = 0;
 for (
-  const end of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse".split(" ")
+  const end
+    of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied"
+      .split(" ")
 ) {
   ENDS[endAt(end, 4)] |= 1 << (end.charCodeAt(0) & 31);
   lastLetters |= 1 << (end.charCodeAt(3) & 31);
@@ -67,11 +85,10 @@ function endAt(text: string, end: number): number {
 }
 
 /** Words with letters that are in no run, each with what is given to it. */
-const FOREIGN =
-  /(?:has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)/gi;
+const FOREIGN = new RegExp(FOREIGN_WORDS, "gi");
 
 /** One of them is in each of the words that no run is. */
-const FOREIGN_LETTER = /[łŁşŞñÑпП密口パ暗비패암]/;
+const FOREIGN_LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ]/;
 
 /** Password words of other alphabets. */
 export function scanForeignPasswords(view: ScannedView): void {
@@ -128,7 +145,7 @@ function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds
     "",
   );
   if (kindsOf(value) < leastKinds || value.length < 8 || !isPassword(value, false)) return false;
-  if (!/\d/.test(value) || /[/\\]|@[\w-]+\.\w/.test(value)) return false;
+  if (!/\d|[A-Za-z][!#$%^&*?+~][A-Za-z]/.test(value) || /[/\\]|@[\w-]+\.\w/.test(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.6);
   return true;
 }
@@ -152,14 +169,22 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
   if (!isPassword(value, quote !== "") || isFolder(value, view.text.slice(start, start + 3))) return false;
+  if (quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value)) return false;
   // Nothing but a blank gives it: what follows a word is another word most often.
-  if (/\w\s+$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
+  if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
   return true;
 }
 
+/** Neither a name nor a word with a number behind it. */
+function isChosen(value: string): boolean {
+  return value.length >= 8 && kindsOf(value) >= 3 && /\d/.test(value) &&
+    !/^[A-Za-z_.-]+\d{0,4}$/.test(value) &&
+    !/[/\\=]/.test(value);
+}
+
 /** Small letters, capitals, digits and signs: how many of them a value has. */
-function kindsOf(value: string): number {
+export function kindsOf(value: string): number {
   return Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
     Number(/[^A-Za-z0-9\s._-]/.test(value));
 }

@@ -1,0 +1,111 @@
+/**
+ * Passwords and keys that are known by where they stand: options and arguments of commands and calls, the code that a
+ * network's name and key are shown as, key files that are no block between lines of five dashes.
+ */
+
+import { entropy, isPlaceholder } from "../randomness.ts";
+import { before, report, type ScannedView } from "../scanned_view.ts";
+import { isPassword, kindsOf } from "./password.ts";
+
+/** How far before an option its command's name may stand. */
+const COMMAND_WITHIN = 160;
+const COMMANDS: Readonly<Record<string, RegExp>> = {
+  p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7za?)\b(?:(?!&&)[^\n|;])*$/i,
+  P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip)\b(?:(?!&&)[^\n|;])*$/i,
+  a: /\b(?:redis|valkey)-cli\b(?:(?!&&)[^\n|;])*$/i,
+  w: /\bldap(?:search|add|modify|delete|whoami)\b(?:(?!&&)[^\n|;])*$/i,
+};
+const VALUE = /\s{0,3}(?:"([^"\s]{5,100})"|'([^'\s]{5,100})'|([^\s"'`<>|;]{5,100}))/y;
+/** Options whose value is glued to them, and what begins one that is none. */
+const GLUED = /^(?:mysql|mariadb|7z)/i;
+
+/** An option of one letter, `-p` or the like, at `start`: the value behind it. */
+export function scanOption(view: ScannedView, start: number): void {
+  const { text } = view;
+  const commands = COMMANDS[text[start + 1]];
+  const prev = text.charCodeAt(start - 1);
+  if (commands === undefined || prev !== 32 && prev !== 9) return;
+  const command = commands.exec(before(view, start, COMMAND_WITHIN))?.[0];
+  if (command === undefined) return;
+  const blank = text.charCodeAt(start + 2) <= 32;
+  // There a value that stands apart is the name of a database or a file.
+  if (blank === GLUED.test(command)) return;
+  VALUE.lastIndex = start + 2;
+  const match = VALUE.exec(text);
+  const value = match?.[1] ?? match?.[2] ?? match?.[3];
+  if (value === undefined || /^[-$]|^\d+:\d+$|[/\\]/.test(value)) return;
+  if (!isPassword(value, true) || kindsOf(value) < 2 || !/\d/.test(value)) return;
+  const at = VALUE.lastIndex - value.length - (match![3] === undefined ? 1 : 0);
+  report(view, "PASSWORD", at, at + value.length, 0.7);
+}
+
+const STRING = "(?:\"[^\"\\n]{0,120}\"|'[^'\\n]{0,120}'|[\\w$.>-]{1,60})";
+/** The password among the arguments of a call that takes one; `ConvertTo-SecureString` has it without brackets. */
+const CALL = new RegExp(
+  `(?:(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth)\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}` +
+    `|mysqli(?:_connect)?\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
+    `|(?:PDO|getConnection)\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
+    `|ConvertTo-SecureString\\s(?:-String\\s)?)["']([^"'\\s]{5,100})["']`,
+  "y",
+);
+const CALLED =
+  /^(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth|mysqli(?:_connect)?|PDO|getConnection|ConvertTo-SecureString)$/;
+
+/** A run that a bracket or a blank stands behind: a call with a password among its arguments. */
+export function scanCall(view: ScannedView, start: number, end: number): void {
+  const { text } = view;
+  if (!CALLED.test(text.slice(start, end))) return;
+  CALL.lastIndex = start;
+  const value = CALL.exec(text)?.[1];
+  if (value === undefined || !isPassword(value, true) || kindsOf(value) < 2) return;
+  report(view, "PASSWORD", CALL.lastIndex - 1 - value.length, CALL.lastIndex - 1, 0.7);
+}
+
+const WIFI = /WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,5}P:((?:[^;\\\n]|\\.){8,64});/y;
+
+/** What a code of squares says that lets a telephone into a network: `WIFI:S:name;T:WPA;P:key;;` */
+export function scanWifi(view: ScannedView, start: number): void {
+  WIFI.lastIndex = start;
+  const key = WIFI.exec(view.text)?.[1];
+  if (key === undefined || isPlaceholder(key)) return;
+  report(view, "PASSWORD", WIFI.lastIndex - 1 - key.length, WIFI.lastIndex - 1, 0.85);
+}
+
+const SIGNATURE = /sig=([A-Za-z0-9+/%]{42,80}(?:=|%3[dD]))/y;
+
+/** The signature of an address that Azure's storage or bus lets everybody in with. */
+export function scanSignature(view: ScannedView, start: number): void {
+  SIGNATURE.lastIndex = start;
+  const signature = SIGNATURE.exec(view.text)?.[1];
+  if (signature === undefined) return;
+  const around = before(view, start, 240) + view.text.slice(SIGNATURE.lastIndex, SIGNATURE.lastIndex + 160);
+  if (!/[?&;\s](?:sv|se|sr|skoid)=/.test(around)) return;
+  report(view, "AZURE_KEY", SIGNATURE.lastIndex - signature.length, SIGNATURE.lastIndex, 0.9);
+}
+
+const SSH2 = /---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----[^-]{24,12000}(?:---- END[A-Z0-9 ]{0,40}----|$)/y;
+const PUTTY = /Private-Lines: \d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|$)){1,100})/y;
+
+/** Private keys in the forms of SSH2's and PuTTY's files. */
+export function scanKeyFile(view: ScannedView, start: number): void {
+  const ssh2 = view.text.charCodeAt(start) === 45;
+  const form = ssh2 ? SSH2 : PUTTY;
+  form.lastIndex = start;
+  const match = form.exec(view.text);
+  if (!match) return;
+  const key = ssh2 ? match[0] : match[1].trimEnd();
+  const from = start + match[0].indexOf(key);
+  report(view, "PRIVATE_KEY", from, from + key.length, 0.95);
+}
+
+const QUOTED = /["']?\)?\]?\s{0,4}(?:=>|[=:,])\s{0,4}(["'])([^"'\n]{24,128})\1/y;
+
+/** A key or salt in quotes that has signs as a password has them, as Django's and WordPress's have. */
+export function scanSignedKey(view: ScannedView, start: number, end: number): void {
+  if (!/[_-](?:key|salt)$/i.test(view.text.slice(start, end))) return;
+  QUOTED.lastIndex = end;
+  const value = QUOTED.exec(view.text)?.[2];
+  if (value === undefined || (value.match(/[!#$%^&*()?+~@;|[\]{}]/g)?.length ?? 0) < 3) return;
+  if (!/\d/.test(value) || /\s\w+\s\w+\s/.test(value) || isPlaceholder(value) || entropy(value) < 4) return;
+  report(view, "GENERIC_SECRET", QUOTED.lastIndex - 1 - value.length, QUOTED.lastIndex - 1, 0.7);
+}
