@@ -7,8 +7,10 @@
 import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
+import { BUFFER_BYTES, BUFFER_BYTES_MOST, SMALL_BUFFER_BYTES } from "./buffer_sizes.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { MAX_HEAD_BYTES } from "./head.ts";
+import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
@@ -19,15 +21,10 @@ import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 import type { WebSocketConnection, WireReader } from "./websocket.ts";
 import { Refusal, type RequestHead } from "./request_head.ts";
 import { RequestHeads } from "./request_heads.ts";
-import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
+import { connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
 import { writeStream } from "./stream_writer.ts";
-import { headAndText, headBytes } from "./text_bytes.ts";
-
-/** Size of the buffer that a connection begins with. */
-const BUFFER_BYTES = 4096;
-const BUFFER_BYTES_MOST = 64 * 1024;
-/** That of one from which nothing is expected for long: a WebSocket, and one whose answer may be a stream. */
-const SMALL_BUFFER_BYTES = 512;
+import { headBytes } from "./text_bytes.ts";
+import { writeWhole } from "./whole_writer.ts";
 
 export class ServerConnection implements Hosted {
   readonly #conn: Conn;
@@ -138,8 +135,9 @@ export class ServerConnection implements Hosted {
       return false;
     }
     this.#wasWhole = !isStream(response) || method === "HEAD";
-    if (this.#wasWhole) await this.#whole(response, method, keeps, head.minor);
-    else await this.#stream(response, keeps && head.minor === 1, head.minor);
+    if (this.#wasWhole) {
+      await writeWhole(this, response, connectionField(keeps, head.minor), method === "HEAD");
+    } else await this.#stream(response, keeps && head.minor === 1, head.minor);
     this.#request = null;
     if (!framing.ended) await this.#linger();
     return keeps && !this.#closed && (head.minor === 1 || !isStream(response));
@@ -197,8 +195,11 @@ export class ServerConnection implements Hosted {
 
   /** The read that is under way, or a new one. */
   #reading(): Promise<number | null> {
-    if (this.#ahead !== null) return this.#ahead;
-    this.#makeRoom();
+    if (this.#ahead === null) this.#makeRoom();
+    return this.#ahead ?? this.#read();
+  }
+
+  #read(): Promise<number | null> {
     return this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
   }
 
@@ -231,19 +232,29 @@ export class ServerConnection implements Hosted {
     this.#from = 0;
   }
 
-  /** Sees the caller leave while it waits for its answer. */
+  /** Sees the caller leave while it waits for its answer: unless it sends much ahead, then only what is written tells. */
   #watch(): void {
-    if (this.#from < this.#to || this.#ahead !== null) return;
-    this.#from = this.#to = 0;
-    // Streams may go on for long, and there may be thousands of them.
-    const { length } = this.#buffer;
-    const size = this.#wasWhole ? Math.max(length, BUFFER_BYTES) : SMALL_BUFFER_BYTES;
-    if (length !== size) this.#buffer = Buffer.allocUnsafeSlow(size);
-    const ahead = this.#ahead = this.#conn.read(this.#buffer);
-    const left = () => {
-      if (this.#ahead === ahead && this.#request !== null) this.close();
+    if (this.#ahead === null) {
+      if (this.unread >= BUFFER_BYTES) return;
+      if (this.unread === 0) {
+        this.#from = this.#to = 0;
+        // Streams may go on for long, and there may be thousands of them.
+        const { length } = this.#buffer;
+        const size = this.#wasWhole ? Math.max(length, BUFFER_BYTES) : SMALL_BUFFER_BYTES;
+        if (length !== size) this.#buffer = Buffer.allocUnsafeSlow(size);
+      } else if (this.#to === this.#buffer.length) this.#makeRoom();
+      this.#ahead = this.#read();
+    }
+    const ahead = this.#ahead;
+    const request = this.#request;
+    const came = (n: number | null) => {
+      if (this.#ahead !== ahead || this.#request !== request || request === null) return;
+      if (n === null) return this.close();
+      this.#ahead = null;
+      this.#to += n;
+      this.#watch();
     };
-    ahead.then((n) => n === null && left(), left);
+    ahead.then(came, () => came(null));
   }
 
   /** Bytes that were read and not yet taken. */
@@ -255,8 +266,9 @@ export class ServerConnection implements Hosted {
     return this.#to - this.#from;
   }
 
+  /** Where a read began before, what it brings comes first. */
   async readDirectly(into: Uint8Array): Promise<number | null> {
-    return await this.#conn.read(into);
+    return this.#ahead === null ? await this.#conn.read(into) : await this.fill() ? 0 : null;
   }
 
   /** The body waits for bytes of the caller. */
@@ -339,6 +351,10 @@ export class ServerConnection implements Hosted {
     }, () => reader.ended());
   }
 
+  ends(): void {
+    void this.#conn.closeWrite().catch(() => {});
+  }
+
   rests(rests: boolean): void {
     this.#host.rests(this, rests);
   }
@@ -353,25 +369,8 @@ export class ServerConnection implements Hosted {
     this.#socket?.stop();
   }
 
-  async #whole(response: Response, method: string, keeps: boolean, minor: number): Promise<void> {
-    const { status } = response;
-    const bare = method === "HEAD" || status === 204 || status === 304;
-    const held = bare ? null : PlainResponse.heldOf(response);
-    if (held !== null) {
-      const head = headOf(response, `content-length: ${held.length}\r\n${connectionField(keeps, minor)}`);
-      const put = (piece: Uint8Array) => this.#put(piece);
-      return await this.#host.held.pass(this, { head: headBytes(head), body: held }, put);
-    }
-    const text = bare ? null : PlainResponse.textOf(response);
-    if (text !== null) {
-      const size = Buffer.byteLength(text);
-      const head = headOf(response, `content-length: ${size}\r\n${connectionField(keeps, minor)}`);
-      return await this.write(headAndText(head, text, size));
-    }
-    const body = bare ? null : await response.bytes();
-    const length = body === null ? "" : `content-length: ${body.length}\r\n`;
-    const head = headOf(response, length + connectionField(keeps, minor));
-    await this.write(body === null ? headBytes(head) : chunk(head, body, false));
+  pass(head: Uint8Array, body: HeldBody): Promise<void> {
+    return this.#host.held.pass(this, { head, body }, (piece) => this.#put(piece));
   }
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {

@@ -55,6 +55,8 @@ export interface Wire {
   write(bytes: Uint8Array): Promise<void>;
   /** No message is being taken, or one is again. */
   rests(rests: boolean): void;
+  /** Nothing more is written: the other side sees the end of the connection, and may still be read. */
+  ends(): void;
   close(): void;
 }
 
@@ -273,6 +275,8 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     await this.#writing;
     if (rest === null || !this.#closing) return this.#finish();
     this.#lingers = rest;
+    // Who broke the protocol is not understood any more, and waits for the end of the connection.
+    if (rest === "bytes") this.#wire.ends();
     this.#passOver();
   }
 

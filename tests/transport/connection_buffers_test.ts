@@ -22,16 +22,20 @@ const host = (answer: () => Response): Host => ({
 async function reads(answers: (() => Response)[]): Promise<number[]> {
   const sizes: number[] = [];
   let left = answers.length;
+  let answered = () => {};
   const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 1 } as const;
   await new ServerConnection({
     remoteAddr,
     setNoDelay() {},
-    read(into) {
-      sizes.push(into.length);
-      if (left-- === 0) return Promise.resolve(null);
-      return Promise.resolve(encoder.encodeInto(get("/"), into).written);
+    async read(into) {
+      // Each request comes when the one before it has been answered.
+      if (sizes.push(into.length) > 1) await new Promise<void>((resolve) => answered = resolve);
+      return left-- === 0 ? null : encoder.encodeInto(get("/"), into).written;
     },
-    write: (bytes) => Promise.resolve(bytes.length),
+    write(bytes) {
+      answered();
+      return Promise.resolve(bytes.length);
+    },
     closeWrite: () => Promise.resolve(),
     close() {},
   }, host(() => answers.shift()!())).serve();

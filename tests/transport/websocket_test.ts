@@ -27,6 +27,8 @@ class TestWire {
   fails = false;
   closed = false;
   closedAfter = -1;
+  /** Frames that had been written when the end of all writing was told; negative: it was not. */
+  endedBehind = -1;
   consumed = 0;
   /** Waits for bytes that are under way. */
   reads = 0;
@@ -53,6 +55,10 @@ class TestWire {
     }
     this.#now = this.#coming.shift()!.slice();
     return true;
+  }
+
+  ends(): void {
+    this.endedBehind = this.written.length;
   }
 
   rests(rests: boolean): void {
@@ -250,6 +256,8 @@ Deno.test("a breach of the protocol is named before the connection is closed, an
   await socket.gone;
   assertEquals([wire.written[0][0], wire.written[0][2] << 8 | wire.written[0][3]], [0x88, 1002]);
   assertEquals([wire.closedAfter >= 50_000, held], [true, 0]);
+  // The other side need not wait for the connection to be closed.
+  assertEquals([wire.endedBehind, wire.written.length], [1, 1]);
 });
 
 Deno.test("random bytes, cut anywhere, end a socket or wait, and leave nothing behind", async () => {
