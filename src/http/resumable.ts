@@ -265,6 +265,12 @@ class Kept implements Keeping {
   }
 }
 
+/**
+ * Whose connection broke has so long to come back, before the call's place may be given to others: clients wait for some seconds
+ * between two tries, and of a reader on another node this one hears up to three seconds later.
+ */
+const COMING_BACK_MS = 15_000;
+
 /** Reads the run into the stream, whoever follows it; without followers for as long as other calls without callers. */
 async function produce(
   delivery: KeptDelivery,
@@ -275,13 +281,15 @@ async function produce(
   const frames = format.encodeStream(delivery.context);
   let patient = true;
   const bound = ticker.deadline(() => patient = false);
+  const away = ticker.deadline(() => delivery.left(() => patient = false));
   live.onFollowed = (isFollowed) => {
     if (isFollowed) {
       bound.disarm();
+      away.disarm();
       delivery.back();
     } else {
       bound.arm(DRAIN_MS);
-      delivery.left(() => patient = false);
+      away.arm(COMING_BACK_MS);
     }
   };
   const silence = ticker.deadline(() => {
@@ -312,6 +320,7 @@ async function produce(
     live.end();
     silence.close();
     bound.close();
+    away.close();
     delivery.over();
   }
 }

@@ -93,3 +93,16 @@ export const idsOf = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([
 export const eventsOf = (text: string) =>
   text.split("\n\n").filter((event) => event !== "" && !event.startsWith(":"));
 export const idOf = (response: Response) => response.headers.get("x-request-id")!;
+
+/** So many events of a stream, whose connection is broken then. */
+export async function readEvents(response: Response, count: number): Promise<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2)).length < count) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  await reader.cancel();
+  return eventsOf(text).slice(0, count).map((event) => `${event}\n\n`).join("");
+}

@@ -4,23 +4,22 @@ import { chatChunk } from "../support/answers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
-import { eventsOf, FORMATS, idOf, idsOf, RESUME, resume, steered, USAGE, withGateway } from "./resumable.ts";
+import {
+  eventsOf,
+  FORMATS,
+  idOf,
+  idsOf,
+  readEvents,
+  RESUME,
+  resume,
+  steered,
+  USAGE,
+  withGateway,
+} from "./resumable.ts";
 
 type Format = keyof typeof FORMATS;
 /** What of it is no event, and what only its id is. */
 const plain = (text: string) => text.replaceAll(/^id: .*\n/gm, "").replaceAll(/^:.*\n\n/gm, "");
-
-async function readEvents(response: Response, count: number): Promise<string> {
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2)).length < count) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    text += value;
-  }
-  await reader.cancel();
-  return eventsOf(text).slice(0, count).map((event) => `${event}\n\n`).join("");
-}
 
 for (const format of Object.keys(FORMATS) as Format[]) {
   const { path, body } = FORMATS[format];
