@@ -8,7 +8,7 @@ import { jsonBytes } from "../exchange/json_bytes.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
-import type { ProviderRequest } from "../formats/format.ts";
+import type { ProviderFormat, ProviderRequest } from "../formats/format.ts";
 import { late } from "../formats/late.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
@@ -16,16 +16,14 @@ import type { Door, Route } from "../providers/provider.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
-import { begin, type Begun, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
+import { begin, type Begun } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
+import { type Answering, type Asked, Delivery, isLargeBatch, NO_PARTS, portionsOf } from "./delivery.ts";
 import type { Kit } from "./kit.ts";
 import { bill, noteUsage } from "./note_usage.ts";
-import { isLargeBatch, portionsOf } from "./portions.ts";
 import { SplitSecrets } from "./split_secrets.ts";
 import type { Took } from "./whole_parts.ts";
-
-const NO_BYTES = new Uint8Array();
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -40,46 +38,62 @@ export interface Way extends Required<Pick<Opening<unknown>, "through" | "missin
   routes: readonly Route[];
 }
 
-/** An answer that has begun. */
-interface Answering {
-  opened: Opened;
-  begun: Begun;
-  use: ProviderUse;
-  /** Those of tools that the provider's API cannot have; null: there are none. */
-  names: ToolNames | null;
+interface Asking extends Asked {
+  /** Absent: any route of the model, by a plain call. */
+  way?: Way;
 }
 
-/** Asks, up to the first parts of the answer. @param way absent: any route of the model, by a plain call */
-async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Answering> {
-  const { model, arrival: { key, large } } = call;
-  const { passing } = call;
+/** Asks, up to the first parts of the answer. */
+async function ask(asking: Asking): Promise<Answering> {
+  const { call, prompt, kit, way } = asking;
   const routes = way?.routes ?? call.routes;
+  const made = { first: notMade(), second: notMade() };
+  const further = call.asked++ > 0;
+  let which: "first" | "second" = "first";
+  let answer: { opened: Opened; begun: Begun };
+  if (way === undefined && hedges(call)) {
+    const { openHedged } = await hedging.open();
+    const hedged = await openHedged(kit.providers, routes, {
+      opening: (which, signal) => openingOf(asking, made[which], { further, signal }),
+      affords: () => affordsTwo(call),
+      lost({ opened, begun }) {
+        begun.intake.passed();
+        bill(begun, { prompt, provider: opened.provider.name }, call, kit);
+      },
+    });
+    which = hedged.which;
+    answer = hedged;
+  } else answer = await kit.providers.open(routes, openingOf(asking, made.first, { further }));
+  const { opened, begun } = answer;
+  const { names, dropped } = made[which];
+  call.provider = opened.provider.name;
+  const use: ProviderUse = {
+    usage: null,
+    service: undefined,
+    own: call.provider === call.passing?.provider,
+    provider: call.provider,
+  };
+  call.uses.push(use);
+  const unread = prompt.search?.unread;
+  tellDropped(unread ? [...dropped, ...unread] : dropped, call);
+  return { opened, begun, use, names };
+}
+
+/** How a call is asked of a provider. @param made is told of the request */
+function openingOf(
+  asking: Asking,
+  made: Made,
+  { further, signal }: { further: boolean; signal?: AbortSignal },
+): Opening<Begun> {
+  const { call, prompt, kit, way } = asking;
+  const { model, passing, arrival } = call;
   const through = passing === null
     ? way?.through
     : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
-  const made = { first: notMade(), second: notMade() };
-  const further = call.asked++ > 0;
-  const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
+  return {
     prepare(door, format, providersModel) {
-      const { api } = door;
-      const encode = (): Pick<ProviderRequest, "body" | "headers"> => {
-        const flat = flattenTools(prompt, api.toolForms(prompt.format));
-        made[which].names = flat.names;
-        const encoded = blaming(prompt, () =>
-          format.encodeRequest(flat.prompt, {
-            model: providersModel,
-            stream: prompt.stream,
-            maxOutput: model.maxCompletion,
-            features: model.features,
-            efforts: model.efforts,
-            parameters: model.parameters,
-            apiVersion: versionInForce(door, prompt.headers),
-          }));
-        const request = api.finish ? api.finish(encoded, providersModel, flat.prompt) : encoded;
-        made[which].dropped = request.dropped;
-        return request;
-      };
-      if (large) return kit.slices.run(key.id, writtenInSlices(encode), "convert");
+      const encode = () => encodeFor(door, format, { providersModel, asking, made });
+      if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
         return { body: bounded(() => wellFormed(JSON.stringify(body))), headers };
@@ -100,7 +114,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
       }
     },
     stream: prompt.stream,
-    key: key.id,
+    key: arrival.key.id,
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
@@ -109,49 +123,47 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     signal,
     further,
     // Once one of several calls has been answered, the others are asked for all the same.
-    gone: call.uses.length === 0 && call.shape.calls === 1 && !call.arrival.joinable
-      ? call.arrival.gone
-      : undefined,
-    watch: call.arrival.steps,
-  });
-  let which: "first" | "second" = "first";
-  let answer: { opened: Opened; begun: Begun };
-  if (way === undefined && hedges(call)) {
-    const { openHedged } = await hedging.open();
-    const hedged = await openHedged(kit.providers, routes, {
-      opening: openingOf,
-      affords: () => affordsTwo(call),
-      lost({ opened, begun }) {
-        begun.intake.passed();
-        bill(begun, { prompt, provider: opened.provider.name }, call, kit);
-      },
-    });
-    which = hedged.which;
-    answer = hedged;
-  } else answer = await kit.providers.open(routes, openingOf("first"));
-  const { opened, begun } = answer;
-  const { names } = made[which];
-  const unread = call.prompt.search?.unread;
-  const dropped = unread ? [...made[which].dropped, ...unread] : made[which].dropped;
-  call.provider = opened.provider.name;
-  const use: ProviderUse = {
-    usage: null,
-    service: undefined,
-    own: call.provider === passing?.provider,
-    provider: call.provider,
+    gone: call.uses.length === 0 && call.shape.calls === 1 && !arrival.joinable ? arrival.gone : undefined,
+    watch: arrival.steps,
   };
-  call.uses.push(use);
-  if (dropped.length > 0) {
-    const fields = headerList(dropped);
-    call.headers["x-svc-dropped"] = fields;
-    call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
-  }
-  return { opened, begun, use, names };
+}
+
+/** The request in the form of a provider's API. @param providersModel the provider's own name of the model */
+function encodeFor(
+  door: Pick<Door, "provider" | "api">,
+  format: ProviderFormat,
+  { providersModel, asking, made }: { providersModel: string; asking: Asking; made: Made },
+): Pick<ProviderRequest, "body" | "headers"> {
+  const { api } = door;
+  const { prompt, call: { model } } = asking;
+  const flat = flattenTools(prompt, api.toolForms(prompt.format));
+  made.names = flat.names;
+  const encoded = blaming(prompt, () =>
+    format.encodeRequest(flat.prompt, {
+      model: providersModel,
+      stream: prompt.stream,
+      maxOutput: model.maxCompletion,
+      features: model.features,
+      efforts: model.efforts,
+      parameters: model.parameters,
+      apiVersion: versionInForce(door, prompt.headers),
+    }));
+  const request = api.finish ? api.finish(encoded, providersModel, flat.prompt) : encoded;
+  made.dropped = request.dropped;
+  return request;
+}
+
+/** Tells the caller, in a header, and the record which fields the provider was not told. */
+function tellDropped(dropped: readonly string[], call: Call): void {
+  if (dropped.length === 0) return;
+  const fields = headerList(dropped);
+  call.headers["x-svc-dropped"] = fields;
+  call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
 }
 
 /** @param way absent: to any route of the model, by a plain call */
 export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): AsyncGenerator<readonly Part[]> {
-  return deliver(() => ask(call, prompt, kit, way), { call, prompt, kit });
+  return deliver(() => ask({ call, prompt, kit, way }), { call, prompt, kit });
 }
 
 /**
@@ -161,7 +173,7 @@ export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): Async
 export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt } = call;
   const asked = async () => {
-    const answering = await ask(call, prompt, kit);
+    const answering = await ask({ call, prompt, kit });
     if (prompt.stream) prompt.turns = prompt.turns.filter(({ top }) => top);
     return answering;
   };
@@ -171,7 +183,7 @@ export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part
 /** The parts of a call that wants its answer whole: nobody waits for them one by one. */
 export async function generateWhole(call: Call, kit: Kit, took: Took): Promise<void> {
   const { prompt } = call;
-  const answering = await ask(call, prompt, kit);
+  const answering = await ask({ call, prompt, kit });
   const { begun: { batch, reader, failure }, opened, use, names } = answering;
   if (reader !== null || failure !== undefined) {
     for await (const more of deliver(() => answering, { call, prompt, kit })) took(more);
@@ -204,98 +216,54 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
 /** @param asked called when the parts are first asked for */
 async function* deliver(
   asked: () => Answering | Promise<Answering>,
-  { call, prompt, kit }: { call: Call; prompt: Prompt; kit: Kit },
+  { call, prompt, kit }: Asked,
 ): AsyncGenerator<readonly Part[]> {
-  const { opened, begun, use, names } = await asked();
+  const answering = await asked();
+  const { opened, begun: { intake } } = answering;
   const { key } = call.arrival;
-  const { followed } = opened;
-  const restore = names === null ? null : restoreTools(names);
-  let { batch, failure } = begun;
-  const { reader, intake } = begun;
-  // For as long as a stream goes on: it may be large.
-  begun.batch = [];
-  opened.first = NO_BYTES;
-  let ended = reader === null;
+  const delivery = new Delivery(answering, { call, prompt, kit });
+  const pass = (bytes: Uint8Array) => delivery.pass(bytes);
   const end = () => opened.close();
-  const { secrets: credentials } = opened.withheld;
-  const secrets = credentials.length === 0 ? null : new SplitSecrets(credentials);
-  let unpaused = 0;
-  /** What of the batch may be told; null: nobody has looked yet. */
-  let told: readonly Part[] | null = null;
-  /** The batch has all parts of the last bytes. */
-  let isRead = false;
-  const tell = (): readonly Part[] => {
-    noteUsage(batch, prompt, { call, use }, kit);
-    followed?.take(batch);
-    return secrets === null ? batch : secrets.take(batch);
-  };
-  const pass = (bytes: Uint8Array): Promise<void> | null => {
-    const { onward } = call;
-    if (onward === null || call.cut || restore !== null || !isShort(reader!, bytes)) return null;
-    take(reader!, bytes.length, intake, call);
-    failure = reader!.push(bytes, batch);
-    isRead = true;
-    unpaused += bytes.length;
-    if (failure !== undefined || unpaused >= TURN_BYTES || !batch.every(isText)) return null;
-    told = tell();
-    const passed = told.length === 0 ? null : onward(told);
-    if (passed === null) return null;
-    batch = [];
-    told = null;
-    isRead = false;
-    return passed;
-  };
   call.answers.add(end);
   try {
     while (true) {
-      if (batch.length > 0) {
-        told ??= tell();
-        if (told.length > 0) {
-          const given = restore ? restore(told) : told;
-          if (!prompt.stream || !isLargeBatch(given)) yield given;
-          else {
-            for (const portion of portionsOf(given)) {
-              yield portion;
-              await kit.slices.pause(key.id);
-            }
-          }
+      const given = delivery.given();
+      if (!prompt.stream || !isLargeBatch(given)) {
+        if (given.length > 0) yield given;
+      } else {
+        for (const portion of portionsOf(given)) {
+          yield portion;
+          await kit.slices.pause(key.id);
         }
       }
-      const over = failure !== undefined || ended || call.cut;
-      const rest = over && secrets !== null ? secrets.end() : null;
-      if (rest !== null && rest.length > 0) yield rest;
-      if (failure) throw failure;
+      const { over } = delivery;
+      const rest = over ? delivery.rest() : NO_PARTS;
+      if (rest.length > 0) yield rest;
+      if (delivery.failure) throw delivery.failure;
       if (over) return;
-      batch = [];
-      told = null;
-      isRead = false;
+      delivery.next();
       let bytes: Uint8Array | null;
       try {
         const reading = opened.reply.read(pass);
         bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
         if (call.cut) return;
-        // The whole answer may have come all the same, and only the connection not have been ended well.
-        ended = true;
-        if (reader!.end(batch)) throw thrown;
+        if (delivery.lost()) throw thrown;
         continue;
       }
-      ended = bytes === null;
-      if (!isRead) {
-        const room = bytes === null ? null : take(reader!, bytes.length, intake, call);
+      delivery.ended = bytes === null;
+      if (!delivery.isRead) {
+        const room = bytes === null ? null : delivery.take(bytes);
         if (room !== null) {
           await room;
           // The connection may be another call's by now, and the bytes that were read from it with it.
           if (call.cut) return;
         }
-        const reading = read(reader!, bytes, batch, key.id, kit);
-        failure = reading instanceof Promise ? await reading : reading;
-        unpaused += bytes?.length ?? 0;
+        const reading = delivery.read(bytes);
+        delivery.failure = reading instanceof Promise ? await reading : reading;
       }
       // A provider that sends faster than others get their turn.
-      if (unpaused < TURN_BYTES) continue;
-      unpaused = 0;
-      await kit.slices.pause(key.id);
+      if (delivery.isDue()) await kit.slices.pause(key.id);
     }
   } catch (thrown) {
     throw failedIn(opened, thrown);
@@ -305,10 +273,6 @@ async function* deliver(
     // A whole answer is collected, and then written for its caller.
     if (prompt.stream) intake.passed();
   }
-}
-
-function isText({ type }: Part): boolean {
-  return type === "text-delta" || type === "reasoning-delta";
 }
 
 /** What is known of a request once it is made. */

@@ -1,0 +1,198 @@
+/**
+ * An answer on its way from its provider to its caller: what has been read last, and what may be told of it. Large batches go in
+ * portions that take a caller's format a few milliseconds each, since a provider may send megabytes of text, or tens of thousands
+ * of parts, as one.
+ */
+import type { Failure } from "../exchange/failure.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { restoreTools, type ToolNames } from "../exchange/tools.ts";
+import type { Opened } from "../providers/mod.ts";
+import { LARGE } from "../timing/slices.ts";
+import type { AnswerReader } from "./answer_reader.ts";
+import { type Begun, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
+import type { Call, ProviderUse } from "./call.ts";
+import type { Kit } from "./kit.ts";
+import { noteUsage } from "./note_usage.ts";
+import { SplitSecrets } from "./split_secrets.ts";
+
+export const NO_PARTS: readonly Part[] = [];
+const NO_BYTES = new Uint8Array();
+
+/** A call, and what is asked of its provider. */
+export interface Asked {
+  call: Call;
+  prompt: Prompt;
+  kit: Kit;
+}
+
+/** An answer that has begun. */
+export interface Answering {
+  opened: Opened;
+  begun: Begun;
+  use: ProviderUse;
+  /** Those of tools that the provider's API cannot have; null: there are none. */
+  names: ToolNames | null;
+}
+
+/** An answer on its way: the parts of what was read last, and what has become of them. */
+export class Delivery {
+  /** Undefined: it has not failed yet. */
+  failure: Failure | undefined;
+  /** No more comes of the provider. */
+  ended: boolean;
+  /** The batch has all parts of the last bytes. */
+  isRead = false;
+  readonly #answering: Answering;
+  readonly #asked: Asked;
+  /** Null: the whole answer was there at once. */
+  readonly #reader: AnswerReader | null;
+  /** Null: the provider knows all tools by their own names. */
+  readonly #restore: ((batch: readonly Part[]) => readonly Part[]) | null;
+  readonly #secrets: SplitSecrets | null;
+  #batch: Part[];
+  /** What of the batch may be told; null: nobody has looked yet. */
+  #told: readonly Part[] | null = null;
+  /** Bytes since others had their turn. */
+  #unpaused = 0;
+
+  constructor(answering: Answering, asked: Asked) {
+    const { opened, begun, names } = answering;
+    const { secrets } = opened.withheld;
+    this.#answering = answering;
+    this.#asked = asked;
+    this.#reader = begun.reader;
+    this.#restore = names === null ? null : restoreTools(names);
+    this.#secrets = secrets.length === 0 ? null : new SplitSecrets(secrets);
+    this.#batch = begun.batch;
+    this.failure = begun.failure;
+    this.ended = begun.reader === null;
+    // For as long as a stream goes on: it may be large.
+    begun.batch = [];
+    opened.first = NO_BYTES;
+  }
+
+  /** Nothing more is to be read. */
+  get over(): boolean {
+    return this.failure !== undefined || this.ended || this.#asked.call.cut;
+  }
+
+  /** What the caller is told of the batch. */
+  given(): readonly Part[] {
+    if (this.#batch.length === 0) return NO_PARTS;
+    this.#told ??= this.#tell();
+    return this.#restore === null || this.#told.length === 0 ? this.#told : this.#restore(this.#told);
+  }
+
+  /** What was held back because it may have been the beginning of a secret, at the end. */
+  rest(): readonly Part[] {
+    return this.#secrets === null ? NO_PARTS : this.#secrets.end();
+  }
+
+  /** On to the next bytes. */
+  next(): void {
+    this.#batch = [];
+    this.#told = null;
+    this.isRead = false;
+  }
+
+  /** Tells the parts of bytes past the generators, to a caller who waits for them. Null: the bytes go the usual way. */
+  pass(bytes: Uint8Array): Promise<void> | null {
+    const { onward, cut } = this.#asked.call;
+    const reader = this.#reader!;
+    if (onward === null || cut || this.#restore !== null || !isShort(reader, bytes)) return null;
+    this.take(bytes);
+    this.failure = reader.push(bytes, this.#batch);
+    this.isRead = true;
+    this.#unpaused += bytes.length;
+    if (this.failure !== undefined || this.#unpaused >= TURN_BYTES || !this.#batch.every(isText)) return null;
+    this.#told = this.#tell();
+    const passed = this.#told.length === 0 ? null : onward(this.#told);
+    if (passed !== null) this.next();
+    return passed;
+  }
+
+  /** The connection has broken. True: the answer has not come whole before. */
+  lost(): boolean {
+    this.ended = true;
+    return this.#reader!.end(this.#batch) !== undefined;
+  }
+
+  /** Resolves when there is room for the bytes; null: there is. */
+  take({ length }: Uint8Array): Promise<void> | null {
+    return take(this.#reader!, length, this.#answering.begun.intake, this.#asked.call);
+  }
+
+  /** Reads the parts of bytes, null at their end; gives the failure that they are, if they are one. */
+  read(bytes: Uint8Array | null): Promise<Failure | undefined> | Failure | undefined {
+    const { kit, call } = this.#asked;
+    this.#unpaused += bytes?.length ?? 0;
+    return read(this.#reader!, bytes, this.#batch, call.arrival.key.id, kit);
+  }
+
+  /** Others are to have their turn. */
+  isDue(): boolean {
+    if (this.#unpaused < TURN_BYTES) return false;
+    this.#unpaused = 0;
+    return true;
+  }
+
+  #tell(): readonly Part[] {
+    const { call, prompt, kit } = this.#asked;
+    const { opened: { followed }, use } = this.#answering;
+    noteUsage(this.#batch, prompt, { call, use }, kit);
+    followed?.take(this.#batch);
+    return this.#secrets === null ? this.#batch : this.#secrets.take(this.#batch);
+  }
+}
+
+const CHARS = 1 << 18;
+const PARTS = 2000;
+
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
+
+function isLarge(part: Part): part is Delta {
+  return (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") &&
+    part.text.length > LARGE;
+}
+
+export function isLargeBatch(batch: readonly Part[]): boolean {
+  return batch.length > PARTS || batch.some(isLarge);
+}
+
+/** The same parts, but for large texts, which become several deltas. */
+export function* portionsOf(batch: readonly Part[]): Generator<readonly Part[]> {
+  let portion: Part[] = [];
+  for (const part of batch) {
+    if (!isLarge(part)) {
+      portion.push(part);
+      if (portion.length < PARTS) continue;
+      yield portion;
+      portion = [];
+      continue;
+    }
+    if (portion.length > 0) yield portion;
+    portion = [];
+    for (const piece of piecesOf(part)) yield [piece];
+  }
+  if (portion.length > 0) yield portion;
+}
+
+function* piecesOf(part: Delta): Generator<Delta> {
+  const { text } = part;
+  let piece = part;
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(text.length, at + CHARS);
+    // Not between the halves of a surrogate pair.
+    if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end--;
+    yield { ...piece, text: text.slice(at, end) };
+    at = end;
+    if (!("logprobs" in piece)) continue;
+    piece = { ...piece };
+    delete piece.logprobs;
+  }
+}
+
+function isText({ type }: Part): boolean {
+  return type === "text-delta" || type === "reasoning-delta";
+}
