@@ -5,6 +5,7 @@ import type { Host } from "../../src/transport/host.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { PulledBody } from "../../src/transport/pulled_body.ts";
 import { ServerConnection } from "../../src/transport/server_connection.ts";
+import { nextTurn } from "../support/time.ts";
 import { Caller, CLOSE, encoder, get, listening } from "./caller.ts";
 
 const host = (answer: () => Response): Host => ({
@@ -22,18 +23,18 @@ const host = (answer: () => Response): Host => ({
 async function reads(answers: (() => Response)[]): Promise<number[]> {
   const sizes: number[] = [];
   let left = answers.length;
-  let answered = () => {};
+  let next = () => {};
   const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 1 } as const;
   await new ServerConnection({
     remoteAddr,
     setNoDelay() {},
     async read(into) {
       // Each request comes when the one before it has been answered.
-      if (sizes.push(into.length) > 1) await new Promise<void>((resolve) => answered = resolve);
+      if (sizes.push(into.length) > 1) await new Promise<void>((resolve) => next = resolve);
       return left-- === 0 ? null : encoder.encodeInto(get("/"), into).written;
     },
     write(bytes) {
-      answered();
+      void nextTurn().then(() => next());
       return Promise.resolve(bytes.length);
     },
     closeWrite: () => Promise.resolve(),
