@@ -3,6 +3,7 @@
  * make that impossible, and so does a number in JSON, which a placeholder would turn into a string.
  */
 import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
+import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { isWithinPlaceholder, type Placeholders, placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
@@ -17,9 +18,14 @@ export interface Masked {
   originals: ReadonlyMap<string, string>;
 }
 
-/** Masks what is to be masked until nothing is found any more. Null: it cannot be done. */
+/**
+ * Masks what is to be masked until nothing is found any more. Null: it cannot be done.
+ *
+ * @param scanned the leaves that the findings were sought in
+ */
 export function* maskAll(
   reading: BodyLeaves,
+  scanned: readonly Leaf[],
   check: Check,
   found: readonly Found[],
   clock: SliceClock,
@@ -28,6 +34,8 @@ export function* maskAll(
   const isPlaceholder = ({ leaf, start, end }: Found) =>
     isWithinPlaceholder(leaf.text, start, end, names.originals);
   let todo = found.filter(({ mode }) => mode === "mask");
+  todo = [...todo, ...yield* echoesOf(scanned, todo, clock)];
+  if (clock.spent) return null;
   let leaves = reading.leaves;
   for (let round = 0; todo.length > 0; round++) {
     if (round === ROUNDS) return null;

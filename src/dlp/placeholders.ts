@@ -32,7 +32,7 @@ export function placeholders(texts: Iterable<string>): Placeholders {
       if (before !== undefined) return before;
       const name = nameOf(type);
       // No type's own name has a line break in it.
-      const key = `${name}\n${category === "secret" ? value : sameness(value)}`;
+      const key = `${name}\n${sameness(type, category, value)}`;
       let placeholder = known.get(key);
       if (placeholder === undefined) {
         let n = counts.get(name) ?? 0;
@@ -80,8 +80,19 @@ function nameOf(type: string): string {
   return name === "" ? "VALUE" : name;
 }
 
-/** Two spellings of one number or address are one value. */
-function sameness(value: string): string {
+/** Types outside of finances and of national numbers whose values are the same, however their digits are grouped. */
+const GROUPED = new Set(["PHONE_NUMBER", "MAC_ADDRESS", "IMEI", "ICCID", "VIN"]);
+/** Types whose capitals and small letters are different. */
+const AS_WRITTEN = new Set(["CRYPTO", "URL"]);
+
+/**
+ * What two spellings of one value have in common. Where signs part what they stand between, as in days, addresses and what
+ * a caller's pattern matches, they count: 1/11/1980 is another day than 11/1/1980.
+ */
+function sameness(type: string, category: string, value: string): string {
+  if (category === "secret" || category === "regex" || AS_WRITTEN.has(type)) return value;
   const folded = foldValue(value);
-  return /\d/.test(folded) && !folded.includes("@") ? folded.replace(/[^\p{L}\p{N}]/gu, "") : folded;
+  return category === "financial" || category === "national_id" || GROUPED.has(type)
+    ? folded.replace(/[^\p{L}\p{N}]/gu, "")
+    : folded;
 }

@@ -89,7 +89,7 @@ export function* screenBody(
   let action: Verdict["action"] = refused || strictest === "block" ? "block" : "pass";
   let masked: Masked | null = null;
   if (action === "pass" && strictest === "mask") {
-    masked = yield* maskAll(reading, check, found, clock);
+    masked = yield* maskAll(reading, scannedLeaves(reading, check), check, found, clock);
     action = masked ? "mask" : "block";
   }
   return {

@@ -25,3 +25,26 @@ Deno.test("unmasked() is the reverse of masking, also where one placeholder swal
   names.of("BASIC_AUTH", "secret", "bob:<PASSWORD_1>");
   assertEquals(unmasked("see <BASIC_AUTH_1> and <OTHER_1>", names.originals), "see bob:s3cret and <OTHER_1>");
 });
+
+Deno.test("placeholders() gives values that differ in their signs alone a number each", () => {
+  const names = placeholders([]);
+  for (
+    const [type, category, ...values] of [
+      ["DATE_OF_BIRTH", "pii", "1/11/1980", "11/1/1980"],
+      ["IP_ADDRESS", "pii", "1.11.1.1", "11.1.1.1"],
+      ["URL", "pii", "https://x.example/1/23", "https://x.example/12/3", "https://x.example/A/23"],
+      ["STREET_ADDRESS", "pii", "1 23rd Street", "12 3rd Street"],
+      ["ORDER", "regex", "AB-1-23", "AB-12-3", "ab-12-3"],
+      ["STOP_WORD", "stop_word", "plan 1.23", "plan 12.3"],
+      ["CRYPTO", "financial", "1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "1BoatSLRHtKNngkdXEeobR76b53LETtpyt"],
+    ]
+  ) {
+    const given = values.map((value) => names.of(type, category, value));
+    assertEquals(new Set(given).size, values.length, values.join(" "));
+    assertEquals(given.map((placeholder) => names.originals.get(placeholder)), values);
+  }
+  const numbers = ["+1 415 555-0132", "+1 (415) 555 0132"].map((value) =>
+    names.of("PHONE_NUMBER", "pii", value)
+  );
+  assertEquals(numbers, ["<PHONE_NUMBER_1>", "<PHONE_NUMBER_1>"]);
+});

@@ -1,0 +1,98 @@
+/**
+ * Other places of values that are to be masked: what only a name beside it told in one text stands in another one without
+ * its name, and must not leave there either.
+ */
+import type { Leaf } from "../formats/leaves.ts";
+import { isAlphanumeric, isDigit } from "./recognizers/character_class.ts";
+import { type Found, type SliceClock, viewOf } from "./scan_leaves.ts";
+
+/** Shorter ones, such as ages and security codes, are the same by chance. */
+const SHORTEST = 6;
+/** Values that are looked for; of more, the first ones. */
+const MOST_VALUES = 1000;
+/** A request with more of them is refused. */
+const MOST_ECHOES = 50_000;
+/** To look for one value costs as much as the walk over so small a part of a text. */
+const PART = 64;
+
+/** Findings for all places in the leaves that hold a value of `found`, and are no finding yet. */
+export function* echoesOf(
+  leaves: readonly Leaf[],
+  found: readonly Found[],
+  clock: SliceClock,
+): Generator<void, Found[]> {
+  const values = new Map<string, Found>();
+  const known = new Map<Leaf, Span[]>();
+  for (const one of found) {
+    for (const { leaf, start, end } of [one, ...one.rest]) {
+      const list = known.get(leaf);
+      if (list) list.push({ start, end });
+      else known.set(leaf, [{ start, end }]);
+    }
+    const value = one.value.trim();
+    if (value.length >= SHORTEST && values.size < MOST_VALUES && !values.has(value)) values.set(value, one);
+  }
+  const echoes: Found[] = [];
+  for (const leaf of leaves) {
+    const view = viewOf(leaf);
+    const text = view?.text ?? leaf.text;
+    const here = merged(known.get(leaf) ?? []);
+    for (const [value, one] of values) {
+      for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
+        if (!stands(text, at, value)) continue;
+        const start = view ? view.from![at] : at;
+        const end = view ? view.to![at + value.length - 1] : at + value.length;
+        if (!covers(here, start, end)) echoes.push({ ...one, leaf, start, end, rest: [] });
+      }
+      if (echoes.length > MOST_ECHOES) clock.exhaust();
+      if (clock.spent) return echoes;
+      if (clock.due(text.length / PART + 1)) yield* clock.rest();
+    }
+  }
+  return echoes;
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Spans by where they start, those that overlap as one. */
+function merged(spans: Span[]): Span[] {
+  const all: Span[] = [];
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end);
+    else all.push(span);
+  }
+  return all;
+}
+
+/** Whether one of the spans holds all of `[start, end)`. */
+function covers(spans: readonly Span[], start: number, end: number): boolean {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle].start <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && spans[low - 1].end >= end;
+}
+
+/** Whether a value is no part of a longer word or number. */
+function stands(text: string, at: number, value: string): boolean {
+  const end = at + value.length;
+  return !(isWord(text, at) && isWord(text, at - 1)) && !(isWord(text, end - 1) && isWord(text, end)) &&
+    !isPoint(text, at - 1) && !isPoint(text, end);
+}
+
+function isWord(text: string, at: number): boolean {
+  return isAlphanumeric(text.charCodeAt(at));
+}
+
+/** A dot or comma between two digits. */
+function isPoint(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return (unit === 46 || unit === 44) && isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1));
+}

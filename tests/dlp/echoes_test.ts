@@ -1,0 +1,93 @@
+import { assertEquals } from "@std/assert";
+import { merge } from "../../src/dlp/merge.ts";
+import { readWishes } from "../../src/dlp/request.ts";
+import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
+import { readLeaves } from "../../src/formats/leaves.ts";
+import { LEAVES } from "../../src/formats/mod.ts";
+
+// deno-lint-ignore no-explicit-any
+function screened(body: any, wishes: Record<string, unknown> = {}): Verdict {
+  const check = merge(null, readWishes({ mode: "mask", ...wishes }), { unscannable: "pass", restore: false });
+  const work = screenBody(readLeaves(body, LEAVES.chat_completions), check, { budgetMs: 1000 });
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+/** Each value with the words that tell it: without them it is not found. */
+const NAMED: readonly [string, string, string][] = [
+  ["PASSWORD", "the wifi password is ", "Gw07#pLmv38"],
+  ["API_KEY", "api_key: ", "q7Zk29xLm4Vb81RtYp03"],
+  ["US_BANK_NUMBER", "account number: ", "9456839487"],
+  ["US_SSN", "SSN: ", "078051121"],
+  ["DATE_OF_BIRTH", "born on ", "12/03/1981"],
+  ["PERSON", "my name is ", "Ada Brandt"],
+];
+
+for (const [type, name, value] of NAMED) {
+  Deno.test(`a value that a name tells is masked everywhere in the request: ${type}`, () => {
+    const args = JSON.stringify({
+      note: `say "${value}"`,
+      list: [value],
+      text: JSON.stringify({ again: value }),
+    });
+    const body = {
+      messages: [
+        { role: "system", content: `Known: ${value}, and no more.` },
+        { role: "user", content: `For you, ${name}${value}` },
+        {
+          role: "assistant",
+          content: `${value}?`,
+          tool_calls: [{ function: { name: "f", arguments: args } }],
+        },
+        { role: "tool", content: [{ type: "text", text: `found (${value})` }] },
+        { role: "user", content: `not x${value}x` },
+      ],
+    };
+    const verdict = screened(body, { entity_types: [type] });
+    assertEquals(verdict.action, "mask");
+    assertEquals(verdict.originals, new Map([[`<${type}_1>`, value]]));
+    const sent = JSON.stringify(body).replaceAll(`x${value}x`, "");
+    assertEquals(sent.includes(value), false, sent);
+    assertEquals(sent.split(`<${type}_1>`).length - 1, 7, sent);
+    assertEquals(
+      JSON.parse(JSON.parse(body.messages[2].tool_calls![0].function.arguments).text),
+      { again: `<${type}_1>` },
+    );
+    assertEquals(body.messages[4].content, `not x${value}x`);
+  });
+}
+
+Deno.test("a short value, and one that is a part of a number, is masked only where it is found", () => {
+  const body = {
+    messages: [
+      { role: "user", content: "CVV: 737, account number: 9456839" },
+      { role: "user", content: "flight 737, 9456839.25 m, 12.9456839" },
+    ],
+  };
+  assertEquals(screened(body).action, "mask");
+  assertEquals(body.messages[0].content, "CVV: <CVV_1>, account number: <US_BANK_NUMBER_1>");
+  assertEquals(body.messages[1].content, "flight 737, 9456839.25 m, 12.9456839");
+});
+
+Deno.test("messages that are not scanned keep what is masked elsewhere", () => {
+  const body = {
+    messages: [
+      { role: "user", content: "account number: 9456839487" },
+      { role: "user", name: "tool_context", content: "of 9456839487" },
+    ],
+  };
+  assertEquals(screened(body, { injected_context_names: ["tool_context"] }).action, "mask");
+  assertEquals(body.messages[1].content, "of 9456839487");
+});
+
+Deno.test("a value that is masked in one place and cannot be masked in another one refuses the request", () => {
+  const call = { function: { name: "f", arguments: '{"n":9456839487}' } };
+  const body = {
+    messages: [
+      { role: "user", content: "account number: 9456839487" },
+      { role: "assistant", tool_calls: [call] },
+    ],
+  };
+  assertEquals(screened(body).action, "block");
+});
