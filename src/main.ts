@@ -21,7 +21,7 @@ import { askThrough } from "./outgoing/ask.ts";
 import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
-import { HUB, parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
+import { HUB, parentGone, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import { Turns } from "./timing/turns.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -92,9 +92,6 @@ const DEPLOY_GRACE_MS = 4000;
 
 /** After a start, what calls need later waits so long for those that come at once. */
 const FIRST_CALLS_MS = 250;
-
-/** A terminal and the parent process both pass on one Ctrl-C. */
-const SAME_SIGNAL_MS = 500;
 
 /** Deno traces requests that are no part of a call too, with their addresses; some hold secrets. */
 async function serveQuietly(source: string | undefined, flags: Flags): Promise<void> {

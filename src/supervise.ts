@@ -20,6 +20,9 @@ export function workerOf(text: string | undefined): WorkerPlace & { port: number
 /** Longest that a worker takes to write its records and exit, once its generations have ended or their time is up. */
 const EXIT_MS = 30_000;
 
+/** A terminal and the parent process both pass on one Ctrl-C. */
+export const SAME_SIGNAL_MS = 500;
+
 /** What workers may do. They start no programs, and call no foreign code. */
 const WORKER_PERMISSIONS =
   "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys=hostname,networkInterfaces --deny-import";
@@ -84,7 +87,16 @@ export async function supervise(
       return new Deno.Command(Deno.execPath(), options).spawn();
     },
   });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
+  let stoppedAt = Infinity;
+  const stop = () => {
+    stoppedAt = Math.min(stoppedAt, performance.now());
+    workers.stop();
+  };
+  Deno.addSignalListener("SIGTERM", stop);
+  Deno.addSignalListener("SIGINT", () => {
+    if (stoppedAt === Infinity) stop();
+    else if (performance.now() - stoppedAt >= SAME_SIGNAL_MS) workers.hurry();
+  });
   Deno.addSignalListener("SIGHUP", workers.reload);
   const end = await workers.ended;
   hub.close();

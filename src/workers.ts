@@ -39,6 +39,8 @@ export interface Workers {
   /** Resolves once all have ended. */
   ended: Promise<WorkersEnd>;
   stop(): void;
+  /** Those that still end need not wait for what is under way. */
+  hurry(): void;
   reload(): void;
 }
 
@@ -142,7 +144,12 @@ export function runWorkers(options: WorkersOptions): Workers {
     return { status: ports.includes(null) ? 1 : 0, killed };
   }
 
-  return { ended: run().finally(() => clearTimeout(killing)), stop, reload: () => signalAll("SIGHUP") };
+  return {
+    ended: run().finally(() => clearTimeout(killing)),
+    stop,
+    hurry: () => signalAll("SIGINT"),
+    reload: () => signalAll("SIGHUP"),
+  };
 }
 
 async function readLines(

@@ -24,39 +24,41 @@ async function inFolder(test: (cwd: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("whoever asks once more to end does not wait for streams, which are recorded as interrupted", () =>
-  inFolder(async (cwd) => {
-    const program = await serveProgram(["--config", "sluice.json"], { cwd });
-    const response = await fetch(`${program.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${SECRET}` },
-      body: JSON.stringify({
-        model: "demo/small",
-        stream: true,
-        // A word every 20 ms: a minute.
-        messages: [{ role: "user", content: "word ".repeat(3000) }],
-      }),
-    });
-    const reader = response.body!.getReader();
-    await reader.read();
-    program.kill("SIGINT");
-    await program.said("stopping:");
-    let over = false;
-    void program.ended.then(() => over = true);
-    await eventually(() => {
-      try {
-        program.kill("SIGINT");
-      } catch {
-        // It has ended.
-      }
-      return over;
-    });
-    assertEquals(await program.ended, 0);
-    assertStringIncludes(program.err(), "stopping now");
-    await reader.cancel().catch(() => {});
-    const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
-    assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), ["interrupted"]);
-  }));
+for (const workers of [1, 2]) {
+  Deno.test(`whoever asks once more to end does not wait for streams, which are recorded as interrupted, with ${workers} workers`, () =>
+    inFolder(async (cwd) => {
+      const program = await serveProgram(["--config", "sluice.json", `--workers=${workers}`], { cwd });
+      const response = await fetch(`${program.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${SECRET}` },
+        body: JSON.stringify({
+          model: "demo/small",
+          stream: true,
+          // A word every 20 ms: a minute.
+          messages: [{ role: "user", content: "word ".repeat(3000) }],
+        }),
+      });
+      const reader = response.body!.getReader();
+      await reader.read();
+      program.kill("SIGINT");
+      await program.said("stopping:");
+      let over = false;
+      void program.ended.then(() => over = true);
+      await eventually(() => {
+        try {
+          program.kill("SIGINT");
+        } catch {
+          // It has ended.
+        }
+        return over;
+      });
+      assertEquals(await program.ended, 0);
+      assertStringIncludes(program.err(), "stopping now");
+      await reader.cancel().catch(() => {});
+      const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
+      assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), ["interrupted"]);
+    }));
+}
 
 Deno.test("SIGHUP while the program starts does not end it, and a store that is away is told with its reason", () =>
   inFolder(async (cwd) => {
