@@ -6,6 +6,7 @@
  */
 const CR = 13;
 const LF = 10;
+const COLON = 58;
 
 /**
  * Bytes of chunk extensions and trailers that a body may have beyond those of its data: nobody reads them. Some servers fill each size
@@ -28,6 +29,7 @@ const enum At {
   DataEnd,
   DataLineEnd,
   Trailer,
+  TrailerName,
   TrailerLine,
   TrailerLineEnd,
   LastLineEnd,
@@ -160,9 +162,16 @@ export class BodyFraming {
       case At.Trailer:
         if (byte === CR) this.#at = At.LastLineEnd;
         else {
+          // What is no field may be the next request, of a sender that has forgotten the blank line.
+          if (!isOfNames(byte)) throw new WireError("a trailer is not one");
           this.#count(byte);
-          this.#at = At.TrailerLine;
+          this.#at = At.TrailerName;
         }
+        return;
+      case At.TrailerName:
+        if (byte === COLON) this.#at = At.TrailerLine;
+        else if (!isOfNames(byte)) throw new WireError("a trailer is not one");
+        this.#count(byte);
         return;
       case At.TrailerLine:
         this.#count(byte);
@@ -203,6 +212,14 @@ function framing(header: Header, minor: number): BodyFraming | null {
   // Repeated ones are joined by a comma, which is no digit.
   if (!/^\d{1,15}$/.test(length)) throw new WireError("the content length is not a number");
   return BodyFraming.ofLength(Number(length));
+}
+
+/** Signs that names of fields have beside letters and digits. */
+const SIGNS_OF_NAMES: ReadonlySet<number> = new Set([..."!#$%&'*+-.^_`|~"].map((sign) => sign.charCodeAt(0)));
+
+function isOfNames(byte: number): boolean {
+  const lower = byte | 32;
+  return (lower >= 97 && lower <= 122) || (byte >= 48 && byte <= 57) || SIGNS_OF_NAMES.has(byte);
 }
 
 function hexDigit(byte: number): number {

@@ -66,6 +66,12 @@ const WRONG_CHUNKS: Record<string, string> = {
   "extensions longer than the data": `1;${"a".repeat(20)}\r\nb\r\n`.repeat(1_000),
   "a trailer that ends with a line feed alone": "0\r\nx: y\n\r\n",
   "a trailer with a carriage return within": "0\r\nx: \ry\r\n\r\n",
+  "the next request where a blank line should be": "0\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n",
+  "a trailer without a name": "0\r\n: y\r\n\r\n",
+  "a trailer without a colon": "0\r\nx\r\n\r\n",
+  "a trailer with a blank before its colon": "0\r\nx : y\r\n\r\n",
+  "a trailer that is folded": "0\r\nx: y\r\n z\r\n\r\n",
+  "a trailer that begins with a blank": "0\r\n x: y\r\n\r\n",
   "trailers without end": `0\r\n${"x: y\r\n".repeat(5_000)}`,
   "an end with a carriage return alone": "0\r\n\rx",
 };
