@@ -11,12 +11,12 @@ const NAMES_A_VALUE = new RegExp(
     [
       "d\\.?o\\.?b|birth|born|geb|nais|nacim|nasc|urod|do[gğ]um",
       "social|ssn$|sin$|tax|tin$|tfn$|steuer|(?:^| )f?ein$|employer id|vat|utr|nino?$|nif|dni|nie$|nir$|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|pesel|nip$|regon|t\\.?c\\.?k|kimlik",
-      "passp|passep|pasap|reisep|licen[sc]e|f[üu]hrersch|permis|carnet|passw|pass$|pwd$|secret|token|(?:api )?key$",
-      "phone|tel(?:[.:ée]|$)|mobil|m[óo]vil|cell(?:$| |p)|handy|fax$|gsm$|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]",
+      "passp|passep|pasap|reisep|licen[sc]e|f[üu]hrersch|permis|carnet|passw|pass$|pwd$|mot de passe|mdp$|senha|wachtw|kennw|parol|l[öo]senord|passord|adgangsk|salasana|heslo$|jelsz|secret|token|(?:api )?key$",
+      "phone|tel(?:[.:ée]|$)|mobil|m[óo]vil|cell(?:$| |p)|handy|fax$|gsm$|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|sicherheitscode|pr[üu]fn",
       "iban|account|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|swift|bic$|npi$|nhs|mrn$|patient|medic|insur",
       "aadhaar|cpf$|cnpj$|rut$|cuit$|curp$|rfc$|cnp$|egn$|oib$|personn|vin$|imei|iccid|zip|postal|plz$",
     ].join("|")
-  })|рожд|出生|生年|생년|инн|снилс|身份|주민|тел|моб|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
+  })|рожд|出生|生年|생년|инн|снилс|身份|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|zabezpiecz|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
   "i",
 );
 /** Lines of a block that may be a header. */
@@ -26,6 +26,8 @@ const LONGEST_HEADER = 400;
 const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\n/y;
 /** Names of columns, without what they do not hold. */
 const HEADER = /^[^\d=<>{},;\t|│]{0,60}[,;\t|│][^\d=<>{}]+$/;
+/** The number at the end of a name, as of one of several addresses. */
+const NUMBERED = /(?<=[A-Za-z_])\d{1,2}(?=["'\s]{0,4}(?:[,;\t|│]|$))/g;
 const CELL_NAME = /^[\p{L}][^"=<>{}]{0,39}$/u;
 const MOST_ROWS = 20_000;
 const MOST_CELL = 120;
@@ -110,7 +112,7 @@ function headerAt(text: string, start: number, end: number): OpenTable & { rows:
   if (quote > 0 && /[[{:,]\s{0,3}$/.test(line.slice(Math.max(0, quote - 4), quote))) {
     line = line.slice(quote + 1);
   }
-  if (!HEADER.test(line)) return null;
+  if (!HEADER.test(line.replace(NUMBERED, ""))) return null;
   const delimiter = DELIMITERS.find((one) => line.includes(one))!;
   RULE.lastIndex = end + 1;
   const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
@@ -140,12 +142,15 @@ function namesOf(line: string, delimiter: string): OpenTable | null {
 export function nameOfValue(name: string): string | null {
   // What may be a value itself would be found in the name.
   if (/[@<>{}=/]|\d{3}/.test(name)) return null;
-  const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(/[_-]/g, " ").replace(
+  const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(PARTING, " ").replace(
     /([a-z])(?=[A-Z])/g,
     "$1 ",
   );
   return NAMES_A_VALUE.test(label) ? label : null;
 }
+
+/** What stands between the words of a name; the long vowel of Katakana, which folding makes a hyphen, does not. */
+const PARTING = /_|(?<![\u30a0-\u30ff])-|-(?![\u30a0-\u30ff])/g;
 
 /** Cells without quotes and blanks around them. */
 function cellsOf(text: string, start: number, end: number, delimiter: string): Span[] {

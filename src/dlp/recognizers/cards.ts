@@ -1,6 +1,8 @@
 /** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
 
+import { DIGIT } from "./character_class.ts";
 import { luhn, repeated } from "./checksums.ts";
+import { FOREIGN_CODES, foreignWords } from "./foreign_words.ts";
 import { pairAt, pairTable } from "./letter_pairs.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { REPLY } from "./reply.ts";
@@ -32,11 +34,13 @@ const CARD_WORDS = words(
 
 const CVV_NAME =
   "(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)" +
-  "|sicherheitscode|cryptogramme|sicurezza|(?<=código de )(?:seguridad|segurança)" +
-  "|(?<=gü)venlik kodu)(?![\\p{Script=Latin}\\d])";
-const IS = "(?:is|ist|lautet|est|es|è|é|jest|to|это|は|은|는|是)";
+  "|sicherheitscode|kartenpr[üu]f(?:nummer|ziffer|zahl|code)|cryptogramme(?: visuel)?|sicurezza|(?<=código de )(?:seguridad|segurança)" +
+  "|code de s[ée]curit[ée]|codul de securitate|(?<=gü)venlik kodu|beveiligingscode|kod bezpieczeństwa|bezpečnostní kód" +
+  "|(?<=s[äa])kerhetskod(?:en)?|sikkerhe[td]skoden?|kontrol(?:cifre|koden?)|turvakoodi|turvaluku|kode keamanan" +
+  `|${FOREIGN_CODES})(?![\\p{Script=Latin}\\d])`;
+const IS = "(?:is|ist|lautet|est|este|es|è|é|je|är|er|on|jest|to|это|είναι|هو|הוא|है|คือ|là|は|은|는|是|为|為)";
 const CVV = new RegExp(
-  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|code)?\\s*(?:->|=>|[:：=#|—–-])?\\s*["'“]?` +
+  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)?\\s*(?:->|=>|[:：=#|—–-])?\\s*["'“(]?` +
     `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
   "imuy",
 );
@@ -52,9 +56,10 @@ const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[
 
 /** The last two characters of one of these names, and the first two of those that may stand alone. */
 const ENDS = pairTable("vv vc sc vn de v2 c2");
-const BEGINNINGS = pairTable("cv cs ca cr se si ve");
+const BEGINNINGS = pairTable("cv cs ca cr co se si ve be ke ko ka tu");
 /** How one of these names may begin: most runs that begin with the same two characters do not. */
-const MAY_BE_NAME = /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik/iy;
+const MAY_BE_NAME =
+  /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik|cod(?:e de s|ul de)|beveil|bezpe|kerhet|kartenpr|kod (?:bez|zab)|kode kea|kontrol[ck]|sikker|turva/iy;
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
@@ -65,6 +70,10 @@ function scanCvv(view: ScannedView, start: number, end: number): void {
     MAY_BE_NAME.lastIndex = start;
     if (MAY_BE_NAME.test(text)) codeNamedAt(view, start);
   } else codeNamedAt(view, start + inner.index);
+}
+
+function scanForeignCodes(view: ScannedView): void {
+  for (const at of foreignWords(view).codes) codeNamedAt(view, at);
 }
 
 function codeNamedAt(view: ScannedView, start: number): void {
@@ -120,6 +129,10 @@ export const CARDS: readonly Recognizer[] = [
     aliases: ["CREDIT_DEBIT_CVV"],
     triggers: [
       { on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv },
+      // "kod …" and "kode …", "bezpe…", and names that are one word.
+      { on: "run", lengths: [3, 4, 5, 8, 10, 11, 12, 16], lacks: DIGIT, begins: "kb", scan: scanCvv },
+      { on: "run", lengths: [9, 10], lacks: DIGIT, begins: "t", scan: scanCvv },
+      { on: "view", scan: scanForeignCodes },
     ],
     samples: {
       found: [
@@ -136,12 +149,31 @@ export const CARDS: readonly Recognizer[] = [
         "código de segurança: «123»",
         "Cryptogramme : «123»",
         "Güvenlik kodu: «123»",
+        "Code de sécurité : «123»",
+        "Kartenprüfnummer: «123»",
+        "Beveiligingscode: «123»",
+        "Kod zabezpieczający: «123»",
+        "Säkerhetskod: «123»",
+        "Sikkerhedskode: «123»",
+        "Turvakoodi on «123»",
+        "Kode keamanan: «123»",
+        "Mã bảo mật: «123»",
+        "Код безопасности: «123»",
+        "安全码：«123»",
+        "セキュリティコードは«123»です",
+        "보안 코드는 «123»입니다",
+        "κωδικός ασφαλείας: «123»",
+        "CVV-код: «123»",
+        "CVC번호 «123»",
+        "«737» est mon code de sécurité.",
       ],
       clean: [
         "cvv: 12345",
         "code 123",
         "What is a CVV?\n100 questions about cards",
         "version 404 is the CVV-free one",
+        "code de sécurité 2024-11",
+        "セキュリティコードは必要です。123",
         "$500 is the security code deposit",
       ],
     },

@@ -3,6 +3,7 @@
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import { gradeOf } from "./phone_plan.ts";
 import type { Recognizer } from "./recognizer.ts";
+import { REPLY } from "./reply.ts";
 import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./scanned_view.ts";
 
 const PHONE_WORDS = words(
@@ -15,6 +16,14 @@ const PHONE_WORDS = words(
   "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
   "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락|(?:제|내) 번호",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
+  "טלפון|נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
+);
+
+/** Of these words those that name nothing else. */
+const NAMED_PHONE = words(
+  "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*",
+  "handy(?:nummer)?|mobil\\w*|rufnummer|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
+  "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
 
 /** Other lines, and sentences that end before a word which begins the number's own. */
@@ -45,6 +54,33 @@ function digitsOf(text: string, start: number, end: number): string {
 
 /** Words behind a telephone number that say what it is. */
 const PHONE_BEHIND = /^\s?(?:numara(?!l)|로 (?:연락|전화)|으로 (?:연락|전화)|に(?:お電話|連絡))/;
+
+/** A word that gives the name of what stands before it. */
+const IS_BEHIND = /^["')]? (?:is|ist|est|es|è|é|jest|to|это|är|er|on|je|este) /;
+/** How far behind the number its name may end. */
+const NAMED_BEHIND = 40;
+
+/** Whether words behind a number name it: "0170 2345678 is my mobile". */
+function isNamedBehind(text: string, end: number): boolean {
+  const next = text.charCodeAt(end);
+  if (next === 13 || next === 10) return false;
+  const behind = text.slice(end, end + NAMED_BEHIND);
+  return PHONE_BEHIND.test(behind) ||
+    IS_BEHIND.test(behind) && isNamedBy(NAMED_PHONE, behind.replace(/[.,;:!?\n][^]*$/, ""));
+}
+
+/** A question, and what may stand between it and a reply. */
+const ASKED = new RegExp(`[^?\\n]{1,60}${REPLY}$`, "iu");
+/** How far before a number the question begins that it replies to. */
+const ASKED_WITHIN = 110;
+
+/** Whether a number replies to a question that names it. */
+function isAsked(view: ScannedView, start: number): boolean {
+  const lead = before(view, start, ASKED_WITHIN);
+  if (!lead.includes("?")) return false;
+  const question = ASKED.exec(lead)?.[0];
+  return question !== undefined && isNamedBy(NAMED_PHONE, question);
+}
 
 /** How far before a telephone number a word may stand that names it. */
 const NAMED_WITHIN = 40;
@@ -95,9 +131,9 @@ function scanPhone(view: ScannedView, at: number): number {
   if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
   const digits = digitsOf(text, at, end);
-  const labelled = next > 32 && PHONE_BEHIND.test(text.slice(end, end + 12)) ||
-    next === 32 && PHONE_BEHIND.test(text.slice(end, end + 12)) ||
-    isWordNear(text, start) && isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN)));
+  const labelled = isNamedBehind(text, end) ||
+    isWordNear(text, start) &&
+      (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {
@@ -182,11 +218,21 @@ export const PHONE: readonly Recognizer[] = [
         "Fixe : «01 23 45 67 89»",
         "제 번호는 «010-5239-5235»입니다",
         "Registrant Fax «+1.4155550132» ok",
+        "Agent: could you give me your mobile?\nCustomer: sure, «07400 125089»",
+        "«07400 125089» is my mobile.",
+        "Quel est ton numéro de portable ?\n«06 12 34 06 89»",
+        'variable "phone" {\n  default = "«07400 125089»"\n}',
+        "טלפון: «050-234-5678»",
+        "Điện thoại: «0912 345 678»",
+        "โทร «081 234 5678»",
+        "Κινητό: «691 234 5678»",
       ],
       clean: [
         "copyright 1999-2001",
         "2013-05-12 10:30:45",
         "part 555-123-4567-A",
+        "Is that page for mobile use?\nYes, see order 07400 125089",
+        "07400 125089 is my order",
         "x 123-45-6789-0 y",
         "Decimal('+35236450.6')",
         "'+3.140000'",

@@ -94,6 +94,8 @@ export const AMERICAS: readonly Recognizer[] = [
       check: rfc,
       label: words("r\\.?f\\.?c", "registro federal", TAX),
       plain: 0.6,
+      // The registry gives out numbers whose check digit is another one.
+      loose: 0.7,
     }],
     samples: {
       found: ["«MHTR93041179A»"],
@@ -135,6 +137,12 @@ export const AMERICAS: readonly Recognizer[] = [
       check: rut,
       label: words("r\\.?u\\.?[tn]", "rol [uú]nico", TAX),
       plain: 0.4,
+    }, {
+      forms: ["9{9}", "9{8}", "9{8}A", "9{7}A"],
+      check: rut,
+      label: words("r\\.?u\\.?t|run(?=[\\W_]{1,3}$|\\s*[:#=])", "rol [uú]nico"),
+      plain: 0,
+      alone: 0,
     }],
     samples: {
       found: ["RUT: «12.531.909-2»"],

@@ -151,7 +151,7 @@ export const ASIA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}-9{7}=0.7", "9{13}"],
       check: korean,
-      label: words("rrn", "resident reg\\w*", "주민\\s?(?:등록\\s?)?번호", IDENTITY),
+      label: words("rrn", "jumin\\w*", "resident reg\\w*", "주민\\s?(?:등록\\s?)?번호", IDENTITY),
       plain: 0.3,
     }],
     samples: {

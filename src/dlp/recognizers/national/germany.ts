@@ -10,6 +10,9 @@ import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
 
+/** Nine characters and the digit that checks them. */
+const WITH_CHECK_DIGIT = /^[CFGHJKLMNPRTVWXYZ](?=.*\d.)[0-9CFGHJKLMNPRTVWXYZ]{8}\d$/;
+
 export const GERMANY: readonly Recognizer[] = [
   {
     type: "DE_TAX_ID",
@@ -61,9 +64,17 @@ export const GERMANY: readonly Recognizer[] = [
       check: icao,
       label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
       plain: 0.3,
+    }, {
+      // The number and its check digit, as behind the card.
+      forms: [],
+      free: { lengths: [10], shape: WITH_CHECK_DIGIT },
+      check: icao,
+      label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
+      plain: 0,
+      alone: 0,
     }],
     samples: {
-      found: ["Personalausweis «L01X00T47»"],
+      found: ["Personalausweis «L01X00T47»", "Ausweis-Nr.: «L01X00T471»"],
       clean: ["Artikel L01X00T47"],
     },
   },
@@ -77,9 +88,16 @@ export const GERMANY: readonly Recognizer[] = [
       label: words(PASSPORT, "pass(?:nr|nummer)?"),
       plain: 0.3,
       loose: 0.6,
+    }, {
+      forms: [],
+      free: { lengths: [10], shape: WITH_CHECK_DIGIT },
+      check: icao,
+      label: words(PASSPORT, "pass(?:nr|nummer)?"),
+      plain: 0,
+      alone: 0,
     }],
     samples: {
-      found: ["«c01234565»"],
+      found: ["«c01234565»", "Reisepass «C01X00T478»"],
       clean: ["c01234566"],
     },
   },
@@ -102,7 +120,7 @@ export const GERMANY: readonly Recognizer[] = [
         "egk",
         "krankenversicher\\w*",
         "krankenkasse\\w*",
-        "versichertennummer",
+        "versicherten-?\\s?(?:nummer|nr)",
         "health insurance",
       ),
       plain: 0.4,

@@ -69,14 +69,21 @@ export const NORDIC: readonly Recognizer[] = [
     }, {
       forms: ["9{6}-9{4}"],
       check: (s) => dateAt(s, 4, 2, 0),
-      label: words("cpr\\w*"),
+      label: words("cpr\\w*", "personnummer"),
       plain: 0.3,
       alone: 0.3,
       labelled: 0.8,
+    }, {
+      forms: ["9{10}"],
+      check: (s) => dateAt(s, 4, 2, 0),
+      label: words("cpr\\w*"),
+      plain: 0,
+      alone: 0,
+      labelled: 0.7,
     }],
     samples: {
-      found: ["«0101110117»"],
-      clean: ["0101110118"],
+      found: ["«0101110117»", "Personnummer: «220852-3717»", "CPR-nr. «2208523717»"],
+      clean: ["0101110118", "CPR-nr. 3208523717"],
     },
   },
   {
@@ -85,11 +92,11 @@ export const NORDIC: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{11}", "9{6} 9{5}=0.8"],
       check: norwegian,
-      label: words("f[øo]dsels(?:nummer|nr)", "personnummer", "fnr", TAX, IDENTITY),
+      label: words("f[øo]dsels(?:nummer|nr)", "personnummer", "f\\.? ?nr", TAX, IDENTITY),
       plain: 0.45,
     }],
     samples: {
-      found: ["«02077448074»"],
+      found: ["«02077448074»", "F.nr. «02077448074»"],
       clean: ["02077448075"],
     },
   },

@@ -91,7 +91,7 @@ export const OCEANIA_AFRICA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{13}", "9{6} 9{4} 99 9"],
       check: (s) => dateAt(s, 0, 2, 4) && digit(s, 10) < 3 && luhn(s),
-      label: words("south african?", "rsa id", "said", "permanent resident", IDENTITY),
+      label: words("south african?", "rsa id", "said", "sa[ _-]?id", "permanent resident", IDENTITY),
       plain: 0.45,
     }],
     samples: {

@@ -1,22 +1,18 @@
 /** What a password word such as "pwd" or "passphrase" is given as its value. */
 
-import { asciiBytes } from "../../ascii.ts";
 import { isDigit } from "../character_class.ts";
+import { FOREIGN_PASSWORDS, foreignWords } from "../foreign_words.ts";
 import { isPlaceholder, strangeness } from "../randomness.ts";
 import { REPLY } from "../reply.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
-/** Password words of small letters, as runs end in them; those of other letters are {@link FOREIGN_WORDS}. */
+/** Password words of small letters, as runs end in them; those of other letters stand in foreign_words.ts. */
 const MORE_WORDS =
   "passord(?:et)?|(?<=l[öo])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|heslo|geslo|jelsz(?:[óo]|av[aá]\\p{L}{0,3})|parol(?:a|ă)|parool|" +
   "lozinka|zaporka|(?<=kata )(?:sandi(?:nya)?|laluan)";
-/** Words with letters that are in no run. */
-const FOREIGN_WORDS =
-  "has[lł]o|[sş]ifre|contrase[nñ]a|пароль|парола|лозинка|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|" +
-  "암호|비번|κωδικός(?: πρόσβασης)?|συνθηματικό|كلمة (?:ال)?(?:مرور|سر)|الرقم السري|رمز عبور|گذرواژه|סיסמ[הא]|पासवर्ड|कूटशब्द|รหัสผ่าน|mật khẩu";
 const PASSWORD_WORD = new RegExp(
-  `(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_WORDS})` +
-    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?[A-Za-z][\\w?]{2,11} (?==))?\\s{0,8}" +
+  `(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_PASSWORDS})` +
+    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}" +
     `(?:=>|:{1,2}=|={1,3}|[:：]|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
     "\\s{0,8}(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}([\"'`]?)",
   "iuy",
@@ -28,7 +24,7 @@ const PASSWORD_WORD = new RegExp(
  */
 const WORD =
   "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|" +
-  `${MORE_WORDS}|${FOREIGN_WORDS})\\p{L}{0,4}`;
+  `${MORE_WORDS}|${FOREIGN_PASSWORDS})\\p{L}{0,4}`;
 /** "on" is Finnish for "is". */
 const GIVES =
   "is|was|c['’]est|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah";
@@ -84,16 +80,9 @@ function endAt(text: string, end: number): number {
   return n;
 }
 
-/** Words with letters that are in no run, each with what is given to it. */
-const FOREIGN = new RegExp(FOREIGN_WORDS, "gi");
-
-/** One of them is in each of the words that no run is. */
-const FOREIGN_LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ]/;
-
 /** Password words of other alphabets. */
 export function scanForeignPasswords(view: ScannedView): void {
-  if (asciiBytes(view.text) !== null || !FOREIGN_LETTER.test(view.text)) return;
-  for (const match of view.text.matchAll(FOREIGN)) scanPassword(view, match.index);
+  for (const at of foreignWords(view).passwords) scanPassword(view, at);
 }
 
 /** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */

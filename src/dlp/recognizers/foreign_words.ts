@@ -1,0 +1,41 @@
+/**
+ * Names of passwords and of cards' security codes that have letters past ASCII: a walk starts nothing at those, so a text
+ * is looked through for them, once for all recognizers, and only if it has one of a few letters.
+ */
+
+import { asciiBytes } from "../ascii.ts";
+import type { ScannedView } from "./scanned_view.ts";
+
+export const FOREIGN_PASSWORDS =
+  "has[lł]o|[sş]ifre|contrase[nñ]a|пароль|парола|лозинка|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|" +
+  "암호|비번|κωδικός(?: πρόσβασης)?|συνθηματικό|كلمة (?:ال)?(?:مرور|سر)|الرقم السري|رمز عبور|گذرواژه|סיסמ[הא]|पासवर्ड|कूटशब्द|รหัสผ่าน|mật khẩu";
+export const FOREIGN_CODES =
+  "安全[码碼]|セキュリティ(?:[ー-])?(?:コ[ー-]ド|番号)|보안 ?코드|код (?:безопасности|безпеки|проверки подлинности)|kod zabezpieczający|" +
+  "κωδικός ασφαλείας|رمز الأمان|קוד אבטחה|सुरक्षा कोड|รหัสความปลอดภัย|mã bảo mật";
+const EITHER = new RegExp(`${FOREIGN_CODES}|(${FOREIGN_PASSWORDS})`, "gi");
+/** One of them is in each of the words. */
+const LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ安セ보коדקसảẢąĄ]/;
+
+interface ForeignWords {
+  /** Where names of passwords begin. */
+  readonly passwords: readonly number[];
+  /** Where names of security codes begin. */
+  readonly codes: readonly number[];
+}
+
+const NONE: ForeignWords = { passwords: [], codes: [] };
+/** The view that was looked through last: several recognizers ask for the same one. */
+let last: WeakRef<ScannedView> | null = null;
+let words = NONE;
+
+export function foreignWords(view: ScannedView): ForeignWords {
+  if (asciiBytes(view.text) !== null || !LETTER.test(view.text)) return NONE;
+  if (last?.deref() === view) return words;
+  const passwords: number[] = [];
+  const codes: number[] = [];
+  for (const match of view.text.matchAll(EITHER)) {
+    (match[1] === undefined ? codes : passwords).push(match.index);
+  }
+  last = new WeakRef(view);
+  return words = { passwords, codes };
+}
