@@ -14,7 +14,7 @@ import {
 } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../transport/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
-import { MAX_HEAD_BYTES } from "../transport/head.ts";
+import { MAX_HEAD_BYTES, refuseLoneFeeds } from "../transport/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
@@ -178,6 +178,7 @@ class Http1Reply implements Reply {
         this.#to += n;
       }
       head = this.#takeHead(looked);
+      if (head === null) refuseLoneFeeds(connection.buffer, this.#from, looked, this.#to);
     }
     this.#deadline.disarm();
     const coding = head.headers.get("content-encoding");

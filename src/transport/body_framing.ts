@@ -13,8 +13,10 @@ const COLON = 58;
  * up with blanks, and a stream has tens of thousands of chunks.
  */
 const MOST_EXTRA_BYTES = 16 * 1024;
-/** Of a chunk's size: 2^48 is more than any body has. */
-const MOST_DIGITS = 12;
+/** Of a chunk's size: some servers begin it with zeros. */
+const MOST_DIGITS = 16;
+/** No body has more. */
+const MOST_SIZE = 2 ** 48;
 
 /** A message that is not HTTP as this side understands it. */
 export class WireError extends Error {}
@@ -137,6 +139,7 @@ export class BodyFraming {
         const digit = hexDigit(byte);
         if (digit >= 0 && this.#digits < MOST_DIGITS) {
           this.#left = this.#left * 16 + digit;
+          if (this.#left >= MOST_SIZE) throw new WireError("the size of a chunk is beyond all bodies");
           this.#digits++;
           return;
         }

@@ -29,6 +29,17 @@ export function headEnd(bytes: Uint8Array, from: number, to: number): number {
   return 0;
 }
 
+/**
+ * Throws where a line feed stands by itself: lines that end so have no end that {@link headEnd} finds, and would be waited for.
+ *
+ * @param start where the head begins
+ */
+export function refuseLoneFeeds(bytes: Buffer, start: number, from: number, to: number): void {
+  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) {
+    if (at === start || bytes[at - 1] !== CR) throw new WireError("a line of the head is not one");
+  }
+}
+
 /** Fields by their names in lower case. */
 export type Fields = Pick<ReadonlyMap<string, string>, "get" | "has"> & Iterable<[string, string]>;
 

@@ -9,7 +9,7 @@ import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { BUFFER_BYTES, BUFFER_BYTES_MOST, SMALL_BUFFER_BYTES } from "./buffer_sizes.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
-import { MAX_HEAD_BYTES } from "./head.ts";
+import { MAX_HEAD_BYTES, refuseLoneFeeds } from "./head.ts";
 import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
@@ -167,11 +167,7 @@ export class ServerConnection implements Hosted {
       if (!await this.fill()) return null;
       looked = this.#from + before;
       if (this.phase === "idle") this.#enter("head");
-      // A line feed by itself would be waited with for ever.
-      const feed = this.#buffer.indexOf(10, looked);
-      if (feed >= 0 && feed < this.#to && feed > 0 && this.#buffer[feed - 1] !== 13) {
-        throw new WireError("a line of the head is not one");
-      }
+      refuseLoneFeeds(this.#buffer, this.#from, looked, this.#to);
     }
   }
 

@@ -199,6 +199,31 @@ Deno.test("what a provider does over HTTP/2 is said rightly, and the next call i
 });
 
 for (const { name: client, secure, send } of CLIENTS.filter(({ name }) => name.startsWith("the own"))) {
+  Deno.test(`${client} says of lines that end with a line feed alone what they are, and waits for no end of them`, async () => {
+    const wrong = [
+      "HTTP/1.1 200 OK\ncontent-length: 2\n\nab",
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\nab",
+      "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\n",
+      "\n",
+    ];
+    const server = provider(secure, wrong.map((written) => ({ written, stays: true })));
+    const fetchClient = Deno.createHttpClient({ caCerts: [CA] });
+    const ticker = new Ticker();
+    const exchange = { url: server.url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 };
+    for (const written of wrong) {
+      const failure = await send(exchange, ticker, fetchClient).then(() => null, Failure.from);
+      assertEquals([failure?.code, failure?.operator], [
+        LOST,
+        "the provider's answer cannot be read: a line of the head is not one",
+      ], written);
+    }
+    fetchClient.close();
+    ticker.close();
+    await server.close();
+  });
+}
+
+for (const { name: client, secure, send } of CLIENTS.filter(({ name }) => name.startsWith("the own"))) {
   Deno.test(`${client} gives what comes before a broken chunk, and does not wait for more`, async () => {
     const body = "5\r\nhello\r\n6\r\n there\r\nzz\r\nab\r\n";
     const written = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}`;

@@ -44,6 +44,12 @@ Deno.test("BodyFraming takes tens of thousands of chunks whose sizes are filled 
   assertEquals(framing.ended, true);
 });
 
+Deno.test("BodyFraming takes sizes that begin with zeros, up to sixteen digits", () => {
+  const framing = BodyFraming.chunked();
+  assertEquals(read(framing, [bytes("0000000000000003\r\nabc\r\n0000000000000000\r\n\r\n")]), "abc");
+  assertEquals(framing.ended, true);
+});
+
 /** Chunked bodies that RFC 9112 forbids, or that two readers could read in two ways. */
 const WRONG_CHUNKS: Record<string, string> = {
   "a size that is no number": "x\r\n",
@@ -55,6 +61,7 @@ const WRONG_CHUNKS: Record<string, string> = {
   "a size with a sign": "+1\r\n",
   "a size with 0x": "0x3\r\n",
   "a size beyond all bodies": "fffffffffffff\r\n",
+  "a size with more digits than there are": "00000000000000003\r\nabc\r\n",
   "a carriage return within a size": "1\r0\r\n",
   "a size that ends with a line feed alone": "3\nabc\r\n",
   "a size that ends with two carriage returns": "3\r\r\nabc\r\n",

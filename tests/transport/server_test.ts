@@ -232,6 +232,8 @@ const REFUSED: Record<string, [text: string, status: number]> = {
   "a blank before the colon": ["GET / HTTP/1.1\r\nhost: h\r\nx : y\r\n\r\n", 400],
   "a folded line": ["GET / HTTP/1.1\r\nhost: h\r\nx: y\r\n z\r\n\r\n", 400],
   "a line feed by itself": ["GET / HTTP/1.1\nhost: h\n\n", 400],
+  "a line feed by itself at the end": ["GET / HTTP/1.1\r\nhost: h\r\n\n", 400],
+  "a line feed by itself at the start": ["\n", 400],
   "a carriage return by itself": ["GET / HTTP/1.1\r\nhost: h\r\nx: a\rb\r\n\r\n", 400],
   "a zero byte": ["GET / HTTP/1.1\r\nhost: h\r\nx: a\0b\r\n\r\n", 400],
   "no host": ["GET / HTTP/1.1\r\n\r\n", 400],
