@@ -33,7 +33,7 @@ const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
 /** Not the word "billing" alone: Gemini speaks of billing details whenever a rate per minute is used up. */
 const OUR_ACCOUNT =
-  /insufficient_quota|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
+  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
 /** Codes of a refusal to read one field, whose name may be a word of the lists below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
@@ -182,7 +182,7 @@ function readComplaint(body: unknown): Complaint {
   return {
     message: head(
       string(e.message) ?? string(e.Message) ?? string(body.detail) ?? string(e.detail) ??
-        string(body.message) ?? "",
+        string(body.message) ?? string(object(body.base_resp).status_msg) ?? "",
     ),
     codes: words(
       e.code,

@@ -53,7 +53,12 @@ export class ChunkReader {
       this.#promptFilters = array(chunk.prompt_filter_results);
     }
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
-    const usage = chunk.usage ?? object(chunk.x_groq).usage;
+    const { x_groq, base_resp } = chunk;
+    if (isObject(x_groq) && hasError(x_groq.error)) {
+      this.fail(decodeLateFailure({ error: x_groq.error }), out);
+    }
+    if (isObject(base_resp) && base_resp.status_code) this.fail(decodeLateFailure(chunk), out);
+    const usage = chunk.usage ?? (isObject(x_groq) ? x_groq.usage : undefined);
     this.#service = string(chunk.service_tier) ?? this.#service;
     if (isObject(usage)) this.#addUsage(usage);
     // A stream tells it behind the finish reason, in a chunk of its own.
@@ -150,6 +155,8 @@ export class ChunkReader {
     if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
       choice.finishFields = { ...choice.finishFields, content_filter_results };
     }
+    // Moonshot has its counts here.
+    if (isObject(wire.usage)) this.#addUsage(wire.usage);
     if (wire.finish_reason) this.#finishReason(wire, choice, out);
   }
 
@@ -196,8 +203,10 @@ export class ChunkReader {
     if (Array.isArray(delta.images)) {
       for (const image of delta.images) readImage(state, choice, image, out);
     }
-    if (Array.isArray(delta.tool_calls)) {
-      for (const [i, call] of delta.tool_calls.entries()) {
+    const calls = delta.tool_calls;
+    if (isObject(calls)) readCall(state, choice, calls, out);
+    else if (Array.isArray(calls)) {
+      for (const [i, call] of calls.entries()) {
         // Entries of a whole answer are calls of their own, whatever they say.
         if (isObject(call)) readCall(state, choice, whole ? { ...call, index: `entry ${i}` } : call, out);
       }
@@ -208,7 +217,7 @@ export class ChunkReader {
     }
   }
 
-  /** `content` as a list: Mistral's text and thinking, others' images. */
+  /** `content` as a list: Mistral's text and thinking, Databricks' text and reasoning, others' images. */
   #contentParts(choice: OpenChoice, parts: readonly unknown[], out: Part[]): void {
     const state = this.#state;
     for (const value of parts) {
@@ -217,7 +226,12 @@ export class ChunkReader {
         const text = typeof part.thinking === "string"
           ? part.thinking
           : array(part.thinking).map((piece) => string(object(piece).text) ?? "").join("");
-        if (text !== "") readThinking(state, choice, text, out);
+        if (text !== "") readThinking(state, choice, text, "content", out);
+      } else if (part.type === "reasoning") {
+        for (const piece of array(part.summary)) {
+          const text = string(object(piece).text);
+          if (text) readThinking(state, choice, text, undefined, out);
+        }
       } else if (part.type === "image_url") readImage(state, choice, part, out);
       else if (part.type === "refusal" && typeof part.refusal === "string") {
         pushText(state, choice, part.refusal, true, undefined, out);

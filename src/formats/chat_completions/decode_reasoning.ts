@@ -58,7 +58,9 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     const sections = text === "" ? [] : [text];
     contents.unshift({ type: "reasoning", sections, kind: "text", proof: replayProof({ field }) });
   }
-  const signed = signedFields(message);
+  const { thinking_blocks } = message;
+  const blocks = Array.isArray(thinking_blocks) && thinking_blocks.length > 0 && { thinking_blocks };
+  const signed = blocks ? { ...signedFields(message), ...blocks } : signedFields(message);
   if (signed) {
     contents.push({ type: "reasoning", sections: [], kind: "text", proof: replayProof({ fields: signed }) });
   }

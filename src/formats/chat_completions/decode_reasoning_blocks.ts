@@ -25,7 +25,8 @@ export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loo
     for (const entry of entries) readDetail(state, choice, open, entry, text !== "", out);
   }
   if (text !== "") {
-    const open = choice.reasoning ?? start(state, choice, field, false, false, out);
+    const listed = Array.isArray(delta.thinking_blocks);
+    const open = choice.reasoning ?? start(state, choice, field, listed, false, out);
     open.field ??= field;
     choice.source ??= "string";
     if (choice.source === "string") {
@@ -34,10 +35,31 @@ export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loo
       out.push({ type: "reasoning-delta", block: open.block, section, text });
     }
   }
+  if (Array.isArray(delta.thinking_blocks)) readThinkingBlocks(state, choice, delta.thinking_blocks, out);
   const signed = signedFields(delta);
   if (signed) {
     closeReasoning(choice, out);
     readSigned(state, choice, signed, undefined, out);
+  }
+}
+
+/** LiteLLM's copy of Claude's thinking, whose signatures it wants back. The text is that of `reasoning_content`. */
+function readThinkingBlocks(state: AnswerState, choice: OpenChoice, pieces: unknown[], out: Part[]): void {
+  for (const piece of pieces) {
+    if (!isObject(piece)) continue;
+    const open = choice.reasoning ?? start(state, choice, undefined, true, false, out);
+    const blocks = open.blocks ??= [];
+    const last = blocks.at(-1);
+    const signature = string(piece.signature) ?? "";
+    hold(state, signature || string(piece.data) || "");
+    if (piece.type !== "thinking") blocks.push(piece);
+    else {
+      const thinking = (string(piece.thinking) ?? "").length;
+      if (last?.type === "thinking" && !last.signature) {
+        const before = last.thinking as number;
+        blocks[blocks.length - 1] = { ...last, thinking: before + thinking, signature };
+      } else blocks.push({ ...piece, thinking, signature });
+    }
   }
 }
 
@@ -78,14 +100,24 @@ function sectionsBefore(open: OpenReasoning, entry?: Loose): number {
   return section;
 }
 
-/** A thinking part of `content`. */
-export function readThinking(state: AnswerState, choice: OpenChoice, text: string, out: Part[]): void {
-  const open = choice.reasoning ?? start(state, choice, "content", false, false, out);
+/**
+ * A thinking part of `content`, or its summary.
+ *
+ * @param field where the provider wants it back; undefined: nowhere
+ */
+export function readThinking(
+  state: AnswerState,
+  choice: OpenChoice,
+  text: string,
+  field: ReasoningField | undefined,
+  out: Part[],
+): void {
+  const open = choice.reasoning ?? start(state, choice, field, false, field === undefined, out);
   open.spoken = true;
   out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
 }
 
-/** @param details the provider lists its texts in `reasoning_details`, so callers of this API get them there */
+/** @param details the provider lists its texts in `reasoning_details` or `thinking_blocks`, so callers of this API get them there */
 function start(
   state: AnswerState,
   choice: OpenChoice,

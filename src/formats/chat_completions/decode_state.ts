@@ -28,6 +28,8 @@ export interface OpenReasoning {
   block: number;
   field: ReasoningField | undefined;
   details: Loose[];
+  /** As {@link Replay.blocks}. */
+  blocks?: Loose[];
   /** Of the first entries of `details`, which no piece changes any more: their number, and how many of them have a text. */
   settled: { entries: number; texts: number };
   /** Some text was passed on from this block. */
@@ -134,6 +136,7 @@ export function closeReasoning(choice: OpenChoice, out: Part[]): void {
   if (open.details.length > 0) {
     replay.details = open.spoken ? splitDetails(open.details).stripped : open.details;
   }
+  if (open.blocks) replay.blocks = open.blocks;
   out.push({ type: "reasoning-end", block: open.block, proof: replayProof(replay) });
 }
 

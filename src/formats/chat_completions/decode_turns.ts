@@ -36,6 +36,7 @@ const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
   "reasoning_content",
   "reasoning",
   "reasoning_details",
+  "thinking_blocks",
   ...SIGNED_FIELDS,
 ]);
 const TOOL_KNOWN: ReadonlySet<string> = new Set([...KNOWN, "tool_call_id"]);

@@ -71,7 +71,8 @@ const NOWHERE = { from: 0, to: 0 };
 /** What clients send back by themselves, because it is no more than the name of a field that they got, needs no carrying. */
 function needsCarrying(proof: Proof): boolean {
   const replay = readReplay(proof);
-  return replay === undefined || replay.details !== undefined || replay.fields !== undefined;
+  return replay === undefined ||
+    [replay.details, replay.blocks, replay.fields].some((one) => one !== undefined);
 }
 
 export class DeltaWriter {

@@ -1,8 +1,8 @@
 /** Reasoning as fields of an assistant's message: back to a provider, and in an answer to a caller. */
-import { type Loose, string } from "../../exchange/json.ts";
+import { array, type Loose, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
-import { readReplay, type ReasoningField, textKey } from "./reasoning.ts";
+import { joinBlocks, readReplay, type ReasoningField, textKey } from "./reasoning.ts";
 
 /**
  * The message fields that give reasoning back to a provider. Reasoning of another origin has no field that every
@@ -25,6 +25,9 @@ export function encodeReasoning(
       parts.push({ ...own, type: "thinking", thinking: [{ type: "text", text }] });
     } else if (field && (text !== "" || replay)) fields[field] = `${string(fields[field]) ?? ""}${text}`;
     if (replay?.details) details.push(...joinDetails(replay.details, content.sections));
+    if (replay?.blocks) {
+      fields.thinking_blocks = [...array(fields.thinking_blocks), ...joinBlocks(replay.blocks, text)];
+    }
     if (replay?.fields) fields = { ...fields, ...replay.fields };
   }
   if (details.length > 0) fields.reasoning_details = details;
@@ -58,7 +61,9 @@ export function encodeDetails(
       ...entry,
       index: slot + (textKey(entry) ? texts++ : Math.max(texts - 1, 0)),
     }));
-    return { details, ...(replay.fields && { fields: replay.fields }) };
+    const thinking_blocks = replay.blocks && joinBlocks(replay.blocks, sections.join(""));
+    const fields = thinking_blocks ? { thinking_blocks, ...replay.fields } : replay.fields;
+    return { details, ...(fields && { fields }) };
   }
   const id = proof.call ?? proof.id;
   const marks = { format: DETAIL_FORMATS[proof.api], ...(id !== undefined && { id }), index: slot };

@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   max_tokens: "length",
   max_output_tokens: "length",
   model_length: "length",
+  model_context_window_exceeded: "length",
   tool_calls: "tool-calls",
   tool_use: "tool-calls",
   tool_call: "tool-calls",
@@ -30,15 +31,24 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: "refusal",
 };
 
-/** Words that say the provider broke down in the middle: DeepSeek's, Z.AI's, OpenRouter's. */
-const BREAKDOWNS: ReadonlySet<string> = new Set(["insufficient_system_resource", "network_error", "error"]);
+/** Words that say the provider broke down in the middle: DeepSeek's, Z.AI's, OpenRouter's, vLLM's and SGLang's. */
+const BREAKDOWNS: ReadonlySet<string> = new Set([
+  "insufficient_system_resource",
+  "network_error",
+  "error",
+  "abort",
+]);
+
+/** Google's compatible API says which filter, and why: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+const FILTER = /^(?:content|function_call)_filter: /;
 
 /** Undefined: the wire said nothing (null, ""), and the choice's content has to tell. */
 export function decodeFinish(word: unknown): FinishReason | "breakdown" | undefined {
   if (typeof word !== "string" || word === "") return undefined;
   const low = word.toLowerCase();
   if (BREAKDOWNS.has(low)) return "breakdown";
-  return Object.hasOwn(REASONS, low) ? REASONS[low] : "stop";
+  if (Object.hasOwn(REASONS, low)) return REASONS[low];
+  return FILTER.test(low) ? "content-filter" : "stop";
 }
 
 /**

@@ -84,6 +84,7 @@ const MESSAGE = {
   reasoning_content: reasoning,
   reasoning,
   reasoning_details: reasoningDetails,
+  thinking_blocks: list(objectOf({ type: setting, thinking: fixed, signature: opaque, data: opaque })),
   tool_calls: list(objectOf({
     id: opaque,
     type: setting,

@@ -18,6 +18,8 @@ export interface Replay {
   field?: ReasoningField;
   /** `reasoning_details` without their texts, which are the reasoning's sections: they may be masked on the way. */
   details?: Loose[];
+  /** `thinking_blocks` of LiteLLM. The text of each stands in that of the reasoning, and here its number of characters. */
+  blocks?: Loose[];
   /** Other fields, as they came: `extra_content`. */
   fields?: Loose;
 }
@@ -38,6 +40,7 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
   return {
     ...((field === "reasoning_content" || field === "reasoning" || field === "content") && { field }),
     ...(Array.isArray(value.details) && { details: value.details.filter(isObject) }),
+    ...(Array.isArray(value.blocks) && { blocks: value.blocks.filter(isObject) }),
     ...(isObject(value.fields) && { fields: value.fields }),
   };
 }
@@ -97,6 +100,14 @@ export function addDetail(details: Loose[], piece: Loose): Loose {
   const entry = { ...piece };
   details.push(entry);
   return entry;
+}
+
+/** {@link Replay.blocks} with their texts. */
+export function joinBlocks(blocks: readonly Loose[], text: string): Loose[] {
+  let at = 0;
+  return blocks.map((block) =>
+    typeof block.thinking === "number" ? { ...block, thinking: text.slice(at, at += block.thinking) } : block
+  );
 }
 
 /** The entries without their texts, and the texts. */

@@ -359,7 +359,14 @@ function isNothing(value: unknown): boolean {
 }
 
 /** What an answer says beside its text, and nobody expects to be read again. */
-const UNTOLD = new Set(["annotations", "reasoning", "reasoning_content", "reasoning_details", "refusal"]);
+const UNTOLD = new Set([
+  "annotations",
+  "reasoning",
+  "reasoning_content",
+  "reasoning_details",
+  "refusal",
+  "thinking_blocks",
+]);
 
 function documentOf(part: Loose): Loose {
   const { file_data: url, filename } = object(part.file);

@@ -1,0 +1,189 @@
+/** Answers of servers that say something in places where OpenAI has nothing. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import type { Loose } from "../../../src/exchange/json.ts";
+import type { Prompt } from "../../../src/exchange/prompt.ts";
+import { decodeAnswer } from "../../../src/formats/chat_completions/decode_answer.ts";
+import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
+import type { DecodeRequest, EncodeAnswer } from "../../../src/formats/format.ts";
+import { PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
+import { messages } from "../../../src/formats/messages/mod.ts";
+import { CALLED, said, STOP } from "./chunks.ts";
+import { context as plainContext, decodeChunks, delta, ENCODE, encodeAll, foldChunks } from "./support.ts";
+import { foreign, request } from "./support.ts";
+
+const whole = (message: Loose, more: Loose = {}): Loose => ({
+  id: "c1",
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop", ...more }],
+});
+
+/** Without commas, as the real seal. */
+const context = (prompt: Prompt = request()): EncodeAnswer => ({
+  ...plainContext(prompt),
+  seal: (proof) => `sealed-${btoa(JSON.stringify(proof))}`,
+});
+
+const DECODE: DecodeRequest = {
+  unseal: (text) => text.startsWith("sealed-") ? JSON.parse(atob(text.slice(7))) : null,
+  headers: () => ({}),
+};
+
+/** The failure that reading ends with. */
+function failed(read: () => unknown): Failure {
+  return assertThrows(read, Failure);
+}
+
+Deno.test("decodeStream() counts what Moonshot reports inside of a choice", () => {
+  const usage = { prompt_tokens: 19, completion_tokens: 13, total_tokens: 32 };
+  const parts = decodeChunks([
+    delta({ content: "Hi" }),
+    delta({}, { finish_reason: "stop", usage }),
+    "[DONE]",
+  ]);
+  assertEquals([collect(parts).usage?.input, collect(parts).usage?.output], [19, 13]);
+});
+
+Deno.test("decodeStream() fails with the error that Groq tells in x_groq", () => {
+  const stopped = { ...delta({}, { finish_reason: "stop" }), x_groq: { id: "r", error: "over capacity" } };
+  assertEquals(
+    failed(() => decodeChunks([delta({ content: "Hi" }), stopped, "[DONE]"])).code,
+    "provider_model_down",
+  );
+  assertEquals(
+    said(decodeChunks([{ ...STOP, x_groq: { id: "r", error: null } }, "[DONE]"]))[0].reason,
+    "stop",
+  );
+});
+
+Deno.test("decodeStream() and decodeAnswer() fail with the error that MiniMax tells beside an answer without choices", () => {
+  const refused = (status_code: number, status_msg: string) => ({
+    id: "1",
+    choices: null,
+    base_resp: { status_code, status_msg },
+  });
+  for (const read of [(body: Loose) => decodeChunks([body]), decodeAnswer]) {
+    assertEquals(failed(() => read(refused(1002, "rate limit exceeded"))).code, "provider_rate_limited");
+    assert(failed(() => read(refused(1008, "insufficient balance"))).lasting);
+  }
+  const good = { ...STOP, base_resp: { status_code: 0, status_msg: "" } };
+  assertEquals(said(decodeChunks([delta({ content: "Hi" }), good]))[0], {
+    blocks: ["text: Hi"],
+    reason: "stop",
+  });
+});
+
+Deno.test("decodeFinish() reads the filters that Google's compatible API names, and a broken-off generation", () => {
+  for (
+    const word of ["function_call_filter: MALFORMED_FUNCTION_CALL", "content_filter: PROHIBITED_CONTENT"]
+  ) {
+    assertEquals(
+      said(decodeAnswer(whole({ content: "" }, { finish_reason: word })))[0].reason,
+      "content-filter",
+    );
+  }
+  const abort = () => decodeAnswer(whole({ content: "Hi" }, { finish_reason: "abort" }));
+  assertEquals(failed(abort).code, "provider_model_down");
+});
+
+Deno.test("decodeStream() reads the one call that text-generation-inference has in place of a list", () => {
+  const call = (name: string | null, args: string) => ({
+    tool_calls: { index: 0, id: "", type: "function", function: { name, arguments: args } },
+  });
+  const parts = decodeChunks([delta(call("f", '{"a"')), delta(call(null, ":1}")), CALLED, "[DONE]"]);
+  assertEquals(said(parts), [{ blocks: ['call_c1_0 f({"a":1})'], reason: "tool-calls" }]);
+});
+
+Deno.test("decodeStream() and decodeAnswer() read reasoning among Databricks' contents, and give none of it back", () => {
+  const reasoning = (text: string) => ({
+    type: "reasoning",
+    summary: [{ type: "summary_text", text, signature: "SIG" }],
+  });
+  const text = { type: "text", text: "Blue." };
+  const found = [{ blocks: ["summary: Think hard.", "text: Blue."], reason: "stop" as const }];
+  assertEquals(said(decodeAnswer(whole({ content: [reasoning("Think hard."), text] }))), found);
+  const parts = decodeChunks([
+    delta({ content: [reasoning("Think")] }),
+    delta({ content: [reasoning(" hard.")] }),
+    delta({ content: [text] }),
+    STOP,
+    "[DONE]",
+  ]);
+  assertEquals(said(parts), found);
+  const { content } = messages.encodeAnswer(collect(parts), context(foreign({})));
+  const { turns } = messages.decodeRequest(
+    {
+      model: "a/b",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }, { role: "assistant", content }],
+    },
+    DECODE,
+  );
+  const { body } = PROVIDER_FORMATS.chat_completions.encodeRequest(foreign({ turns }), ENCODE);
+  assertEquals((body.messages as Loose[])[1], { role: "assistant", content: "Blue." });
+});
+
+const THOUGHT = [
+  { type: "thinking", thinking: "Let me", signature: "SIG1" },
+  { type: "redacted_thinking", data: "RED" },
+  { type: "thinking", thinking: " see.", signature: "SIG2" },
+];
+
+const CALL = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+
+/** LiteLLM's stream of Claude's thinking: the signature comes behind the text. */
+const LITELLM = [
+  delta({
+    reasoning_content: "Let",
+    thinking_blocks: [{ type: "thinking", thinking: "Let", signature: null }],
+  }),
+  delta({
+    reasoning_content: " me",
+    thinking_blocks: [{ type: "thinking", thinking: " me", signature: null }],
+  }),
+  delta({ reasoning_content: "", thinking_blocks: [{ type: "thinking", thinking: "", signature: "SIG1" }] }),
+  delta({ thinking_blocks: [THOUGHT[1]] }),
+  delta({ reasoning_content: " see.", thinking_blocks: [{ type: "thinking", thinking: " see." }] }),
+  delta({ thinking_blocks: [{ type: "thinking", thinking: "", signature: "SIG2" }] }),
+  delta({ tool_calls: [{ index: 0, ...CALL }] }),
+  CALLED,
+  "[DONE]",
+];
+
+const LITELLM_WHOLE = whole(
+  { content: null, reasoning_content: "Let me see.", thinking_blocks: THOUGHT, tool_calls: [CALL] },
+  { finish_reason: "tool_calls" },
+);
+
+Deno.test("thinking_blocks of LiteLLM come back to it as they were, from callers of each kind", () => {
+  for (const parts of [decodeChunks(LITELLM), decodeAnswer(LITELLM_WHOLE)]) {
+    assertEquals(said(parts), [{ blocks: ["text: Let me see.", "c f({})"], reason: "tool-calls" }]);
+    const answer = collect(parts);
+    const ask = { role: "user", content: "Hi" };
+
+    const { content } = messages.encodeAnswer(answer, context(foreign({})));
+    const result = { type: "tool_result", tool_use_id: "c", content: "ok" };
+    const asMessages = messages.decodeRequest({
+      model: "a/b",
+      max_tokens: 9,
+      messages: [ask, { role: "assistant", content }, { role: "user", content: [result] }],
+    }, DECODE);
+    const [{ message }] = (chatCompletions.encodeAnswer(answer, context()).choices) as { message: Loose }[];
+    const [{ message: streamed }] = (foldChunks(encodeAll(parts, context())).choices) as { message: Loose }[];
+    assertEquals(message.thinking_blocks, THOUGHT);
+    assertEquals(streamed.thinking_blocks, THOUGHT);
+    const asChat = [message, streamed].map((one) =>
+      chatCompletions.decodeRequest({
+        model: "a/b",
+        messages: [ask, one, { role: "tool", tool_call_id: "c", content: "ok" }],
+      }, DECODE)
+    );
+    for (const prompt of [asMessages, ...asChat]) {
+      const { body } = PROVIDER_FORMATS.chat_completions.encodeRequest(prompt, ENCODE);
+      const [, sent] = body.messages as Loose[];
+      assertEquals(sent.thinking_blocks, THOUGHT);
+      assertEquals(sent.reasoning_content, "Let me see.");
+    }
+  }
+});
