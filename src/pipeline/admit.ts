@@ -85,6 +85,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     labels,
     sheet,
     asked: 0,
+    together: null,
     uses: [],
     lost: [],
     screened,

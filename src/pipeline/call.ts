@@ -110,6 +110,14 @@ export interface Parts extends AsyncGenerator<readonly Part[]> {
   shorten?(onward: Onward): void;
 }
 
+/** Calls of providers side by side, whose answers are one. */
+export interface Together {
+  /** Resolves once the first of them has a place at its provider, or they are over: until then the others wait for none. */
+  placed: PromiseWithResolvers<void>;
+  /** One of them has failed, or all have ended: those that have not been begun never are. */
+  over: boolean;
+}
+
 /** An admitted call on its way. */
 export interface Call {
   arrival: Arrival;
@@ -130,6 +138,8 @@ export interface Call {
   sheet: PriceSheet;
   /** How many calls of providers it has begun. */
   asked: number;
+  /** Its calls of providers run side by side; null: there is one, or one after the other. */
+  together: Together | null;
   /** What each call of a provider reports to have used so far. */
   uses: ProviderUse[];
   /** What calls said that were cancelled because another route was quicker. */

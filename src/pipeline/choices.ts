@@ -8,10 +8,14 @@ import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 /** Block numbers of choice i begin at i times this. */
 const STRIDE = 1_000_000;
 
-/** @param ask starts one call */
+/**
+ * @param ask starts one call
+ * @param over told once one of them has failed, or all have ended
+ */
 export async function* choices(
   n: number,
   ask: (choice: number) => AsyncGenerator<readonly Part[]>,
+  over: () => void = () => {},
 ): AsyncGenerator<readonly Part[]> {
   const usages: (Usage | null)[] = new Array(n).fill(null);
   const calls = Array.from({ length: n }, (_, i) => ask(i));
@@ -46,7 +50,8 @@ export async function* choices(
       if (out.length > 0) yield out;
     }
   } finally {
-    // One failed: the others are read to their end, since they are paid for either way.
+    over();
+    // One failed: the others that have begun are read to their end, since they are paid for either way.
     for (const call of calls) void drain(call);
   }
 }

@@ -13,6 +13,7 @@ import { late } from "../formats/late.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Door, Route } from "../providers/provider.ts";
+import { CALLER_LEFT } from "../providers/refusals.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
@@ -48,7 +49,12 @@ async function ask(asking: Asking): Promise<Answering> {
   const { call, prompt, kit, way } = asking;
   const routes = way?.routes ?? call.routes;
   const made = { first: notMade(), second: notMade() };
+  const { together } = call;
   const further = call.asked++ > 0;
+  if (together !== null && further) {
+    await together.placed.promise;
+    if (together.over) throw CALLER_LEFT;
+  }
   let which: "first" | "second" = "first";
   let answer: { opened: Opened; begun: Begun };
   if (way === undefined && hedges(call)) {
@@ -74,7 +80,7 @@ async function ask(asking: Asking): Promise<Answering> {
     provider: call.provider,
   };
   call.uses.push(use);
-  const unread = prompt.search?.unread;
+  const unread = call.prompt.search?.unread;
   tellDropped(unread ? [...dropped, ...unread] : dropped, call);
   return { opened, begun, use, names };
 }
@@ -86,12 +92,13 @@ function openingOf(
   { further, signal }: { further: boolean; signal?: AbortSignal },
 ): Opening<Begun> {
   const { call, prompt, kit, way } = asking;
-  const { model, passing, arrival } = call;
+  const { model, passing, arrival, together } = call;
   const through = passing === null
     ? way?.through
     : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
   return {
     prepare(door, format, providersModel) {
+      together?.placed.resolve();
       const encode = () => encodeFor(door, format, { providersModel, asking, made });
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
@@ -122,8 +129,11 @@ function openingOf(
     missing: way?.missing,
     signal,
     further,
-    // Once one of several calls has been answered, the others are asked for all the same.
-    gone: call.uses.length === 0 && call.shape.calls === 1 && !arrival.joinable ? arrival.gone : undefined,
+    // Once one of several calls has been begun, the others are asked for all the same.
+    gone: call.uses.length === 0 && (together === null || !further) && !arrival.joinable
+      ? arrival.gone
+      : undefined,
+    over: further || together !== null ? () => call.cut || together?.over === true : undefined,
     watch: arrival.steps,
   };
 }
@@ -218,7 +228,14 @@ async function* deliver(
   asked: () => Answering | Promise<Answering>,
   { call, prompt, kit }: Asked,
 ): AsyncGenerator<readonly Part[]> {
-  const answering = await asked();
+  let answering: Answering;
+  try {
+    answering = await asked();
+  } catch (thrown) {
+    // It was ended while a further call of it waited for a place: what it has used by then counts.
+    if (thrown === CALLER_LEFT && call.cut && call.uses.length > 0) return;
+    throw thrown;
+  }
   const { opened, begun: { intake } } = answering;
   const { key } = call.arrival;
   const delivery = new Delivery(answering, { call, prompt, kit });

@@ -1,7 +1,7 @@
 /** Calls that are more than one plain call of a provider: with rounds of search, several answers, screened or mended ones, compactions. */
 import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
-import type { Call } from "./call.ts";
+import type { Call, Together } from "./call.ts";
 import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
@@ -70,7 +70,12 @@ function askWith(
     });
   }
   if (shape.calls === 1) return once(prompt, 0);
-  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice));
+  const together: Together = { placed: Promise.withResolvers(), over: false };
+  call.together = together;
+  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice), () => {
+    together.over = true;
+    together.placed.resolve();
+  });
 }
 
 /** A search is a step of the call, and so is what it asks the engine. */

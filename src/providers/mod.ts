@@ -157,6 +157,7 @@ class OpenProviders implements Providers {
             break;
           }
           const waited = await this.#waitForPlace(found, opening, { at, came });
+          if (waited === "again" && opening.over?.()) throw CALLER_LEFT;
           if (waited === "again") {
             line.turns.push({ route, waits: true });
             break;
@@ -171,9 +172,9 @@ class OpenProviders implements Providers {
             throw CALLER_LEFT;
           }
         }
-        if (opening.signal?.aborted) {
+        if (opening.signal?.aborted || opening.over?.()) {
           limiter.leave();
-          throw cancelled();
+          throw opening.signal?.aborted ? cancelled() : CALLER_LEFT;
         }
         const only = routes.length === 1;
         const result = await tryRoute(route, opening, found, {

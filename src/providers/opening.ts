@@ -54,6 +54,8 @@ export interface Opening<T> {
   signal?: AbortSignal;
   /** Whether nobody waits for it, and nothing of it has begun: then it takes no place that it had to wait for. Absent: no. */
   gone?(): boolean;
+  /** Whether the request that it belongs to has ended otherwise: nothing more is tried. Absent: no. */
+  over?(): boolean;
   /**
    * It belongs to a request that has been asked for before: to refuse it would throw away what that has cost. It waits for a
    * place before all others, and for as long as the provider has for its first byte. Absent: no.

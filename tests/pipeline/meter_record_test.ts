@@ -52,6 +52,7 @@ async function record(
     screened: null,
     prompt: some<Prompt>({}),
     asked: 0,
+    together: null,
     uses: [],
     lost,
     sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },
