@@ -224,6 +224,19 @@ Deno.test("search is silently left out for a model without tools", () =>
     }],
   }));
 
+Deno.test("search names what of the wish is not read, also where it searches", () =>
+  withRig(async (rig) => {
+    for (const searches of [0, 1]) {
+      const { response } = await rig.ask(whole("messages"), {
+        wish: { user_location: { type: "approximate", city: "Bern" }, response_inclusion: "excluded" },
+        answer: (n) => n < searches ? { calls: [searchCall("it")], usage: USAGE } : say("x"),
+      });
+      await response.body?.cancel();
+      const dropped = response.headers.get("x-svc-dropped") ?? "";
+      assert(dropped.split(", ").includes("tools.response_inclusion"), `${searches}: ${dropped}`);
+    }
+  }));
+
 Deno.test("search sends reasoning, text, call and result in each API's own order", () =>
   withRig(async (rig) => {
     const said: Round = { proof: "PROOF", text: "Let me see.", calls: [searchCall("it")], usage: USAGE };
