@@ -1,5 +1,6 @@
 /** Calls are billed by the tier of service that the provider says it gave, whichever was asked for. */
 import { assertEquals } from "@std/assert";
+import { eventMessage, joined } from "../support/event_stream.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 
@@ -46,12 +47,35 @@ const ANSWERS = {
       `event: response.completed\ndata: ${JSON.stringify({ type: "response.completed", response })}\n\n`,
     ]);
   },
+  "bedrock-converse": (tier: Tier, stream: boolean) => {
+    const told = {
+      usage: { inputTokens: TOKENS.input, outputTokens: TOKENS.output, totalTokens: 42 },
+      metrics: { latencyMs: 1 },
+      serviceTier: { type: tier },
+    };
+    if (!stream) {
+      const message = { role: "assistant", content: [{ text: "hello" }] };
+      return Response.json({ output: { message }, stopReason: "end_turn", ...told });
+    }
+    const messages = [
+      eventMessage("messageStart", { role: "assistant" }),
+      eventMessage("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hello" } }),
+      eventMessage("contentBlockStop", { contentBlockIndex: 0 }),
+      eventMessage("messageStop", { stopReason: "end_turn" }),
+      eventMessage("metadata", told),
+    ];
+    return new Response(joined(messages), {
+      headers: { "content-type": "application/vnd.amazon.eventstream" },
+    });
+  },
 };
 
-for (const api of ["openai-chat", "openai-responses"] as const) {
+for (const api of ["openai-chat", "openai-responses", "bedrock-converse"] as const) {
   Deno.test(`${api}: a call is billed by the tier that the provider says it gave`, async () => {
     let given: Tier = "default";
-    const provider = loopbackProvider(({ body }) => ANSWERS[api](given, body.stream === true));
+    const provider = loopbackProvider(({ body, path }) =>
+      ANSWERS[api](given, body.stream === true || path.endsWith("/converse-stream"))
+    );
     const gateway = await testGateway({
       p: {
         api,

@@ -34,6 +34,8 @@ export class MessageReader {
   #stop: unknown;
   #more: unknown;
   #usage: unknown;
+  /** The tier that the call was served in, which may be another than was asked for. */
+  #service: string | undefined;
   readonly #open = new Map<unknown, Open>();
 
   start(out: Part[]): void {
@@ -157,8 +159,9 @@ export class MessageReader {
   }
 
   /** `metadata`. */
-  count({ usage }: Loose, out: Part[]): void {
+  count({ usage, serviceTier }: Loose, out: Part[]): void {
     this.#usage = usage ?? this.#usage;
+    this.#service = string(object(serviceTier).type);
     if (this.stopped) this.finish(out);
   }
 
@@ -169,7 +172,13 @@ export class MessageReader {
     const usage = decodeUsage(this.#usage);
     if (usage) {
       const estimated = misreports(object(this.#usage), TOTALS);
-      out.push({ type: "usage", usage, ...(estimated && { estimated }) });
+      const service = this.#service;
+      out.push({
+        type: "usage",
+        usage,
+        ...(estimated && { estimated }),
+        ...(service !== undefined && { service }),
+      });
     }
     out.push(decodeFinish(this.#stop, this.#more, this.#calls));
   }
