@@ -48,6 +48,7 @@ import managePrices from "./page/manage/prices.js" with { type: "text" };
 import manageProviders from "./page/manage/providers.js" with { type: "text" };
 import manageSearchBox from "./page/manage/search_box.js" with { type: "text" };
 import manageRights from "./page/manage/rights.js" with { type: "text" };
+import manageSaveChange from "./page/manage/save_change.js" with { type: "text" };
 import manageSecret from "./page/manage/secret.js" with { type: "text" };
 import manageSessions from "./page/manage/sessions.js" with { type: "text" };
 import manageStatement from "./page/manage/statement.js" with { type: "text" };
@@ -123,6 +124,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "manage/providers.js": manageProviders,
   "manage/search_box.js": manageSearchBox,
   "manage/rights.js": manageRights,
+  "manage/save_change.js": manageSaveChange,
   "manage/secret.js": manageSecret,
   "manage/sessions.js": manageSessions,
   "manage/statement.js": manageStatement,

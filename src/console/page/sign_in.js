@@ -1,5 +1,5 @@
 /** The way in: the admin key or a token, or the organisation's own sign-in where one is configured. */
-import { currentProviderEnd, signIn } from "./lib/api.js";
+import { currentProviderEnd, hasEnded, signIn } from "./lib/api.js";
 import { Field, Form } from "./lib/form.js";
 import { html, useEffect } from "./lib/html.js";
 import { ThemeSwitch } from "./theme.js";
@@ -15,6 +15,8 @@ export function SignIn({ oidc }) {
     <main class="sign-in">
       <div>
         <div class="brand"><span class="mark" aria-hidden="true"><svg viewBox="0 0 32 32"><path d="M7 11c3 0 3 3 6 3s3-3 6-3 3 3 6 3M7 18c3 0 3 3 6 3s3-3 6-3 3 3 6 3" /></svg></span><h1>Sluice</h1></div>
+        ${hasEnded() &&
+          html`<p class="note" role="status">Your session has ended. Sign in again to go on.</p>`}
         ${oidc && html`
           <p><a class="button primary" href="/console/oidc/start">Sign in with your organisation</a></p>
           <p class="or">or</p>

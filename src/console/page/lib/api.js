@@ -33,6 +33,10 @@ const listeners = new Set();
 
 export const currentSession = () => session;
 
+/** Whether a session has ended that nobody ended on this page. */
+let ended = false;
+export const hasEnded = () => ended;
+
 /** @param {(session: Session | null) => void} listener */
 export function onSession(listener) {
   listeners.add(listener);
@@ -41,6 +45,7 @@ export function onSession(listener) {
 
 /** @param {Session | null} value */
 function become(value) {
+  if (value !== null) ended = false;
   session = value;
   for (const listener of listeners) listener(value);
 }
@@ -157,7 +162,10 @@ export async function ask(path, asking) {
 
 /** @param {Response} response */
 export async function refusal(response) {
-  if (response.status === 401 && session !== null) become(null);
+  if (response.status === 401 && session !== null) {
+    ended = true;
+    become(null);
+  }
   const answer = await response.json().catch(() => ({}));
   const { message, code, extra } = typeof answer.error === "object" ? answer.error : answer;
   const param = extra?.errors?.[0]?.loc?.join(".");

@@ -73,6 +73,39 @@ export function useList(path) {
 }
 
 /**
+ * All rows of a list, page after page: for forms, which offer every name.
+ *
+ * @template Row
+ * @param {string | null} path without a query; null: nothing is asked
+ * @returns {Row[] | undefined} undefined until all of them are known
+ */
+export function useWhole(path) {
+  const [rows, setRows] = useState(/** @type {Row[] | undefined} */ (undefined));
+  useEffect(() => {
+    if (path === null) return;
+    const aborter = new AbortController();
+    wholeOf(path, aborter.signal).then(setRows, () => {});
+    return () => aborter.abort();
+  }, [path]);
+  return rows;
+}
+
+/**
+ * @param {string} path
+ * @param {AbortSignal} signal
+ */
+async function wholeOf(path, signal) {
+  const rows = [];
+  for (let cursor = ""; cursor !== null;) {
+    const next = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await ask(`${path}?limit=1000${next}`, { signal });
+    rows.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return rows;
+}
+
+/**
  * Something that a person asks for: `[run, busy]`. What goes wrong is told in a toast, and `run` answers undefined.
  *
  * @template {unknown[]} Args

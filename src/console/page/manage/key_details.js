@@ -12,6 +12,7 @@ import { Badge, Button, Facts } from "../lib/ui.js";
 import { KeyFields, keyOf } from "./key_form.js";
 import { SpendBar } from "./limits.js";
 import { mayChange, mayMakeKeys } from "./rights.js";
+import { ChangedMeanwhile, saveChange } from "./save_change.js";
 import { priceOf } from "./prices.js";
 
 /** @typedef {import("../../../accounts/mod.ts").KeyReport} Key */
@@ -23,7 +24,7 @@ const OVERLAPS = [["0", "at once"], ["3600", "in an hour"], ["86400", "in a day"
  * @param {{ of: Key, onClose: () => void, onChange: () => void, onSecret: (shown: { name: string, secret: string, overlap: number }) => void }} props
  */
 export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState(/** @type {Key | null} */ (null));
   const path = `/admin/keys/${encodeURIComponent(key.id)}`;
   const usable = key.source === "store" && key.revoked_at === null;
   const [revoke, revoking] = useAct(async () => {
@@ -37,14 +38,22 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
   });
   if (editing) {
     return html`
-      <${Dialog} key="change" title=${`Change ${key.name}`} onClose=${() => setEditing(false)}>
+      <${Dialog} key="change" title=${`Change ${key.name}`} onClose=${() => setEditing(null)}>
         <${Form} submit="Save" onSubmit=${async (/** @type {Record<string, string>} */ given) => {
-          await ask(path, { method: "PATCH", body: keyOf(given, key) });
+          try {
+            await saveChange(path, editing, keyOf(given, editing));
+          } catch (error) {
+            if (error instanceof ChangedMeanwhile) {
+              setEditing(error.now);
+              onChange();
+            }
+            throw error;
+          }
           toast(`Saved ${given.name}`);
-          setEditing(false);
+          setEditing(null);
           onChange();
         }}>
-          <${KeyFields} before=${key} />
+          <${KeyFields} before=${editing} />
           <//>
           <//>
     `;
@@ -53,7 +62,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
     <${Dialog} key="details" side title=${key.name} onClose=${onClose}>
       ${usable &&
         html`<div class="actions">${
-          mayChange() && html`<${Button} onClick=${() => setEditing(true)}>Change limits<//>`
+          mayChange() && html`<${Button} onClick=${() => setEditing(key)}>Change limits<//>`
         }${
           mayMakeKeys() && html`<${Button} kind="danger" busy=${revoking} onClick=${revoke}>Revoke<//>`
         }</div>`}

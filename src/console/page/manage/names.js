@@ -1,5 +1,5 @@
 /** Names that forms offer: teams, accounts, policies. */
-import { useAsk } from "../lib/hooks.js";
+import { useAsk, useWhole } from "../lib/hooks.js";
 import { Field } from "../lib/form.js";
 import { html } from "../lib/html.js";
 
@@ -10,15 +10,15 @@ import { html } from "../lib/html.js";
  * @returns {Names}
  */
 export function useNames(wanted) {
-  /** @type {{ data: { name: string }[] } | undefined} */
-  const teams = useAsk(wanted ? "/admin/teams?limit=500" : null).data;
-  /** @type {{ data: { account: string }[] } | undefined} */
-  const accounts = useAsk(wanted ? "/admin/accounts?limit=500" : null).data;
+  /** @type {{ name: string }[] | undefined} */
+  const teams = useWhole(wanted ? "/admin/teams" : null);
+  /** @type {{ account: string }[] | undefined} */
+  const accounts = useWhole(wanted ? "/admin/accounts" : null);
   /** @type {{ dlp: { name: string }[], access: { name: string }[] } | undefined} */
   const policies = useAsk(wanted ? "/admin/policies" : null).data;
   return {
-    teams: teams?.data.map(({ name }) => name),
-    accounts: accounts?.data.map(({ account }) => account),
+    teams: teams?.map(({ name }) => name),
+    accounts: accounts?.map(({ account }) => account),
     dlp: policies?.dlp.map(({ name }) => name),
     access: policies?.access.map(({ name }) => name),
   };

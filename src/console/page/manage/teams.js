@@ -11,6 +11,7 @@ import { Badge, Button, Failed, Panel } from "../lib/ui.js";
 import { PATTERNS_HINT, patternsOf, SpendBar, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
 import { mayChange } from "./rights.js";
+import { ChangedMeanwhile, saveChange } from "./save_change.js";
 
 /** @typedef {import("../../../accounts/mod.ts").TeamView} Team */
 
@@ -91,7 +92,8 @@ export function Teams() {
 }
 
 /** @param {{ before?: Team, onClose: () => void, onDone: () => void }} props */
-function TeamDialog({ before, onClose, onDone }) {
+function TeamDialog({ before: opened, onClose, onDone }) {
+  const [before, setBefore] = useState(opened);
   const names = useNames(true);
   /** @param {Record<string, string>} given */
   const save = async (given) => {
@@ -104,7 +106,14 @@ function TeamDialog({ before, onClose, onDone }) {
     };
     if (before === undefined) {
       await ask("/admin/teams", { method: "POST", body: { name: given.name, ...team } });
-    } else await ask(`/admin/teams/${encodeURIComponent(before.name)}`, { method: "PATCH", body: team });
+    } else {
+      try {
+        await saveChange(`/admin/teams/${encodeURIComponent(before.name)}`, before, team);
+      } catch (error) {
+        if (error instanceof ChangedMeanwhile) setBefore(error.now);
+        throw error;
+      }
+    }
     toast(before === undefined ? `Made ${given.name}` : `Saved ${before.name}`);
     onDone();
   };

@@ -1,7 +1,6 @@
 /** The playground: one question to one model or to two, in any of the three formats, with everything that came back. */
-import { query } from "../lib/api.js";
 import { Check, Field } from "../lib/form.js";
-import { useAct, useAsk } from "../lib/hooks.js";
+import { useAct, useWhole } from "../lib/hooks.js";
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { Button, Choice, Code, Copy, Page, Panel } from "../lib/ui.js";
 import { seesAll } from "../manage/rights.js";
@@ -94,7 +93,8 @@ export default function Playground() {
 
 /** Those of the key; before there is one, those of the catalog. @param {string | null} secret @returns {string[]} */
 function useModels(secret) {
-  const all = useAsk(secret === null && seesAll() ? `/admin/models${query({ limit: 500 })}` : null).data;
+  /** @type {{ id: string }[] | undefined} */
+  const all = useWhole(secret === null && seesAll() ? "/admin/models" : null);
   const [own, setOwn] = useState(/** @type {string[]} */ ([]));
   useEffect(() => {
     if (secret === null) return;
@@ -107,7 +107,7 @@ function useModels(secret) {
       () => setOwn([]),
     );
   }, [secret]);
-  return secret !== null ? own : all?.data.map((/** @type {{ id: string }} */ { id }) => id) ?? [];
+  return secret !== null ? own : all?.map(({ id }) => id) ?? [];
 }
 
 /** @param {Event} event */
