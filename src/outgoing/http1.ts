@@ -182,7 +182,8 @@ class Http1Reply implements Reply {
     }
     this.#deadline.disarm();
     const coding = head.headers.get("content-encoding");
-    if (coding !== undefined && PACKED.test(coding)) {
+    // What a failure means, its status says by itself.
+    if (coding !== undefined && head.status < 300 && PACKED.test(coding)) {
       throw new WireError("the content encoding was not asked for");
     }
     this.#framing = head.body;

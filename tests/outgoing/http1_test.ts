@@ -221,6 +221,18 @@ for (const wire of WIRES) {
     }
   });
 
+  test("goes by the status of a failure whose body has a coding that was not asked for", async () => {
+    const server = scripted([
+      pieces(
+        "HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b",
+      ),
+    ]);
+    const reply = await ask(server.url);
+    assertEquals([reply.status, reply.header("retry-after")], [429, "7"]);
+    reply.close();
+    await server.close();
+  });
+
   test("reads a refusal that comes before the request has been taken", async () => {
     const listener = wire.listen();
     const serving = (async () => {
