@@ -1,7 +1,7 @@
 /**
  * A provider's stream of events in the responses format as parts.
  *
- * Items are known by `output_index` alone: they interleave, and some providers change every id on every event. Deltas
+ * Items are known by `output_index`, where it is told and each has its own: they interleave, and some providers change every id on every event. Deltas
  * may be missing or cut short; each `.done` brings the whole, and what was not streamed of it is sent then. Providers
  * disagree on where content indices start, so a whole item's contents are matched to the streamed ones by their order.
  */
@@ -13,6 +13,7 @@ import type { Frame, StreamDecoder } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { ItemReader } from "./decode_blocks.ts";
 import { finishParts, modelOf, reportOf } from "./finish.ts";
+import { Places } from "./places.ts";
 
 export function decodeStream(): StreamDecoder {
   return new ResponsesStream();
@@ -22,6 +23,7 @@ class ResponsesStream implements StreamDecoder {
   #started = false;
   #finished = false;
   #out: Part[] = [];
+  readonly #places = new Places();
   readonly #items = new ItemReader((part) => this.#out.push(part));
 
   push(frame: Frame, out: Part[]): void {
@@ -49,6 +51,7 @@ class ResponsesStream implements StreamDecoder {
 
   #read(type: string, event: Loose): void {
     const items = this.#items;
+    this.#places.set(event, type);
     switch (type) {
       case "response.output_text.delta":
         return items.textDelta(event, "output_text");

@@ -32,6 +32,7 @@ function blocks(...events: Loose[]): Loose[] {
   const { choices } = collect(decodeEvents([created, ...events, completed()]));
   return choices[0].blocks.map((block): Loose => {
     if (block.type === "text") return { text: block.text };
+    if (block.type === "call") return { call: block.name, arguments: block.arguments };
     return block.type === "reasoning" ? { kind: block.kind, sections: block.sections } : { type: block.type };
   });
 }
@@ -136,4 +137,84 @@ Deno.test("responses.decodeStream() streams open reasoning by the name that Open
     completed(),
   ]);
   assertEquals(parts.flatMap((p) => p.type === "reasoning-delta" ? [p.text] : []), ["h", "m"]);
+});
+
+/** Events as llama.cpp sends them: no index anywhere, and what is whole is told at the end. */
+const UNPLACED: Loose[] = [
+  { type: "response.output_item.added", item: { id: "rs", type: "reasoning", summary: [], content: [] } },
+  { type: "response.reasoning_text.delta", item_id: "rs", delta: "Call" },
+  { type: "response.reasoning_text.delta", item_id: "rs", delta: " both." },
+  { type: "response.output_item.added", item: { id: "msg", type: "message", content: [] } },
+  { type: "response.content_part.added", item_id: "msg", part: { type: "output_text", text: "" } },
+  { type: "response.output_text.delta", item_id: "msg", delta: "One" },
+  { type: "response.output_text.delta", item_id: "msg", delta: " moment." },
+  ...["a", "b"].flatMap((name) => [
+    {
+      type: "response.output_item.added",
+      item: { id: `fc_${name}`, call_id: `call_${name}`, type: "function_call", name, arguments: "" },
+    },
+    { type: "response.function_call_arguments.delta", item_id: `fc_${name}`, delta: '{"x":' },
+    { type: "response.function_call_arguments.delta", item_id: `fc_${name}`, delta: "1}" },
+  ]),
+  {
+    type: "response.output_item.done",
+    item: {
+      id: "rs",
+      type: "reasoning",
+      summary: [],
+      content: [{ type: "reasoning_text", text: "Call both." }],
+    },
+  },
+  { type: "response.output_text.done", item_id: "msg", text: "One moment." },
+  {
+    type: "response.content_part.done",
+    item_id: "msg",
+    part: { type: "output_text", text: "One moment.", annotations: [] },
+  },
+  {
+    type: "response.output_item.done",
+    item: { id: "msg", type: "message", content: [{ type: "output_text", text: "One moment." }] },
+  },
+  ...["a", "b"].map((name) => ({
+    type: "response.output_item.done",
+    item: {
+      id: `fc_${name}`,
+      call_id: `call_${name}`,
+      type: "function_call",
+      name,
+      arguments: '{"x":1}',
+    },
+  })),
+];
+
+/** Blocks of an answer of reasoning, a text and two calls. */
+const FOUR = [
+  { kind: "text", sections: ["Call both."] },
+  said("One moment."),
+  { call: "a", arguments: '{"x":1}' },
+  { call: "b", arguments: '{"x":1}' },
+];
+
+Deno.test("responses.decodeStream() knows items by their ids where events name no place", () => {
+  assertEquals(blocks(...UNPLACED), FOUR);
+  // Calls that nothing announced, and one item alone without an id.
+  const short = UNPLACED.filter(({ type, item }) =>
+    !(type === "response.output_item.added" && (item as Loose).type === "function_call") &&
+    type !== "response.function_call_arguments.delta"
+  );
+  assertEquals(blocks(...short), FOUR);
+  const { id: _, ...message } = UNPLACED[3].item as Loose;
+  const nameless = [
+    { type: "response.output_item.added", item: message },
+    { type: "response.output_text.delta", delta: "Hi" },
+    {
+      type: "response.output_item.done",
+      item: { ...message, content: [{ type: "output_text", text: "Hi" }] },
+    },
+  ];
+  assertEquals(blocks(...nameless), [said("Hi")]);
+});
+
+Deno.test("responses.decodeStream() knows items by their ids where all have the same place", () => {
+  assertEquals(blocks(...UNPLACED.map((event) => ({ output_index: 0, ...event }))), FOUR);
 });

@@ -1,0 +1,45 @@
+/**
+ * Where the items of a stream stand, for servers that do not say it. llama.cpp sends no `output_index`; others give the same one to
+ * several items. There an item is known by its id.
+ */
+import { isObject, type Loose, string } from "../../exchange/json.ts";
+
+/** Places of items whose own is taken. Beyond those that a stream counts to. */
+const FREE = 2 ** 31;
+
+export class Places {
+  readonly #byId = new Map<string, number>();
+  /** The id of the item at each place. */
+  readonly #ids = new Map<number, string>();
+  #last = 0;
+  #free = FREE;
+  /** Some item's place was taken, so that ids tell more than places. */
+  #shared = false;
+
+  /** Sets the `output_index` of an event about an item where it has none, or that of another item. */
+  set(event: Loose, type: string): void {
+    const { output_index: told, item } = event;
+    if (typeof told === "number" && !this.#shared && type !== "response.output_item.added") return;
+    const id = (isObject(item) ? string(item.id) : string(event.item_id)) ?? "";
+    if (type === "response.output_item.added") event.output_index = this.#announce(told, id);
+    else {
+      const begins = type === "response.output_item.done" && typeof told !== "number" && id !== "" &&
+        this.#ids.get(this.#last) !== "";
+      event.output_index = this.#byId.get(id) ?? (begins ? this.#announce(told, id) : told ?? this.#last);
+    }
+  }
+
+  #announce(told: unknown, id: string): number {
+    const known = id === "" ? undefined : this.#byId.get(id);
+    if (known !== undefined) return typeof told === "number" && !this.#shared ? told : known;
+    let place = typeof told === "number" ? told : this.#ids.size;
+    const there = this.#ids.get(place);
+    if (there !== undefined && there !== "" && id !== "") {
+      this.#shared = true;
+      place = this.#free++;
+    }
+    this.#ids.set(place, id);
+    if (id !== "") this.#byId.set(id, place);
+    return this.#last = place;
+  }
+}
