@@ -12,7 +12,7 @@ import { count } from "../../exchange/usage.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
-import { indexOf, isCall, proofOf, repeatedText, restOf } from "./decode_state.ts";
+import { besideOf, indexOf, isCall, proofOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
@@ -36,13 +36,11 @@ export class ItemReader {
 
   /** The items of a whole answer. */
   whole(output: readonly unknown[]): void {
-    for (const [i, item] of output.entries()) {
-      this.added(i, object(item));
-      this.done(i, object(item));
-    }
+    for (const [i, item] of output.entries()) this.done(i, object(item));
   }
 
-  added(index: number, item: Loose): void {
+  added(at: number, item: Loose): void {
+    const index = this.#placeOf(at, item.type);
     if (this.#slots.has(index)) return;
     const slot: Slot = {
       type: string(item.type) ?? "",
@@ -62,7 +60,8 @@ export class ItemReader {
     else if (isCall(slot) && item.name) this.#startCall(slot);
   }
 
-  done(index: number, item: Loose): void {
+  done(at: number, item: Loose): void {
+    const index = this.#placeOf(at, item.type);
     this.added(index, item);
     const slot = this.#slots.get(index)!;
     if (slot.ended) return;
@@ -119,6 +118,9 @@ export class ItemReader {
   }
 
   partAdded(event: Loose, part: Loose): void {
+    // vLLM announces a text within reasoning.
+    const there = this.#slots.get(count(event.output_index));
+    if (besideOf(there, part.type === "reasoning_text" ? "reasoning" : "message") > 0) return;
     if (part.type === "output_text" || part.type === "refusal") {
       const slot = this.#slot(event, "message");
       if (slot) this.#wholePart(this.#text(slot, indexOf(event), part.type), part);
@@ -169,11 +171,19 @@ export class ItemReader {
 
   /** The slot of an event; made up when a provider never announced the item. Undefined: ended, or of another kind. */
   #slot(event: Loose, type: "message" | "reasoning" | "function_call"): Slot | undefined {
-    const index = count(event.output_index);
+    const index = this.#placeOf(count(event.output_index), type);
     if (!this.#slots.has(index) && type !== "function_call") this.added(index, { type, id: event.item_id });
     const slot = this.#slots.get(index);
     if (!slot || slot.ended) return undefined;
     return slot.type === type || (type === "function_call" && isCall(slot)) ? slot : undefined;
+  }
+
+  /** The place of an item; one beside it where an item of another kind is there, which nothing tells apart but its kind. */
+  #placeOf(index: number, type: unknown): number {
+    const there = this.#slots.get(index);
+    const beside = besideOf(there, type);
+    if (beside > 0 && there!.type === "reasoning") this.#end(there!);
+    return index + beside;
   }
 
   /** The number of a new block. Reasoning that waits starts first: order is the order of starts. */

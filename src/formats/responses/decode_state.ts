@@ -40,6 +40,22 @@ export interface Slot {
 /** Parts of one item that are told apart; a hostile index must not make a large array. */
 export const MOST_PARTS = 1000;
 
+/** Between whole numbers, which are the places that events name. */
+const BESIDE: Readonly<Record<string, number>> = {
+  message: 0.25,
+  reasoning: 0.5,
+  function_call: 0.75,
+  custom_tool_call: 0.75,
+};
+
+/** What to add to a place where an item is, for another one of a type; 0: it is the same, or of a kind that must not change. */
+export function besideOf(there: Slot | undefined, type: unknown): number {
+  if (there === undefined || there.type === type || typeof type !== "string") return 0;
+  const own = Object.hasOwn(BESIDE, type) ? BESIDE[type] : 0;
+  const taken = Object.hasOwn(BESIDE, there.type) ? BESIDE[there.type] : 0;
+  return own === taken || taken === 0 ? 0 : own;
+}
+
 export function isCall(slot: Slot): boolean {
   return slot.type === "function_call" || slot.type === "custom_tool_call";
 }

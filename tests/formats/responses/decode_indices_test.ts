@@ -218,3 +218,25 @@ Deno.test("responses.decodeStream() knows items by their ids where events name n
 Deno.test("responses.decodeStream() knows items by their ids where all have the same place", () => {
   assertEquals(blocks(...UNPLACED.map((event) => ({ output_index: 0, ...event }))), FOUR);
 });
+
+Deno.test("responses.decodeStream() tells items of two kinds at one place apart where nothing announces them", () => {
+  const at = { output_index: 0, content_index: 0, summary_index: 0 };
+  const events: Loose[] = [
+    { type: "response.reasoning_summary_text.delta", item_id: "rs_1", delta: "Say" },
+    { type: "response.reasoning_summary_text.delta", item_id: "rs_2", delta: " hi." },
+    { type: "response.output_text.delta", item_id: "msg", delta: "Hi" },
+    { type: "response.output_text.delta", item_id: "msg", delta: " you." },
+    { type: "response.output_text.done", item_id: "msg", text: "Hi you." },
+  ];
+  const ended = {
+    type: "response.output_item.done",
+    item: { id: "msg", type: "message", content: [{ type: "output_text", text: "Hi you." }] },
+  };
+  const found = [{ kind: "summary", sections: ["Say hi."] }, said("Hi you.")];
+  assertEquals(blocks(...[...events, ended].map((event) => ({ ...at, ...event }))), found);
+  // Without places and ids.
+  assertEquals(blocks(...events.map(({ item_id: _, ...event }) => event)), found);
+  // The text of one that came first goes on where it was.
+  const [thought, , one, two] = events;
+  assertEquals(blocks(one, thought, two), [said("Hi you."), { kind: "summary", sections: ["Say"] }]);
+});
