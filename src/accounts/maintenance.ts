@@ -6,6 +6,7 @@
 import { hmacSha256 } from "../exchange/hashes.ts";
 import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import { within } from "../timing/within.ts";
 import type { Configured } from "./configured.ts";
 import { announce, join } from "./deployment.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -34,17 +35,22 @@ export interface MaintenanceOptions {
   warn(message: string): void;
   /** What the process says of itself to the others. */
   about?(): unknown;
+  /** It waits for the store as long as that takes to be prepared. Absent: no. */
+  patient?: boolean;
 }
 
 /** A budget's id may hold spaces, as the name of a key does. */
 const MESSAGE = /^(\S+)(?: (\S+) (.+))?$/s;
 const TICK_MS = 500;
+/** So long a start waits for the store, and each turn. */
+const PREPARE_MS = 15_000;
 const HEARTBEAT_TICKS = 10;
 const DAY = 86_400_000;
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #heartbeats: Heartbeats;
+  #preparing: Promise<void> | null = null;
   #prepared = false;
   #pepper: string | null = null;
   /** Known once it is prepared. */
@@ -96,10 +102,20 @@ export class Maintenance {
     return this.#heartbeats.others;
   }
 
-  /** Throws `StoreUnavailable`: the turns try again. */
-  async prepare(): Promise<void> {
+  /**
+   * Throws `StoreUnavailable`: the turns try again. It goes on where it takes longer, as the change of a large table to a new
+   * schema does: whoever waits then knows that the store is not there yet.
+   */
+  prepare(): Promise<void> {
+    this.#preparing ??= this.#prepare().finally(() => this.#preparing = null);
+    if (this.#options.patient) return this.#preparing;
+    return within(PREPARE_MS, this.#preparing, () => new StoreUnavailable("It is still being prepared."));
+  }
+
+  async #prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
     await store.prepare();
+    if (this.#stopped) throw new StoreUnavailable("Shutting down.");
     const found = pepper ?? await findPepper(store);
     await refuseOtherPepper(store, found);
     keyring.setPepper(found);

@@ -248,6 +248,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     pepper: options.pepper,
     warn,
     about: options.about,
+    // Who gives a command has nothing else to do.
+    patient: options.ticking === false,
   });
   const housekeeping = new Housekeeping({
     store,

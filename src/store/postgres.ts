@@ -12,7 +12,7 @@ import {
   type TransactionOptions,
 } from "./engine.ts";
 import { isConflict } from "./postgres_errors.ts";
-import type { PostgresOptions } from "./postgres_options.ts";
+import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./postgres_options.ts";
 import { begin, type LongConnection, PostgresPool } from "./postgres_pool.ts";
 import { asText, type Value } from "./rows.ts";
 
@@ -184,7 +184,11 @@ class PostgresEngine implements Engine {
 
   async lockMigrations(query: Query, tableMs?: number): Promise<void> {
     await query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    if (tableMs !== undefined) await query(`SET LOCAL lock_timeout = ${tableMs}`);
+    if (tableMs !== undefined) {
+      await query(`SET LOCAL lock_timeout = ${tableMs}`);
+      // The tables are not kept from others by one who is not there any more.
+      await query(`SET LOCAL idle_in_transaction_session_timeout = ${2 * STATEMENT_TIMEOUT_MS}`);
+    }
     if (this.#schema !== null) await query(`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`);
   }
 

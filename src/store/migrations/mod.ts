@@ -22,8 +22,8 @@ export class SchemaTooNew extends StoreUnfit {
  */
 const TRIES_MS = [300, 600, 1200, 2000, 2000, 2000];
 const PAUSE_MS = 100;
-/** SQLSTATE: a lock did not come in time. */
-const LOCKED = "55P03";
+/** SQLSTATE: a lock did not come in time, or others waited for this one's. */
+const LOCKED = ["55P03", "40P01", "40001"];
 
 /** Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` to be tried again. */
 export async function migrate(engine: Engine): Promise<void> {
@@ -31,15 +31,19 @@ export async function migrate(engine: Engine): Promise<void> {
     try {
       return await migrateOnce(engine, tableMs);
     } catch (error) {
-      const late = error instanceof StoreUnavailable && (error.cause as { code?: string })?.code === LOCKED;
-      if (!late || i === TRIES_MS.length - 1) throw error;
+      const cause = error instanceof StoreUnavailable ? error.cause : error;
+      if (!LOCKED.includes((cause as { code?: string } | undefined)?.code ?? "")) throw error;
+      if (i === TRIES_MS.length - 1) throw new StoreUnavailable("Others use the tables.", { cause });
     }
     await pause(PAUSE_MS);
   }
 }
 
 async function migrateOnce(engine: Engine, tableMs: number): Promise<void> {
-  await engine.transaction(async (query) => {
+  const run = <T>(work: (query: Query) => Promise<T>) =>
+    // Of a large table, or on a busy machine, it takes longer than a call would wait for.
+    engine.kind === "postgres" ? engine.longTransaction(work) : engine.transaction(work);
+  await run(async (query) => {
     await engine.lockMigrations(query, tableMs);
     await query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     const version = await currentVersion(query);
