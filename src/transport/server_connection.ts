@@ -161,13 +161,13 @@ export class ServerConnection implements Hosted {
         this.#from = this.#heads.end;
         return head;
       }
+      refuseLoneFeeds(this.#buffer, this.#from, looked, this.#to);
       if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
       // Counted from where the head begins, which moves when room is made.
       const before = Math.max(0, this.#to - 2 - this.#from);
       if (!await this.fill()) return null;
       looked = this.#from + before;
       if (this.phase === "idle") this.#enter("head");
-      refuseLoneFeeds(this.#buffer, this.#from, looked, this.#to);
     }
   }
 

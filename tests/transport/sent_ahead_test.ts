@@ -1,5 +1,5 @@
 /** What callers send ahead while a request of theirs is handled. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { ServeOptions } from "../../src/transport/server.ts";
 import { Caller, encoder, listening } from "./caller.ts";
 import { eventually, turns } from "../support/time.ts";
@@ -85,4 +85,19 @@ Deno.test("requests that are sent ahead in pieces while others are handled are r
     caller.close();
     await server.shutdown();
   }
+});
+
+Deno.test("a head may come in pieces, with line feeds in the body behind it", async () => {
+  const server = listening();
+  const body = '{\n  "a": 1\n}\n\n';
+  const text = post("/x", body) + post("/y", body);
+  for (let cut = 1; cut < text.length; cut++) {
+    const caller = await Caller.to(server);
+    await caller.send(text.slice(0, cut));
+    await turns(1);
+    await caller.send(text.slice(cut));
+    assert(await caller.sees(/POST \/x [^]*POST \/y /), `${cut} ${caller.text}`);
+    caller.close();
+  }
+  await server.shutdown();
 });
