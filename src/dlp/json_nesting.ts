@@ -17,9 +17,13 @@ export class JsonNesting {
   /** Of the string that is open; null: none is. */
   #inner: JsonNesting | null = null;
   readonly #depth: number;
+  readonly #known: boolean;
+  /** Objects and lists that are open. */
+  #brackets = 0;
 
   /** @param known the text is JSON however it begins; else it is if it begins so */
   constructor(known: boolean, depth = 0) {
+    this.#known = known;
     this.#isJson = known;
     this.#head = known ? null : "";
     this.#depth = depth;
@@ -39,6 +43,8 @@ export class JsonNesting {
     else if (!this.#isJson) return;
     else if (this.#inner === null) {
       if (unit === '"') this.#inner = new JsonNesting(false, this.#depth + 1);
+      else if (unit === "{" || unit === "[") this.#brackets++;
+      else if (unit === "}" || unit === "]") this.#close();
     } else if (this.#escape !== null) {
       this.#escape += unit;
       if (this.#escape[0] === "u" && this.#escape.length < 5) return;
@@ -57,9 +63,17 @@ export class JsonNesting {
     if (/\s/.test(unit)) return;
     this.#head += unit;
     if (OPENING.test(this.#head!) && this.#depth < DEEPEST) {
+      this.#brackets = this.#head!.replace(/[^{[]/g, "").length;
       this.#head = null;
       this.#isJson = true;
-      if (unit === '"') this.#take(unit);
+      if (unit === '"' || unit === "}" || unit === "]") this.#take(unit);
     } else if (!MAY_OPEN.test(this.#head!)) this.#head = null;
+  }
+
+  /** Behind a whole value stands another one, or text in which quotes open nothing. */
+  #close(): void {
+    if (--this.#brackets > 0 || this.#known) return;
+    this.#isJson = false;
+    this.#head = "";
   }
 }

@@ -195,6 +195,28 @@ Deno.test("restore() keeps an answer in JSON what it is, alone or as a block of 
   }
 });
 
+Deno.test("restore() knows where JSON ends that a text begins with, and where more of it begins", async () => {
+  const escaped = JSON.stringify(AWKWARD).slice(1, -1);
+  for (
+    const [said, want] of [
+      ['{"k":1} my 5" pipe, "<STOP_WORD_1>', `{"k":1} my 5" pipe, "${AWKWARD}`],
+      ['{} 5" of <STOP_WORD_1>', `{} 5" of ${AWKWARD}`],
+      ['[{"k":"}"}] 5" of <STOP_WORD_1>', `[{"k":"}"}] 5" of ${AWKWARD}`],
+      ['```json\n{"k":1}\n```\n5" of <STOP_WORD_1>', `\`\`\`json\n{"k":1}\n\`\`\`\n5" of ${AWKWARD}`],
+      ['{"k":1}\n{"k":"<STOP_WORD_1>"}\n["<STOP_WORD_1>"]', `{"k":1}\n{"k":"${escaped}"}\n["${escaped}"]`],
+      ['{"k":[1,{"l":"<STOP_WORD_1>"}]}', `{"k":[1,{"l":"${escaped}"}]}`],
+      [
+        JSON.stringify({ k: '{"l":1} 5" of <STOP_WORD_1>' }),
+        JSON.stringify({ k: `{"l":1} 5" of ${AWKWARD}` }),
+      ],
+    ]
+  ) {
+    for (let i = 0; i <= said.length; i++) {
+      assertEquals(textOf(await restored(text(said.slice(0, i), said.slice(i)))), want, `${said} ${i}`);
+    }
+  }
+});
+
 Deno.test("restore() turns back what a citation, a search, a sound and a refusal say", async () => {
   const fields = { type: "char_location", cited_text: "by <EMAIL_ADDRESS_1>", start_char_index: 3 };
   const untouched = {
