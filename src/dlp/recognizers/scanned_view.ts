@@ -103,9 +103,14 @@ export function after(view: ScannedView, end: number, length: number): string {
   return view.text.slice(end, end + length);
 }
 
-/** A pattern for words that name a value: bounded by anything that is not a Latin letter, and at the end of no token. */
+/**
+ * A pattern for words that name a value: bounded by anything that is not a Latin letter, and at the end of no token. Words
+ * are also found as folding leaves them, which takes some signs of Thai and Hindi apart.
+ */
 export function words(...alternatives: string[]): RegExp {
-  return new RegExp(`(?<![A-Za-z]|[A-Za-z]\\d{1,4})(?:${alternatives.join("|")})(?![A-Za-z])`, "i");
+  const folded = alternatives.map((one) => one.normalize("NFKC"));
+  const all = new Set([...alternatives, ...folded]);
+  return new RegExp(`(?<![A-Za-z]|[A-Za-z]\\d{1,4})(?:${[...all].join("|")})(?![A-Za-z])`, "i");
 }
 
 /** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */

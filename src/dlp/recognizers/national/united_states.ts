@@ -60,7 +60,7 @@ export const US: readonly Recognizer[] = [
       check: (s) => !EIN_UNUSED.has(two(s, 0)),
       label: words(
         // "ein" is an article in German.
-        "fein|ein(?=[\\W_]{1,3}$|\\s*[:#=()]|[ _-]?(?:no|num(?:ber)?|is|was)\\b)",
+        "fein|ein(?=[\\W_]{1,5}$|\\s*[:#=()]|[ _-]?(?:no|num(?:ber)?|is|was)\\b)",
         "employer[ _-]*id\\w*",
         "federal tax",
         TAX,
@@ -69,7 +69,11 @@ export const US: readonly Recognizer[] = [
       labelled: 0.8,
     }],
     samples: {
-      found: ["EIN «99-1234567»"],
+      found: [
+        "EIN «99-1234567»",
+        '{"ein": "«99-1234567»"}',
+        'variable "ein" {\n  default = "«99-1234567»"\n}',
+      ],
       clean: ["EIN 28-1234567"],
     },
   },
