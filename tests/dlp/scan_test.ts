@@ -184,3 +184,10 @@ Deno.test("scan() takes a number in brackets for what names it, and not for a te
     ["PL_NIP", "8567346215"],
   ]);
 });
+
+Deno.test("scan() knows names that folding takes apart", () => {
+  for (const text of ["เลขประจำตัวประชาชน 3456789012347", "Tel 12, เลขประจำตัวประชาชน: 3456789012347 ok"]) {
+    const found = detector(DEFAULT_TYPES).scan(text);
+    assert(found.some(({ entityType }) => entityType === "TH_TNIN"), text);
+  }
+});

@@ -16,14 +16,14 @@ const PHONE_WORDS = words(
   "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
   "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락|(?:제|내) 번호",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
-  "טלפון|נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
+  "טלפון|(?<![א-ת])נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
 );
 
 /** Of these words those that name nothing else. */
 const NAMED_PHONE = words(
   "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*",
   "handy(?:nummer)?|mobil\\w*|rufnummer|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
-  "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
+  "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
 
 /** Other lines, and sentences that end before a word which begins the number's own. */
@@ -235,6 +235,7 @@ export const PHONE: readonly Recognizer[] = [
         "07400 125089 is my order",
         "x 123-45-6789-0 y",
         "Decimal('+35236450.6')",
+        "שניידר 0400 4392232",
         "'+3.140000'",
       ],
     },

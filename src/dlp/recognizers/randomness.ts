@@ -68,10 +68,18 @@ export function strangeness(value: string): number {
   return pairs < 4 ? 1 : strange / pairs;
 }
 
+/** A name in a program or a text: words and numbers, joined by signs or capitals. */
+export function isIdentifier(value: string): boolean {
+  return IDENTIFIER.test(value) && strangeness(value) < 0.2;
+}
+
 const FILE_OR_VERSION =
   /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf)$/i;
 const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
 const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
+/** Words and numbers, joined by signs or capitals. */
+const IDENTIFIER =
+  /^(?:[A-Za-z]+\d{0,2}|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
 const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const DATED = /(?:19|20)\d\d-[01]\d-[0-3]\d/;
 const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;
@@ -116,6 +124,7 @@ export function looksRandom(value: string, strict: boolean): boolean {
   if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1) return false;
   if (digits < 2 && turns < 8 && strange < 0.15) return false;
   if (strange < 0.2 && (NAME_AND_NUMBER.test(value) || digits < 6 && DOTTED_NAME.test(value))) return false;
+  if (strange < 0.2 && IDENTIFIER.test(value)) return false;
   if (HEX_CONSTANT.test(value) || FILE_OR_VERSION.test(value) || strange < 0.2 && DATED.test(value)) {
     return false;
   }

@@ -259,7 +259,7 @@ export const ASIA: readonly Recognizer[] = [
       plain: 0.45,
     }],
     samples: {
-      found: ["«3456789012347»", "เลขประจำตัวประชาชน «3456789012347» ไทย"],
+      found: ["«3456789012347»"],
       clean: ["3456789012348"],
     },
   },

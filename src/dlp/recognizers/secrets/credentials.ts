@@ -132,7 +132,9 @@ function scanShortWord(view: ScannedView, start: number, end: number): void {
   if (SHORT_WORDS[pairAt(text, start)] === 0) return;
   const word = text.slice(start, end);
   if (word === "-u") scanUserOption(view, start);
-  else if (/^(?:pass|pwd|mdp|pw|ww|psk)$/i.test(word)) scanPassword(view, start);
+  else if (/^(?:pass|pwd|mdp|pw|psk)$/i.test(word)) scanPassword(view, start);
+  // Programs call weeks so, too.
+  else if (/^ww$/i.test(word) && !/["']/.test(text.charAt(end))) scanPassword(view, start);
 }
 
 /** A token with a dot or a blank in its beginning. */

@@ -4,7 +4,7 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF, isAlphanumeric, JOINER } from "../character_class.ts";
-import { isPlaceholder, looksRandom } from "../randomness.ts";
+import { isIdentifier, isPlaceholder, looksRandom } from "../randomness.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { SERVICES } from "./services.ts";
 
@@ -80,7 +80,7 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
     ? JOINED.exec(whole)
     : null;
   const value = joined ? whole.slice(joined[0].length) : whole;
-  if (!looksRandom(value, false)) return;
+  if (!looksRandom(value, false) || joined && isIdentifier(whole)) return;
   const lead = before(view, start, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
   const behind = !named && text.charCodeAt(end) !== 10 && NAMED_BEHIND.exec(text.slice(end, end + BEHIND));

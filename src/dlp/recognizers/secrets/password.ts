@@ -197,6 +197,10 @@ export function isPassword(value: string, quoted: boolean): boolean {
   }
   // A number of a program, and what documents say where a value would stand.
   if (/^0x[\da-f]+$|^[\w.]*\[:?\w+\]/i.test(value)) return false;
+  // Text in an alphabet past ASCII: nobody types such a password.
+  if (/[\u0080-\uffff]/.test(value) && (!/\d/.test(value) || /[\u0900-\u1fff\u2e80-\uffff]/.test(value))) {
+    return false;
+  }
   const kinds = kindsOf(value);
   // An argument with its name.
   if (!quoted && /^[A-Za-z_]\w*=[A-Za-z_]*$/.test(value)) return false;
