@@ -46,7 +46,9 @@ function warnOfAddress(name: string, text: string, preset: Preset | undefined, r
     return;
   }
   if (url.pathname !== "/") return;
-  const known = PRESETS.find(({ baseUrl }) => URL.parse(baseUrl)?.hostname === url.hostname) ??
+  // With the port: others listen on loopback as well.
+  const host = url.host.replace(/^localhost(?=:|$)/, "127.0.0.1");
+  const known = PRESETS.find(({ baseUrl }) => URL.parse(baseUrl)?.host === host) ??
     (preset?.keys.length === 0 ? preset : undefined);
   const wanted = known && URL.parse(known.baseUrl)?.pathname;
   if (wanted && wanted !== "/") {

@@ -138,7 +138,10 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     return untold(
       "provider_model_down",
       "The provider does not serve this model now.",
-      "the provider does not know the model",
+      // Servers answer so, too, where the address is wrong: without /v1, for instance.
+      status !== 404 || /model|deployment/.test(said)
+        ? "the provider does not know the model"
+        : "the provider has nothing at this address: look at its base_url and at the model",
       true,
     );
   }

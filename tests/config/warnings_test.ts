@@ -80,6 +80,19 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
     addresses("https://api.deepseek.com", "http://10.0.0.1:11434/v1"),
     [],
   ],
+  [
+    "nothing of a server that merely is on this machine",
+    addresses("http://127.0.0.1:4000", "http://h:1/v1"),
+    [],
+  ],
+  [
+    "the usual server of this machine without the path of its API",
+    addresses("http://localhost:8000", "http://h:1/v1"),
+    [
+      "providers.up.base_url: expected an address with the path of its API, like http://localhost:8000/v1, " +
+      'got "http://localhost:8000"',
+    ],
+  ],
 ];
 for (const [situation, value, expected] of WARNINGS) {
   Deno.test(`loadConfig() warns of ${situation}`, () => assertEquals(load(value).warnings, expected));

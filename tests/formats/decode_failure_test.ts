@@ -328,6 +328,22 @@ Deno.test("decodeLateFailure() reads a huge message in no time", () => {
   }
 });
 
+Deno.test("decodeFailure() tells operators of a 404 that names no model to look at the address", () => {
+  const told = (body: unknown) => decode({ status: 404, body } as never).operator;
+  const address =
+    "the provider has nothing at this address: look at its base_url and at the model (status 404)";
+  assertEquals(told("404 page not found"), address);
+  assertEquals(told("<html><title>404 Not Found</title></html>"), address);
+  const invalid = { message: "Invalid URL (POST /responses)", type: "invalid_request_error" };
+  assertEquals(told({ error: invalid }), `${address}: invalid_request_error`);
+  const model = "the provider does not know the model (status 404)";
+  assertEquals(told({ error: "model 'llama9' not found" }), model);
+  assertEquals(
+    told({ type: "error", error: { type: "not_found_error", message: "model: claude-9" } }),
+    `${model}: not_found_error`,
+  );
+});
+
 Deno.test("decodeFailure() marks as lasting what asking again cannot mend", () => {
   const lasting = (status: number, message: string, code?: string) =>
     decode({ status, body: { error: { message, code } } }).lasting;

@@ -25,7 +25,7 @@ Deno.test("a figure behind the name of a field is the field's default", () => {
     ) {
       const found = fieldNamed(field.split("."));
       assert(found !== undefined, `${name}: ${whole}: there is no such field`);
-      assertEquals(found.default, Number(figure.replaceAll(",", "")), `${name}: ${whole}`);
+      assertEquals(found?.default, Number(figure.replaceAll(",", "")), `${name}: ${whole}`);
       figures++;
     }
   }
