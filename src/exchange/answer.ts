@@ -155,6 +155,7 @@ export class Collector {
           extra: part.extra,
         });
       case "reasoning-delta": {
+        if (part.text === "") return;
         const block = this.#block(part.block);
         if (block?.type !== "reasoning") return;
         while (block.sections.length <= part.section) block.sections.push("");

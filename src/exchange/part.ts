@@ -69,8 +69,11 @@ export type Part =
     kind: "text" | "summary";
     extra?: Extra;
   }
-  /** `section` counts summary parts from 0; a new one is a new paragraph. */
-  | { type: "reasoning-delta"; block: number; section: number; text: string }
+  /**
+   * `section` counts summary parts from 0; a new one is a new paragraph. `estimate`: tokens since the last one, roughly, where
+   * the provider shows no text but how far the reasoning is.
+   */
+  | { type: "reasoning-delta"; block: number; section: number; text: string; estimate?: number }
   | { type: "reasoning-end"; block: number; proof?: Proof }
   | {
     type: "call-start";

@@ -4,7 +4,17 @@
  * Events belong to blocks by `index`. A second `message_start` is the work of something between the provider and here:
  * repeated at the beginning it is passed over, inside an open message it joins two answers and is a failure.
  */
-import { array, isObject, type Loose, object, parse, rest, string, unread } from "../../exchange/json.ts";
+import {
+  array,
+  isObject,
+  type Loose,
+  number,
+  object,
+  parse,
+  rest,
+  string,
+  unread,
+} from "../../exchange/json.ts";
 import { misreports } from "../../exchange/usage.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
@@ -209,8 +219,11 @@ export class MessageReader {
       case "thinking_delta": {
         if (!open) this.#open.set(index, open = this.#begin({ type: "thinking" }, this.#opened(out)));
         const text = delta.thinking;
-        if (open.kind !== "reasoning" || typeof text !== "string" || text === "") return;
-        out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
+        if (open.kind !== "reasoning" || typeof text !== "string") return;
+        const estimate = number(delta.estimated_tokens);
+        if (estimate !== undefined) {
+          out.push({ type: "reasoning-delta", block: open.block, section: 0, text, estimate });
+        } else if (text !== "") out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
         return;
       }
       case "signature_delta":

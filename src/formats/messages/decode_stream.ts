@@ -36,5 +36,5 @@ export function decodeStream(): StreamDecoder {
 }
 
 function isDelta(part: Part): part is Delta {
-  return part.type in FIELDS;
+  return part.type in FIELDS && !("estimate" in part);
 }

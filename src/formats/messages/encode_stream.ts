@@ -232,13 +232,17 @@ class Writer {
         if (part.proof) this.#proof(part.proof);
         return;
       case "reasoning-delta": {
-        if (part.text === "") return;
+        if (part.text === "" && part.estimate === undefined) return;
         const paragraph = pending.opened && part.section !== pending.section ? "\n\n" : "";
         if (!pending.opened) {
           const extra = pending.start.type === "reasoning-start" ? pending.start.extra : undefined;
           this.#open(pending, thinkingBlock("", "", extra), "thinking_delta", "thinking");
         }
         pending.section = part.section;
+        if (part.estimate !== undefined) {
+          const thinking = paragraph + part.text;
+          return this.#delta({ type: "thinking_delta", thinking, estimated_tokens: part.estimate });
+        }
         this.#out += this.#prefix + JSON.stringify(paragraph + part.text) + DELTA_END;
         return;
       }

@@ -205,7 +205,7 @@ export class ResponseWriter {
 
   #reasoningDelta(block: number, section: number, text: string): void {
     const state = this.#blocks.get(block);
-    if (state?.type !== "reasoning") return;
+    if (state?.type !== "reasoning" || text === "") return;
     // A section that was left is done: what still comes for it goes to the one that is open.
     while (state.sections.length <= section) this.#sectionStart(state);
     state.pieces.push(text);
