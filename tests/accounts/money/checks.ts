@@ -2,7 +2,17 @@
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../../support/time.ts";
 import type { Driver } from "./driver.ts";
-import { type Call, costOf, dollars, type Key, type Limit, pico, pricesOf, startOf } from "./model.ts";
+import {
+  type Call,
+  costOf,
+  dollars,
+  inForce,
+  type Key,
+  type Limit,
+  pico,
+  searchPrice,
+  startOf,
+} from "./model.ts";
 
 // deno-lint-ignore no-explicit-any
 type Loose = any;
@@ -40,6 +50,21 @@ export class Checks {
       within: 20_000,
       what: `a record of ${call.nonce}`,
     });
+  }
+
+  /** Of a call whose provider did not say what it has used: how much the gateway takes it for, which is about right. */
+  async estimated(call: Call, chars: number): Promise<void> {
+    await this.recorded(call);
+    const [{ usage, usage_estimated }] = await this.#recordsOf(`tag=n%3D${call.nonce}`);
+    const { input_tokens: input, output_tokens: output } = usage;
+    assert(usage_estimated, JSON.stringify(usage));
+    assert(
+      input >= chars / 5 && input <= (chars + 400) / 3,
+      `${call.nonce}: ${input} tokens of ${chars} characters`,
+    );
+    assert(output >= 1 && output <= 5, `${call.nonce}: ${output} tokens of hello`);
+    const none = { cached: 0, written: 0, audio: 0, reasoning: 0, spoken: 0, service: undefined };
+    this.#driver.world.billed.set(call.nonce, [{ input, output, ...none }]);
   }
 
   async #recordsOf(query: string): Promise<Loose[]> {
@@ -135,7 +160,9 @@ export class Checks {
       if (broke) continue;
       const tokens = (record.usage?.input_tokens ?? 0) + (record.usage?.output_tokens ?? 0);
       if (tokens !== call.tokens) return `${nonce}: ${tokens} tokens, not ${call.tokens}`;
-      const prices = `${model} ${pricesOf(model, call.version).prompt}`;
+      const counted = uses.map((one) => inForce(one, model, call.version).prompt);
+      if (searches > 0) counted.push(`search ${searchPrice(call.version)}`);
+      const prices = `${model} ${[...new Set(counted)].sort()}`;
       const said = this.#versions.get(record.price_version) ?? prices;
       this.#versions.set(record.price_version, said);
       if (said !== prices) return `${nonce}: version ${record.price_version} is ${said}, not ${prices}`;

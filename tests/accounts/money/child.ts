@@ -5,6 +5,7 @@
  */
 import { loadValue } from "../../../src/config/load.ts";
 import { testConfig, testGateway } from "../../support/gateway.ts";
+import { eventually } from "../../support/time.ts";
 
 const [config, place, ahead] = Deno.args;
 const [which, of] = place.split("/").map(Number);
@@ -14,6 +15,8 @@ const node = await testGateway({}, JSON.parse(config), {
   log: (line) => console.error(line),
   ...(of > 1 && { worker: { which, of } }),
 });
+// On a busy machine the tables of a new database take a while.
+await eventually(() => node.gateway.accounts.storeUp(), { within: 60_000 });
 console.log(`listening ${node.url}`);
 
 let rest = "";

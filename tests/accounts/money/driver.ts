@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../support/time.ts";
 import { Checks } from "./checks.ts";
 import { Changes } from "./changes.ts";
+import { ADMIN, configOf } from "./config.ts";
 import { Judge } from "./judge.ts";
 import {
   budgetsOf,
@@ -12,8 +13,6 @@ import {
   type Key,
   type Limit,
   pico,
-  pricesOf,
-  searchPrice,
   startOf,
   stateOf,
 } from "./model.ts";
@@ -21,10 +20,8 @@ import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
 
-export const ADMIN = "admin-key-of-the-random-test";
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const MOST_OUTPUT = 600;
 /** Another node knows of a change by then. */
 const HEARD_MS = 1300;
 
@@ -100,38 +97,7 @@ export class Driver {
   }
 
   configOf(i: number): Record<string, unknown> {
-    const { provider, engine, receiver } = this.world;
-    return {
-      store: { ...this.place.stores[i], retention_days: 3650 },
-      admin_key: ADMIN,
-      providers: {
-        p: {
-          api: "openai-chat",
-          base_url: provider.url,
-          api_key: "x",
-          retries: 0,
-          first_byte_seconds: 3000,
-          idle_seconds: 3000,
-          breaker: { failures: 1_000_000 },
-        },
-      },
-      models: ["small", "big"].map((model) => ({
-        id: `p/${model}`,
-        routes: [{ provider: "p", model }],
-        pricing: pricesOf(model, this.version),
-        context_length: 100_000,
-        max_completion_tokens: MOST_OUTPUT,
-        capabilities: { modality_input: ["text"], modality_output: ["text"], features: ["tools"] },
-      })),
-      search: { engine: "searxng", base_url: engine.url, price: searchPrice(this.version) },
-      webhooks: [{
-        url: receiver.url,
-        secret: "secret-of-the-webhook",
-        events: ["budget.50", "budget.80", "budget.100"],
-      }],
-      keys: [],
-      accounts: [{ name: "default" }],
-    };
+    return configOf(this.place.stores[i], this.version, this.world);
   }
 
   async start(): Promise<void> {
@@ -256,7 +222,7 @@ export class Driver {
     const got = await answer.catch(() => null);
     this.running.delete(nonce);
     if (left) await this.checks.recorded(call);
-    this.#ended(call);
+    await this.#ended(call);
     if (got !== null) this.#assertWhole(got, nonce);
     this.count("released");
   }
@@ -269,8 +235,10 @@ export class Driver {
     );
   }
 
-  #ended(call: Call): void {
-    const { billed, searched, failed } = this.world;
+  async #ended(call: Call): Promise<void> {
+    const { billed, searched, failed, silent } = this.world;
+    const chars = silent.get(call.nonce);
+    if (chars !== undefined && !billed.has(call.nonce)) await this.checks.estimated(call, chars);
     const uses = billed.get(call.nonce) ?? [];
     const searches = searched.get(call.nonce) ?? 0;
     const broke = failed.has(call.nonce);
@@ -324,7 +292,7 @@ export class Driver {
         this.running.set(order.nonce, { call, answer, left });
         return;
       }
-      this.#ended(call);
+      await this.#ended(call);
       this.#assertWhole(got, order.nonce);
       if (order.rounds > 0) this.count("searched");
       if (repeatable && got.status === 200) {
@@ -372,7 +340,7 @@ export class Driver {
       this.count("crowd: calls");
       this.#letIn(call);
       if (this.version !== version) call.orVersion = this.version;
-      this.#ended(call);
+      await this.#ended(call);
       this.#assertWhole(got, order.nonce);
     }
     await this.settleChange();

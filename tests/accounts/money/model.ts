@@ -28,7 +28,9 @@ const atto = (text: string) => {
   return BigInt(whole + fraction.padEnd(18, "0"));
 };
 
-export type Prices = Record<"prompt" | "completion" | "input_cache_read" | "input_cache_write", string>;
+const INPUT = ["prompt", "input_cache_read", "input_cache_write", "audio"] as const;
+const OUTPUT = ["completion", "internal_reasoning", "audio_output"] as const;
+export type Prices = Record<(typeof INPUT)[number] | (typeof OUTPUT)[number], string>;
 
 /** Prices of a model in so many configurations. */
 export function pricesOf(model: string, version: number): Prices {
@@ -40,17 +42,47 @@ export function pricesOf(model: string, version: number): Prices {
     completion: at(big ? ".345678901234567891" : ".345678901234"),
     input_cache_read: at(".001"),
     input_cache_write: at(".2"),
+    // Less than other input: nobody would set anything aside for audio in a request that has none.
+    audio: at(".0005"),
+    internal_reasoning: at(".45"),
+    audio_output: at(".56789"),
   };
+}
+
+/** Calls with more tokens of input have prices of their own. */
+const ABOVE = 600;
+
+export const tiersOf = (model: string, version: number) => [
+  { above_input_tokens: ABOVE, ...pricesOf(model, version + 1) },
+  { service_tier: "flex", ...pricesOf(model, version + 2) },
+  { service_tier: "priority", ...pricesOf(model, version + 3) },
+];
+
+/** What one answer of a provider costs a token. */
+export function inForce({ input, service }: Billed, model: string, version: number): Prices {
+  const tier = service === "flex" ? 2 : service === "priority" ? 3 : input > ABOVE ? 1 : 0;
+  return pricesOf(model, version + tier);
 }
 
 export const searchPrice = (version: number) => `0.0${1 + version % 9}`;
 
 export function costOf(billed: readonly Billed[], searches: number, model: string, version: number): bigint {
-  const prices = pricesOf(model, version);
   let sum = BigInt(searches) * atto(searchPrice(version));
-  for (const { input, cached, written, output } of billed) {
-    sum += BigInt(input - cached - written) * atto(prices.prompt) + BigInt(output) * atto(prices.completion) +
-      BigInt(cached) * atto(prices.input_cache_read) + BigInt(written) * atto(prices.input_cache_write);
+  for (const one of billed) {
+    const { input, cached, written, audio, output, reasoning, spoken } = one;
+    const prices = inForce(one, model, version);
+    // What a cache gave or took is billed as that, whatever it was of.
+    const heard = Math.min(audio, input - cached - written);
+    const counts: [number, keyof Prices][] = [
+      [input - cached - written - heard, "prompt"],
+      [cached, "input_cache_read"],
+      [written, "input_cache_write"],
+      [heard, "audio"],
+      [output - reasoning - spoken, "completion"],
+      [reasoning, "internal_reasoning"],
+      [spoken, "audio_output"],
+    ];
+    for (const [count, kind] of counts) sum += BigInt(count) * atto(prices[kind]);
   }
   // Half up.
   return (2n * sum + 1_000_000n) / 2_000_000n;
@@ -62,12 +94,14 @@ export function atMost(
   model: string,
   version: number,
 ): bigint {
-  const prices = pricesOf(model, version);
-  const input = [prices.prompt, prices.input_cache_read, prices.input_cache_write].map(atto)
-    .reduce((most, price) => price > most ? price : most);
+  const all = [0, 1, 2, 3].map((tier) => pricesOf(model, version + tier));
+  const dearest = (kinds: readonly (keyof Prices)[]) =>
+    all.flatMap((prices) => kinds.map((kind) => atto(prices[kind])))
+      .reduce((most, price) => price > most ? price : most);
+  const [input, output] = [dearest(INPUT), dearest(OUTPUT)];
   const rounds = searches ? 2 : 1;
   const tokens = BigInt(rounds * (chars + 2000) + (searches ? 10_000 : 0));
-  const sum = tokens * input + BigInt(cap) * atto(prices.completion) +
+  const sum = tokens * input + BigInt(cap) * output +
     (searches ? atto(searchPrice(version)) : 0n);
   return sum / 1_000_000n + 1n;
 }

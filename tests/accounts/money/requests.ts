@@ -1,7 +1,7 @@
 /** Random requests of all formats. */
 import type { Driver } from "./driver.ts";
 import { atMost, type Call, costOf, type Key } from "./model.ts";
-import type { Order } from "./world.ts";
+import { billOf, type Order } from "./world.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
 
@@ -25,17 +25,24 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     searchFails: driver.pick([9, 9, 1]),
     fails: driver.chance(0.08) ? driver.random(3) : -1,
     held,
+    breaks: false,
+    silent: false,
+    ...kindsOf(driver),
   };
+  if (driver.chance(0.06)) [order.fails, order.breaks] = [order.rounds, true];
+  else order.silent = order.rounds === 0 && order.fails < 0 && driver.chance(0.08);
   const labels = {
     session: driver.chance(0.5) ? `s${driver.random(3)}` : null,
     customer: driver.chance(0.5) ? `c${driver.random(2)}` : null,
   };
+  const format = driver.pick(FORMATS);
+  // Where a format has no word for it, it is not asked for.
+  if (format === "messages" || order.silent) [order.tier, order.serves] = [undefined, undefined];
   const content = `${JSON.stringify(order)}\n${"word ".repeat(20 + driver.random(300))}`;
   const cap = order.output + driver.random(100);
-  const format = driver.pick(FORMATS);
   const stream = driver.chance(0.4);
   const repeatable = !searches && driver.chance(0.15);
-  const asked = requestOf(format, { content, cap, searches, stream, model: key.model });
+  const asked = requestOf(format, { content, cap, searches, stream, model: key.model, tier: order.tier });
   const abort = new AbortController();
   const send = async (secret: string, url = driver.pick(driver.nodes).url): Promise<Answer> => {
     const response = await fetch(url + asked.path, {
@@ -76,31 +83,38 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     tokens: 0,
     least: 0n,
   };
-  if (!searches && order.fails !== 0) {
-    const input = Math.floor(content.length * order.share);
-    const bill = {
-      input,
-      cached: Math.floor(input * order.cached),
-      written: Math.floor(input * order.written),
-      output: order.output,
-    };
-    call.least = costOf([bill], 0, key.model, version);
+  if (!searches && order.fails !== 0 && !order.silent) {
+    call.least = costOf([billOf(order, content.length, cap)], 0, key.model, version);
   }
   const tokens = chars + cap + 2000;
   return { order, labels, call, most, send, secret, until, tokens, repeatable, abort };
 }
 
+/** Tiers of service, and kinds of tokens. */
+function kindsOf(driver: Driver) {
+  const tier = driver.pick([undefined, undefined, "flex", "priority"]);
+  return {
+    tier,
+    // One that asks for none may have what its account has.
+    serves: driver.pick([undefined, "default", tier ?? "priority"]),
+    audio: driver.pick([0, 0, 0.2]),
+    reasoning: driver.pick([0, 0.3]),
+    spoken: driver.pick([0, 0, 0.2]),
+  };
+}
+
 function requestOf(
   format: (typeof FORMATS)[number],
-  { content, cap, searches, stream, model }: {
+  { content, cap, searches, stream, model, tier }: {
     content: string;
     cap: number;
     searches: boolean;
     stream: boolean;
     model: string;
+    tier: string | undefined;
   },
 ) {
-  const all = { model: `p/${model}`, stream };
+  const all = { model: `p/${model}`, stream, service_tier: tier };
   const messages = [{ role: "user", content }];
   if (format === "chat") {
     return {

@@ -19,6 +19,17 @@ export interface Order {
   searchFails: number;
   /** The round in which the provider fails; -1: none. */
   fails: number;
+  /** It fails in the middle of its answer. */
+  breaks: boolean;
+  /** It says nothing of what it has used. */
+  silent: boolean;
+  /** The tier of service that is asked for, and that the provider says it gave. */
+  tier: string | undefined;
+  serves: string | undefined;
+  /** Parts of input and output. */
+  audio: number;
+  reasoning: number;
+  spoken: number;
   /** The provider answers when it is told to. */
   held: boolean;
 }
@@ -28,7 +39,28 @@ export interface Billed {
   input: number;
   cached: number;
   written: number;
+  audio: number;
   output: number;
+  reasoning: number;
+  spoken: number;
+  /** The tier of service that counts. */
+  service: string | undefined;
+}
+
+/** What is billed of so many characters. */
+export function billOf(order: Order, chars: number, cap: number): Billed {
+  const input = Math.max(1, Math.floor(chars * order.share));
+  const output = Math.min(order.output, cap);
+  return {
+    input,
+    cached: Math.floor(input * order.cached),
+    written: Math.floor(input * order.written),
+    audio: Math.floor(input * order.audio),
+    output,
+    reasoning: Math.floor(output * order.reasoning),
+    spoken: Math.floor(output * order.spoken),
+    service: order.serves ?? order.tier,
+  };
 }
 
 export interface Told {
@@ -41,6 +73,8 @@ export interface Told {
 export function openWorld() {
   const billed = new Map<string, Billed[]>();
   const failed = new Set<string>();
+  /** Whose use was not told, with the characters that were asked. */
+  const silent = new Map<string, number>();
   const searched = new Map<string, number>();
   /** By nonce: how many requests have come. */
   const asked = new Map<string, number>();
@@ -57,20 +91,17 @@ export function openWorld() {
     }
     if (order.fails === round) {
       failed.add(order.nonce);
+      if (order.breaks) return broken(seen);
       return Response.json({ error: { message: "no" } }, { status: 503 });
     }
-    const input = Math.max(1, Math.floor(chars * order.share));
-    const bill: Billed = {
-      input,
-      cached: Math.floor(input * order.cached),
-      written: Math.floor(input * order.written),
-      output: Math.min(order.output, Number(seen.body.max_completion_tokens ?? seen.body.max_tokens)),
-    };
+    const cap = Number(seen.body.max_completion_tokens ?? seen.body.max_tokens);
+    const bill = billOf(order, chars, cap);
     const all = billed.get(order.nonce) ?? [];
-    billed.set(order.nonce, [...all, bill]);
+    if (order.silent) silent.set(order.nonce, chars);
+    else billed.set(order.nonce, [...all, bill]);
     const searches = round < order.rounds && JSON.stringify(seen.body.tools ?? []).includes("web_search") &&
       seen.body.tool_choice !== "none";
-    return answer(seen, bill, searches ? `${order.nonce} ${round}` : null);
+    return answer(seen, { order, bill, query: searches ? `${order.nonce} ${round}` : null });
   });
   const orders = new Map<string, Order>();
   const engine = loopbackProvider(({ path }) => {
@@ -100,6 +131,7 @@ export function openWorld() {
     receiver,
     billed,
     failed,
+    silent,
     searched,
     asked,
     told,
@@ -121,13 +153,35 @@ function textOf({ content }: Record<string, unknown>): string {
 
 export type World = ReturnType<typeof openWorld>;
 
-function answer({ body }: Seen, bill: Billed, query: string | null): Response {
-  const usage = {
+/** The answer ends behind its beginning. */
+function broken({ body }: Seen): Response {
+  return body.stream === true
+    ? new Response(
+      `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: "hel" } }] })}\n\n`,
+      { headers: { "content-type": "text/event-stream" } },
+    )
+    : new Response('{"id":"c","object":"chat.completion","choices":[{"index":0,', {
+      headers: { "content-type": "application/json" },
+    });
+}
+
+function answer(
+  { body }: Seen,
+  { order, bill, query }: { order: Order; bill: Billed; query: string | null },
+): Response {
+  const used = {
     prompt_tokens: bill.input,
     completion_tokens: bill.output,
     total_tokens: bill.input + bill.output,
-    prompt_tokens_details: { cached_tokens: bill.cached, cache_write_tokens: bill.written },
+    prompt_tokens_details: {
+      cached_tokens: bill.cached,
+      cache_write_tokens: bill.written,
+      audio_tokens: bill.audio,
+    },
+    completion_tokens_details: { reasoning_tokens: bill.reasoning, audio_tokens: bill.spoken },
   };
+  const usage = order.silent ? undefined : used;
+  const service_tier = order.serves;
   const call = query !== null && {
     id: `call_${query.replace(" ", "_")}`,
     type: "function",
@@ -144,13 +198,17 @@ function answer({ body }: Seen, bill: Billed, query: string | null): Response {
       model: "m",
       choices: [{ index: 0, message, finish_reason }],
       usage,
+      service_tier,
     });
   }
   const chunk = (choices: unknown[], more = {}) =>
-    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices, ...more })}\n\n`;
+    `data: ${
+      JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", service_tier, choices, ...more })
+    }\n\n`;
   const delta = call ? { tool_calls: [{ index: 0, ...call }] } : { content: "hello" };
   return new Response(
-    chunk([{ index: 0, delta }]) + chunk([{ index: 0, delta: {}, finish_reason }]) + chunk([], { usage }) +
+    chunk([{ index: 0, delta }]) + chunk([{ index: 0, delta: {}, finish_reason }]) +
+      (order.silent ? "" : chunk([], { usage })) +
       "data: [DONE]\n\n",
     { headers: { "content-type": "text/event-stream" } },
   );
