@@ -4,7 +4,7 @@
  * A store that is away is tried again with every turn; what needs it waits.
  */
 import { hmacSha256 } from "../exchange/hashes.ts";
-import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
+import { chainKeyOf, type Store, StoreForbidden, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { within } from "../timing/within.ts";
 import type { Configured } from "./configured.ts";
@@ -13,7 +13,7 @@ import { Heartbeats } from "./heartbeats.ts";
 import type { Journal } from "./journal.ts";
 import type { Keyring } from "./keyring.ts";
 import type { OpenReservations } from "./open_reservations.ts";
-import { findPepper, refuseOtherPepper, StoreRefused } from "./pepper.ts";
+import { findPepper, refuseEmptied, refuseOtherPepper, StoreRefused } from "./pepper.ts";
 import type { Recovery } from "./recovery.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -114,7 +114,7 @@ export class Maintenance {
 
   async #prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
-    await store.prepare();
+    await store.prepare(() => refuseEmptied(store));
     if (this.#stopped) throw new StoreUnavailable("Shutting down.");
     const found = pepper ?? await findPepper(store);
     await refuseOtherPepper(store, found);
@@ -163,7 +163,9 @@ export class Maintenance {
       this.#heartbeats.reset();
       if (error instanceof StoreRefused) this.#refusal = error.message;
       if (error instanceof StoreUnavailable) sync.lost();
-      else if (this.#complaint !== (this.#complaint = describe(error))) {
+      // Of a store that is away the transactions tell.
+      const isTold = error instanceof StoreUnavailable && !(error instanceof StoreForbidden);
+      if (!isTold && this.#complaint !== (this.#complaint = describe(error))) {
         warn(`A turn of the accounts failed: ${this.#complaint}`);
       }
     }
@@ -204,5 +206,6 @@ export class Maintenance {
 }
 
 function describe(error: unknown): string {
+  if (error instanceof StoreForbidden) return error.reason;
   return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
 }

@@ -1,5 +1,5 @@
 /** The records of this node that the store does not have yet. The journal keeps them, too. */
-import type { LedgerRecord } from "../store/mod.ts";
+import type { LedgerRecord, Store } from "../store/mod.ts";
 import type { Lease } from "./lease.ts";
 
 export interface OutboxEntry {
@@ -88,4 +88,9 @@ export function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const code = (error as { code?: unknown }).code;
   return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}
+
+/** What the log calls a store: by its file, where it is one. */
+export function nameOf({ kind, filePrefix }: Pick<Store, "kind" | "filePrefix">): string {
+  return kind === "sqlite" && filePrefix !== null ? `The store ${filePrefix}` : "The store";
 }

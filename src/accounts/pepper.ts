@@ -34,6 +34,20 @@ export async function refuseOtherPepper(store: Store, pepper: string): Promise<v
   );
 }
 
+/**
+ * Refuses a database without tables beside the file of a pepper, which is made only once there are tables: it has been emptied, or
+ * lost a part of it, and a new one in its place would know neither keys nor what was spent.
+ */
+export function refuseEmptied({ kind, filePrefix }: Store): void {
+  if (kind !== "sqlite" || filePrefix === null) return;
+  const path = pepperPath(filePrefix);
+  if (readPepper(path) === null) return;
+  throw new StoreRefused(
+    `The database ${filePrefix} is empty, though the pepper beside it says that it was used: it was deleted or emptied, or a ` +
+      `part of it is gone. Put it back, or restore a backup (sluice restore FILE). To begin with a new database, remove ${path}.`,
+  );
+}
+
 /** Tells peppers apart, and nothing of what they are. */
 export function fingerprintOf(pepper: string): string {
   return hmacSha256(pepper, "fingerprint").toHex().slice(0, 32);

@@ -9,7 +9,9 @@ import {
   type ClosedBreaker,
   type Generation,
   type Store,
+  StoreForbidden,
   StoreUnavailable,
+  StoreUnfit,
 } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { AdminTokens } from "./admin_tokens.ts";
@@ -33,6 +35,7 @@ import { beginningOf } from "./ledger.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
+import { nameOf } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import { ADMIN_KEY_HOLDER, COMMAND } from "./roles.ts";
 import { newId } from "./secrets.ts";
@@ -300,12 +303,12 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   try {
     await maintenance.prepare();
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) {
+    if (!(error instanceof StoreUnavailable) || error instanceof StoreForbidden) {
       journal.close();
       await store.close();
-      throw error;
+      throw error instanceof StoreForbidden ? new StoreUnfit(forbidden(error)) : error;
     }
-    warn(`The store is unavailable (${error.reason}); starting with what the configuration names.`);
+    warn(`${nameOf(store)} is unavailable (${error.reason}); starting with what the configuration names.`);
   }
   if (options.ticking !== false) {
     maintenance.start();
@@ -380,4 +383,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     trail: (of) => new Trail({ audit, ...of }),
     ...administration(new Trail({ audit, principal, route: null })),
   };
+}
+
+function forbidden({ reason }: StoreForbidden): string {
+  return `Cannot use the database: ${reason}. The user that store.url names must be let in, ` +
+    "and own the gateway's tables.";
 }

@@ -20,7 +20,7 @@ import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
 import { BatchBound } from "./batch_bound.ts";
 import { LeaseWaiters } from "./lease_waiters.ts";
-import { chargesOf, kindOf, Outbox, type OutboxEntry } from "./outbox.ts";
+import { chargesOf, kindOf, nameOf, Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
 import { ToldPrices } from "./told_prices.ts";
 
@@ -53,10 +53,8 @@ interface Round {
   running: RunningChanges;
 }
 
-/** What the journal keeps already can wait for company: a transaction costs as much as fifty rows. */
-const GATHER_MS = 200;
-/** What no journal keeps. */
-const GATHER_UNKEPT_MS = 50;
+/** Until a transaction, which costs as much as fifty rows, for what the journal keeps already and for what none keeps. */
+const GATHER_MS = { kept: 200, unkept: 50 };
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
 
@@ -86,7 +84,7 @@ export class StoreSync {
   constructor(options: StoreSyncOptions) {
     this.#options = options;
     this.node = options.node;
-    this.#gatherMs = options.reportRunning ? GATHER_UNKEPT_MS : GATHER_MS;
+    this.#gatherMs = options.reportRunning ? GATHER_MS.unkept : GATHER_MS.kept;
     this.#running = new RunningReport(options.reportRunning);
   }
 
@@ -379,6 +377,7 @@ export class StoreSync {
   }
 
   #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
+    const { store, warn } = this.#options;
     this.leases.putBackDropped(dropped);
     for (const lease of exhausted) lease.toldExhausted = false;
     const notRenewed = [...renewing];
@@ -386,11 +385,11 @@ export class StoreSync {
       // Those for whom there was no room in this transaction would not fare better in the next.
       while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
       this.#waiters.reject(error);
-      if (this.#up) this.#options.warn(`The store is unavailable (${error.reason}); records wait here.`);
+      if (this.#up) warn(`${nameOf(store)} is unavailable (${error.reason}); records wait here.`);
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
     } else if (!(error instanceof StaleSync)) {
-      this.#options.warn(`The store refused a batch (records: ${batch.length}): ${kindOf(error)}`);
+      warn(`The store refused a batch (records: ${batch.length}): ${kindOf(error)}`);
       this.#outbox.refused(batch);
       this.#up = batch.length > 0;
     }

@@ -36,7 +36,10 @@ export async function storeCommand(command: CareCommand, store: CareConfig): Pro
 /** What the operator can mend is told without a trace. */
 export function mendable(error: unknown): unknown {
   const can = [CareRefused, BadDump, StoreUnavailable].some((kind) => error instanceof kind);
-  return can ? new UsageError((error as Error).message) : error;
+  if (!can) return error;
+  const { message } = error as Error;
+  const isTold = !(error instanceof StoreUnavailable) || error.cause === undefined;
+  return new UsageError(isTold ? message : `${message} It says: ${error.reason}.`);
 }
 
 export type CareConfig = Pick<StoreConfig, "url" | "pepper" | "journal">;

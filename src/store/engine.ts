@@ -128,11 +128,28 @@ export class StoreUnfit extends Error {
 
 /** The database cannot be reached, is locked, or has no room: what was asked did not happen, or may be repeated. */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
 
   /** For the log: what the system or the driver said, who name hosts and users, and no secret. */
   get reason(): string {
     const { message, code } = (this.cause ?? this) as { message?: string; code?: string };
     return message || code || this.message;
   }
+}
+
+/** The database's file is harmed. It is used again once it is sound. */
+export class StoreDamaged extends StoreUnavailable {
+  override readonly name = "StoreDamaged";
+
+  override get reason(): string {
+    return `${super.reason}: put a sound copy in its place, or end the gateway and restore a backup`;
+  }
+}
+
+/**
+ * The database can be reached, and lets this gateway not do its work: a right, a table or the role itself is missing. At a start
+ * it is a mistake that an operator mends. Under calls somebody is changing it, and all waits for that.
+ */
+export class StoreForbidden extends StoreUnavailable {
+  override readonly name = "StoreForbidden";
 }

@@ -3,7 +3,7 @@ import * as accounts from "./accounts.ts";
 import { type Changes, changesSince } from "./changes.ts";
 import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
-import { type Engine, type Query, StoreUnavailable, StoreUnfit } from "./engine.ts";
+import { type Engine, type Query, StoreForbidden, StoreUnavailable, StoreUnfit } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import * as labels from "./labels.ts";
@@ -18,6 +18,7 @@ import { asInt, asText, type Row } from "./rows.ts";
 import * as running from "./running_calls.ts";
 import { openSqlite } from "./sqlite.ts";
 import { makeFolderOf, sizeOf } from "./sqlite_file.ts";
+import { refuseLost } from "./sqlite_lost.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
@@ -47,7 +48,7 @@ export type { EndingKey, Most, NearBudget } from "./near_limits.ts";
 export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
-export { StoreUnavailable, StoreUnfit };
+export { StoreForbidden, StoreUnavailable, StoreUnfit };
 export {
   decodeJson,
   decodeRecord,
@@ -140,6 +141,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
     return storeOn(engine, null, workersHere(engine));
   }
   makeFolderOf(path);
+  refuseLost(path);
   // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
   makeFile(path);
   const engine = openSqlite(path, options);
@@ -345,9 +347,9 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       (await reports()).audit.listAudit(workers.quick.of(asker), filter, page),
     retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
 
-    async prepare() {
+    async prepare(isNew) {
       await engine.examine?.();
-      await migrate(engine);
+      await migrate(engine, isNew);
       prepared = true;
     },
     chainWith: (key) => void (chainKey = key),

@@ -1,5 +1,5 @@
 /** What an error of PostgreSQL or its driver means for whoever asked: the connection is gone, try again, or a real fault. */
-import { StoreUnavailable } from "./engine.ts";
+import { StoreForbidden, StoreUnavailable } from "./engine.ts";
 
 /** Serialization failure and deadlock: the same transaction again is expected to pass. */
 const CONFLICTS = new Set(["40001", "40P01"]);
@@ -8,6 +8,11 @@ const CONFLICTS = new Set(["40001", "40P01"]);
  * (shutdown, starting up, cancelled statement), system error. 55P03 is a lock that did not come in time.
  */
 const TRANSIENT = /^(08|53|57|58)|^55P03$/;
+/**
+ * A right that is lacking, a schema or a table that is gone or out of sight, a role or a database that lets nobody in. None of them
+ * is the fault of what is written.
+ */
+const FORBIDDEN = /^(28|3D000|3F000|42501|42P01)/;
 /** A standby, before or after a failover. Who stays connected to one that was the primary never comes to the next. */
 const READ_ONLY = "25006";
 /** The server, the database or the role has no connection left; those that are open go on. */
@@ -34,6 +39,9 @@ export function isFull(error: unknown): boolean {
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const code = sqlState(error);
+  if (FORBIDDEN.test(code)) {
+    return new StoreForbidden("The database does not let this gateway work now.", { cause: error });
+  }
   return LOST.test(code) || code === READ_ONLY || TRANSIENT.test(code)
     ? new StoreUnavailable("The database cannot be reached now.", { cause: error })
     : error;

@@ -92,9 +92,9 @@ export class PostgresPool {
     }
   }
 
-  /** A role or a password that is wrong from the start is a mistake; one that was right is being changed. */
   #meant(error: unknown): unknown {
-    if (this.#used === null || !isFatal(error)) return translate(error);
+    const meant = translate(error);
+    if (this.#used === null || !isFatal(error) || meant instanceof StoreUnavailable) return meant;
     return new StoreUnavailable("The database lets nobody in now.", { cause: error });
   }
 

@@ -18,14 +18,12 @@ import {
   type TransactionOptions,
 } from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
-import { translate, translating, translatingLater, unlessBusy } from "./sqlite_errors.ts";
+import { HARMED, translate, translating, translatingLater, unlessBusy } from "./sqlite_errors.ts";
 import { NewRows, type Same } from "./sqlite_new_rows.ts";
 import { SqliteFile } from "./sqlite_file.ts";
 import { loadingSqlite, sqliteLibrary } from "./sqlite_library.ts";
+import { refuseLost } from "./sqlite_lost.ts";
 import { TransactionParts } from "./sqlite_parts.ts";
-
-/** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
-const HARMED = /is malformed|is not a database/;
 
 interface Prepared {
   statement: StatementSync;
@@ -292,6 +290,7 @@ class SqliteEngine implements Engine {
 function connect(path: string, inThread: boolean): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
+    if (path !== ":memory:") refuseLost(path);
     db = new (sqliteLibrary().DatabaseSync)(path, { timeout: 0 });
     // Another process that is just creating the file holds it for a moment; this is start-up, so waiting is fine.
     db.exec("PRAGMA busy_timeout = 5000");

@@ -1,13 +1,14 @@
 /** What SQLite says when it cannot do something now, and what is done about it. */
-import { StoreUnavailable } from "./engine.ts";
+import { StoreDamaged, StoreUnavailable } from "./engine.ts";
 
 /**
  * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
  * first, then no room, I/O, no file handle, read-only.
  */
 const BUSY = /is locked/;
-const TRANSIENT =
-  /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
+const TRANSIENT = /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory/;
+/** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
+export const HARMED = /is malformed|is not a database/;
 const BUSY_ATTEMPTS = 100;
 /** As a rule the other one is through in some milliseconds. */
 const BUSY_DELAY_MS = 20;
@@ -48,7 +49,11 @@ function isBusy(error: unknown): boolean {
 }
 
 export function translate(error: unknown): unknown {
-  return error instanceof Error && TRANSIENT.test(error.message)
+  if (!(error instanceof Error)) return error;
+  if (HARMED.test(error.message)) {
+    return new StoreDamaged("The database file cannot be read as it is.", { cause: error });
+  }
+  return TRANSIENT.test(error.message)
     ? new StoreUnavailable("The database file cannot be written now.", { cause: error })
     : error;
 }

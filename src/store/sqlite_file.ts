@@ -6,7 +6,7 @@
  * handle, loses all of its locks on it, and another process that ends then removes the log under this one.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { StoreUnavailable } from "./engine.ts";
+import { StoreDamaged, StoreUnavailable } from "./engine.ts";
 import { sqliteLibrary } from "./sqlite_library.ts";
 
 /** How often the files' contents are looked at, in milliseconds. Which files they are is looked at every time. */
@@ -24,6 +24,8 @@ export class SqliteFile {
   /** Of the log and its index, once they have been seen. */
   readonly #beside = new Map<string, string>();
   #lookedAt = -Infinity;
+  /** Nothing has been written to it yet, for which there has to be room. */
+  #isNew: boolean;
   /** When the file was first found shorter than its header says; a checkpoint may be making it longer. */
   #shortSince: number | null = null;
 
@@ -32,6 +34,7 @@ export class SqliteFile {
     this.#path = path;
     this.#file = Deno.openSync(path);
     this.#identity = identityOf(path);
+    this.#isNew = this.#file.statSync().size === 0;
   }
 
   /**
@@ -49,6 +52,7 @@ export class SqliteFile {
     const now = performance.now();
     if (!atOnce && now - this.#lookedAt < LOOK_MS) return;
     for (const suffix of ["-wal", "-shm"]) this.#checkBeside(suffix);
+    if (this.#isNew && (this.#isNew = this.#file.statSync().size === 0)) return;
     const bytes = this.#checkHeader(now);
     yield;
     yield* this.#probe(bytes);
@@ -129,17 +133,21 @@ function replaced(what: string): StoreUnavailable {
   );
 }
 
-function damaged(cause?: unknown): StoreUnavailable {
-  return new StoreUnavailable("The database file is damaged.", { cause });
+function damaged(cause?: unknown): StoreDamaged {
+  return new StoreDamaged("The database file is damaged.", { cause });
 }
 
-/** Tells one file from another at the same path; null: there is none, or the system has no such numbers. */
+/**
+ * Tells one file from another at the same path; null: there is none, or the system has no such numbers. Throws `StoreUnavailable`
+ * where that cannot be seen.
+ */
 function identityOf(path: string): string | null {
   try {
     const { dev, ino } = Deno.statSync(path);
     return ino === null ? null : `${dev}:${ino}`;
-  } catch {
-    return null;
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return null;
+    throw new StoreUnavailable("The database file cannot be looked at now.", { cause });
   }
 }
 

@@ -242,8 +242,12 @@ export interface RollupStore {
 }
 
 export interface StoreCare {
-  /** Brings the schema up to date. Throws `StoreUnfit`. Call before anything else, again if it failed. */
-  prepare(): Promise<void>;
+  /**
+   * Brings the schema up to date. Throws `StoreUnfit`. Call before anything else, again if it failed.
+   *
+   * @param isNew called where there are no tables; what it throws leaves it so
+   */
+  prepare(isNew?: () => void): Promise<void>;
   /** The key that links of records are made with, from `chainKeyOf`. */
   chainWith(key: string): void;
   /** Takes into the sums some of what was written without them. False: none is left. */

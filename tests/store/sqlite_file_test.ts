@@ -47,3 +47,46 @@ for (const megabytes of [1, 6]) {
     }
   });
 }
+
+Deno.test("SqliteFile waits for the first page of a new file, for which there was no room, and misses it once it was there", () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-file-" });
+  const path = `${folder}/s.db`;
+  Deno.writeFileSync(path, new Uint8Array());
+  const file = new SqliteFile(path);
+  try {
+    file.check(true);
+    const database = new DatabaseSync(path);
+    database.exec("CREATE TABLE one (id TEXT)");
+    database.close();
+    file.check(true);
+    Deno.truncateSync(path, 0);
+    assertThrows(() => file.check(true), StoreUnavailable, "damaged");
+  } finally {
+    file.close();
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("SqliteFile tells a file that cannot be looked at from one that is gone", () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-file-" });
+  const inner = `${folder}/inner`;
+  Deno.mkdirSync(inner);
+  const path = `${inner}/s.db`;
+  const database = new DatabaseSync(path);
+  database.exec("CREATE TABLE one (id TEXT)");
+  database.close();
+  const file = new SqliteFile(path);
+  try {
+    // As where a right is lacking, the system says something else than that it is not there.
+    Deno.renameSync(inner, `${inner}-away`);
+    Deno.writeTextFileSync(inner, "");
+    assertThrows(() => file.check(true), StoreUnavailable, "cannot be looked at");
+    Deno.removeSync(inner);
+    assertThrows(() => file.check(true), StoreUnavailable, "deleted or replaced");
+    Deno.renameSync(`${inner}-away`, inner);
+    file.check(true);
+  } finally {
+    file.close();
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

@@ -6,7 +6,7 @@
 import { countOf } from "../../exchange/printable.ts";
 import { pause } from "../../timing/waits.ts";
 import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
-import type { Engine, Query } from "../engine.ts";
+import { type Engine, type Query, StoreDamaged, StoreUnfit } from "../engine.ts";
 import { SCHEMA_VERSION } from "../migrations/mod.ts";
 import { openPostgres } from "../postgres.ts";
 import { openSqlite } from "../sqlite.ts";
@@ -164,9 +164,22 @@ export function pathOf({ url }: Place): string | null {
   return /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
 }
 
-async function refuseUsed(place: Place, { force = false, deadMs = DEAD_MS }: RestoreOptions): Promise<void> {
+async function refuseUsed(place: Place, options: RestoreOptions): Promise<void> {
   const path = pathOf(place);
-  if (path !== null && !exists(path)) return;
+  if (path === null) return await refuseHeld(place, options);
+  if (!exists(path) && !exists(`${path}-wal`)) return;
+  try {
+    await refuseHeld(place, options);
+  } catch (error) {
+    // What a backup is for.
+    if (!(error instanceof StoreDamaged || error instanceof StoreUnfit)) throw error;
+    if (options.force) return;
+    const why = error instanceof StoreUnfit ? error.message : `The file ${path} is damaged.`;
+    throw new CareRefused(`${why} Say --force to replace it; it is kept beside the restored one.`);
+  }
+}
+
+async function refuseHeld(place: Place, { force = false, deadMs = DEAD_MS }: RestoreOptions): Promise<void> {
   await using(open(place), async (engine) => {
     if ((await beating(engine, deadMs)).size > 0) {
       throw new CareRefused("A gateway is using this store. Stop it first, then restore.");
@@ -225,8 +238,9 @@ async function using<T>(engine: Engine, work: (engine: Engine) => Promise<T>): P
   }
 }
 
+/** A log, too, whose database is gone: SQLite would take what it says for changes of the restored one. */
 function setAside(path: string): string | undefined {
-  if (!exists(path)) return undefined;
+  if (!["", "-wal", "-shm"].some((end) => exists(path + end))) return undefined;
   const aside = asideOf(path);
   for (const end of ["-wal", "-shm", ""]) {
     if (exists(path + end)) Deno.renameSync(path + end, aside + end);

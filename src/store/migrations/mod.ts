@@ -25,11 +25,15 @@ const PAUSE_MS = 100;
 /** SQLSTATE: a lock did not come in time, or others waited for this one's. */
 const LOCKED = ["55P03", "40P01", "40001"];
 
-/** Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` to be tried again. */
-export async function migrate(engine: Engine): Promise<void> {
+/**
+ * Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` to be tried again.
+ *
+ * @param isNew called where there are no tables; what it throws leaves it so
+ */
+export async function migrate(engine: Engine, isNew = () => {}): Promise<void> {
   for (const [i, tableMs] of TRIES_MS.entries()) {
     try {
-      return await migrateOnce(engine, tableMs);
+      return await migrateOnce(engine, tableMs, isNew);
     } catch (error) {
       const cause = error instanceof StoreUnavailable ? error.cause : error;
       if (!LOCKED.includes((cause as { code?: string } | undefined)?.code ?? "")) throw error;
@@ -39,7 +43,7 @@ export async function migrate(engine: Engine): Promise<void> {
   }
 }
 
-async function migrateOnce(engine: Engine, tableMs: number): Promise<void> {
+async function migrateOnce(engine: Engine, tableMs: number, isNew: () => void): Promise<void> {
   const run = <T>(work: (query: Query) => Promise<T>) =>
     // Of a large table, or on a busy machine, it takes longer than a call would wait for.
     engine.kind === "postgres" ? engine.longTransaction(work) : engine.transaction(work);
@@ -48,6 +52,7 @@ async function migrateOnce(engine: Engine, tableMs: number): Promise<void> {
     await query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     const version = await currentVersion(query);
     refuseNewer(version);
+    if (version === 0) isNew();
     await takeSteps(engine, query, { from: version, to: SCHEMA_VERSION });
   });
 }
