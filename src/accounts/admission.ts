@@ -18,6 +18,7 @@ import { invalidKey } from "./keyring.ts";
 import { beginningOf, encodeBeginning } from "./ledger.ts";
 import type { OpenReservations } from "./open_reservations.ts";
 import { cannotAdmitNow, rateStateOf, teamIsMissing } from "./refusals.ts";
+import type { StoodStill } from "./stood_still.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { AdmissionRequest, Key, Reservation } from "./types.ts";
 
@@ -29,6 +30,7 @@ export interface AdmissionOptions {
   holds: Holds;
   reservations: OpenReservations;
   state(key: Key): KeyState | undefined;
+  stoodStill: StoodStill;
 }
 
 /** A lease that runs short is not renewed more often. */
@@ -78,9 +80,10 @@ export class Admission {
 
   /** A promise only where the call has to wait. */
   #take(request: AdmissionRequest): Takings | Promise<Takings> {
-    const { clock, demands, holds } = this.#options;
+    const { clock, demands, holds, stoodStill } = this.#options;
     const { estimate, key } = request;
     const now = clock.now();
+    stoodStill.look(now);
     const state = this.#goodState(key, now);
     const full = demands.of(request, estimate, state, now);
     const all = holds.takeNow(full, now);

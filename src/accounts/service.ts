@@ -39,6 +39,7 @@ import { nameOf } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import { ADMIN_KEY_HOLDER, COMMAND } from "./roles.ts";
 import { newId } from "./secrets.ts";
+import { StoodStill } from "./stood_still.ts";
 import { StoreChanges } from "./store_changes.ts";
 import { StoreSync } from "./store_sync.ts";
 import { Trail, type TrailOptions } from "./trail.ts";
@@ -227,6 +228,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     recorded: options.recorded,
     watch: calls,
   });
+  const stoodStill = new StoodStill({ clock, awoke: () => leases.revokeAll() });
   const admission = new Admission({
     sync,
     journal,
@@ -235,6 +237,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     holds,
     reservations,
     state: (key) => keyring.state(key.id),
+    stoodStill,
   });
   const recovery = new Recovery({ store, sync, log });
   const maintenance: Maintenance = new Maintenance({
@@ -312,6 +315,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   }
   if (options.ticking !== false) {
     maintenance.start();
+    stoodStill.start();
     housekeeping.start();
     webhooks.start();
   }
@@ -365,6 +369,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     async close() {
       if (closed) return;
       closed = true;
+      stoodStill.stop();
       await Promise.all([maintenance.stop(), changes.end(), housekeeping.stop(), webhooks.stop()]);
       if (reportRunning) reservations.interrupt();
       await Promise.all([audit.close(), calls.close()]);
