@@ -17,9 +17,10 @@ import "./accounts/memory_journal.ts"; import "./accounts/mod.ts"; import "./acc
 import "./accounts/open_reservations.ts"; import "./accounts/orphans.ts"; import "./accounts/outbox.ts";
 import "./accounts/pepper.ts"; import "./accounts/period.ts"; import "./accounts/recovery.ts";
 import "./accounts/refusals.ts"; import "./accounts/roles.ts"; import "./accounts/running_report.ts";
-import "./accounts/secrets.ts"; import "./accounts/service.ts"; import "./accounts/store_changes.ts";
-import "./accounts/store_sync.ts"; import "./accounts/teams.ts"; import "./accounts/told_prices.ts";
-import "./accounts/trail.ts"; import "./accounts/waiting_line.ts"; import "./accounts/webhooks.ts";
+import "./accounts/secrets.ts"; import "./accounts/service.ts"; import "./accounts/stood_still.ts";
+import "./accounts/store_changes.ts"; import "./accounts/store_sync.ts"; import "./accounts/teams.ts";
+import "./accounts/told_prices.ts"; import "./accounts/trail.ts"; import "./accounts/waiting_line.ts";
+import "./accounts/webhooks.ts";
 import "./alerts/config.ts"; import "./alerts/metrics.ts";
 import "./assemble.ts";
 import "./assembly/all_metrics.ts"; import "./assembly/gateway_accounts.ts";
@@ -148,10 +149,10 @@ import "./store/prices.ts"; import "./store/read_lane.ts"; import "./store/recor
 import "./store/revision.ts"; import "./store/row_json.ts"; import "./store/rows.ts";
 import "./store/running_calls.ts"; import "./store/sqlite.ts"; import "./store/sqlite_errors.ts";
 import "./store/sqlite_file.ts"; import "./store/sqlite_jobs.ts"; import "./store/sqlite_library.ts";
-import "./store/sqlite_new_rows.ts"; import "./store/sqlite_parts.ts"; import "./store/sqlite_thread.ts";
-import "./store/streams.ts"; import "./store/sums.ts"; import "./store/sums_state.ts";
-import "./store/sync.ts"; import "./store/teams.ts"; import "./store/usage_dimensions.ts";
-import "./store/warnings.ts";
+import "./store/sqlite_lost.ts"; import "./store/sqlite_new_rows.ts"; import "./store/sqlite_parts.ts";
+import "./store/sqlite_thread.ts"; import "./store/streams.ts"; import "./store/sums.ts";
+import "./store/sums_state.ts"; import "./store/sync.ts"; import "./store/teams.ts";
+import "./store/usage_dimensions.ts"; import "./store/warnings.ts";
 import "./supervise.ts";
 import "./telemetry/config.ts";
 import "./timing/background_rounds.ts"; import "./timing/concurrency_limiter.ts";
