@@ -70,6 +70,56 @@ Deno.test({
   },
 });
 
+/** Presses the mouse on an element, and lets it go at the edge of the window, beside every dialog. */
+async function dragOut(page: BrowserPage, selector: string): Promise<void> {
+  const from = await page.until(`(() => {
+    const box = document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect();
+    return box && { x: box.x + 5, y: box.y + box.height / 2 };
+  })()`);
+  await page.mouse("mousePressed", from);
+  await page.mouse("mouseMoved", { x: 3, y: 500 });
+  await page.mouse("mouseReleased", { x: 3, y: 500 });
+}
+
+async function clickBeside(page: BrowserPage): Promise<void> {
+  await page.mouse("mousePressed", { x: 3, y: 500 });
+  await page.mouse("mouseReleased", { x: 3, y: 500 });
+}
+
+Deno.test({
+  name:
+    "a text that is selected beyond the edge of a dialog leaves it open, and a click beside a secret does, too",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await signIn(page, gateway.url);
+      await to(page, "Keys");
+      await page.click("main button", "New key");
+      await filled(page, { name: "made" });
+      await dragOut(page, "dialog input[name=name]");
+      assertEquals(await page.evaluate("document.querySelector('dialog input[name=name]')?.value"), "made");
+      await clickBeside(page);
+      await page.until("document.querySelector('dialog') === null");
+      await page.click("main button", "New key");
+      await filled(page, { name: "made" });
+      await saved(page);
+      const secret = await page.until("document.querySelector('dialog .secret code')?.innerText");
+      await dragOut(page, "dialog .secret code");
+      await clickBeside(page);
+      assertEquals(await page.evaluate("document.querySelector('dialog .secret code')?.innerText"), secret);
+      await page.click("dialog header button", "Close");
+      await page.until("document.querySelector('dialog') === null");
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+    }
+  },
+});
+
 Deno.test({
   name: "a form offers names of more than one page, and the way in says that a session has ended",
   ignore: CHROMIUM === null,

@@ -176,9 +176,14 @@ export class BrowserPage {
       before = at;
       return alike === STILL;
     });
-    for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
-    }
+    for (const type of ["mousePressed", "mouseReleased"] as const) await this.mouse(type, { x, y });
+  }
+
+  async mouse(
+    type: "mousePressed" | "mouseMoved" | "mouseReleased",
+    at: { x: number; y: number },
+  ): Promise<void> {
+    await this.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons: 1, clickCount: 1 });
   }
 
   /** Types into a field, over what stands there. */

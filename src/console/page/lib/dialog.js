@@ -3,13 +3,15 @@ import { html, render, useId, useLayoutEffect, useRef } from "./html.js";
 import { Button } from "./ui.js";
 
 /**
- * @param {{ title: string, onClose: () => void, side?: boolean, children?: import("./html.js").Children }} props `side`: at the edge, for details
+ * @param {{ title: string, onClose: () => void, side?: boolean, stays?: boolean, children?: import("./html.js").Children }} props `side`: at the edge, for details; `stays`: a click beside it does not close it
  */
-export function Dialog({ title, onClose, side, children }) {
+export function Dialog({ title, onClose, side, stays, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const closed = useRef(onClose);
   closed.current = onClose;
   const id = useId();
+  // A text that is selected in the dialog with the mouse let go beside it is a click of the dialog, too.
+  const pressed = useRef(/** @type {EventTarget | null} */ (null));
   // At once: until it is open, Escape is for the dialog below it.
   useLayoutEffect(() => {
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
@@ -27,9 +29,12 @@ export function Dialog({ title, onClose, side, children }) {
     };
   }, []);
   return html`
-    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClick=${(
-      /** @type {MouseEvent} */ event,
-    ) => event.target === element.current && element.current?.close()}>
+    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onPointerDown=${(
+      /** @type {PointerEvent} */ event,
+    ) => pressed.current = event.target}
+      onClick=${(/** @type {MouseEvent} */ event) =>
+        !stays && event.target === element.current && pressed.current === element.current &&
+        element.current?.close()}>
       <div class="dialog-body">
         <header>
           <h2 id=${id} tabindex="-1">${title}</h2>

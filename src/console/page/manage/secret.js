@@ -9,7 +9,7 @@ import { Code, Copy } from "../lib/ui.js";
 export function NewSecret({ name, secret, path = "/v1/models", overlap, onClose }) {
   const curl = `curl ${location.origin}${path} -H 'Authorization: Bearer ${secret}'`;
   return html`
-    <${Dialog} title=${`The secret of ${name}`} onClose=${onClose}>
+    <${Dialog} title=${`The secret of ${name}`} stays onClose=${onClose}>
       <p>Copy it now: it is kept only as a hash and cannot be shown again.${overlap !== undefined &&
         (overlap > 0
           ? ` The one before stays good for ${spanOf(overlap)}.`
