@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreUnavailable } from "../../src/store/engine.ts";
+import { openStore } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { type Cluster, makeCluster, postgresHere } from "../support/cluster.ts";
 import { eventually } from "../support/time.ts";
@@ -148,6 +149,22 @@ test("openPostgres() goes to the host and the port that an address names as libp
     } finally {
       await engine.close();
     }
+  }
+});
+
+test("a store is prepared over the one connection that a role may have", async (cluster) => {
+  const sql = postgres(cluster.url, { max: 1, onnotice() {} });
+  await sql`CREATE ROLE narrow LOGIN CONNECTION LIMIT 1`;
+  await sql`CREATE DATABASE narrow OWNER narrow`;
+  const address = new URL(cluster.url);
+  [address.username, address.pathname] = ["narrow", "/narrow"];
+  const store = openStore(address.href, { connections: 4 });
+  try {
+    await store.prepare();
+    assertEquals(await store.teams(), []);
+  } finally {
+    await store.close();
+    await sql.end();
   }
 });
 
