@@ -36,6 +36,9 @@ export interface OpenReservationsOptions {
   watch?: CallWatch;
 }
 
+/** No turn of the maintenance takes so long. */
+const STEP_MS = 600_000;
+
 /** A call to take in: its holds are made, its beginning is in the journal. */
 export interface AdmittedCall {
   beginning: Beginning;
@@ -52,6 +55,8 @@ export interface AdmittedCall {
 export class OpenReservations {
   readonly #options: OpenReservationsOptions;
   readonly #open = new ArraySet<OpenReservation>();
+  /** When it was last looked which of them never ended. */
+  #sweptAt: number | null = null;
   /** Leases of money that the call drew on which ended last. */
   #charged: readonly Lease[] = [];
 
@@ -100,7 +105,12 @@ export class OpenReservations {
 
   /** Gives back reservations of calls that never ended. */
   sweep(now: number): void {
+    const past = now - (this.#sweptAt ?? now);
+    this.#sweptAt = now;
+    // The clock was put ahead, or the process stood still: no call had that time.
+    const stepped = past > STEP_MS ? past : 0;
     for (const reservation of this.#open) {
+      reservation.admittedAt += stepped;
       const age = now - reservation.admittedAt;
       // The clock stepped back: count from now on.
       if (age < 0) reservation.admittedAt = now;

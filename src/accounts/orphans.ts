@@ -14,6 +14,8 @@ export interface JournalContent {
   ended: Map<string, { json: string; begun: string | undefined }>;
   /** Lines that could not be read. */
   damaged: string[];
+  /** There is nothing in it, not even who wrote it. */
+  empty: boolean;
 }
 
 /** A journal that is ours now, since its process is gone. */
@@ -27,34 +29,43 @@ export interface Orphan extends JournalContent {
   leave(): void;
 }
 
-/** Takes over journals whose processes are gone. @param passed paths of those that are somebody else's */
+/**
+ * Takes over journals whose processes are gone.
+ *
+ * @param passed paths of those that are somebody else's
+ * @param unreadable told of those that are there and cannot be read
+ */
 export function adoptOrphans(
   filePrefix: string,
   ownNode: string,
   passed: ReadonlySet<string> = new Set(),
+  unreadable: (path: string) => void = () => {},
 ): Orphan[] {
   const orphans: Orphan[] = [];
   for (const { path, node, onlyLock } of findJournals(filePrefix)) {
     if (node === ownNode || passed.has(path)) continue;
-    const orphan = onlyLock ? adoptLock(path, node) : adopt(path);
+    const orphan = onlyLock ? adoptLock(path, node) : adopt(path, node, unreadable);
     if (orphan !== null) orphans.push(orphan);
   }
   return orphans;
 }
 
-function adopt(path: string): Orphan | null {
+function adopt(path: string, node: string, unreadable: (path: string) => void): Orphan | null {
   const lock = takeLock(path);
   if (lock === null) return null;
   let text: string;
   try {
     text = readLines(path);
-  } catch {
-    // Another process was faster, and has removed it.
+  } catch (error) {
     lock.close();
-    removeQuietly(lockPath(path));
+    // Another process was faster, and has removed it.
+    if (error instanceof Deno.errors.NotFound) removeQuietly(lockPath(path));
+    else unreadable(path);
     return null;
   }
-  return orphanOf(path, lock, parseJournal(text));
+  const content = parseJournal(text);
+  // Its name says it as well as the first line, which may be damaged.
+  return orphanOf(path, lock, { ...content, node: content.node || node });
 }
 
 /** The lock of a process that died before there was room for its journal: nothing to record, and a node to remove. */
@@ -74,6 +85,7 @@ function adoptLock(path: string, node: string): Orphan | null {
     running: new Map(),
     ended: new Map(),
     damaged: [],
+    empty: false,
   });
 }
 
@@ -139,5 +151,5 @@ function parseJournal(text: string): JournalContent {
     } else if (kind === "-") running.delete(id);
     else damaged.push(line);
   }
-  return { node, storeId, running, ended, damaged };
+  return { node, storeId, running, ended, damaged, empty: text === "" };
 }

@@ -23,6 +23,8 @@ export class Recovery {
   readonly #delivered = new Set<string>();
   /** Journals of other stores whose processes are gone. */
   readonly #foreign = new Set<string>();
+  /** Journals that cannot be read, each told of once. */
+  readonly #unreadable = new Set<string>();
   #damagedLines = 0;
 
   constructor(options: RecoveryOptions) {
@@ -38,7 +40,14 @@ export class Recovery {
   async adoptJournals(storeId: string): Promise<void> {
     const { store, sync, log } = this.#options;
     if (store.filePrefix === null) return;
-    for (const orphan of adoptOrphans(store.filePrefix, sync.node, this.#foreign)) {
+    for (
+      const orphan of adoptOrphans(
+        store.filePrefix,
+        sync.node,
+        this.#foreign,
+        (path) => this.#tellUnreadable(path),
+      )
+    ) {
       if (orphan.storeId === "" || orphan.storeId === storeId) {
         await this.#takeOver(orphan);
         continue;
@@ -75,6 +84,14 @@ export class Recovery {
     for (const orphan of this.#adopted) orphan.leave();
   }
 
+  #tellUnreadable(path: string): void {
+    if (this.#unreadable.has(path)) return;
+    this.#unreadable.add(path);
+    this.#options.log.warn(
+      `The journal ${path} cannot be read, and holds records that the database may lack: give this user the right to.`,
+    );
+  }
+
   async #takeOver(orphan: Orphan): Promise<void> {
     const { sync, log } = this.#options;
     let left = 1;
@@ -86,6 +103,11 @@ export class Recovery {
       if (orphan.node !== "") this.#delivered.add(orphan.node);
     };
     this.#adopted.add(orphan);
+    if (orphan.empty) {
+      log.warn(
+        `The journal ${orphan.path} is empty: what its process had not told the database yet is lost.`,
+      );
+    }
     const unreadable = [...orphan.damaged];
     for (const [id, { json, begun }] of orphan.ended) {
       const record = readRecord(json);

@@ -212,12 +212,35 @@ onBothEngines((ground) => {
       const key = await keyOf(service);
       const reservation = await service.admit(requestOf(key, 100));
       assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "provider_rate_limited");
-      service.clock.move(3_600_000);
-      await service.tick();
+      for (let minutes = 0; minutes < 60; minutes += 5) {
+        service.clock.move(300_000);
+        await service.tick();
+      }
       (await service.admit(requestOf(key, 100))).release();
       await reservation.settle(endOf({ input: 70 }));
       assertEquals(await openCalls(service), 0);
       service.clock.move(5000);
+      assertEquals((await admitAtOnce(service, key, 100)).reservations.length, 30);
+    },
+  );
+
+  test(
+    "what a call has reserved stays so where the clock is put ahead or back",
+    configOf({ spend_limit: { amount: "1.00", period: "total" } }),
+    async (service) => {
+      const key = await keyOf(service);
+      await service.tick();
+      const reservation = await service.admit(requestOf(key, 100));
+      for (const step of [3_600_000, -3_600_000, 86_400_000, -1_000]) {
+        service.clock.move(step);
+        await service.tick();
+        assertEquals(
+          await codeOf(() => service.admit(requestOf(key, 1))),
+          "provider_rate_limited",
+          `${step}`,
+        );
+      }
+      await reservation.settle(endOf({ input: 70 }));
       assertEquals((await admitAtOnce(service, key, 100)).reservations.length, 30);
     },
   );

@@ -172,3 +172,40 @@ Deno.test("a journal that was taken over stays until the store has the last of i
     here.remove();
   }
 });
+
+Deno.test("a journal whose first line is damaged, or that is empty, is that of the node in its name, which goes with it", async () => {
+  const here = sqlitePlace();
+  const dead = here.open();
+  const path = `${dead.filePrefix}.node_dead.journal`;
+  const before = await open(dead, configOf());
+  try {
+    for (const text of ["@@@@ node_dead\n", ""]) {
+      await dead.registerNode("node_dead");
+      Deno.writeTextFileSync(path, text);
+      const service = await open(here.open(), configOf());
+      await service.tick();
+      assertEquals((await dead.heartbeat("node_dead")).size, 0);
+      const empty = service.warnings.filter((line) => line.includes(`${path} is empty`));
+      assertEquals(empty.length, text === "" ? 1 : 0, service.warnings.join());
+      await service.close();
+    }
+  } finally {
+    await before.close();
+    here.remove();
+  }
+});
+
+Deno.test("a journal that is there and cannot be read is told of, once", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const path = `${store.filePrefix}.node_dead.journal`;
+  Deno.mkdirSync(path);
+  const service = await open(store, configOf());
+  try {
+    for (let turn = 0; turn < 21; turn++) await service.tick();
+    assertEquals(service.warnings.filter((line) => line.includes(`${path} cannot be read`)).length, 1);
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
