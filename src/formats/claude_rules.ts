@@ -16,6 +16,12 @@ function isFable(model: string): boolean {
   return /fable|mythos/i.test(model);
 }
 
+/** Whether thinking may come back without a signature: Claude refuses it, while other models that speak its API sign nothing. */
+export function takesUnsigned(model: string): boolean {
+  // The name of a profile of Bedrock's does not tell the model.
+  return !/claude|anthropic|^arn:/i.test(model);
+}
+
 /** How a model that thinks by itself is told not to; null: it cannot be. */
 export function quietThinking(model: string): Loose | null {
   if (isFable(model)) return null;

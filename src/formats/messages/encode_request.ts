@@ -9,7 +9,14 @@ import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
-import { BINDING_BETA, bindsThinking, callNow, LENIENT, takesForcedTools } from "../claude_rules.ts";
+import {
+  BINDING_BETA,
+  bindsThinking,
+  callNow,
+  LENIENT,
+  takesForcedTools,
+  takesUnsigned,
+} from "../claude_rules.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
@@ -37,6 +44,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     fit,
     systemTaken,
     systemRefused,
+    unsignedTaken: takesUnsigned(context.model),
   });
   mustSay(messages, prompt);
   const tools = encodeTools(prompt, prompt.format === "messages" && !systemRefused);

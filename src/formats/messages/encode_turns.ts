@@ -2,7 +2,7 @@
  * Turns to `system` and `messages` of a request.
  *
  * A caller of this format gets its own turns, borders and order back. Only what the API would refuse because the gateway
- * put it into the history is mended there too: ids of other providers' calls, reasoning without a signature of this API,
+ * put it into the history is mended there too: ids of other providers' calls, reasoning that Claude has not signed,
  * empty texts, blank ones of the assistant. And a model that is known to take no system messages gets their text from the user:
  * callers do not know which model a name or a route leads to.
  */
@@ -28,11 +28,20 @@ interface EncodeTurns {
   systemTaken: boolean;
   /** It is known to refuse them, whoever sends them. */
   systemRefused: boolean;
+  /** It takes thinking back that it did not sign. */
+  unsignedTaken: boolean;
+}
+
+/** Thinking that nobody signed, with the signature that stands for none. */
+function asSigned(c: Content): Content {
+  return c.type !== "reasoning" || c.proof || c.sections.length === 0
+    ? c
+    : { ...c, proof: { api: "messages", kind: "signature", data: "" } };
 }
 
 export function encodeTurns(
   prompt: Prompt,
-  { fit, systemTaken, systemRefused }: EncodeTurns,
+  { fit, systemTaken, systemRefused, unsignedTaken }: EncodeTurns,
 ): EncodedTurns {
   const own = prompt.format === "messages";
   let citationsLost = false;
@@ -55,7 +64,10 @@ export function encodeTurns(
   };
   turns.forEach((turn, i) => {
     if (turn.role === "assistant") {
-      const { blocks, media } = splitMedia(encodeContents(withWords(turn.content), own), !own || fit);
+      const { blocks, media } = splitMedia(
+        encodeContents(withWords(own && unsignedTaken ? turn.content.map(asSigned) : turn.content), own),
+        !own || fit,
+      );
       carried.push(...media);
       if (i > loop && turn.content.some((c) => c.type === "call") && !startsWithThinking(blocks)) {
         thinkingLost ||= !own || turn.content.some((c) => c.type === "reasoning");
