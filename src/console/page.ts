@@ -33,7 +33,7 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
   served({
     path: "/console",
     summary: "The operator's page.",
-    answer: { types: ["text/html"] },
+    answer: { types: ["text/html"], empty: [304] },
     async handle({ request }) {
       const { DOCUMENT_TAG, pageFile, POLICY } = await import("./page_document.ts");
       const headers = {

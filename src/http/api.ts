@@ -166,7 +166,7 @@ export const API: readonly Endpoint[] = [
         description: "The same, for clients that send no header; the header counts where both are there.",
       },
     ],
-    answer: { types: ["text/event-stream"] },
+    answer: { types: ["text/event-stream"], empty: [204] },
     handle: async (context, key) => {
       // Few clients come back.
       const { resumeStream } = await import("./resume_endpoint.ts");

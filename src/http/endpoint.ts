@@ -192,6 +192,8 @@ export interface AnswerDescription {
   schema?: string;
   /** Media types; by default `application/json` alone. */
   types?: readonly string[];
+  /** Answers without a body that there are besides. */
+  empty?: readonly (204 | 304)[];
 }
 
 interface Description {

@@ -44,7 +44,7 @@ function endpoint(
     credential: "none",
     summary,
     parameters,
-    answer,
+    answer: { ...answer, empty: [304] },
     exists: (state) => state.docs,
     handle: serve,
   };

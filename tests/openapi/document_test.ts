@@ -50,6 +50,12 @@ Deno.test("GET /openapi.json is this document, in the open, unless server.docs i
     assertEquals([status, json.openapi, json], [200, "3.1.0", JSON.parse(JSON.stringify(document))]);
     const again = await ask("GET", "/openapi.json", { headers: { "if-none-match": headers.get("etag")! } });
     assertEquals(again.status, 304);
+    for (const path of ["/openapi.json", "/config.schema.json", "/docs", "/console"]) {
+      const tag = (await ask("GET", path)).headers.get("etag")!;
+      const known = await ask("GET", path, { headers: { "if-none-match": tag } });
+      assertEquals([known.status, refused("GET", path, known.status, known.json)], [304, []], path);
+    }
+    assertEquals(refused("GET", "/v1/generations/{id}/stream", 204, null), []);
   });
   await withConsole(async (ask) => {
     assertEquals((await ask("GET", "/openapi.json")).status, 404);

@@ -109,7 +109,7 @@ function parameter(
 }
 
 function responses(endpoint: Endpoint): Record<string, unknown> {
-  const { answer: { status = 200, schema, types }, credential, surface, request } = endpoint;
+  const { answer: { status = 200, schema, types, empty = [] }, credential, surface, request } = endpoint;
   const content = Object.fromEntries(
     (types ?? ["application/json"]).map((type) => [
       type,
@@ -130,6 +130,7 @@ function responses(endpoint: Endpoint): Record<string, unknown> {
       description: DESCRIPTIONS[status] ?? "The answer.",
       ...(status < 300 && status >= 200 && { content }),
     },
+    ...Object.fromEntries(empty.map((one) => [one, { description: DESCRIPTIONS[one] }])),
     ...(credential !== "none" &&
       { 401: failed(surface.shortUnauthorized ? "ShortUnauthorized" : `${own}Failure`) }),
     ...(credential === "admin_key" && { 403: failed(`${own}Failure`) }),
@@ -143,8 +144,10 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   101: "The connection is a WebSocket now.",
   200: "The answer.",
   201: "It has been made.",
+  204: "There is nothing.",
   302: "The browser goes to the identity provider.",
   303: "The browser goes to the console.",
+  304: "It is as `If-None-Match` says.",
 };
 
 function schemaNamed(name: string): Schema {
