@@ -56,10 +56,10 @@ const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[
 
 /** The last two characters of one of these names, and the first two of those that may stand alone. */
 const ENDS = pairTable("vv vc sc vn de v2 c2");
-const BEGINNINGS = pairTable("cv cs ca cr co se si ve be ke ko ka tu");
+const BEGINNINGS = pairTable("cv cs ca cr se si ve be ke ko ka tu");
 /** How one of these names may begin: most runs that begin with the same two characters do not. */
 const MAY_BE_NAME =
-  /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik|cod(?:e de s|ul de)|beveil|bezpe|kerhet|kartenpr|kod (?:bez|zab)|kode kea|kontrol[ck]|sikker|turva/iy;
+  /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik|beveil|bezpe|kerhet|kartenpr|kod (?:bez|zab)|kode kea|kontrol[ck]|sikker|turva/iy;
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
@@ -70,6 +70,10 @@ function scanCvv(view: ScannedView, start: number, end: number): void {
     MAY_BE_NAME.lastIndex = start;
     if (MAY_BE_NAME.test(text)) codeNamedAt(view, start);
   } else codeNamedAt(view, start + inner.index);
+}
+
+function scanCodeOf(view: ScannedView, start: number, end: number): void {
+  if (view.text.startsWith(" de s", end)) codeNamedAt(view, start);
 }
 
 function scanForeignCodes(view: ScannedView): void {
@@ -129,8 +133,11 @@ export const CARDS: readonly Recognizer[] = [
     aliases: ["CREDIT_DEBIT_CVV"],
     triggers: [
       { on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv },
+      // "code de sécurité" and "codul de securitate"; other words that begin so are common.
+      { on: "run", lengths: [4, 5], lacks: DIGIT, begins: "c", followedBy: " ", scan: scanCodeOf },
       // "kod …" and "kode …", "bezpe…", and names that are one word.
-      { on: "run", lengths: [3, 4, 5, 8, 10, 11, 12, 16], lacks: DIGIT, begins: "kb", scan: scanCvv },
+      { on: "run", lengths: [3, 4, 8, 10, 11, 12], lacks: DIGIT, begins: "k", scan: scanCvv },
+      { on: "run", lengths: [5, 16], lacks: DIGIT, begins: "b", scan: scanCvv },
       { on: "run", lengths: [9, 10], lacks: DIGIT, begins: "t", scan: scanCvv },
       { on: "view", scan: scanForeignCodes },
     ],

@@ -16,7 +16,7 @@ const EITHER = new RegExp(`${FOREIGN_CODES}|(${FOREIGN_PASSWORDS})`, "gi");
 /** One of them is in each of the words. */
 const LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ安セ보коדקसảẢąĄ]/;
 
-interface ForeignWords {
+export interface ForeignWords {
   /** Where names of passwords begin. */
   readonly passwords: readonly number[];
   /** Where names of security codes begin. */
@@ -24,18 +24,15 @@ interface ForeignWords {
 }
 
 const NONE: ForeignWords = { passwords: [], codes: [] };
-/** The view that was looked through last: several recognizers ask for the same one. */
-let last: WeakRef<ScannedView> | null = null;
-let words = NONE;
 
 export function foreignWords(view: ScannedView): ForeignWords {
-  if (asciiBytes(view.text) !== null || !LETTER.test(view.text)) return NONE;
-  if (last?.deref() === view) return words;
+  return view.surroundings.foreign ??= lookedFor(view.text);
+}
+
+function lookedFor(text: string): ForeignWords {
+  if (asciiBytes(text) !== null || !LETTER.test(text)) return NONE;
   const passwords: number[] = [];
   const codes: number[] = [];
-  for (const match of view.text.matchAll(EITHER)) {
-    (match[1] === undefined ? codes : passwords).push(match.index);
-  }
-  last = new WeakRef(view);
-  return words = { passwords, codes };
+  for (const match of text.matchAll(EITHER)) (match[1] === undefined ? codes : passwords).push(match.index);
+  return { passwords, codes };
 }

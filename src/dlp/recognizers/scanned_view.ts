@@ -4,6 +4,7 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
+import type { ForeignWords } from "./foreign_words.ts";
 import type { TokenTable } from "./token_table.ts";
 
 /** A finding before it is mapped back to the text that was sent. */
@@ -39,6 +40,8 @@ export interface Surroundings {
   end: number;
   /** Before it and behind it. */
   texts: readonly string[];
+  /** Names past ASCII in the whole text; null: nobody has asked for them. */
+  foreign: ForeignWords | null;
 }
 
 export interface CredentialProgress {
@@ -69,7 +72,7 @@ export function scannedView(
     wanted,
     tokens,
     candidates: [],
-    surroundings: { start: -1, end: -1, texts: [] },
+    surroundings: { start: -1, end: -1, texts: [], foreign: null },
     credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0, lettersTo: 0, lastLetter: -1000 },
   };
 }

@@ -62,17 +62,18 @@ const AT_END =
 
 /** By the last three letters of these words, small, the letters before them, as bits; digits may stand behind them. */
 const ENDS = new Int32Array(27 ** 3);
-/** The last of them, as bits. */
-let lastLetters = 0;
+/** By the last of them, those before it, as bits: most words fall out by these two. */
+const LAST_TWO = new Int32Array(32);
 for (
   const end
     of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied"
       .split(" ")
 ) {
   ENDS[endAt(end, 4)] |= 1 << (end.charCodeAt(0) & 31);
-  lastLetters |= 1 << (end.charCodeAt(3) & 31);
+  LAST_TWO[end.charCodeAt(3) & 31] |= 1 << (end.charCodeAt(2) & 31);
 }
 ENDS[endAt("pwd", 3)] = -1;
+LAST_TWO["d".charCodeAt(0) & 31] |= 1 << ("w".charCodeAt(0) & 31);
 
 function endAt(text: string, end: number): number {
   let n = 0;
@@ -91,7 +92,7 @@ export function scanPasswordWord(view: ScannedView, start: number, end: number):
   let last = end;
   while (end - last < 2 && isDigit(text.charCodeAt(last - 1))) last--;
   const unit = text.charCodeAt(last - 1);
-  if (last < 3 || unit < 64 || (lastLetters & 1 << (unit & 31)) === 0) return;
+  if (last < 3 || unit < 64 || (LAST_TWO[unit & 31] & 1 << (text.charCodeAt(last - 2) & 31)) === 0) return;
   if ((ENDS[endAt(text, last)] & 1 << (text.charCodeAt(last - 4) & 31)) === 0) return;
   const word = AT_END.exec(text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
