@@ -4,7 +4,7 @@
  */
 
 import { asciiBytes } from "../ascii.ts";
-import type { ScannedView } from "./scanned_view.ts";
+import type { ForeignWords, ScannedView } from "./scanned_view.ts";
 
 export const FOREIGN_PASSWORDS =
   "has[lł]o|[sş]ifre|contrase[nñ]a|пароль|парола|лозинка|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|" +
@@ -15,13 +15,6 @@ export const FOREIGN_CODES =
 const EITHER = new RegExp(`${FOREIGN_CODES}|(${FOREIGN_PASSWORDS})`, "gi");
 /** One of them is in each of the words. */
 const LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ安セ보коדקसảẢąĄ]/;
-
-export interface ForeignWords {
-  /** Where names of passwords begin. */
-  readonly passwords: readonly number[];
-  /** Where names of security codes begin. */
-  readonly codes: readonly number[];
-}
 
 const NONE: ForeignWords = { passwords: [], codes: [] };
 

@@ -4,7 +4,6 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
-import type { ForeignWords } from "./foreign_words.ts";
 import type { TokenTable } from "./token_table.ts";
 
 /** A finding before it is mapped back to the text that was sent. */
@@ -42,6 +41,14 @@ export interface Surroundings {
   texts: readonly string[];
   /** Names past ASCII in the whole text; null: nobody has asked for them. */
   foreign: ForeignWords | null;
+}
+
+/** Names with letters past ASCII (foreign_words.ts), by where they begin. */
+export interface ForeignWords {
+  /** Of passwords. */
+  readonly passwords: readonly number[];
+  /** Of cards' security codes. */
+  readonly codes: readonly number[];
 }
 
 export interface CredentialProgress {
