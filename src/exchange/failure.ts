@@ -218,6 +218,17 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
+/*
+ * How texts begin that ask to be sent again. In a stream nothing but the text says so: the status is 200, and agents
+ * tell by words in it whether to repeat, or to end the user's task: `server error`, `premature end`, `connection error`,
+ * `timed out`, `overloaded`, `rate limit`.
+ */
+export const NOT_AVAILABLE = "Server error: the provider of this model is not available.";
+export const UNREACHABLE = "Connection error: the provider of this model cannot be reached.";
+export const BROKE_OFF = "Server error, premature end: the provider's answer broke off";
+export const TIMED_OUT = "The request timed out, the model did not answer in time";
+const INTERNAL_FAULT = "Internal server error: the service met a fault of its own.";
+
 /** One mistake in a request, as `extra.errors` lists it. `loc` is the path: names and indices. */
 export interface Mistake {
   type: string;
@@ -289,6 +300,6 @@ export class Failure extends Error {
   /** Any thrown value as a Failure. What is not one already keeps its text to itself. */
   static from(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown;
-    return new Failure("internal_service_error", "The service met an internal fault.", { cause: thrown });
+    return new Failure("internal_service_error", INTERNAL_FAULT, { cause: thrown });
   }
 }

@@ -6,7 +6,7 @@
  * refuses our key or our account is our fault: callers see an unavailable provider, the operator a log line.
  */
 import { contextOverflow } from "../exchange/context_overflow.ts";
-import { Failure, type FailureCode } from "../exchange/failure.ts";
+import { BROKE_OFF, Failure, type FailureCode, NOT_AVAILABLE, TIMED_OUT } from "../exchange/failure.ts";
 import { array, isObject, number, object, parse, string } from "../exchange/json.ts";
 import { decodeOverflow } from "./decode_overflow.ts";
 
@@ -81,7 +81,7 @@ export function tooManyChoices(): Failure {
 
 /** A stream that ended without its terminal marker, or a body that is no answer. */
 export function brokenAnswer(what: string): Failure {
-  return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`, { begun: true });
+  return new Failure("provider_unavailable", `${BROKE_OFF}: ${what}.`, { begun: true });
 }
 
 /** A tool's input that came as a value, as the text that calls have. Throws {@link brokenAnswer}. */
@@ -109,7 +109,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       lasting,
     });
   const unavailable = (why: string, lasting = false) =>
-    untold("provider_unavailable", "The provider of this model is not available.", why, lasting);
+    untold("provider_unavailable", NOT_AVAILABLE, why, lasting);
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
   const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(said))
@@ -157,7 +157,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     );
   }
   if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(said))) {
-    return untold("provider_timeout", "The model did not answer in time.", "the provider timed out");
+    return untold("provider_timeout", `${TIMED_OUT}.`, "the provider timed out");
   }
   if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(said))) {
     return untold("provider_model_down", "The model is overloaded.", "the provider is overloaded");

@@ -1,6 +1,6 @@
 /** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
 import { countOf } from "../exchange/printable.ts";
-import { Failure } from "../exchange/failure.ts";
+import { BROKE_OFF, Failure, TIMED_OUT, UNREACHABLE } from "../exchange/failure.ts";
 import { because } from "./why_unreachable.ts";
 import { WireError } from "../transport/body_framing.ts";
 
@@ -37,7 +37,7 @@ export interface Reply {
 export function timeout(ms: number, begun = false): Failure {
   return new Failure(
     "provider_timeout",
-    `The model did not answer in time: nothing came for ${countOf(ms / 1000, "second")}.`,
+    `${TIMED_OUT}: nothing came for ${countOf(ms / 1000, "second")}.`,
     { begun },
   );
 }
@@ -45,7 +45,7 @@ export function timeout(ms: number, begun = false): Failure {
 /** @param proxied it was asked through a proxy */
 export function unreachable(cause: unknown, proxied = false): Failure {
   const words = `the provider cannot be reached${proxied ? " through the proxy" : ""}`;
-  return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
+  return new Failure("provider_unavailable", UNREACHABLE, {
     cause,
     operator: because(words, cause),
   });
@@ -53,7 +53,7 @@ export function unreachable(cause: unknown, proxied = false): Failure {
 
 /** @param begun the body had begun */
 export function broken(cause: unknown, begun = false): Failure {
-  return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
+  return new Failure("provider_unavailable", `${BROKE_OFF}: the connection was lost.`, {
     cause,
     begun,
     operator: cause instanceof WireError

@@ -2,7 +2,7 @@
  * How much one streamed answer may be. A provider that never ends would hold a call's place, and what each part leaves behind,
  * for as long as anybody reads; silence alone does not end it, because something comes all the time.
  */
-import { Failure } from "../exchange/failure.ts";
+import { Failure, TIMED_OUT } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 
@@ -64,7 +64,7 @@ export class AnswerBounds {
     } else if (lately() - this.#saidAt > MOST_SILENT_MS) {
       return new Failure(
         "provider_timeout",
-        `The model did not answer in time: it said nothing for ${MOST_SILENT_MS / 1000} seconds.`,
+        `${TIMED_OUT}: it said nothing for ${MOST_SILENT_MS / 1000} seconds.`,
       );
     }
     if (this.#events > MOST_EVENTS) {

@@ -1,11 +1,11 @@
 /** Why a call of a model's routes gives no answer, where it is not a provider that says so. */
-import { Failure } from "../exchange/failure.ts";
+import { Failure, NOT_AVAILABLE } from "../exchange/failure.ts";
 import type { Route } from "./provider.ts";
 import { routeName } from "./states.ts";
 
 /** With a fresh credential too. */
 export function credentialRefused(status: number): Failure {
-  return new Failure("provider_unavailable", "The provider of this model is not available.", {
+  return new Failure("provider_unavailable", NOT_AVAILABLE, {
     operator: `the provider refuses the credential (status ${status})`,
     lasting: true,
   });

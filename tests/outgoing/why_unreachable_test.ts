@@ -78,7 +78,7 @@ for (const [name, certificate, host, trusted, reason] of CASES) {
       for (const way of ways) {
         const failure = await assertRejects(() => way(exchange, ticker), Failure);
         assertEquals(failure.operator, `the provider cannot be reached: ${reason}`);
-        assertEquals(failure.message, "The provider of this model cannot be reached.");
+        assertEquals(failure.message, "Connection error: the provider of this model cannot be reached.");
         const signal = new AbortController().signal;
         const thrown = await assertRejects(() => askBy(way, url, { most: 100, signal }), TypeError);
         assertEquals(withReason("no connection", thrown), `no connection: ${reason}`);

@@ -5,7 +5,7 @@
  * index, never by order or id. Finishes are held back to the end: compatible providers repeat them, and send usage,
  * sources and signatures after them.
  */
-import { Failure } from "../../exchange/failure.ts";
+import { BROKE_OFF, Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
@@ -168,7 +168,7 @@ export class ChunkReader {
   #finishReason(wire: Loose, choice: OpenChoice, out: Part[]): void {
     const reason = decodeFinish(wire.finish_reason);
     if (reason === "breakdown") {
-      this.fail(new Failure("provider_model_down", "The model broke off its answer."), out);
+      this.fail(new Failure("provider_model_down", `${BROKE_OFF}.`), out);
     }
     choice.finish = reason;
     // vLLM and SGLang say which sequence was met; a number is a token of the model's own.

@@ -4,7 +4,7 @@
  * While a token is good its renewal runs in the background, and a token service that is out then harms nobody. Without a
  * good one those that need it wait for the same fetch.
  */
-import { Failure } from "../../exchange/failure.ts";
+import { Failure, NOT_AVAILABLE } from "../../exchange/failure.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { TokenError } from "./token_service.ts";
 
@@ -84,7 +84,7 @@ export class RenewedToken<T> {
         // The text of any other error may repeat what was read.
         const why = thrown instanceof TokenError ? thrown.message : "an internal fault";
         this.#surroundings.log(`no token for ${this.#name}: ${why}`);
-        throw new Failure("provider_unavailable", "The provider of this model is not available.", {
+        throw new Failure("provider_unavailable", NOT_AVAILABLE, {
           operator: `no token for ${this.#name}: ${why}`,
           lasting: true,
         });

@@ -1,5 +1,5 @@
 /** Credentials of AWS: a bearer key where there is one, else signatures with keys of any source. */
-import { Failure } from "../../../exchange/failure.ts";
+import { Failure, NOT_AVAILABLE } from "../../../exchange/failure.ts";
 import type { CredentialRefusal, ProviderCredential } from "../credential.ts";
 import { RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
@@ -44,7 +44,7 @@ export function awsCredential(
       identity,
       headers: {},
       sign() {
-        throw new Failure("provider_unavailable", "The provider of this model is not available.", {
+        throw new Failure("provider_unavailable", NOT_AVAILABLE, {
           operator: `no credential for ${name}: auth.region and AWS_REGION are not set`,
           lasting: true,
         });
