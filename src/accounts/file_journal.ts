@@ -49,6 +49,8 @@ export class FileJournal implements Journal {
   #file: AppendFile | null;
   /** Something was written since the disk was last asked for everything. */
   #dirty = true;
+  /** Lines have been lost to a disk that did not take them. */
+  #lacking = false;
 
   /** Begins the journal of `node`, as `PREFIX.NODE.journal`. Throws what the file system throws. */
   constructor(filePrefix: string, node: string, { maxBytes }: JournalOptions) {
@@ -101,6 +103,10 @@ export class FileJournal implements Journal {
     return promise;
   }
 
+  get whole(): boolean {
+    return !this.#lacking;
+  }
+
   belongsTo(storeId: string): void {
     const header = `${this.#header.trimEnd().split(" ", 2).join(" ")} ${storeId}\n`;
     if (header === this.#header) return;
@@ -111,6 +117,7 @@ export class FileJournal implements Journal {
 
   async flush(): Promise<void> {
     this.#writeLines();
+    if (this.#lacking) this.#restore();
     if (!this.#dirty || this.#file === null) return;
     this.#dirty = false;
     await this.#file.sync();
@@ -120,6 +127,7 @@ export class FileJournal implements Journal {
     clearImmediate(this.#turnEnd);
     this.#turnEnd = undefined;
     this.#writeLines();
+    if (this.#lacking) this.#restore();
     this.#file?.close();
     const empty = this.#entries.size === 0;
     if (empty) removeQuietly(this.#path);
@@ -172,8 +180,18 @@ export class FileJournal implements Journal {
       this.#file.append(lines);
       waiting?.resolve(true);
     } catch (cause) {
+      this.#lacking = true;
       waiting?.reject(new JournalFull("The journal cannot be written.", { cause }));
     }
+  }
+
+  /** Lines that the disk did not take are written once it does, with all others: their calls may have ended meanwhile. */
+  #restore(): void {
+    const before = this.#file ??= this.#createIfRoom();
+    if (before === null) return;
+    this.#file = this.#compact(before);
+    this.#lacking = this.#file === before && this.#entries.size > 0;
+    this.#dirty = true;
   }
 
   /** Makes the file as long as everything running may need. */

@@ -39,6 +39,8 @@ export interface Journal {
   belongsTo(storeId: string): void;
   /** True: what is written survives this process. */
   readonly durable: boolean;
+  /** False: something that was said could not be written, and would go with this process. */
+  readonly whole: boolean;
   /** Asks the disk for everything written so far. */
   flush(): Promise<void>;
   /** Closes; a journal in which nothing is left is removed. */

@@ -3,6 +3,7 @@ import { END_BYTES, type Journal, type JournalEntry, JournalFull, type JournalOp
 
 export class MemoryJournal implements Journal {
   readonly durable = false;
+  readonly whole = true;
   readonly #maxBytes: number;
   #bytes = 0;
   /** Calls go on together at the end of a turn here, too: what runs side by side runs faster. */

@@ -5,9 +5,13 @@
  */
 import { countOf } from "../exchange/printable.ts";
 import { decodeRecord, encodePresumed, encodeRecord, type LedgerRecord, type Store } from "../store/mod.ts";
+import type { Journal } from "./journal.ts";
 import { decodeBeginning, interruptedGeneration } from "./ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
 import type { StoreSync } from "./store_sync.ts";
+
+/** Records that are lost are named, so many at most. */
+const MOST_NAMED = 100;
 
 export interface RecoveryOptions {
   store: Store;
@@ -79,9 +83,19 @@ export class Recovery {
     }
   }
 
-  /** Lets go of journals whose records are still on their way, for the next process that looks. */
-  leave(): void {
+  /** Lets go of journals whose records are still on their way, for the next process that looks, and says what is left of this one. */
+  leave(journal: Journal): void {
+    const { sync, log } = this.#options;
     for (const orphan of this.#adopted) orphan.leave();
+    const left = countOf(sync.pending, "record");
+    if (sync.pending === 0) return;
+    if (journal.durable && journal.whole) {
+      return log.info(`The next start takes ${left} over from the journal.`);
+    }
+    const ids = Array.from(sync.waiting(MOST_NAMED), ({ id }) => id).join(", ");
+    log.warn(
+      `Neither the database nor a journal could take ${left}, and this process ends with what was billed: ${ids}`,
+    );
   }
 
   #tellUnreadable(path: string): void {

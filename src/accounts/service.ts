@@ -376,7 +376,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       await sync.close();
       line.close();
       journal.close();
-      recovery.leave();
+      recovery.leave(journal);
       await store.close();
     },
     tokens,

@@ -3,6 +3,8 @@ import { FileJournal } from "../../src/accounts/file_journal.ts";
 import { END_BYTES, type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
 import { MemoryJournal } from "../../src/accounts/memory_journal.ts";
 import { adoptOrphans } from "../../src/accounts/orphans.ts";
+import { openStore, StoreUnavailable } from "../../src/store/mod.ts";
+import { configOf, endOf, keyOf, open, requestOf } from "./support.ts";
 
 const ROOM = { maxBytes: 64 << 20 };
 
@@ -272,3 +274,65 @@ Deno.test("FileJournal has the room for the end of everything that runs before i
     assert(Deno.statSync(`${filePrefix}.n1.journal`).size > calls * END_BYTES);
     journal.close();
   }));
+
+/** Runs `body` while no file takes a byte, as on a disk that can only be read. */
+async function withFullDisk(body: () => void | Promise<void>): Promise<void> {
+  const { writeSync } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.writeSync = () => {
+    throw new Error("No space left on device");
+  };
+  try {
+    await body();
+  } finally {
+    Deno.FsFile.prototype.writeSync = writeSync;
+  }
+}
+
+Deno.test("FileJournal writes an end that the disk did not take once it takes it", () =>
+  withFolder(async (filePrefix, folder) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    const [ended, dropped] = [journal.begin("g1", "{}"), journal.begin("g2", "{}")];
+    journal.begin("g3", "{}");
+    await journal.written();
+    await withFullDisk(async () => {
+      journal.finish(ended, "[1]");
+      journal.drop(dropped);
+      await assertRejects(() => journal.written(), JournalFull);
+      await journal.flush();
+      assertEquals(journal.whole, false);
+    });
+    assertEquals(found(folder)[0].running.map(([id]) => id), ["g1", "g2", "g3"]);
+    await journal.flush();
+    assertEquals(journal.whole, true);
+    assertEquals(found(folder), [{
+      node: "n1",
+      running: [["g3", "{}"]],
+      ended: [["g1", "[1]"]],
+      damaged: [],
+    }]);
+    journal.close();
+  }));
+
+Deno.test("a process that ends with records which nobody took names them, and not those that its journal holds", async () => {
+  for (const taken of [true, false]) {
+    await withFolder(async (filePrefix) => {
+      const store = openStore(`sqlite:${filePrefix}`);
+      let away = false;
+      const service = await open({
+        ...store,
+        sync: (request) => away ? Promise.reject(new StoreUnavailable("It is away.")) : store.sync(request),
+      }, configOf());
+      const call = await service.admit(requestOf(await keyOf(service), 1, { id: "gen_lost" }));
+      await service.flush();
+      away = true;
+      const settle = async () => {
+        await call.settle(endOf({ input: 1 }));
+        await service.close();
+      };
+      if (taken) await settle();
+      else await withFullDisk(settle);
+      const told = service.warnings.filter((line) => line.includes("gen_lost"));
+      assertEquals(told.length, taken ? 0 : 1, service.warnings.join("\n"));
+    });
+  }
+});
