@@ -94,7 +94,7 @@ export class Recovery {
     }
     const ids = Array.from(sync.waiting(MOST_NAMED), ({ id }) => id).join(", ");
     log.warn(
-      `Neither the database nor a journal could take ${left}, and this process ends with what was billed: ${ids}`,
+      `Neither the database nor the journal could take all of ${left}. What is in neither is lost: ${ids}`,
     );
   }
 
