@@ -6,7 +6,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { copied } from "../exchange/json.ts";
 import type { CallerFormat } from "../formats/format.ts";
 import { answerName } from "../pipeline/answer_name.ts";
-import { type Arrival, cutOff } from "../pipeline/call.ts";
+import { type Arrival, type Call, cutOff } from "../pipeline/call.ts";
 import { isScreened } from "../pipeline/guard.ts";
 import { tellRefused } from "../pipeline/refused.ts";
 import { run } from "../pipeline/run.ts";
@@ -15,6 +15,7 @@ import type { FollowedCall } from "../pipeline/telemetry.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
 import { Groups } from "../timing/groups.ts";
 import { atOnce, LARGE } from "../timing/slices.ts";
+import type { Deadline } from "../timing/ticker.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { IncomingRequest, RequestContext } from "./endpoint.ts";
@@ -54,7 +55,8 @@ export function generation(
   const admitted = key instanceof Promise ? key.then(enter) : enter(key);
   if (admitted === false) return refuse(context, followed);
   const steps = new Steps(state.kit.now, header, followed);
-  return generate(context, { formatName, bytes, key, admitted, compaction, header, steps });
+  const admission = { formatName, bytes, key, admitted, compaction, header, steps };
+  return new Generation(context, admission).answer();
 }
 
 function schemeOf({ request, connection, state }: RequestContext): "http" | "https" {
@@ -88,103 +90,158 @@ interface Admission {
   steps: Steps;
 }
 
-async function generate(
-  context: RequestContext,
-  { formatName, bytes, key: pendingKey, admitted, compaction, header, steps }: Admission,
-): Promise<Response> {
-  const { request, id, surface, state } = context;
-  const { kit, inFlight } = state;
-  const place = inFlight.enter(0);
-  let left = false;
-  let handedOver = false;
-  let headers: Record<string, string> = {};
-  let keeping: Keeping | null = null;
-  let connection: AbortSignal | undefined;
-  const { followed } = steps;
-  const created = kit.now();
-  let asker: Key | null = null;
-  let sent: unknown;
-  let arrival: Arrival | null = null;
+/** One generation, from its admission to the end of its answer. */
+class Generation {
+  readonly #context: RequestContext;
+  readonly #admission: Admission;
+  readonly #created: number;
+  readonly #place: Place;
+  readonly #deadline: Deadline;
+  /** What tells that the caller has left. Undefined: nobody has looked yet. */
+  #connection: AbortSignal | undefined;
+  #left = false;
+  /** Null: it is not known yet. */
+  #asker: Key | null = null;
+  /** The body as it came. */
+  #sent: unknown;
+  #arrival: Arrival | null = null;
+  #keeping: Keeping | null = null;
+  /** Null: the answer has not begun. */
+  #call: Call | null = null;
   /** The head of a good answer is on its way. */
-  let answered = false;
-  const deadline = kit.ticker.deadline(() => connection = request.signal);
-  deadline.arm(WATCH_AFTER_MS);
-  let release = () => {};
-  const over = () => {
-    deadline.close();
-    release();
-    place.leave();
-    followed?.close(answered ? STATUS_CODE.OK : null);
-  };
-  try {
-    if (admitted !== true) {
-      const began = kit.now();
-      if (!await whileThere(request, admitted)) throw OVERLOADED;
-      steps.waited("queue", kit.now() - began);
+  #answered = false;
+
+  constructor(context: RequestContext, admission: Admission) {
+    const { kit, inFlight } = context.state;
+    this.#context = context;
+    this.#admission = admission;
+    this.#place = inFlight.enter(0);
+    this.#created = kit.now();
+    this.#deadline = kit.ticker.deadline(() => this.#connection = context.request.signal);
+    this.#deadline.arm(WATCH_AFTER_MS);
+  }
+
+  async answer(): Promise<Response> {
+    const context = this.#context;
+    const { request, surface, state: { kit } } = context;
+    const { admitted, key: pendingKey, compaction, formatName, header, steps } = this.#admission;
+    const place = this.#place;
+    try {
+      if (admitted !== true) await this.#waitInLine(admitted);
+      const caller = this.#asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
+      own(place, caller, this.#admission.bytes, context.state);
+      const opening = surface.format.open();
+      const format = opening instanceof Promise ? await opening : opening;
+      steps.followed?.of(caller);
+      const asked = Date.now();
+      const reading = this.#read(caller);
+      this.#sent = reading instanceof Promise ? await reading : reading;
+      // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
+      const streamed = (this.#sent as { stream?: unknown } | null)?.stream === true;
+      const turn = streamed ? beginning.enter(caller.id) : null;
+      if (turn !== null) await this.#waitForTurn(turn);
+      // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
+      const known = Date.now() === asked ? caller : authenticate(context);
+      const key = known instanceof Promise ? await known : known;
+      // A mask is written into the body, and a connection keeps what was said on it as it was said.
+      if (request.parsed !== undefined && isScreened(key, this.#sent)) this.#sent = copied(this.#sent);
+      const body = compaction === undefined ? this.#sent : compaction(this.#sent, key);
+      const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
+        ? await keep(context, { key, formatName, body, place })
+        : null;
+      if (kept instanceof Response) {
+        this.#answered = true;
+        return heldFormat(format, { streamed: true, header }) === null ? kept : await withLength(kept);
+      }
+      this.#keeping = kept;
+      const arrival = this.#arrival = this.#arriving(key, format, body);
+      const { call, parts } = await run(arrival, kit);
+      // It was screened, or waited for money, and no provider has been asked yet.
+      if (!arrival.joinable && arrival.gone()) {
+        await call.reservation.release();
+        throw CALLER_LEFT;
+      }
+      this.#call = place.call = call;
+      // The prompt has all of it, and a stream may last for an hour.
+      arrival.body = this.#sent = undefined;
+      const respond = call.prompt.stream ? respondStream : respondWhole;
+      const held = heldFormat(format, { streamed: call.prompt.stream, header });
+      const delivery = this.#delivery(call, parts, { format, held });
+      const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
+      // The request has been sent: of all its copies only the prompt is left.
+      place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
+      return held === null ? response : await withLength(response);
+    } catch (thrown) {
+      const failure = Failure.from(thrown).with(this.#call?.headers ?? {});
+      this.#tellRefused(thrown, failure);
+      steps.followed?.refused(failure);
+      await this.#keeping?.refused(failure);
+      throw failure;
+    } finally {
+      // Else the answer is over once its caller has it.
+      if (this.#call === null) this.#over();
     }
-    const caller = asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
-    own(place, caller, bytes, state);
-    const opening = surface.format.open();
-    const format = opening instanceof Promise ? await opening : opening;
-    followed?.of(caller);
-    const asked = Date.now();
-    const reading = readJson(request, state.maxBodyBytes, {
-      run: (work) => kit.slices.run(caller.id, work, "parse"),
-      ticker: kit.ticker,
-      count: counter(state, place),
+  }
+
+  /** Others came before. */
+  async #waitInLine(admitted: Promise<boolean>): Promise<void> {
+    const { kit } = this.#context.state;
+    const began = kit.now();
+    if (!await whileThere(this.#context.request, admitted)) throw OVERLOADED;
+    this.#admission.steps.waited("queue", kit.now() - began);
+  }
+
+  async #waitForTurn(turn: Promise<void>): Promise<void> {
+    const { kit } = this.#context.state;
+    const began = kit.now();
+    await whileThere(this.#context.request, turn);
+    this.#admission.steps.waited("turn", kit.now() - began);
+  }
+
+  #read(caller: Key): unknown {
+    const { request, state } = this.#context;
+    return readJson(request, state.maxBodyBytes, {
+      run: (work) => state.kit.slices.run(caller.id, work, "parse"),
+      ticker: state.kit.ticker,
+      count: counter(state, this.#place),
     });
-    sent = reading instanceof Promise ? await reading : reading;
-    // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
-    const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(caller.id) : null;
-    if (turn !== null) {
-      const began = kit.now();
-      await whileThere(request, turn);
-      steps.waited("turn", kit.now() - began);
-    }
-    // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
-    const known = Date.now() === asked ? caller : authenticate(context);
-    const key = known instanceof Promise ? await known : known;
-    // A mask is written into the body, and a connection keeps what was said on it as it was said.
-    if (request.parsed !== undefined && isScreened(key, sent)) sent = copied(sent);
-    const body = compaction === undefined ? sent : compaction(sent, key);
-    const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
-      ? await keep(context, { key, formatName, body, place })
-      : null;
-    if (kept instanceof Response) {
-      answered = true;
-      return heldFormat(format, { streamed: true, header }) === null ? kept : await withLength(kept);
-    }
-    keeping = kept;
-    const arriving: Arrival = arrival = {
+  }
+
+  #arriving(key: Key, format: CallerFormat, body: unknown): Arrival {
+    const { request, id } = this.#context;
+    const { formatName, compaction, header, steps } = this.#admission;
+    const kept = this.#keeping;
+    return {
       id,
       format,
       formatName,
       key,
       body,
       compacts: compaction !== undefined,
-      large: place.bytes > LARGE,
+      large: this.#place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
       header,
-      gone: () => !(kept?.followed() ?? !(left || connection?.aborted === true)),
+      gone: () => !(kept?.followed() ?? !(this.#left || this.#connection?.aborted === true)),
       joinable: kept?.joinable,
       steps,
     };
-    const { call, parts } = await run(arriving, kit);
-    // It was screened, or waited for money, and no provider has been asked yet.
-    if (!arriving.joinable && arriving.gone()) {
-      await call.reservation.release();
-      throw CALLER_LEFT;
-    }
-    handedOver = true;
-    release = () => call.held?.close();
-    headers = call.headers;
-    place.call = call;
-    // The prompt has all of it, and a stream may last for an hour.
-    arriving.body = sent = undefined;
-    const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
-    const respond = call.prompt.stream ? respondStream : respondWhole;
-    const held = heldFormat(format, { streamed: call.prompt.stream, header });
-    const delivery: KeptDelivery = {
+  }
+
+  /** @param held the format where the caller wants the stream all at once; null: it does not */
+  #delivery(
+    call: Call,
+    parts: KeptDelivery["parts"],
+    { format, held }: { format: CallerFormat; held: CallerFormat | null },
+  ): KeptDelivery {
+    const { id, state: { kit, keepAliveMs } } = this.#context;
+    const { key } = call.arrival;
+    const place = this.#place;
+    const rates = rateHeaders(
+      call.reservation.rates,
+      this.#admission.formatName === "messages",
+      call.created,
+    );
+    return {
       format: held ?? format,
       parts,
       context: {
@@ -196,8 +253,8 @@ async function generate(
         seal: kit.sealer.of(key.account).seal,
         dlp: call.screened?.report ?? undefined,
       },
-      headers() {
-        answered = true;
+      headers: () => {
+        this.#answered = true;
         const fields: Record<string, string> = rates;
         for (const name in call.headers) fields[name] = call.headers[name];
         fields["x-request-id"] = fields["request-id"] = id;
@@ -206,38 +263,40 @@ async function generate(
         return fields;
       },
       large: () => call.large ? (work) => kit.slices.run(key.id, work, "convert") : null,
-      keepAliveMs: state.keepAliveMs,
+      keepAliveMs,
       ticker: kit.ticker,
-      left(end) {
-        left = true;
+      left: (end) => {
+        this.#left = true;
         place.abandon(() => {
           end();
           return cutOff(call);
         });
       },
-      back() {
-        left = false;
+      back: () => {
+        this.#left = false;
         place.reclaim();
       },
-      over,
+      over: () => this.#over(),
     };
-    const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
-    // The request has been sent: of all its copies only the prompt is left.
-    place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
-    return held === null ? response : await withLength(response);
-  } catch (thrown) {
-    const failure = Failure.from(thrown).with(headers);
-    // Under overload nothing is left to spend on counting, and a call whose caller left was not refused.
-    if (asker !== null && !arrival?.admitted && thrown !== OVERLOADED && thrown !== CALLER_LEFT) {
-      const passed = arrival?.passed === true;
-      const body = passed ? arrival?.body : sent;
-      tellRefused({ id, created, key: asker, format: formatName, body, passed, header }, failure.code, kit);
-    }
-    followed?.refused(failure);
-    await keeping?.refused(failure);
-    throw failure;
-  } finally {
-    if (!handedOver) over();
+  }
+
+  /** Under overload nothing is left to spend on counting, and a call whose caller left was not refused. */
+  #tellRefused(thrown: unknown, { code }: Failure): void {
+    const key = this.#asker;
+    const arrival = this.#arrival;
+    if (key === null || arrival?.admitted || thrown === OVERLOADED || thrown === CALLER_LEFT) return;
+    const { id, state } = this.#context;
+    const { formatName: format, header } = this.#admission;
+    const passed = arrival?.passed === true;
+    const body = passed ? arrival?.body : this.#sent;
+    tellRefused({ id, created: this.#created, key, format, body, passed, header }, code, state.kit);
+  }
+
+  #over(): void {
+    this.#deadline.close();
+    this.#call?.held?.close();
+    this.#place.leave();
+    this.#admission.steps.followed?.close(this.#answered ? STATUS_CODE.OK : null);
   }
 }
 
