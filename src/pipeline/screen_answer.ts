@@ -12,14 +12,17 @@ import type { Finding } from "../dlp/scan.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
-import type { Ticker } from "../timing/ticker.ts";
+import type { Deadline, Ticker } from "../timing/ticker.ts";
 import { Line } from "./answer_line.ts";
 import { estimateUsage } from "./estimate.ts";
+import { isLarge, portions } from "./judged_portions.ts";
 
 /** The ticker may be off by a twentieth of a second, and nothing may wait for more than 300 ms. */
 const HOLD_MS = 200;
 /** How long a refused answer is read on. */
 const DRAIN_MS = 10_000;
+/** Judging that takes longer in all, in milliseconds, lets others have their turn. */
+const TURN_MS = 5;
 /** In alert mode nothing waits, so the text is judged in longer pieces. */
 const PIECE = 512;
 /** Findings of one answer: one with more of them counts as not scanned. */
@@ -55,115 +58,99 @@ export async function* screenAnswer(
   guard: AnswerGuard,
 ): AsyncGenerator<readonly Part[]> {
   const screen = new AnswerScreen(guard);
-  const { ticker } = guard;
-  let wake = () => {};
-  const deadline = ticker.deadline(() => wake());
-  let next: Promise<Came> | null = null;
+  const provider = new ProviderWait(parts, guard.ticker);
   /** All that could go has gone, and nothing has come since. */
   let emptied = false;
-  let draining = false;
   let ended = false;
-  let unpaused = 0;
   try {
-    for (;;) {
-      next ??= parts.next().catch((thrown) => ({ thrown }));
+    while (!ended) {
       const out: Part[] = [];
-      const since = emptied ? null : screen.since;
-      let came: Came | typeof LATE;
-      if (since === null && !draining) {
-        deadline.disarm();
-        came = await next;
-      } else {
-        if (since !== null) deadline.arm(Math.max(0, since + HOLD_MS - ticker.lately));
-        const late = new Promise<typeof LATE>((resolve) => wake = () => resolve(LATE));
-        came = await Promise.race([next, late]);
-      }
+      const came = await provider.next(emptied ? null : screen.since);
+      emptied = came === LATE;
       if (came === LATE) {
-        if (draining) return yield screen.lastCounts();
+        if (provider.draining) return yield screen.lastCounts();
         await screen.late(out);
-        emptied = true;
       } else {
-        next = null;
-        emptied = false;
+        provider.taken();
         const step = "thrown" in came ? await screen.fail(came.thrown, out) : came;
         ended = step.done === true;
         if (ended) await screen.end(out);
-        else {
-          let first = true;
-          for (const portion of portions(step.value as readonly Part[])) {
-            // A provider that sends a word at a time may send thousands of them at once.
-            if (!first || unpaused > TURN_MS) {
-              if (out.length > 0) yield out.splice(0);
-              await guard.pause();
-              unpaused = 0;
-            }
-            first = false;
-            const begun = performance.now();
-            await screen.push(portion, out);
-            const took = performance.now() - begun;
-            guard.held(took);
-            unpaused += took;
-          }
-        }
+        else if (screen.isDue || isLarge(step.value)) yield* pushPortions(screen, step.value, out);
+        else await screen.push(step.value, out);
       }
       if (out.length > 0) yield out;
       if (screen.failure) throw screen.failure.thrown;
-      if (ended) {
-        if (screen.isRefused) yield screen.lastCounts();
-        return;
-      }
-      if (screen.isRefused && !draining) {
-        draining = true;
-        deadline.arm(DRAIN_MS);
-      }
+      if (screen.isRefused) provider.drain();
     }
+    if (screen.isRefused) yield screen.lastCounts();
   } finally {
-    deadline.close();
+    provider.close();
     if (!ended) void parts.return(undefined).catch(() => {});
   }
 }
 
-/** Judging that takes longer in all, in milliseconds, lets others have their turn. */
-const TURN_MS = 5;
-/** Text and parts that are judged before others have their turn. */
-const PORTION_CHARS = 16_384;
-const PORTION_PARTS = 200;
-/** A longer text of one part is judged in pieces, as if it had been streamed. */
-const LONG_TEXT = 2 * PORTION_CHARS;
+/** What the provider sends, waited for no longer than what is held back may wait, or than a refused answer is read on. */
+class ProviderWait {
+  readonly #parts: AsyncGenerator<readonly Part[]>;
+  readonly #ticker: Ticker;
+  readonly #deadline: Deadline;
+  #next: Promise<Came> | null = null;
+  #wake = () => {};
+  #draining = false;
 
-function* portions(batch: readonly Part[]): Generator<readonly Part[]> {
-  if (batch.length <= PORTION_PARTS && batch.every(isShort)) return yield batch;
-  let portion: Part[] = [];
-  let chars = 0;
-  for (const part of batch) {
-    for (const piece of isShort(part) ? [part] : piecesOf(part as Delta)) {
-      portion.push(piece);
-      chars += "text" in piece ? piece.text.length : 0;
-      if (chars < PORTION_CHARS && portion.length < PORTION_PARTS) continue;
-      yield portion;
-      portion = [];
-      chars = 0;
-    }
+  constructor(parts: AsyncGenerator<readonly Part[]>, ticker: Ticker) {
+    this.#parts = parts;
+    this.#ticker = ticker;
+    this.#deadline = ticker.deadline(() => this.#wake());
   }
-  yield portion;
+
+  /** The answer is refused, and read on for its counts alone. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** @param since when the oldest of what is held back came, by the ticker; null: nothing is held back */
+  next(since: number | null): Promise<Came | typeof LATE> {
+    this.#next ??= this.#parts.next().catch((thrown) => ({ thrown }));
+    if (since === null && !this.#draining) {
+      this.#deadline.disarm();
+      return this.#next;
+    }
+    if (since !== null) this.#deadline.arm(Math.max(0, since + HOLD_MS - this.#ticker.lately));
+    const late = new Promise<typeof LATE>((resolve) => this.#wake = () => resolve(LATE));
+    return Promise.race([this.#next, late]);
+  }
+
+  /** What came has been taken: what is waited for next comes behind it. */
+  taken(): void {
+    this.#next = null;
+  }
+
+  drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    this.#deadline.arm(DRAIN_MS);
+  }
+
+  close(): void {
+    this.#deadline.close();
+  }
 }
 
-type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
-
-function isShort(part: Part): boolean {
-  return !("text" in part) || part.text.length <= LONG_TEXT;
-}
-
-function* piecesOf(part: Delta): Generator<Delta> {
-  const piece = { ...part };
-  // They spell the whole text out, which none of its pieces may.
-  if ("logprobs" in piece) delete piece.logprobs;
-  for (let at = 0; at < part.text.length;) {
-    let end = Math.min(part.text.length, at + PORTION_CHARS);
-    // Not between the halves of a surrogate pair.
-    if ((part.text.charCodeAt(end) & 0xfc00) === 0xdc00) end--;
-    yield { ...piece, text: part.text.slice(at, end) };
-    at = end;
+/** Judges a batch in portions, between which others have their turn: a provider that sends a word at a time may send thousands at once. */
+async function* pushPortions(
+  screen: AnswerScreen,
+  batch: readonly Part[],
+  out: Part[],
+): AsyncGenerator<readonly Part[]> {
+  let first = true;
+  for (const portion of portions(batch)) {
+    if (!first || screen.isDue) {
+      if (out.length > 0) yield out.splice(0);
+      await screen.rest();
+    }
+    first = false;
+    await screen.push(portion, out);
   }
 }
 
@@ -175,6 +162,8 @@ class AnswerScreen {
   #usage: Usages | null = null;
   #said = 0;
   #found = 0;
+  /** Milliseconds of judging since others had their turn. */
+  #unpaused = 0;
 
   constructor(guard: AnswerGuard) {
     this.#guard = guard;
@@ -199,7 +188,19 @@ class AnswerScreen {
     return refused;
   }
 
+  /** Others are to have their turn before more is judged. */
+  get isDue(): boolean {
+    return this.#unpaused > TURN_MS;
+  }
+
+  /** Lets others have their turn. */
+  async rest(): Promise<void> {
+    await this.#guard.pause();
+    this.#unpaused = 0;
+  }
+
   async push(batch: readonly Part[], out: Part[]): Promise<void> {
+    const begun = performance.now();
     const grown = new Map<Line, Set<Parameters<Line["clear"]>[0]>>();
     const alert = this.#guard.rules.mode === "alert";
     try {
@@ -237,6 +238,9 @@ class AnswerScreen {
       this.#refuseAll(thrown);
     }
     this.#give(out);
+    const took = performance.now() - begun;
+    this.#guard.held(took);
+    this.#unpaused += took;
   }
 
   /** Nothing came for too long: what waits goes as it is. */
