@@ -87,6 +87,7 @@ function words(command: string): string[] {
 const OTHERS = new Set([
   "export",
   "claude",
+  "copilot",
   "qwen",
   "cline",
   "aider",
