@@ -7,7 +7,7 @@
 export { openAccounts } from "./service.ts";
 export { StoreRefused } from "./pepper.ts";
 export type { AccountsConfig } from "./configured.ts";
-export type { AccountsOptions, AccountsService } from "./service.ts";
+export type { AccountsOptions, AccountsService } from "./service_types.ts";
 export type { Administration } from "./administration.ts";
 export {
   ACCESS,
