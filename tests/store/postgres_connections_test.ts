@@ -1,7 +1,7 @@
 /** PostgreSQL with fewer connections than it is asked for, one that has become a standby, and addresses as hosts give them. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
-import { StoreUnavailable } from "../../src/store/engine.ts";
+import { StoreForbidden, StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { type Cluster, makeCluster, postgresHere } from "../support/cluster.ts";
@@ -181,7 +181,7 @@ test("openPostgres() waits for a server that lets nobody in any more, and tells 
     await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'`;
     for (let i = 0; i < 3; i++) await assertRejects(() => engine.query("SELECT 1"), StoreUnavailable);
     const error = await assertRejects(() => late.query("SELECT 1"));
-    assert(!(error instanceof StoreUnavailable));
+    assert(error instanceof StoreForbidden);
     await sql`ALTER ROLE app LOGIN`;
     assertEquals((await engine.query("SELECT 2 AS x"))[0].x, 2n);
   } finally {
