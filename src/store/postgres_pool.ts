@@ -188,8 +188,15 @@ export class PostgresPool {
   /** The driver waits for ever for a connection that it opens only to reserve it. They stay open from here on. */
   async #openAll(on: postgres.Sql): Promise<void> {
     if (this.#opened === on) return;
-    await Promise.all(Array.from({ length: on.options.max }, () => on.unsafe("SELECT 1")));
-    this.#opened = on;
+    const opened = await Promise.allSettled(
+      Array.from({ length: on.options.max }, () => on.unsafe("SELECT 1")),
+    );
+    const refused = opened.flatMap((one) => one.status === "rejected" ? [one.reason] : []);
+    // Where the server has no more than some of them, one of those is reserved.
+    const error = refused.find((one) => !isFull(one)) ??
+      (refused.length === opened.length ? refused[0] : null);
+    if (error !== null) throw error;
+    if (refused.length === 0) this.#opened = on;
   }
 
   #listenAgain(): void {
