@@ -6,24 +6,25 @@
 const ROOT = new URL("../../", import.meta.url);
 
 /** Statements that tell a call's telemetry something. */
-const TOLD = /^ *(?:steps\.|this\.)?followed\?\.\w+\([^;]*\);\n/gm;
+const TOLD = /^ *(?:[\w.#]+\.)?followed\?\.\w+\([^;]*\);\n/gm;
 const NONE = "const followed = null;";
 
 const CHANGES: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> = {
   "src/http/generation.ts": [[/const followed = telemetry === null[^;]*;/, NONE], [TOLD, ""]],
+  "src/pipeline/delivery.ts": [[TOLD, ""]],
   "src/pipeline/generate.ts": [[TOLD, ""]],
   "src/pipeline/guard.ts": [[/const followed = steps\.follow\([^;]*;/, NONE], [TOLD, ""]],
   "src/pipeline/meter.ts": [[TOLD, ""], [/^ *if \(steps\.followed !== null\) end\.trace [^\n]*\n/m, ""]],
   "src/pipeline/run.ts": [[/const followed = arrival\.steps\.follow\([^;]*;/, NONE], [TOLD, ""]],
   "src/pipeline/steps.ts": [[TOLD, ""], [/this\.followed === null \? null : [^;]*;/g, "null;"]],
-  "src/providers/mod.ts": [
+  "src/providers/try_route.ts": [
     [/const followed = watch\?\.begin\([^;]*;/, NONE],
     [/\.\.\.followed\?\.context\(\) \?\? /, "..."],
     [
       /await \(followed === null\s*\? exchange\(door, route, asking\)[^;]*;/,
       "await exchange(door, route, asking);",
     ],
-    [/heard\.measured \|\| followed !== null/, "heard.measured"],
+    [/this\.heard\.measured \|\| followed !== null/, "this.heard.measured"],
     [TOLD, ""],
   ],
 };
