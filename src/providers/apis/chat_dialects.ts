@@ -359,14 +359,9 @@ function isNothing(value: unknown): boolean {
 }
 
 /** What an answer says beside its text, and nobody expects to be read again. */
-const UNTOLD = new Set([
-  "annotations",
-  "reasoning",
-  "reasoning_content",
-  "reasoning_details",
-  "refusal",
-  "thinking_blocks",
-]);
+const UNTOLD = new Set(
+  "annotations reasoning reasoning_content reasoning_details refusal thinking_blocks".split(" "),
+);
 
 function documentOf(part: Loose): Loose {
   const { file_data: url, filename } = object(part.file);
