@@ -2,30 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { collect } from "../../../src/exchange/answer.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
-import { decodeEvents } from "./support.ts";
-
-const created = { type: "response.created", response: { model: "m" } };
-const completed = (response: Loose = {}) => ({
-  type: "response.completed",
-  response: { status: "completed", ...response },
-});
-const added = (output_index: number, item: Loose) => ({
-  type: "response.output_item.added",
-  output_index,
-  item,
-});
-const done = (output_index: number, item: Loose) => ({
-  type: "response.output_item.done",
-  output_index,
-  item,
-});
-const delta = (kind: string, output_index: number, text: string, more: Loose = {}) => ({
-  type: `response.${kind}.delta`,
-  output_index,
-  content_index: 0,
-  delta: text,
-  ...more,
-});
+import { added, completed, created, decodeEvents, delta, done } from "./support.ts";
 
 /** What the blocks say, and what they are. */
 function blocks(...events: Loose[]): Loose[] {

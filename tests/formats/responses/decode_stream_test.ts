@@ -6,31 +6,8 @@ import { collect } from "../../../src/exchange/answer.ts";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
-import { decodeEvents, exchanges } from "./support.ts";
+import { added, completed, created, decodeEvents, delta, done, exchanges } from "./support.ts";
 import { sharedTest } from "../../support/shared.ts";
-
-const created = { type: "response.created", response: { model: "m" } };
-const completed = (response: Loose = {}) => ({
-  type: "response.completed",
-  response: { status: "completed", ...response },
-});
-const added = (output_index: number, item: Loose) => ({
-  type: "response.output_item.added",
-  output_index,
-  item,
-});
-const done = (output_index: number, item: Loose) => ({
-  type: "response.output_item.done",
-  output_index,
-  item,
-});
-const delta = (kind: string, output_index: number, text: string, more: Loose = {}) => ({
-  type: `response.${kind}.delta`,
-  output_index,
-  content_index: 0,
-  delta: text,
-  ...more,
-});
 
 /** Blocks without what only this format reads. */
 function blocks(...events: Loose[]): Loose[] {

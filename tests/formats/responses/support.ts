@@ -278,3 +278,27 @@ export function failure(body: unknown): Failure {
   }
   throw new Error("it was taken");
 }
+
+/** Events as providers send them. */
+export const created = { type: "response.created", response: { model: "m" } };
+export const completed = (response: Loose = {}) => ({
+  type: "response.completed",
+  response: { status: "completed", ...response },
+});
+export const added = (output_index: number, item: Loose) => ({
+  type: "response.output_item.added",
+  output_index,
+  item,
+});
+export const done = (output_index: number, item: Loose) => ({
+  type: "response.output_item.done",
+  output_index,
+  item,
+});
+export const delta = (kind: string, output_index: number, text: string, more: Loose = {}) => ({
+  type: `response.${kind}.delta`,
+  output_index,
+  content_index: 0,
+  delta: text,
+  ...more,
+});
