@@ -24,9 +24,9 @@ import {
 } from "../schema/fields.ts";
 import { TAG_NAME, TAG_NAME_WORDS } from "../exchange/labels.ts";
 import { WARNINGS } from "../store/mod.ts";
-import { parseAmount } from "./money.ts";
+import { parseAmount } from "./budgets/money.ts";
 import type { AccessPolicy } from "./types.ts";
-import type { Period } from "./period.ts";
+import type { Period } from "./budgets/period.ts";
 
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 

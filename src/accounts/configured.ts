@@ -1,8 +1,8 @@
 /** What the configuration says of keys, accounts and policies; all of it may change while running. */
 import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
 import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
-import type { Period } from "./period.ts";
-import { Teams } from "./teams.ts";
+import type { Period } from "./budgets/period.ts";
+import { Teams } from "./keys/teams.ts";
 import type { AccessPolicy } from "./types.ts";
 
 /** What members of teams may make for themselves. */

@@ -9,7 +9,7 @@ import { sha256Hex } from "../exchange/hashes.ts";
 import type { Announcement, Store } from "../store/mod.ts";
 import { pause } from "../timing/waits.ts";
 import type { AccountsConfig } from "./configured.ts";
-import { StoreRefused } from "./pepper.ts";
+import { StoreRefused } from "./keys/pepper.ts";
 
 /** Hearts beat every five seconds, more slowly where the machine is busy. */
 const WATCH_MS = 12_000;

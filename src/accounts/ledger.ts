@@ -17,7 +17,7 @@ import {
   rememberPrices,
   savedByCache,
   searchVersion,
-} from "./money.ts";
+} from "./budgets/money.ts";
 
 const TEXT_CHARS = 200;
 /** Of several prices that one record names, as far as they are told whole. */
@@ -44,6 +44,7 @@ export interface Beginning {
   head?: string;
 }
 
+/** What is known of a call when it begins, with texts of the caller made fit for the store. */
 export function beginningOf(start: GenerationStart, key: Key): Beginning {
   return {
     id: start.id,

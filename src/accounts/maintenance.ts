@@ -10,14 +10,14 @@ import { within } from "../timing/within.ts";
 import type { Configured } from "./configured.ts";
 import { announce, join } from "./deployment.ts";
 import { Heartbeats } from "./heartbeats.ts";
-import type { Journal } from "./journal.ts";
-import type { Keyring } from "./keyring.ts";
-import type { OpenReservations } from "./open_reservations.ts";
-import { findPepper, refuseEmptied, refuseOtherPepper, StoreRefused } from "./pepper.ts";
-import type { Recovery } from "./recovery.ts";
+import type { Journal } from "./journal/journal.ts";
+import type { Keyring } from "./keys/keyring.ts";
+import type { OpenReservations } from "./budgets/open_reservations.ts";
+import { findPepper, refuseEmptied, refuseOtherPepper, StoreRefused } from "./keys/pepper.ts";
+import type { Recovery } from "./journal/recovery.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
-import type { WaitingLine } from "./waiting_line.ts";
+import type { WaitingLine } from "./budgets/waiting_line.ts";
 
 export interface MaintenanceOptions {
   store: Store;

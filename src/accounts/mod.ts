@@ -5,10 +5,10 @@
  * milliseconds later. What this node may spend without asking the store it holds as leases, renewed in the background.
  */
 export { openAccounts } from "./service.ts";
-export { StoreRefused } from "./pepper.ts";
+export { StoreRefused } from "./keys/pepper.ts";
 export type { AccountsConfig } from "./configured.ts";
 export type { AccountsOptions, AccountsService } from "./service_types.ts";
-export type { Administration } from "./administration.ts";
+export type { Administration } from "./administration/administration.ts";
 export {
   ACCESS,
   type Access,
@@ -18,9 +18,15 @@ export {
   type Principal,
   type Role,
   ROLES,
-} from "./roles.ts";
-export type { Change, Trail } from "./trail.ts";
-export type { AccountInput, GenerationQuery, KeyInput, TeamChange, TeamInput } from "./input.ts";
+} from "./keys/roles.ts";
+export type { Change, Trail } from "./administration/trail.ts";
+export type {
+  AccountInput,
+  GenerationQuery,
+  KeyInput,
+  TeamChange,
+  TeamInput,
+} from "./administration/input.ts";
 export type {
   AuditView,
   CreditsView,
@@ -33,13 +39,14 @@ export type {
   TeamView,
   TokenView,
   UsageView,
-} from "./views.ts";
-export type { GenerationDetails } from "./generation_details.ts";
-export type { LiveFilter } from "./live_events.ts";
-export type { BudgetView, Concerns, EndingKeyView } from "./concerns.ts";
-export { LONGEST_SESSION_MS, type SessionView } from "./console_sessions.ts";
+} from "./administration/views.ts";
+export type { GenerationDetails } from "./administration/generation_details.ts";
+export type { LiveFilter } from "./live/live_events.ts";
+export type { BudgetView, Concerns, EndingKeyView } from "./administration/concerns.ts";
+export type { SessionView } from "./keys/console_sessions.ts";
+export { LONGEST_SESSION_MS } from "./keys/ended_sessions.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
-export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
+export type { Statement, StatementFoot, StatementLine } from "./administration/statement.ts";
 export {
   costAtMost,
   costOf,
@@ -48,8 +55,8 @@ export {
   MAX_AMOUNT,
   parseAmount,
   priceTable,
-} from "./money.ts";
-export type { Estimate, Prices } from "./money.ts";
+} from "./budgets/money.ts";
+export type { Estimate, Prices } from "./budgets/money.ts";
 export type {
   AccessPolicy,
   Accounts,

@@ -1,12 +1,12 @@
 /** What the accounts are opened with, and what they offer. */
 import type { BudgetWarning, ClosedBreaker, Generation, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { AdminTokens } from "./admin_tokens.ts";
-import type { Administration, OpenAdministration } from "./administration.ts";
+import type { AdminTokens } from "./keys/admin_tokens.ts";
+import type { Administration, OpenAdministration } from "./administration/administration.ts";
 import type { AccountsConfig } from "./configured.ts";
-import type { ConsoleSessions } from "./console_sessions.ts";
-import type { EndedSessions } from "./ended_sessions.ts";
-import type { Trail, TrailOptions } from "./trail.ts";
+import type { ConsoleSessions } from "./keys/console_sessions.ts";
+import type { EndedSessions } from "./keys/ended_sessions.ts";
+import type { Trail, TrailOptions } from "./administration/trail.ts";
 import type { Accounts } from "./types.ts";
 import type { DeliveryOutcome, EventReceiver } from "./webhooks.ts";
 

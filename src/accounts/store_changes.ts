@@ -2,9 +2,9 @@
 import type { ClosedBreaker, PeopleChanges, Store, StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { pause } from "../timing/waits.ts";
-import type { Keyring } from "./keyring.ts";
-import type { LeaseTable } from "./lease_table.ts";
-import type { Teams } from "./teams.ts";
+import type { Keyring } from "./keys/keyring.ts";
+import type { LeaseTable } from "./budgets/lease_table.ts";
+import type { Teams } from "./keys/teams.ts";
 
 export interface StoreChangesOptions {
   store: Store;
@@ -129,7 +129,7 @@ export class StoreChanges {
     if (changes.closedBreakers.length > 0) this.#options.breakersClosed?.(changes.closedBreakers);
     if (changes.watches.length > 0) this.#options.watches?.(changes.watches);
     for (const lease of leases.all()) {
-      if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.forgetAnswers();
+      if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.askAnew();
     }
   }
 }

@@ -16,13 +16,13 @@ import {
   type WebhookRef,
 } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { Lease, LeaseKind } from "./lease.ts";
-import { LeaseTable } from "./lease_table.ts";
-import { BatchBound } from "./batch_bound.ts";
-import { LeaseWaiters } from "./lease_waiters.ts";
-import { chargesOf, kindOf, nameOf, Outbox, type OutboxEntry } from "./outbox.ts";
-import { type RunningChanges, RunningReport } from "./running_report.ts";
-import { ToldPrices } from "./told_prices.ts";
+import type { Lease, LeaseKind } from "./budgets/lease.ts";
+import { LeaseTable } from "./budgets/lease_table.ts";
+import { BatchBound } from "./journal/batch_bound.ts";
+import { LeaseWaiters } from "./budgets/lease_waiters.ts";
+import { chargesOf, kindOf, nameOf, Outbox, type OutboxEntry } from "./journal/outbox.ts";
+import { type RunningChanges, RunningReport } from "./journal/running_report.ts";
+import { SentPrices } from "./journal/sent_prices.ts";
 
 export interface StoreSyncOptions {
   store: Store;
@@ -64,7 +64,7 @@ export class StoreSync {
   readonly #options: StoreSyncOptions;
   readonly #gatherMs: number;
   readonly #outbox = new Outbox();
-  readonly #toldPrices = new ToldPrices();
+  readonly #sentPrices = new SentPrices();
   readonly #running: RunningReport;
   readonly #waiters = new LeaseWaiters();
   readonly #bound = new BatchBound();
@@ -289,7 +289,7 @@ export class StoreSync {
     await Promise.resolve();
     const { store, node, clock } = this.#options;
     const round = this.#take();
-    const prices = this.#toldPrices.lackingFor(round.batch);
+    const prices = this.#sentPrices.lackingFor(round.batch);
     const leases = round.renewing.map((lease) => lease.renewal(round.charges.get(lease) ?? 0n));
     for (const lease of round.renewing) lease.clearWaiting();
     try {
@@ -324,7 +324,7 @@ export class StoreSync {
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
       else {
-        this.#toldPrices.told(prices);
+        this.#sentPrices.told(prices);
         this.#finish(round, result);
       }
     } catch (error) {

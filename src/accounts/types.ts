@@ -9,7 +9,7 @@ import type { FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { AuditKind } from "../store/mod.ts";
-import type { Estimate, Prices } from "./money.ts";
+import type { Estimate, Prices } from "./budgets/money.ts";
 
 /** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
 export interface AccessPolicy {

@@ -17,7 +17,7 @@ import {
 import { ask, whyNotTaken } from "../outgoing/ask.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
-import { formatAmount } from "./money.ts";
+import { formatAmount } from "./budgets/money.ts";
 
 export type DeliveryOutcome = "delivered" | "failed" | "dropped";
 

@@ -92,6 +92,7 @@ export async function listAccounts(query: Query, after: string, limit: number): 
   return rows.map(decode);
 }
 
+/** Null: there is none. */
 export async function accountByName(query: Query, name: string): Promise<AccountRow | null> {
   const rows = await query(`${SELECT} $2 WHERE a.name = $1`, [name, accountBudgetId(name)]);
   return rows.length === 0 ? null : decode(rows[0]);

@@ -45,6 +45,7 @@ export async function takeJudgement(query: Query, node: string): Promise<boolean
   return rows.length > 0;
 }
 
+/** Another node may judge at once, and what this one measured is forgotten. */
 export async function leaveJudgement(query: Query, node: string): Promise<void> {
   await query(`DELETE FROM meta WHERE name = '${JUDGE}' AND value = $1`, [node]);
   await query("DELETE FROM alert_samples WHERE node = $1", [node]);

@@ -43,6 +43,7 @@ export interface Budget {
   changed: boolean;
 }
 
+/** Whether a budget is of a minute and refills, and is no sum of money. */
 export function isRate(scope: Scope): boolean {
   return scope === "rate" || scope === "session_rate";
 }
@@ -52,6 +53,7 @@ export function sessionOwner(keyId: string, session: string): string {
   return `${keyId}\n${session}`;
 }
 
+/** Who owns the budget of a key's calls with one tag. */
 export function tagOwner(keyId: string, name: string, value: string): string {
   return `${keyId}\n${name}\n${value}`;
 }
@@ -72,10 +74,12 @@ export function haveSameOwners(a: LedgerRecord, b: LedgerRecord): boolean {
   return a.labels === null && b.labels === null && a.keyId === b.keyId && a.account === b.account;
 }
 
+/** The id of the budget of an account's credits. */
 export function accountBudgetId(account: string): string {
   return `a:${account}`;
 }
 
+/** The budget of an account's credits, whose limit is the store's. */
 export function accountBudget(account: string): BudgetRef {
   return {
     id: accountBudgetId(account),
@@ -292,6 +296,7 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
   ]);
 }
 
+/** Writes those that have changed, in the transaction that has read them. */
 export async function writeBudgets(
   engine: Engine,
   query: Query,

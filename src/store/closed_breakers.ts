@@ -23,6 +23,7 @@ export function closeBreakers(engine: Engine, closed: readonly ClosedBreaker[]):
   });
 }
 
+/** Those that were closed by hand after a revision. */
 export async function closedSince(query: Query, rev: number): Promise<ClosedBreaker[]> {
   const rows = await query("SELECT provider, model, closed_at FROM closed_breakers WHERE rev > $1", [rev]);
   return rows.map((row) => ({

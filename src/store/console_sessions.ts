@@ -1,5 +1,5 @@
 /** Sessions of the console that have been begun and would still last: so that somebody can see and end those of a person. */
-import type { Query } from "./engine.ts";
+import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { asInt, asText, optional, type Row, type Value } from "./rows.ts";
 
@@ -31,9 +31,9 @@ export interface SessionPage {
 }
 
 /** Those that have ended are forgotten. */
-export async function insertSession(query: Query, session: StoredSession): Promise<void> {
+export async function insertSession(engine: Engine, query: Query, session: StoredSession): Promise<void> {
   const { id, name, role, team, member, way, credential, began, ends } = session;
-  await query("DELETE FROM console_sessions WHERE ends < $1", [began]);
+  await query(`DELETE FROM console_sessions WHERE ${isPast(engine, "ends", "$1")}`, [began]);
   await query(
     `INSERT INTO console_sessions (id, name, role, team, member, way, credential, began, ends)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,

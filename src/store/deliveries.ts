@@ -49,6 +49,7 @@ export interface Delivery {
   data: EventData;
 }
 
+/** Puts an event for each webhook that wants it into the outbox, in the transaction that has caused it. */
 export function insertDeliveries(
   engine: Engine,
   query: Query,

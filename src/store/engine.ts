@@ -28,6 +28,7 @@ export interface EncodedRow {
   values?: readonly Value[];
 }
 
+/** The values of a row, parsed once. */
 export function valuesOf(row: EncodedRow): readonly Value[] {
   return row.values ??= JSON.parse(row.json) as Value[];
 }
@@ -119,6 +120,11 @@ export interface Engine {
   /** True: messages arrive, so that asking rarely is enough. */
   readonly listens: boolean;
   close(): Promise<void>;
+}
+
+/** The condition that a time has passed: by a node's clock, in a parameter, and by the database's, since one of a node may be ahead. */
+export function isPast({ now }: Pick<Engine, "now">, column: string, param: string): string {
+  return now === null ? `${column} <= ${param}` : `${column} <= ${param} AND ${column} <= ${now}`;
 }
 
 /** The database can be reached, and no gateway can work with it as it is. The message says why, and what to do. */

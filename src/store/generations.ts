@@ -123,6 +123,7 @@ export const COUNTED_COLUMNS = [
 ]
   .concat(COUNTED, "cost", "tags", "session", "team", COUNTED_OF_LABELS).join(", ");
 
+/** A row of {@link COUNTED_COLUMNS} as it is added to the sums. */
 export function countedRow(row: Row): Counted {
   return {
     created: asInt(row.created),
@@ -323,11 +324,13 @@ export async function accountPriceVersions(
   return rows.map((row) => ({ version: asText(row.price_version), model: asText(row.model) }));
 }
 
+/** Null: there is none, or it has been deleted. */
 export async function generationById(query: Query, id: string): Promise<Generation | null> {
   const rows = await query(`SELECT ${NAMES} FROM generations WHERE id = $1`, [id]);
   return rows.length === 0 ? null : decodeRow(rows[0]);
 }
 
+/** The conditions of a search as SQL, with the values of its parameters from `$1` on. */
 export function conditions(filter: GenerationFilter): { where: string[]; params: Value[] } {
   const where: string[] = [];
   const params: Value[] = [];

@@ -17,6 +17,7 @@ export interface KeyUse {
   lastUsed: number | null;
 }
 
+/** What keys have spent, each in a span of its own, and when they were last used, in the order of `keys`. */
 export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpan[]): Promise<KeyUse[]> {
   if (keys.length === 0) return [];
   const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;

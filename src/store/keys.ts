@@ -1,5 +1,5 @@
 /** Keys and hashes of their secrets. */
-import type { Engine, Query } from "./engine.ts";
+import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { change } from "./revision.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
@@ -127,7 +127,8 @@ export function addSecret(
   secret: { hash: string; now: number; until: number },
 ): Promise<void> {
   return change(engine, async (query, rev) => {
-    await query("DELETE FROM secrets WHERE key_id = $1 AND expires_at <= $2", [keyId, secret.now]);
+    const ended = isPast(engine, "expires_at", "$2");
+    await query(`DELETE FROM secrets WHERE key_id = $1 AND ${ended}`, [keyId, secret.now]);
     await query(
       "UPDATE secrets SET expires_at = $2 WHERE key_id = $1 AND (expires_at IS NULL OR expires_at > $2)",
       [keyId, secret.until],

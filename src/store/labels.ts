@@ -53,6 +53,7 @@ const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
   ).join(", ")
 }`;
 
+/** The name under which a tag's sums are kept. */
 export function tagLabel(name: string): string {
   return `tag:${name}`;
 }

@@ -37,6 +37,7 @@ export type Leases = Map<string, Map<string, bigint>>;
 
 const MINUTE = 60_000;
 
+/** What each node holds of these budgets. */
 export async function readLeases(
   engine: Engine,
   query: Query,
@@ -146,6 +147,7 @@ async function accountLimits(
   return limits;
 }
 
+/** Writes the leases of `node` that have changed, in the transaction that has read them. */
 export async function writeLeases(
   engine: Engine,
   query: Query,

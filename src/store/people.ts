@@ -1,5 +1,5 @@
 /** Tokens of the administration, by hashes of their secrets, and sessions of the console that were ended before their time. */
-import type { Engine, Query } from "./engine.ts";
+import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { change } from "./revision.ts";
 import { asInt, asText, optional, type Row } from "./rows.ts";
@@ -95,7 +95,7 @@ export async function tokenByHash(query: Query, hash: string): Promise<StoredTok
 /** Ends a session on every node. Those that have ended anyhow are forgotten. */
 export function endSession(engine: Engine, { id, ends }: EndedSession, now: number): Promise<void> {
   return change(engine, async (query, rev) => {
-    await query("DELETE FROM ended_sessions WHERE ends < $1", [now]);
+    await query(`DELETE FROM ended_sessions WHERE ${isPast(engine, "ends", "$1")}`, [now]);
     await query(
       "INSERT INTO ended_sessions (id, ends, rev) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING",
       [id, ends, rev],

@@ -5,7 +5,7 @@
  * One process writes a stream, the node of its row; all read it. A stream whose node is gone before its end was interrupted,
  * and counts from its last piece on.
  */
-import { type Columns, type Engine, type Query, StoreUnavailable } from "./engine.ts";
+import { type Columns, type Engine, isPast, type Query, StoreUnavailable } from "./engine.ts";
 import { asBool, asInt, asText, optional, type Row } from "./rows.ts";
 
 /**
@@ -273,8 +273,8 @@ function retire(engine: Engine, now: number, most: number): Promise<number> {
        WHERE expires IS NULL AND state = 'running' AND NOT ${ALIVE}`,
     );
     const due = await query(
-      `SELECT id FROM streams WHERE expires <= $1 ${
-        engine.now === null ? "" : `AND expires <= ${engine.now}`
+      `SELECT id FROM streams WHERE ${
+        isPast(engine, "expires", "$1")
       } ORDER BY expires LIMIT ${most} ${engine.forUpdateOfFree}`,
       [now],
     );

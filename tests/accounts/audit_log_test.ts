@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AuditLog } from "../../src/accounts/audit_log.ts";
+import { AuditLog } from "../../src/accounts/administration/audit_log.ts";
 import { type AuditRecord, StoreUnavailable } from "../../src/store/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { BatchBound } from "../../src/accounts/batch_bound.ts";
+import { BatchBound } from "../../src/accounts/journal/batch_bound.ts";
 
 Deno.test("BatchBound takes less after transactions that took long, never too little, and more again where there is time", () => {
   const bound = new BatchBound();

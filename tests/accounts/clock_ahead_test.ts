@@ -8,6 +8,7 @@ import { openStore, type Store } from "../../src/store/mod.ts";
 import { onCluster } from "../support/cluster.ts";
 import { StoppedClock } from "../support/time.ts";
 import { PAYLOAD_KEY } from "../payloads/support.ts";
+import { Timeline } from "../../src/accounts/live/timeline.ts";
 import { configOf, endOf, keyOf, open, requestOf } from "./support.ts";
 
 const YEAR = 365 * 86_400_000;
@@ -49,6 +50,37 @@ onCluster((cluster) => {
         await store.close();
       }
     });
+
+  test(
+    "a node whose clock is a year ahead forgets no sum, session or secret that others go by",
+    async (store, now) => {
+      const kept = { span: 60_000, starts: now - now % 60_000, node: "node_1", data: "x" };
+      await store.putRollups([kept]);
+      const ahead = new Timeline({ store, node: "node_2", now: () => now + YEAR, ready: () => true });
+      ahead.add([], [{ model: "a/b", key: "dev", team: null, tags: null }]);
+      assertEquals(await ahead.write(), false);
+      assertEquals(await store.rollups({ ...kept, from: 0, to: now }), [kept]);
+
+      const session = {
+        id: "ses_1",
+        name: "ada",
+        role: "owner",
+        team: null,
+        member: "ada",
+        way: "oidc",
+        credential: null,
+        began: now,
+        ends: now + 3_600_000,
+      };
+      await store.insertSession(session);
+      await store.insertSession({ ...session, id: "ses_2", began: now + YEAR, ends: now + YEAR + 3_600_000 });
+      assertEquals(await store.sessionById("ses_1"), session);
+      await store.endSession({ id: "ses_1", ends: session.ends }, now);
+      await store.endSession({ id: "ses_3", ends: now + YEAR }, now + YEAR);
+      const { endedSessions } = await store.peopleSince(0);
+      assertEquals(endedSessions.map(({ id }) => id).sort(), ["ses_1", "ses_3"]);
+    },
+  );
 
   test(
     "a stream, and what repeats its call, are there for a node whose clock is a year ahead",

@@ -1,6 +1,6 @@
 /** The store's file cannot be written: locked by somebody, or the disk is full. */
 import { assert, assertEquals } from "@std/assert";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { sqlitePlace } from "../support/cluster.ts";

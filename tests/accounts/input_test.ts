@@ -1,6 +1,6 @@
 /** A key is read by one schema, whether the configuration, the administration API or a command names it. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { readKeyChange, readNewKey, readNewToken, timeOf } from "../../src/accounts/input.ts";
+import { readKeyChange, readNewKey, readNewToken, timeOf } from "../../src/accounts/administration/input.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { Failure } from "../../src/exchange/failure.ts";

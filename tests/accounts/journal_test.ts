@@ -1,8 +1,13 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { FileJournal } from "../../src/accounts/file_journal.ts";
-import { END_BYTES, type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
-import { MemoryJournal } from "../../src/accounts/memory_journal.ts";
-import { adoptOrphans } from "../../src/accounts/orphans.ts";
+import { FileJournal } from "../../src/accounts/journal/file_journal.ts";
+import {
+  END_BYTES,
+  type Journal,
+  type JournalEntry,
+  JournalFull,
+} from "../../src/accounts/journal/journal.ts";
+import { MemoryJournal } from "../../src/accounts/journal/memory_journal.ts";
+import { adoptOrphans } from "../../src/accounts/journal/orphans.ts";
 import { openStore, StoreUnavailable } from "../../src/store/mod.ts";
 import { configOf, endOf, keyOf, open, requestOf } from "./support.ts";
 

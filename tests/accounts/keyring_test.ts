@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Keyring } from "../../src/accounts/keyring.ts";
+import { Keyring } from "../../src/accounts/keys/keyring.ts";
 import type { KeyWithSecrets, Store } from "../../src/store/mod.ts";
 import { sqlitePlace } from "../support/cluster.ts";
 import { storedKey } from "../store/samples.ts";

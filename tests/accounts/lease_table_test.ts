@@ -1,6 +1,6 @@
 /** What a node keeps of sessions when each call brings a new one. */
 import { assert, assertEquals } from "@std/assert";
-import { LeaseTable } from "../../src/accounts/lease_table.ts";
+import { LeaseTable } from "../../src/accounts/budgets/lease_table.ts";
 
 const TOTAL = 200_000;
 const A_SECOND = 1000;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Lease } from "../../src/accounts/lease.ts";
-import { LeaseTable } from "../../src/accounts/lease_table.ts";
+import { Lease } from "../../src/accounts/budgets/lease.ts";
+import { LeaseTable } from "../../src/accounts/budgets/lease_table.ts";
 import { accountBudget, type BudgetRef, type LeaseGrant } from "../../src/store/mod.ts";
 
 const NOW = Date.UTC(2026, 0, 15, 12);

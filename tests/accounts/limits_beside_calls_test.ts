@@ -1,6 +1,9 @@
 /** Limits that change, and periods that end, while calls run: no call costs what no budget has counted. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import { ACCOUNTS } from "../../src/accounts/config.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { eventually } from "../support/time.ts";
 import { codeOf, configOf, endOf, keyOf, NOON, requestOf, type Running, testsOn } from "./support.ts";
 
 const MIDNIGHT = Date.UTC(2026, 0, 16);
@@ -59,6 +62,54 @@ onBothEngines((ground) => {
         await service.tick();
         await service.flush();
         assertEquals(await codeOf(() => ask(800)), "api_key_limit_exceeded");
+      },
+    );
+  }
+
+  const lowered = (credits: string | null) => ({
+    ...configOf(),
+    accounts: ACCOUNTS.parse([{ name: "acme", credits }]),
+  });
+  const LOWERED: Record<string, (service: Running) => Promise<unknown>> = {
+    "by a reload": (service) => service.reload(lowered("4.00")),
+    "by an administrator": (service) => service.addCredits("acme", "-6.00"),
+  };
+  for (const [how, lower] of Object.entries(LOWERED)) {
+    test(
+      `credits that are lowered ${how} below what nodes hold of them hold at each of them`,
+      lowered("10.00"),
+      async (service, again) => {
+        const ask = async (node: Running, cents: number) =>
+          await node.admit(requestOf(await keyOf(node), cents));
+        const spend = async (node: Running, cents: number, beside: readonly Running[] = []) => {
+          const reservation = await eventually(async () => {
+            // What another one holds it gives back in its turns.
+            for (const one of beside) await one.tick();
+            return await ask(node, cents).catch((failure: Failure) => {
+              if (failure.code !== "provider_rate_limited") throw failure;
+            });
+          });
+          await reservation!.settle(endOf({ input: cents }));
+          await node.flush();
+        };
+        // One node holds all there is, then as much as it needs beside the other.
+        await spend(service, 100);
+        const other = await again();
+        await spend(other, 100, [service]);
+        await spend(service, 100, [other]);
+        await lower(service);
+        await other.tick();
+        for (const node of [service, other]) await assertRejects(() => ask(node, 101), Failure);
+        let spent = 300;
+        for (let i = 0; spent < 400; i++) {
+          const [node, beside] = i % 2 === 0 ? [service, other] : [other, service];
+          await spend(node, 20, [beside]);
+          spent += 20;
+        }
+        for (const node of [service, other]) {
+          assertEquals(await codeOf(() => ask(node, 1)), "insufficient_funds");
+        }
+        assertEquals((await other.credits("acme")).balance, "0.00");
       },
     );
   }

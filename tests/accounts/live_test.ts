@@ -1,9 +1,9 @@
 /** The live view: what watchers are told, and what they are not. */
 import { assert, assertEquals } from "@std/assert";
-import { unrecordedView } from "../../src/accounts/live.ts";
-import type { OtherProcesses } from "../../src/accounts/live_elsewhere.ts";
-import { LiveSharing, type SharedCalls } from "../../src/accounts/live_sharing.ts";
-import { beginningView, generationView } from "../../src/accounts/views.ts";
+import { unrecordedView } from "../../src/accounts/live/live.ts";
+import type { OtherProcesses } from "../../src/accounts/live/live_elsewhere.ts";
+import { LiveSharing, type SharedCalls } from "../../src/accounts/live/live_sharing.ts";
+import { beginningView, generationView } from "../../src/accounts/administration/views.ts";
 import type { Beginning } from "../../src/accounts/ledger.ts";
 import { ALONE, beginning, ended, liveOf, options, reading } from "./watching.ts";
 
@@ -166,6 +166,27 @@ Deno.test("Live: calls that run in other processes are told as they begin and en
     [["end", "gen_b"], ["end", "gen_c"]],
     "each once, though it is still listed",
   );
+  await watcher.cancel();
+});
+
+Deno.test("Live: other processes are looked after, and told, while the clock is set back and forward", async () => {
+  let now = 1e12;
+  const asked = { noted: 0, looks: 0 };
+  const others: OtherProcesses = {
+    count: () => 1,
+    note: () => Promise.resolve(void asked.noted++),
+    running: () => Promise.resolve(void asked.looks++).then(() => []),
+    ended: () => Promise.resolve([]),
+  };
+  const live = liveOf({ others, now: () => now });
+  const watcher = reading(live.watch(options()));
+  await live.look();
+  for (const [i, step] of [-3_600_000, 86_400_000, -86_400_000].entries()) {
+    now += step;
+    live.flush();
+    await live.look();
+    assertEquals(asked, { noted: i + 2, looks: i + 2 });
+  }
   await watcher.cancel();
 });
 

@@ -11,7 +11,7 @@ import {
   type Prices,
   priceTable,
   savedByCache,
-} from "../../src/accounts/money.ts";
+} from "../../src/accounts/budgets/money.ts";
 
 const NAMES = [
   "prompt",

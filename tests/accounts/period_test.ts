@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type Period, spanAt } from "../../src/accounts/period.ts";
+import { type Period, spanAt } from "../../src/accounts/budgets/period.ts";
 
 const iso = (period: Period, at: string) => {
   const { starts, ends } = spanAt(period, Date.parse(at));

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreForbidden, StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore, StoreUnfit } from "../../src/store/mod.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
 import { databaseOf, makeCluster, postgresHere } from "../support/cluster.ts";
 import { eventually, PATIENCE_MS } from "../support/time.ts";
 import { configOf, endOf, keyOf, open, requestOf } from "./support.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Keyring } from "../../src/accounts/keyring.ts";
-import { LeaseTable } from "../../src/accounts/lease_table.ts";
+import type { Keyring } from "../../src/accounts/keys/keyring.ts";
+import { LeaseTable } from "../../src/accounts/budgets/lease_table.ts";
 import { StoreChanges } from "../../src/accounts/store_changes.ts";
-import { Teams } from "../../src/accounts/teams.ts";
+import { Teams } from "../../src/accounts/keys/teams.ts";
 import type { Changes, Store } from "../../src/store/mod.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 

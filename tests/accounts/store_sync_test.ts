@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { OutboxEntry } from "../../src/accounts/outbox.ts";
+import type { OutboxEntry } from "../../src/accounts/journal/outbox.ts";
 import { StoreSync } from "../../src/accounts/store_sync.ts";
 import {
   accountBudget,

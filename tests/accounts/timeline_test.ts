@@ -1,11 +1,12 @@
 /** Sums of calls by span of time: what is counted, how it gets into the store, and what there is without it. */
 import { assert, assertEquals } from "@std/assert";
-import { Histogram, OTHERS, Rollup } from "../../src/accounts/rollup.ts";
-import { decodeRollup, encodeRollup } from "../../src/accounts/rollup.ts";
+import { Histogram, OTHERS, Rollup } from "../../src/accounts/live/rollup.ts";
+import { decodeRollup, encodeRollup } from "../../src/accounts/live/rollup.ts";
 import { interruptedGeneration } from "../../src/accounts/ledger.ts";
-import { Timeline } from "../../src/accounts/timeline.ts";
+import { Timeline } from "../../src/accounts/live/timeline.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { type Generation, openStore } from "../../src/store/mod.ts";
+import { onBothEngines } from "../support/cluster.ts";
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 10, 22, 12);
@@ -168,4 +169,34 @@ Deno.test("Timeline deletes spans that nobody can ask for any more", async () =>
   assertEquals((await store.rollups({ span: MINUTE, from: 0, to: NOON })).length, 0);
   assertEquals((await store.rollups({ span: 120 * MINUTE, from: 0, to: NOON })).length, 1);
   await store.close();
+});
+
+onBothEngines(({ name, place }) => {
+  Deno.test(`${name}: Timeline counts each call once while the clock is set forward and back`, async () => {
+    const here = place();
+    const store = here.open();
+    try {
+      await store.prepare();
+      let now = NOON;
+      const timeline = new Timeline({ store, node: "node_1", now: () => now, ready: () => true });
+      const added = new Map<number, number>();
+      // Between two steps the store is told now and then.
+      for (
+        const [step, told] of [[0, 1], [2, 0], [-1, 0], [1, 1], [-3, 1], [1, 0], [60, 0], [-60, 1], [2, 1]]
+      ) {
+        now += step * MINUTE;
+        timeline.add([call()], []);
+        added.set(now, (added.get(now) ?? 0) + 1);
+        if (told) assertEquals(await timeline.write(), false);
+      }
+      assertEquals(await timeline.write(), false);
+      const other = new Timeline({ store, node: "node_2", now: () => now, ready: () => true });
+      const { rollups } = await other.read({ span: MINUTE, from: NOON - 9 * MINUTE, to: NOON + 99 * MINUTE });
+      const sorted = (entries: Iterable<[number, number]>) => [...entries].sort(([a], [b]) => a - b);
+      assertEquals(sorted([...rollups].map(([at, { all }]) => [at, all.requests])), sorted(added));
+    } finally {
+      await store.close();
+      here.remove();
+    }
+  });
 });

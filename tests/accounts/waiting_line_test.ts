@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Demand } from "../../src/accounts/demands.ts";
-import type { Lease } from "../../src/accounts/lease.ts";
-import { WaitingLine } from "../../src/accounts/waiting_line.ts";
+import type { Demand } from "../../src/accounts/budgets/demands.ts";
+import type { Lease } from "../../src/accounts/budgets/lease.ts";
+import { WaitingLine } from "../../src/accounts/budgets/waiting_line.ts";
 import { standStill, standStillUntil } from "../support/stand_still.ts";
 
 Deno.test("a call still gets what came back while the process stood still, for however long that was", async () => {

@@ -1,6 +1,6 @@
 /** A live view by itself, calls that it is told of, and a reader of its events. */
-import { Live, type LiveOptions, type WatchOptions } from "../../src/accounts/live.ts";
-import type { OtherProcesses } from "../../src/accounts/live_elsewhere.ts";
+import { Live, type LiveOptions, type WatchOptions } from "../../src/accounts/live/live.ts";
+import type { OtherProcesses } from "../../src/accounts/live/live_elsewhere.ts";
 import { type Beginning, interruptedGeneration } from "../../src/accounts/ledger.ts";
 
 export const beginning = (id: string, more: Partial<Beginning> = {}): Beginning => ({

@@ -1,7 +1,7 @@
 /** What the thread that makes checkpoints does to the files, and that nobody depends on it. */
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { openCheckpointer } from "../../src/store/checkpointer.ts";
+import { openCheckpointer } from "../../src/store/sqlite/checkpointer.ts";
 import { eventually } from "../support/time.ts";
 
 const PAGE = 4096;

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Columns, EncodedRow, Engine } from "../../src/store/engine.ts";
 import type { Value } from "../../src/store/rows.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 
 const COLUMNS: Columns = [["id", "text"], ["a", "int"], ["b", "text"], ["c", "int"], ["d", "text"]];
 

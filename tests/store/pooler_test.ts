@@ -2,8 +2,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreUnfit } from "../../src/store/engine.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSocket } from "../../src/store/postgres_socket.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
+import { openSocket } from "../../src/store/postgres/socket.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { type Cluster, makeCluster, postgresHere } from "../support/cluster.ts";
 import { openPooler } from "../support/pooler.ts";

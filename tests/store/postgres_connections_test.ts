@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreForbidden, StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
 import { type Cluster, makeCluster, postgresHere } from "../support/cluster.ts";
 import { eventually } from "../support/time.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { type Query, StoreUnavailable } from "../../src/store/engine.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
 import { eventually, pause } from "../support/time.ts";
 import { type Cluster, onCluster } from "../support/cluster.ts";
 

@@ -2,7 +2,7 @@
 import { assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreUnavailable } from "../../src/store/engine.ts";
-import { SqliteFile } from "../../src/store/sqlite_file.ts";
+import { SqliteFile } from "../../src/store/sqlite/file.ts";
 
 const TABLES = [
   "CREATE TABLE amounts (id TEXT PRIMARY KEY, amount INTEGER, share REAL, note TEXT, bytes BLOB)",

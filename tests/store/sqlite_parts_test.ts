@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Engine } from "../../src/store/engine.ts";
 import type { Row } from "../../src/store/rows.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
-import { TransactionParts } from "../../src/store/sqlite_parts.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
+import { TransactionParts } from "../../src/store/sqlite/parts.ts";
 import { nextTurn } from "../support/time.ts";
 
 /** Statements that take a millisecond each on a clock that stands still between them. */

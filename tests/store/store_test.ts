@@ -10,7 +10,7 @@ import {
   type Store,
   StoreUnavailable,
 } from "../../src/store/mod.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { onBothEngines } from "../support/cluster.ts";
 import { generation, NOW, storedKey } from "./samples.ts";

@@ -25,6 +25,7 @@ export interface StoreInfo {
 
 const COUNTED = ["generations", "sums", "keys", "accounts", "budgets", "leases", "running", "audit"];
 
+/** @param bytes of the store's files; null: the database is asked */
 export async function storeInfo(engine: Engine, query: Query, bytes: number | null): Promise<StoreInfo> {
   const schema = await schemaVersion(engine, query);
   const found: StoreInfo = {

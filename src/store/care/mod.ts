@@ -8,9 +8,9 @@ import { pause } from "../../timing/waits.ts";
 import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
 import { type Engine, type Query, StoreDamaged, StoreUnfit } from "../engine.ts";
 import { SCHEMA_VERSION } from "../migrations/mod.ts";
-import { openPostgres } from "../postgres.ts";
-import { openSqlite } from "../sqlite.ts";
-import { makeFolderOf } from "../sqlite_file.ts";
+import { openPostgres } from "../postgres/mod.ts";
+import { openSqlite } from "../sqlite/mod.ts";
+import { makeFolderOf } from "../sqlite/file.ts";
 import { type DumpHead, dumpLines } from "./dump.ts";
 import { readDump, writeDump } from "./dump_file.ts";
 import { type StoreInfo, storeInfo } from "./info.ts";
@@ -129,6 +129,11 @@ export function asideOf(path: string): string {
   }
 }
 
+/**
+ * Size, rows and nodes of a store that is there.
+ *
+ * @param deadMs how long nodes are watched to see which of them live
+ */
 export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<StoreInfo> {
   return await using(openExisting(place), async (engine) => {
     const path = pathOf(place);

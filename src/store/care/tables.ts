@@ -18,6 +18,7 @@ const CLOSED_SINCE_V2 = "usage_days";
 /** What is kept for minutes only: a backup is read later. */
 const SHORT_LIVED = ["streams", "stream_pieces", "watches", "running_calls"];
 
+/** Whether a store has a table, of any release. */
 export async function hasTable(engine: Engine, query: Query, name: string): Promise<boolean> {
   const rows = engine.kind === "sqlite"
     ? await query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1", [name])
@@ -79,6 +80,7 @@ export interface Totals {
 /** SQLite gives up on a sum beyond 64 bits: there billions and the rest are summed up apart. */
 const PART = 1_000_000_000n;
 
+/** How many rows a table has and what its numbers add up to, to compare a copy with its original. */
 export async function totalsOf(engine: Engine, query: Query, { name, columns }: Table): Promise<Totals> {
   const numbers = columns.filter(([, type]) => type !== "text").map(([column]) => column);
   const parts = numbers.flatMap((column, i) =>

@@ -32,6 +32,7 @@ export interface Link {
  */
 const LETTERS = 24;
 
+/** The key of the ledger's links, made from the pepper: whoever can write to the database alone cannot make a link. */
 export function chainKeyOf(pepper: string): string {
   return base64url(hmacSha256(pepper, "ledger chain"));
 }
@@ -69,10 +70,12 @@ export function contentOf(json: string): string {
   return `${json.slice(0, end)}]`;
 }
 
+/** The day, in UTC, that holds a time: its first millisecond. */
 export function dayOf(created: number): number {
   return created - created % DAY;
 }
 
+/** A link as it stands in a record: chain, position in base 36 and hash, with blanks between. */
 export function linkText({ chain, position, hash }: Link): string {
   return `${chain} ${position.toString(36)} ${hash}`;
 }

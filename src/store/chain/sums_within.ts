@@ -41,6 +41,7 @@ const KINDS: readonly { kind: SumKind; by: readonly string[]; monthly: boolean }
   { kind: "routes", by: ["key_id", "key_name", "account", "provider", "format"], monthly: true },
 ];
 
+/** Compares sums of different kinds that must agree, and adds to `found` where they do not. */
 export async function compareSums(engine: Pick<Engine, "kind">, query: Query, found: Found): Promise<void> {
   for (const { kind, by, monthly } of KINDS) {
     const starts = monthly ? MONTH_OF[engine.kind]("starts") : "starts";

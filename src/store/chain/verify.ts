@@ -35,6 +35,11 @@ export interface LedgerProof {
 
 const MOST_SHOWN = 1000;
 
+/**
+ * Reads all records and proves their links and their sums.
+ *
+ * @param key from {@link chainKeyOf}
+ */
 export async function verifyLedger(
   engine: Pick<Engine, "kind" | "rows">,
   { query, stream }: Reader,

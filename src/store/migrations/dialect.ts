@@ -1,3 +1,4 @@
+/** What the steps of a migration say differently to SQLite and to PostgreSQL. */
 import type { Engine } from "../engine.ts";
 
 /** What a step has to know of the engine. */

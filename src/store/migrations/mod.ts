@@ -66,6 +66,7 @@ export async function makeTables(engine: Engine, query: Query, version: number):
   await takeSteps(engine, query, { from: 0, to: version, older: true });
 }
 
+/** Throws `SchemaTooNew` on a schema of a later release. */
 export function refuseNewer(version: number): void {
   if (version <= SCHEMA_VERSION) return;
   throw new SchemaTooNew(
@@ -128,6 +129,7 @@ export async function endUpdate(engine: Engine): Promise<boolean> {
   });
 }
 
+/** Of the schema; 0: it has no tables yet. */
 export async function currentVersion(query: Query): Promise<number> {
   const rows = await query("SELECT version FROM schema_version");
   return rows.length === 0 ? 0 : asInt(rows[0].version);

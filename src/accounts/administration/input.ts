@@ -1,0 +1,228 @@
+/**
+ * What an operator writes into the administration API, read by the schemas of config.ts: a mistake becomes a
+ * `validation_error` that names the field, the value found and what is allowed.
+ */
+import type { z } from "zod/mini";
+import { Failure, type Mistake } from "../../exchange/failure.ts";
+import { type Field, MOMENT_WORDS, readMoment, type Written } from "../../schema/fields.ts";
+import { oneOf, openReport, read, shownInput } from "../../schema/mistakes.ts";
+import {
+  type AuditKind,
+  isUsageDimension,
+  type Position,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+} from "../../store/mod.ts";
+import {
+  ACCOUNT_NAME,
+  CREATED_ACCOUNT,
+  CREATED_KEY,
+  CREATED_TOKEN,
+  CREDIT_ADDITION,
+  KEY_CHANGE,
+  NEW_TEAM,
+  TEAM_CHANGE,
+} from "../config.ts";
+import type { TraitQuery } from "./trait_query.ts";
+
+/** A key to be made, with the names and values of the configuration file. */
+export type KeyInput = Written<typeof CREATED_KEY>;
+
+/** A team to be made, and a change of one, in the same way. */
+export type TeamInput = Written<typeof NEW_TEAM>;
+export type TeamChange = Written<typeof TEAM_CHANGE>;
+export type AccountInput = Written<typeof CREATED_ACCOUNT>;
+
+export interface GenerationQuery extends PageQuery, TraitQuery {
+  /** Name or id of a key. */
+  key?: string;
+  model?: string;
+  account?: string;
+  session?: string;
+  /** ISO 8601 or a date. */
+  from?: string;
+  to?: string;
+}
+
+export interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface KeyQuery extends PageQuery {
+  /** Only whose name holds this text, in whatever case. */
+  search?: string;
+  /** Only of this team. */
+  team?: string;
+}
+
+export interface AuditQuery extends PageQuery {
+  kind?: string;
+  /** Name or id of a key. */
+  key?: string;
+  /** ISO 8601 or a date. */
+  from?: string;
+  to?: string;
+}
+
+/** Undefined: of all kinds. Throws `validation_error` on a kind that there is not. */
+export function auditKindOf(kind: string | undefined): AuditKind | undefined {
+  if (kind === undefined || kind === "dlp" || kind === "admin") return kind;
+  throw invalid("kind", `expected dlp or admin, got ${shownInput(kind, ["kind"])}`);
+}
+
+export interface UsageQuery extends PageQuery {
+  /** One of the dimensions, or two joined by a comma. */
+  by: string;
+  /** ISO 8601 or a date. */
+  from?: string;
+  to?: string;
+  /** However many records have to be read: nobody waits for it. */
+  whole?: boolean;
+  /** As many are read at once; absent: a page. Not for who asks from outside. */
+  most?: number;
+}
+
+/** The most that one page of a list holds. */
+export const LARGEST_PAGE = 1000;
+
+/** How many rows a page has. */
+export function pageSize(limit: number | undefined, usual: number): number {
+  const size = limit ?? usual;
+  if (Number.isInteger(size) && size >= 1 && size <= LARGEST_PAGE) return size;
+  throw invalid(
+    "limit",
+    `expected a whole number from 1 to ${LARGEST_PAGE}, got ${shownInput(limit, ["limit"])}`,
+  );
+}
+
+/** One dimension to sum by, or two different ones with a comma between them. Throws `validation_error`. */
+export function dimensionsOf(by: string): UsageDimension[] {
+  const names = by.split(",").map((name) => name.trim());
+  const known = names.filter(isUsageDimension);
+  if (known.length === names.length && known.length <= 2 && new Set(known).size === known.length) {
+    return known;
+  }
+  throw invalid(
+    "by",
+    `expected ${oneOf(USAGE_DIMENSIONS)}, or two of them joined by a comma, got ${shownInput(by, ["by"])}`,
+  );
+}
+
+/**
+ * The refusal of one field of a query or a body.
+ *
+ * @param message what was expected and what was found
+ */
+export function invalid(field: string, message: string): Failure {
+  return refusal([{ type: "value_error", loc: [field], msg: message }], field);
+}
+
+function refusal(mistakes: readonly Mistake[], field: string): Failure {
+  return new Failure("validation_error", `Cannot read ${field}: ${mistakes[0].msg}`, {
+    param: field,
+    errors: mistakes,
+  });
+}
+
+/** A value as its field gives it. Throws a `validation_error` with every mistake. */
+function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, field = ""): z.output<S> {
+  const found = openReport(new Map());
+  const result = read(schema, value, found);
+  if (found.mistakes.length === 0 && result !== undefined) return result;
+  const mistakes = found.mistakes.map(({ steps, message }): Mistake => ({
+    type: "value_error",
+    loc: steps.length > 0 ? [...steps] : [field],
+    msg: message,
+  }));
+  throw refusal(mistakes, found.mistakes[0].path || field);
+}
+
+/** Its end may have passed, as that of a key in the configuration file may. */
+export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
+/** The fields that are named. */
+export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
+/** @param now the token must end later than this: else nobody could use it */
+export const readNewToken = (input: unknown, now: number) =>
+  endingLater(checked(CREATED_TOKEN, input, "the token"), input, now);
+export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the team");
+export const readTeamChange = (input: unknown) => checked(TEAM_CHANGE, input, "the team");
+export const readNewAccount = (input: unknown) => checked(CREATED_ACCOUNT, input, "the account");
+export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
+export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
+
+function endingLater<T extends { expiresAt: number | null }>(made: T, input: unknown, now: number): T {
+  if (made.expiresAt === null || made.expiresAt > now) return made;
+  const { expires_at } = input as { expires_at: unknown };
+  throw invalid(
+    "expires_at",
+    `expected a time later than now, got ${shownInput(expires_at, ["expires_at"])}, which has passed`,
+  );
+}
+
+/** A moment of a query; null: none is given. One without a zone is taken as UTC. */
+export function timeOf(field: string, value: string | null | undefined): number | null {
+  if (value === undefined || value === null) return null;
+  const time = readMoment(value) ?? readMoment(`${value}Z`);
+  if (time === null) throw invalid(field, `expected ${MOMENT_WORDS}, got ${shownInput(value, [field])}`);
+  return time;
+}
+
+/** Where a list goes on, as URL-safe base64 of the last row's time and id. */
+export function encodeCursor({ created, id }: Position): string {
+  return btoa(`${created} ${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** A place in a list that is ordered by name. */
+export function encodeName(name: string): string {
+  return encodeURIComponent(`after ${name}`);
+}
+
+/** The name behind which a list goes on that is ordered by names. Throws `validation_error`. */
+export function decodeName(cursor: string): string {
+  try {
+    const match = /^after ([^]+)$/.exec(decodeURIComponent(cursor));
+    if (match !== null) return match[1];
+  } catch {
+    // No cursor of ours.
+  }
+  throw wrongCursor();
+}
+
+/** The reverse of {@link encodeCursor}. Throws `validation_error` on a text that it did not make. */
+export function decodeCursor(cursor: string): Position {
+  const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(fromBase64(cursor) ?? "");
+  if (match === null) throw wrongCursor();
+  return { created: Number(match[1]), id: match[2] };
+}
+
+const OFFSET = /^at (\d{1,9})$/;
+
+/** A place in a list whose order is that of its sums. */
+export function encodeOffset(offset: number): string {
+  return btoa(`at ${offset}`).replaceAll("=", "");
+}
+
+/** Whether a cursor counts rows, as those of lists by cost do. */
+export function isOffset(cursor: string): boolean {
+  return OFFSET.test(fromBase64(cursor) ?? "");
+}
+
+/** How many rows of a list have been read. Throws `validation_error`. */
+export function decodeOffset(cursor: string): number {
+  const match = OFFSET.exec(fromBase64(cursor) ?? "");
+  if (match === null) throw wrongCursor();
+  return Number(match[1]);
+}
+
+function wrongCursor(): Failure {
+  return invalid("cursor", "expected the next_cursor of an earlier answer");
+}
+
+function fromBase64(text: string): string | null {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The calls of one person's keys summed up by span of time, from their records: what nodes have summed up is of everybody.
+ *
+ * Of a person who calls very much, the newest calls are summed up alone.
+ */
+import type { Generation, Store } from "../../store/mod.ts";
+import type { Dimension } from "../live/dimensions.ts";
+import { Rollup } from "../live/rollup.ts";
+import type { SpanSums } from "../live/timeline.ts";
+
+export interface MemberTimelineOptions {
+  store: Pick<Store, "listGenerations">;
+  member: string;
+  /** What this process knows of the person's calls. */
+  known(): readonly Generation[];
+  /** False: the store cannot be asked now. */
+  ready(): boolean;
+  /** Delivers what is pending. */
+  flush(): Promise<void>;
+}
+
+const PAGE = 1000;
+const MOST_PAGES = 10;
+
+export class MemberTimeline {
+  readonly #options: MemberTimelineOptions;
+
+  constructor(options: MemberTimelineOptions) {
+    this.#options = options;
+  }
+
+  async read(
+    { span, from, to }: { span: number; from: number; to: number; by?: Dimension },
+  ): Promise<SpanSums> {
+    const found = this.#options.ready() ? await this.#stored(from, to).catch(() => null) : null;
+    const calls = found?.calls ?? this.#options.known();
+    const rollups = new Map<number, Rollup>();
+    for (const call of calls) {
+      if (call.created < from || call.created >= to) continue;
+      const starts = call.created - call.created % span;
+      let rollup = rollups.get(starts);
+      if (rollup === undefined) rollups.set(starts, rollup = new Rollup());
+      rollup.add(call);
+    }
+    return { rollups, store: found !== null, whole: found?.whole ?? false };
+  }
+
+  async #stored(from: number, to: number): Promise<{ calls: Generation[]; whole: boolean }> {
+    const { store, member, flush } = this.#options;
+    await flush();
+    const calls: Generation[] = [];
+    let after: { created: number; id: string } | null = null;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const rows: Generation[] = await store.listGenerations(
+        { member, from: Math.floor(from), to: Math.ceil(to) },
+        { after, limit: PAGE },
+        member,
+      );
+      calls.push(...rows);
+      if (rows.length < PAGE) return { calls, whole: true };
+      after = rows[rows.length - 1];
+    }
+    return { calls, whole: false };
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * What an account used in a month, to be sent to whoever pays: every generation, or every day and model, the sums, the
+ * prices that were used, the credits that were added.
+ *
+ * It is made of pages, a few of which are in memory at a time. Of days whose records the retention has deleted a statement
+ * of generations has the sums by day and model, so that it adds up to what the account was charged all the same.
+ */
+import type { Generation, KnownPrices, Store, UsageSum } from "../../store/mod.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { invalid, readAccountName } from "./input.ts";
+import { formatAmount, keptVersion } from "../budgets/money.ts";
+import type { StoreSync } from "../store_sync.ts";
+import { type GenerationView, generationView, type UsageView, usageView } from "./views.ts";
+import { Failure } from "../../exchange/failure.ts";
+
+export interface StatementQuery {
+  account: string;
+  /** `2026-11`, in UTC. */
+  month: string;
+  /** `generation` or `day`; absent: generation. */
+  by?: string;
+}
+
+export interface StatementHead {
+  account: string;
+  month: string;
+  /** From this moment on, and before this one. */
+  from: string;
+  to: string;
+  /** When it was made: of a month that is not over, what is there by then. */
+  created: string;
+  by: "generation" | "day";
+}
+
+/** Sums of calls. Tokens are numbers, `cost` is a decimal string in dollars. */
+export type StatementTotals = Pick<
+  UsageView,
+  | "generations"
+  | "failed"
+  | "input_tokens"
+  | "cached_tokens"
+  | "cache_write_tokens"
+  | "output_tokens"
+  | "reasoning_tokens"
+  | "searches"
+  | "cost"
+>;
+
+export type StatementLine = GenerationView | UsageView;
+
+export interface StatementFoot {
+  totals: StatementTotals;
+  /** Of each model, dearest first. */
+  models: ({ model: string } & StatementTotals)[];
+  /**
+   * Versions that generations name which the ledger still has. Model: whose prices these are, null where the version says
+   * it by itself. Prices null: they are not known.
+   */
+  prices: {
+    version: string;
+    model: string | null;
+    since: string | null;
+    prices: KnownPrices["prices"] | null;
+  }[];
+  credits_added: { created: string; amount: string; note: string | null }[];
+}
+
+export interface Statement {
+  head: StatementHead;
+  lines: AsyncIterable<readonly StatementLine[]>;
+  /** Once all lines have been read. */
+  foot(): Promise<StatementFoot>;
+}
+
+export interface StatementOptions {
+  store: Store;
+  sync: StoreSync;
+  clock: Clock;
+}
+
+const DAY = 86_400_000;
+/** Lines that are read at once: others are read in between. */
+const PAGE = 500;
+
+/**
+ * Reads the calls of an account in one month. Throws `validation_error` on a query that names no account, month or grouping,
+ * and `not_found` where there is no such account.
+ */
+export async function makeStatement(
+  { store, sync, clock }: StatementOptions,
+  query: StatementQuery,
+): Promise<Statement> {
+  const account = readAccountName(query.account);
+  const by = query.by ?? "generation";
+  if (by !== "generation" && by !== "day") {
+    throw invalid("by", `expected generation or day, got ${JSON.stringify(by)}`);
+  }
+  const span = monthOf(query.month);
+  await sync.flush();
+  if (await store.account(account) === null) {
+    throw new Failure("not_found", "There is no such account.", { param: "account" });
+  }
+  if (await store.incompleteBefore(span) !== null) {
+    throw new Failure(
+      "service_unavailable",
+      "Records of this month that an older release left are still being summed up. Try again in some minutes.",
+      { retryAfter: 60 },
+    );
+  }
+  const now = clock.now();
+  const end = Math.min(span.to, Math.max(span.from, now + 1));
+  const summing = new Summing();
+  const asker = `statement ${account}`;
+
+  async function* lines(): AsyncGenerator<readonly StatementLine[]> {
+    const retired = await store.retiredBefore();
+    const kept = Math.min(Math.max(retired, span.from), span.to);
+    const days = await store.sumUsage(
+      { by: ["day", "model"], from: span.from, to: by === "day" ? span.to : kept, account },
+      undefined,
+      asker,
+    );
+    for (let i = 0; i < days.length; i += PAGE) {
+      const page = days.slice(i, i + PAGE);
+      for (const sum of page) summing.addSum(sum);
+      yield page.map(usageView);
+    }
+    for (const { from, to } of await spansWithRecords(kept, end)) {
+      if (by === "day") {
+        await addVersions(from, to);
+        continue;
+      }
+      let after: { created: number; id: string } | null = null;
+      for (;;) {
+        const page: Generation[] = await store.accountGenerations({ account, from, to }, {
+          after,
+          limit: PAGE,
+        }, asker);
+        for (const g of page) summing.addGeneration(g);
+        if (page.length > 0) yield page.map(generationView);
+        if (page.length < PAGE) break;
+        after = page[page.length - 1];
+      }
+    }
+  }
+
+  /** Sums of a day name no prices: its records do. A day at a time, so that others are read in between. */
+  async function addVersions(from: number, to: number): Promise<void> {
+    for (let day = from; day < to; day = dayAfter(day)) {
+      const until = Math.min(dayAfter(day), to);
+      const used = await store.accountPriceVersions({ account, from: day, to: until }, asker);
+      for (const { version, model } of used) summing.addVersions(version, model);
+    }
+  }
+
+  /** Runs of days on which the account has records: others' may be many. */
+  async function spansWithRecords(from: number, to: number): Promise<{ from: number; to: number }[]> {
+    const sums = await store.sumUsage({ by: ["day"], from, to: span.to, account }, undefined, asker);
+    const spans: { from: number; to: number }[] = [];
+    for (const { of } of sums) {
+      const day = Date.parse(of.day!);
+      const last = spans.at(-1);
+      if (last !== undefined && last.to === day) last.to = Math.min(day + DAY, to);
+      else spans.push({ from: Math.max(day, from), to: Math.min(day + DAY, to) });
+    }
+    return spans.filter(({ from, to }) => from < to);
+  }
+
+  return {
+    head: {
+      account,
+      month: query.month,
+      from: new Date(span.from).toISOString(),
+      to: new Date(span.to).toISOString(),
+      created: new Date(now).toISOString(),
+      by,
+    },
+    lines: lines(),
+    async foot() {
+      const known = new Map((await store.pricesOf([...summing.versions.keys()])).map((p) => [p.version, p]));
+      const added = await store.creditAdditions(account, span);
+      return {
+        ...summing.result(),
+        prices: [...summing.versions].map(([kept, named]) => ({
+          ...named,
+          since: isoOf(known.get(kept)?.since),
+          prices: known.get(kept)?.prices ?? null,
+        })),
+        credits_added: added.map(({ created, amount, note }) => ({
+          created: new Date(created).toISOString(),
+          amount: formatAmount(amount),
+          note,
+        })),
+      };
+    },
+  };
+}
+
+function dayAfter(time: number): number {
+  return (Math.floor(time / DAY) + 1) * DAY;
+}
+
+function isoOf(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+/** A month of the UTC calendar, as budgets count it. */
+function monthOf(month: string): { from: number; to: number } {
+  const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month);
+  if (match === null) throw invalid("month", `expected YYYY-MM, got ${JSON.stringify(month)}`);
+  const [year, index] = [Number(match[1]), Number(match[2]) - 1];
+  const at = (index: number) => {
+    const date = new Date(0);
+    // Not Date.UTC, which takes the first hundred years for those of the last century.
+    date.setUTCFullYear(year, index, 1);
+    return date.getTime();
+  };
+  return { from: at(index), to: at(index + 1) };
+}
+
+interface Totals {
+  generations: number;
+  failed: number;
+  /** Input, cached, cache writes, output, reasoning, searches. */
+  counts: bigint[];
+  cost: bigint;
+}
+
+const COUNTS = [
+  "input_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "searches",
+] as const;
+
+class Summing {
+  readonly #all = none();
+  readonly #models = new Map<string, Totals>();
+  /** By the names under which the store keeps their prices. */
+  readonly versions = new Map<string, { version: string; model: string | null }>();
+
+  addSum(
+    { of, generations, failed, input, cached, cacheWrite, output, reasoning, searches, cost }: UsageSum,
+  ): void {
+    const counts = [input, cached, cacheWrite, output, reasoning, searches];
+    this.#add(of.model ?? "", { generations, failed, counts: counts.map(BigInt), cost });
+  }
+
+  addGeneration({ model, status, usage, searches, cost, priceVersion }: Generation): void {
+    const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = usage ?? {};
+    const counts = [input, cached, cacheWrite, output, reasoning, searches];
+    const failed = status === "failed" || status === "interrupted" ? 1 : 0;
+    this.#add(model, { generations: 1, failed, counts: counts.map(BigInt), cost });
+    if (priceVersion !== null) this.addVersions(priceVersion, model);
+  }
+
+  /** @param versions of one generation, or several with commas between */
+  addVersions(versions: string, model: string): void {
+    for (const version of versions.split(", ")) {
+      const kept = keptVersion(version, model);
+      if (this.versions.has(kept)) continue;
+      this.versions.set(kept, { version, model: kept === version ? null : model });
+    }
+  }
+
+  result(): Pick<StatementFoot, "totals" | "models"> {
+    const models = [...this.#models].sort(([a, x], [b, y]) =>
+      y.cost > x.cost ? 1 : y.cost < x.cost ? -1 : a < b ? -1 : 1
+    );
+    return {
+      totals: viewOf(this.#all),
+      models: models.map(([model, totals]) => ({ model, ...viewOf(totals) })),
+    };
+  }
+
+  #add(model: string, more: Totals): void {
+    let ofModel = this.#models.get(model);
+    if (ofModel === undefined) this.#models.set(model, ofModel = none());
+    for (const totals of [this.#all, ofModel]) {
+      totals.generations += more.generations;
+      totals.failed += more.failed;
+      totals.counts = totals.counts.map((count, i) => count + more.counts[i]);
+      totals.cost += more.cost;
+    }
+  }
+}
+
+function none(): Totals {
+  return { generations: 0, failed: 0, counts: COUNTS.map(() => 0n), cost: 0n };
+}
+
+function viewOf({ generations, failed, counts, cost }: Totals): StatementTotals {
+  const named = Object.fromEntries(COUNTS.map((name, i) => [name, Number(counts[i])]));
+  return { generations, failed, ...named as Record<typeof COUNTS[number], number>, cost: formatAmount(cost) };
+}

@@ -1,0 +1,96 @@
+/** The records of this node that the store does not have yet. The journal keeps them, too. */
+import type { LedgerRecord, Store } from "../../store/mod.ts";
+import type { Lease } from "../budgets/lease.ts";
+
+export interface OutboxEntry {
+  readonly record: LedgerRecord;
+  /** The leases in which the cost counts as used until the store has charged it. */
+  readonly leases: readonly Lease[];
+  /** Called once the store has it. */
+  delivered(): void;
+}
+
+const BATCH = 512;
+
+export class Outbox {
+  #waiting: OutboxEntry[] = [];
+  /** Those that the store refuses by themselves. */
+  #rejected: OutboxEntry[] = [];
+  /** Fewer at a time after a batch was refused, to find the one that cannot be written. */
+  #batchSize = BATCH;
+
+  get size(): number {
+    return this.#waiting.length + this.#rejected.length;
+  }
+
+  /** The last ones that wait, the newest first. */
+  *newest(most: number): Generator<LedgerRecord> {
+    const from = Math.max(0, this.#waiting.length - most);
+    for (let i = this.#waiting.length - 1; i >= from; i--) yield this.#waiting[i].record;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  hasFullBatch(most: number): boolean {
+    return this.#waiting.length >= Math.min(most, this.#batchSize);
+  }
+
+  get last(): OutboxEntry | undefined {
+    return this.#waiting.at(-1);
+  }
+
+  isWaiting(entry: OutboxEntry): boolean {
+    return this.#waiting.includes(entry);
+  }
+
+  add(entry: OutboxEntry): void {
+    this.#waiting.push(entry);
+  }
+
+  nextBatch(most: number): OutboxEntry[] {
+    return this.#waiting.slice(0, Math.min(most, this.#batchSize));
+  }
+
+  /** The store has a batch. */
+  remove(batch: readonly OutboxEntry[]): void {
+    this.#batchSize = Math.min(BATCH, this.#batchSize * 2);
+    this.#waiting = this.#waiting.slice(batch.length);
+  }
+
+  /** The store refused a batch: a half of it is tried next, and a single record is kept back from the others. */
+  refused(batch: readonly OutboxEntry[]): void {
+    if (batch.length === 1) this.#rejected.push(this.#waiting.shift()!);
+    this.#batchSize = Math.max(1, Math.floor(batch.length / 2));
+  }
+
+  /** Tries once more what was kept back. False: there is nothing. */
+  retryRejected(): boolean {
+    if (this.#rejected.length === 0) return false;
+    this.#waiting.push(...this.#rejected);
+    this.#rejected = [];
+    return true;
+  }
+}
+
+/** What records cost, by the leases in which that counts as used. */
+export function chargesOf(batch: readonly OutboxEntry[]): Map<Lease, bigint> {
+  const charges = new Map<Lease, bigint>();
+  for (const { record, leases } of batch) {
+    for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
+  }
+  return charges;
+}
+
+/** The kind of an error by which the store refused a batch, without its text, which may quote a row. */
+export function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}
+
+/** What the log calls a store: by its file, where it is one. */
+export function nameOf({ kind, filePrefix }: Pick<Store, "kind" | "filePrefix">): string {
+  return kind === "sqlite" && filePrefix !== null ? `The store ${filePrefix}` : "The store";
+}

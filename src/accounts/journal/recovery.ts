@@ -1,0 +1,182 @@
+/**
+ * What processes that died left behind: records in journals beside the store, generations that ran, leases.
+ *
+ * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
+ */
+import { countOf } from "../../exchange/printable.ts";
+import {
+  decodeRecord,
+  encodePresumed,
+  encodeRecord,
+  type LedgerRecord,
+  type Store,
+} from "../../store/mod.ts";
+import type { Journal } from "./journal.ts";
+import { decodeBeginning, interruptedGeneration } from "../ledger.ts";
+import { adoptOrphans, type Orphan } from "./orphans.ts";
+import type { StoreSync } from "../store_sync.ts";
+
+/** Records that are lost are named, so many at most. */
+const MOST_NAMED = 100;
+
+export interface RecoveryOptions {
+  store: Store;
+  sync: StoreSync;
+  log: { info(message: string): void; warn(message: string): void };
+}
+
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  /** Journals taken over whose records are on their way. */
+  readonly #adopted = new Set<Orphan>();
+  /** Nodes whose journals have been delivered: their leases are to be given back. */
+  readonly #delivered = new Set<string>();
+  /** Journals of other stores whose processes are gone. */
+  readonly #foreign = new Set<string>();
+  /** Journals that cannot be read, each told of once. */
+  readonly #unreadable = new Set<string>();
+  #damagedLines = 0;
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Lines of journals that could not be read. */
+  get damagedLines(): number {
+    return this.#damagedLines;
+  }
+
+  /** Takes over journals of processes that died on this machine, and leaves alone those of processes on another store. */
+  async adoptJournals(storeId: string): Promise<void> {
+    const { store, sync, log } = this.#options;
+    if (store.filePrefix === null) return;
+    for (
+      const orphan of adoptOrphans(
+        store.filePrefix,
+        sync.node,
+        this.#foreign,
+        (path) => this.#tellUnreadable(path),
+      )
+    ) {
+      if (orphan.storeId === "" || orphan.storeId === storeId) {
+        await this.#takeOver(orphan);
+        continue;
+      }
+      this.#foreign.add(orphan.path);
+      orphan.leave();
+      const count = orphan.ended.size + orphan.running.size;
+      log.warn(
+        `The journal ${orphan.path} holds ${
+          countOf(count, "generation")
+        } of a gateway on another store: start that one again, or ` +
+          "remove the file.",
+      );
+    }
+  }
+
+  /** Gives back the leases of nodes whose records are all in the store. */
+  async removeDelivered(): Promise<void> {
+    const nodes = [...this.#delivered];
+    await this.#options.store.removeNodes(nodes);
+    for (const node of nodes) this.#delivered.delete(node);
+  }
+
+  /** Removes nodes whose heartbeat has stopped, and records what they had running. */
+  async removeDead(nodes: readonly string[]): Promise<void> {
+    const { store, sync } = this.#options;
+    for (const { id, data } of await store.removeNodes(nodes)) {
+      this.#recordInterrupted(data, () => sync.ended(id), true);
+    }
+  }
+
+  /** Lets go of journals whose records are still on their way, for the next process that looks, and says what is left of this one. */
+  leave(journal: Journal): void {
+    const { sync, log } = this.#options;
+    for (const orphan of this.#adopted) orphan.leave();
+    const left = countOf(sync.pending, "record");
+    if (sync.pending === 0) return;
+    if (journal.durable && journal.whole) {
+      return log.info(`The next start takes ${left} over from the journal.`);
+    }
+    const ids = Array.from(sync.waiting(MOST_NAMED), ({ id }) => id).join(", ");
+    log.warn(
+      `Neither the database nor the journal could take all of ${left}. What is in neither is lost: ${ids}`,
+    );
+  }
+
+  #tellUnreadable(path: string): void {
+    if (this.#unreadable.has(path)) return;
+    this.#unreadable.add(path);
+    this.#options.log.warn(
+      `The journal ${path} cannot be read, and holds records that the database may lack: give this user the right to.`,
+    );
+  }
+
+  async #takeOver(orphan: Orphan): Promise<void> {
+    const { sync, log } = this.#options;
+    let left = 1;
+    /** The journal stays, and stays ours, until the store has the last of its records. */
+    const delivered = () => {
+      if (--left > 0) return;
+      this.#adopted.delete(orphan);
+      orphan.remove();
+      if (orphan.node !== "") this.#delivered.add(orphan.node);
+    };
+    this.#adopted.add(orphan);
+    if (orphan.empty) {
+      log.warn(
+        `The journal ${orphan.path} is empty: what its process had not told the database yet is lost.`,
+      );
+    }
+    const unreadable = [...orphan.damaged];
+    for (const [id, { json, begun }] of orphan.ended) {
+      const record = readRecord(json);
+      if (record !== null) {
+        left++;
+        const holder = orphan.node === "" ? undefined : orphan.node;
+        sync.deliver({ record: { ...record, holder }, leases: [], delivered });
+        continue;
+      }
+      unreadable.push(`= ${id} ${json}`);
+      if (begun !== undefined) orphan.running.set(id, begun);
+    }
+    let interrupted = 0;
+    for (const [id, json] of orphan.running) {
+      if (this.#recordInterrupted(json, delivered)) interrupted++;
+      else unreadable.push(`+ ${id} ${json}`);
+    }
+    if (unreadable.length > 0) {
+      this.#damagedLines += unreadable.length;
+      const path = orphan.setAside(unreadable);
+      log.warn(
+        `The journal of ${orphan.node} has ${
+          countOf(unreadable.length, "unreadable line")
+        }, set aside in ${path}.`,
+      );
+    }
+    left += interrupted;
+    delivered();
+    if (interrupted > 0) log.info(`Recording ${countOf(interrupted, "generation")} as interrupted.`);
+    await sync.flush();
+    await this.removeDelivered();
+  }
+
+  /** False: the beginning cannot be read. */
+  #recordInterrupted(json: string, delivered: () => void, whileRunning = false): boolean {
+    const beginning = decodeBeginning(json);
+    if (beginning === null) return false;
+    const generation = interruptedGeneration(beginning);
+    const record = whileRunning ? encodePresumed(generation) : encodeRecord(generation);
+    this.#options.sync.deliver({ record, leases: [], delivered });
+    return true;
+  }
+}
+
+/** Null: a line that was torn, and is no record any more. */
+function readRecord(json: string): LedgerRecord | null {
+  try {
+    return decodeRecord(json);
+  } catch {
+    return null;
+  }
+}
