@@ -1,3 +1,4 @@
+/** Proofs of reasoning (signatures, encrypted content) put back to the tool calls that they belong to. */
 import type { Turn } from "./prompt.ts";
 import type { Proof } from "./proof.ts";
 

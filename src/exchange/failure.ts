@@ -239,7 +239,7 @@ export interface Mistake {
 export interface FailureOptions {
   /** The field to blame, as the caller sent it: `messages[2].content`. */
   param?: string;
-  /** All mistakes of a `validation_error`. */
+  /** All mistakes of a `validation_error`; absent: the one of `param`, which is then a field of the body. */
   errors?: readonly Mistake[];
   /** More for the caller: `extra` on chat-completions, `details` on messages and responses. Plain JSON. */
   details?: Record<string, unknown>;
@@ -257,6 +257,12 @@ export interface FailureOptions {
   overflow?: { tokens?: number; limit?: number };
   /** What was underneath. Never shown to a caller. */
   cause?: unknown;
+}
+
+/** The only mistake of a request. @param param `messages[2].content`, or undefined: the body as a whole */
+function alone(msg: string, param = ""): Mistake {
+  const loc = param.split(/[.[\]]+/).filter(Boolean).map((step) => /^\d+$/.test(step) ? Number(step) : step);
+  return { type: "value_error", loc, msg };
 }
 
 /** A failure with a code of the API. The message is shown to callers: no secrets, no addresses, no conversation text. */
@@ -277,7 +283,8 @@ export class Failure extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.param = options.param;
-    this.errors = options.errors;
+    this.errors = options.errors ??
+      (code === "validation_error" ? [alone(message, options.param)] : undefined);
     this.details = options.details;
     this.retryAfter = options.retryAfter;
     this.headers = options.headers;

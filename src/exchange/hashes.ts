@@ -28,11 +28,13 @@ export function nodeCrypto(): NodeCrypto {
   return library ??= process.getBuiltinModule("node:crypto");
 }
 
+/** Of the text as UTF-8: 64 hexadecimal digits in lower case. */
 export function sha256Hex(text: string): string {
   const node = libraryOfMany();
   return node === null ? sha256(UTF8.encode(text)).toHex() : node.hash("sha256", text, "hex");
 }
 
+/** Of the text as UTF-8, and of a key that is a text as well: 32 bytes. */
 export function hmacSha256(key: string | Uint8Array, text: string): Uint8Array {
   const node = libraryOfMany();
   if (node !== null) return node.createHmac("sha256", key).update(text).digest();
@@ -44,10 +46,12 @@ function libraryOfMany(): NodeCrypto | null {
   return library ?? (++made > FEW ? nodeCrypto() : null);
 }
 
+/** So many bytes, fit for secrets. */
 export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
+/** Base64 for URLs, without padding. */
 export function base64url(bytes: Uint8Array): string {
   return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 }

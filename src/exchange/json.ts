@@ -4,6 +4,7 @@ import { ANSWER_BUDGET, counted, excessOf, LARGE_EXPONENT, LONG_NUMBER, stringEn
 /** A value that came out of JSON.parse and has not been looked at. */
 export type Loose = Record<string, unknown>;
 
+/** An object of JSON: neither null nor a list. */
 export function isObject(value: unknown): value is Loose {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -13,10 +14,12 @@ export function object(value: unknown): Loose {
   return isObject(value) ? value : {};
 }
 
+/** A list as it is, and an empty one for anything else. */
 export function array(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Undefined: it is no string. The same for the functions below. */
 export function string(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

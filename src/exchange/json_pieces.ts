@@ -19,7 +19,7 @@ const LONG = 1 << 12;
 
 const { isRawJSON: isRaw } = JSON as unknown as { isRawJSON(value: unknown): boolean };
 
-/** What is open, innermost last. */
+/** An object or list that is being written. */
 interface Open {
   node: Record<string, unknown> | readonly unknown[];
   /** Null: it is a list. */
@@ -36,78 +36,108 @@ interface Open {
  * @param sorted fields stand in the order of their names, so that values that mean the same are the same text
  */
 export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<string> {
-  let waiting = "";
+  const writer = new Writer(sorted);
   let values = 0;
-  const stack: Open[] = [];
   let next: unknown = value;
-  for (;;) {
-    if (++values >= VALUES || waiting.length >= PIECE) {
-      if (waiting !== "") yield waiting;
-      waiting = "";
+  do {
+    if (++values >= VALUES || writer.waiting.length >= PIECE) {
+      if (writer.waiting !== "") yield writer.waiting;
+      writer.waiting = "";
       values = 0;
     }
     if (typeof next === "string" && next.length > PIECE) {
-      waiting += '"';
+      writer.waiting += '"';
       for (const text of cut(next)) {
-        yield waiting + text;
-        waiting = "";
+        yield writer.waiting + text;
+        writer.waiting = "";
       }
-      waiting += '"';
-    } else if (typeof next !== "object" || next === null || isRaw(next) || isFlat(next)) {
-      waiting += whole(next, sorted);
-    } else if (Array.isArray(next)) stack.push({ node: next, names: null, at: 0, bare: true });
+      writer.waiting += '"';
+    } else writer.begin(next);
+    // On to what is behind it, and out of what has ended.
+    while ((next = writer.next()) === RUN) {
+      yield writer.waiting;
+      yield writer.run;
+      writer.waiting = "";
+    }
+  } while (next !== END);
+  if (writer.waiting !== "") yield writer.waiting;
+}
+
+/** What {@link Writer.next} answers in place of a value: neighbours that are a piece of their own, and the end. */
+const RUN = Symbol("run");
+const END = Symbol("end");
+
+class Writer {
+  /** What is written and not yet handed out. */
+  waiting = "";
+  /** Neighbours in a list, written at once, that are handed out behind what waits. */
+  run = "";
+  readonly #sorted: boolean;
+  /** Innermost last. */
+  readonly #open: Open[] = [];
+
+  constructor(sorted: boolean) {
+    this.#sorted = sorted;
+  }
+
+  /** Writes a value, or opens it where it is large. */
+  begin(value: unknown): void {
+    if (typeof value !== "object" || value === null || isRaw(value) || isFlat(value)) {
+      this.waiting += whole(value, this.#sorted);
+    } else if (Array.isArray(value)) this.#open.push({ node: value, names: null, at: 0, bare: true });
     else {
-      const names = Object.keys(next);
-      stack.push({
-        node: next as Record<string, unknown>,
-        names: sorted ? names.sort() : names,
+      const names = Object.keys(value);
+      this.#open.push({
+        node: value as Record<string, unknown>,
+        names: this.#sorted ? names.sort() : names,
         at: 0,
         bare: true,
       });
     }
-    // On to what is behind it, and out of what has ended.
+  }
+
+  /** Writes up to the next value that is to be written for itself, and answers it. */
+  next(): unknown {
     for (;;) {
-      const open = stack.at(-1);
-      if (open === undefined) {
-        if (waiting !== "") yield waiting;
-        return;
-      }
-      const { node, names } = open;
-      if (names === null) {
-        const list = node as readonly unknown[];
-        if (open.at < list.length) {
-          waiting += open.bare ? "[" : ",";
-          open.bare = false;
-          const end = sorted ? open.at : endOfRun(list, open.at);
-          if (end > open.at + 1) {
-            const run = JSON.stringify(list.slice(open.at, end)).slice(1, -1);
-            open.at = end;
-            if (run.length <= LONG) waiting += run;
-            else {
-              yield waiting;
-              yield run;
-              waiting = "";
-            }
-            continue;
-          }
-          next = list[open.at++];
-          break;
-        }
-        waiting += open.bare ? "[]" : "]";
-      } else {
-        const name = names[open.at++];
-        if (name !== undefined) {
-          const member = (node as Record<string, unknown>)[name];
-          if (member === undefined) continue;
-          waiting += `${open.bare ? "{" : ","}${JSON.stringify(name)}:`;
-          open.bare = false;
-          next = member;
-          break;
-        }
-        waiting += open.bare ? "{}" : "}";
-      }
-      stack.pop();
+      const open = this.#open.at(-1);
+      if (open === undefined) return END;
+      const next = open.names === null ? this.#nextItem(open) : this.#nextMember(open, open.names);
+      if (next !== END) return next;
+      this.#open.pop();
     }
+  }
+
+  #nextItem(open: Open): unknown {
+    const list = open.node as readonly unknown[];
+    while (open.at < list.length) {
+      this.waiting += open.bare ? "[" : ",";
+      open.bare = false;
+      const end = this.#sorted ? open.at : endOfRun(list, open.at);
+      if (end <= open.at + 1) return list[open.at++];
+      const run = JSON.stringify(list.slice(open.at, end)).slice(1, -1);
+      open.at = end;
+      if (run.length > LONG) {
+        this.run = run;
+        return RUN;
+      }
+      this.waiting += run;
+    }
+    this.waiting += open.bare ? "[]" : "]";
+    return END;
+  }
+
+  #nextMember(open: Open, names: readonly string[]): unknown {
+    for (;;) {
+      const name = names[open.at++];
+      if (name === undefined) break;
+      const member = (open.node as Record<string, unknown>)[name];
+      if (member === undefined) continue;
+      this.waiting += `${open.bare ? "{" : ","}${JSON.stringify(name)}:`;
+      open.bare = false;
+      return member;
+    }
+    this.waiting += open.bare ? "{}" : "}";
+    return END;
   }
 }
 
@@ -121,6 +151,7 @@ function endOfRun(list: readonly unknown[], from: number): number {
   return end;
 }
 
+/** A text in pieces of some 64 KiB, escaped, without its quotes. */
 function* cut(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(at + PIECE, text.length);
@@ -132,6 +163,7 @@ function* cut(text: string): Generator<string> {
   }
 }
 
+/** A value that is written at once, as an item: `null` where JSON has nothing for it. */
 function whole(value: unknown, sorted: boolean): string {
   if (!sorted || typeof value !== "object" || value === null || Array.isArray(value) || isRaw(value)) {
     return JSON.stringify(value) ?? "null";

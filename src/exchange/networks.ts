@@ -22,6 +22,7 @@ export function networkOf(text: string): Network | null {
   return { bits, length: ALL_BITS - most + Number(length) };
 }
 
+/** Whether an address is in one of the networks; false for a text that is no address. */
 export function isWithin(address: string, networks: readonly Network[]): boolean {
   const bits = bitsOf(address);
   return bits !== null && networks.some((network) => {

@@ -134,6 +134,7 @@ export type Content =
 /** Content that is a file, or stands for one by its address. */
 export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
 
+/** Whether it is a file: an image, a document, a sound or a video. */
 export function isAttachment(c: Content): c is Attachment {
   return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
 }
@@ -298,6 +299,8 @@ export interface Prompt {
   unknown: Loose;
   /** Kinds of entries of the history that mean nothing here and were passed over. */
   passedOver?: string[];
+  /** The caller's own cap does not cover its budget for thinking. A provider of the same format gets both as they came. */
+  budgetAboveCap?: boolean;
   /** Searches that the gateway made were left out of the history: it is not the one that the model has seen. */
   searchesLeftOut?: boolean;
   /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */

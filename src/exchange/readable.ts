@@ -64,10 +64,27 @@ export function wideText(bytes: Uint8Array): string | null {
   if (odd > half * 0.7 && even < half * 0.1) return utf16(bytes, false);
   if (even > half * 0.7 && odd < half * 0.1) return utf16(bytes, true);
   // Words of another script beside digits or Latin letters: everything else must be such a word.
-  if (Math.max(odd, even) < half * 0.3 || Math.min(odd, even) > half * 0.1) return null;
+  if (Math.min(odd, even) > half * 0.1) return null;
   const bigEndian = even > odd;
+  if (Math.max(odd, even) < half * 0.3 && !isOneScript(bytes.subarray(0, seen), bigEndian)) return null;
   return WRITTEN.test(utf16(bytes.subarray(0, seen), bigEndian)) ? utf16(bytes, bigEndian) : null;
 }
+
+/** Whether all high bytes of UTF-16 are zero or one other that an alphabet has, and some are zero: blanks, digits. */
+function isOneScript(bytes: Uint8Array, bigEndian: boolean): boolean {
+  let script = 0;
+  let zeros = 0;
+  for (let i = bigEndian ? 0 : 1; i < bytes.length; i += 2) {
+    const high = bytes[i];
+    if (high === 0) zeros++;
+    else if (high > LAST_ALPHABET || script !== 0 && high !== script) return false;
+    else script = high;
+  }
+  return zeros * 20 > bytes.length / 2;
+}
+
+/** The high byte of the last letters before the symbols. */
+const LAST_ALPHABET = 0x1f;
 
 /** Letters with their marks, digits, punctuation and blanks; a surrogate may be cut from its other half. */
 const WRITTEN = /^[\p{L}\p{M}\p{N}\p{P}\p{Zs}\p{Sm}\p{Sc}\t\r\n\ud800-\udfff]*$/u;
@@ -77,6 +94,7 @@ function utf16(bytes: Uint8Array, bigEndian: boolean): string {
   return (bigEndian ? even.swap16() : even).toString("utf16le");
 }
 
+/** UTF-32 to text; what is no code point becomes U+FFFD. */
 export function utf32(bytes: Uint8Array, bigEndian: boolean): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const points: number[] = [];

@@ -5,17 +5,17 @@ import type { Loose } from "../exchange/json.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import { encodeFailure as encodeChatFailure } from "./chat_completions/failure.ts";
 import type { CallerFormat } from "./format.ts";
-import { type Late, late, present } from "./late.ts";
+import { type Lazy, lazy, present } from "./lazy.ts";
 import { encodeFailure as encodeMessagesFailure } from "./messages/failure.ts";
 import { encodeFailure as encodeResponsesFailure } from "./responses/failure.ts";
 
-export interface LateCallerFormat extends Late<CallerFormat> {
+export interface LazyCallerFormat extends Lazy<CallerFormat> {
   readonly name: CallerFormatName;
   /** Requests are refused that nobody has read. */
   encodeFailure(failure: Failure, requestId: string): Loose;
 }
 
-export const LATE_CALLERS: Readonly<Record<CallerFormatName, LateCallerFormat>> = {
+export const LAZY_CALLERS: Readonly<Record<CallerFormatName, LazyCallerFormat>> = {
   chat_completions: {
     name: "chat_completions",
     encodeFailure: encodeChatFailure,
@@ -24,11 +24,11 @@ export const LATE_CALLERS: Readonly<Record<CallerFormatName, LateCallerFormat>> 
   messages: {
     name: "messages",
     encodeFailure: encodeMessagesFailure,
-    ...late(async () => (await import("./messages/caller.ts")).messagesCaller),
+    ...lazy(async () => (await import("./messages/caller.ts")).messagesCaller),
   },
   responses: {
     name: "responses",
     encodeFailure: encodeResponsesFailure,
-    ...late(async () => (await import("./responses/caller.ts")).responsesCaller),
+    ...lazy(async () => (await import("./responses/caller.ts")).responsesCaller),
   },
 };

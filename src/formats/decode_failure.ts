@@ -75,6 +75,7 @@ export function decodeLateFailure(error: unknown): Failure {
 /** Answers that one reply may hold; no API gives more than some hundred. */
 export const MOST_CHOICES = 1024;
 
+/** The failure of an answer with more choices than anybody can have asked for. */
 export function tooManyChoices(): Failure {
   return brokenAnswer(`it holds more than ${MOST_CHOICES} choices`);
 }

@@ -11,10 +11,22 @@ import { mistake, type Path, shown } from "./validation.ts";
 /** `web_search`, any released version of it, and a router's own spelling of it. */
 const SEARCH_TYPE = /^(?:[a-z]+:)?web_search(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/;
 
+/** Whether a tool of this type is a web search, of any version. */
 export function isSearchType(type: string): boolean {
   return SEARCH_TYPE.test(type);
 }
 
+/** Whether an entry of `tools` is the built-in search, and no tool that the caller defines. */
+export function isSearch(entry: unknown): boolean {
+  return isObject(entry) && isSearchType(kindOfTool(entry));
+}
+
+/** The `type` of an entry of `tools`; without one, a function, or the search if it is that in name alone. */
+export function kindOfTool({ type, name, parameters }: Loose): string {
+  return string(type) ?? (name === "web_search" && !parameters ? "web_search" : "function");
+}
+
+/** The options of a web search, by whichever names the formats have; what is wrong is added to `mistakes`. */
 export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]): SearchOptions {
   const filters = object(raw.filters);
   const options: SearchOptions = {};

@@ -20,6 +20,7 @@ export const EFFORTS: readonly Effort[] = ["none", ...BUDGETS.map(([effort]) => 
 /** Smallest budget that messages providers accept. */
 export const LEAST_BUDGET = 1024;
 
+/** Whether it is one of the levels of effort. */
 export function isEffort(value: unknown): value is Effort {
   return typeof value === "string" && (EFFORTS as readonly string[]).includes(value);
 }

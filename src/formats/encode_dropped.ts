@@ -6,6 +6,12 @@ import { isObject } from "../exchange/json.ts";
 import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
 import { lostInside } from "./lost_fields.ts";
 
+/** Names of fields that the caller's format does not have. `store: false` is not lost: nothing is stored anywhere. */
+export function unknownFieldNames({ unknown }: Prompt): string[] {
+  const names = Object.keys(unknown);
+  return unknown.store === false ? names.filter((name) => name !== "store") : names;
+}
+
 /**
  * @param format the provider's
  * @param cites whether the model cites search results, where not its format alone tells

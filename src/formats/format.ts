@@ -154,7 +154,8 @@ export interface StreamDecoder {
 export interface ProviderFormat {
   readonly name: FormatName;
   encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest;
-  decodeStream(): StreamDecoder;
+  /** @param model the provider's name of the model that answers; absent: nothing depends on it */
+  decodeStream(model?: string): StreamDecoder;
   /** All parts of a whole JSON answer, `usage` and `finish` included. Throws when the body is an error or no answer. */
   decodeAnswer(body: unknown): Part[];
   /** As parsing and {@link decodeAnswer}, of an answer like one that was learnt; null: none is known. */

@@ -231,7 +231,7 @@ export function add(
   });
 }
 
-const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|^[\d\s-]+$/;
+const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|\S[ \t]+\S|^[\d\s-]+$/;
 /** Whatever type is declared: what decodes to text is text. */
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
@@ -240,7 +240,7 @@ function base64(walk: Walk, holder: Loose, key: string, path: string, start: num
   if (document !== null) return add(walk, "document", "", holder, key, path, { run, document, fixed: true });
   const content = textOf(value, start, type);
   if (content === null) {
-    // What is no base64, or digits alone, is a text that was put in the place of data.
+    // What is no base64, has blanks within a line, or digits alone, is a text that was put in the place of data.
     if (NO_BASE64.test(value.slice(start))) add(walk, "text", value, holder, key, path, { fixed: true });
     return media(walk, holder, key, path);
   }

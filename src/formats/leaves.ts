@@ -55,6 +55,7 @@ export function settings(...names: string[]): Record<string, Rule> {
   return Object.fromEntries(names.map((name) => [name, setting]));
 }
 
+/** A rule for an object whose fields have rules of their own. */
 export function objectOf(rules: Record<string, Rule>): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
@@ -64,6 +65,7 @@ export function objectOf(rules: Record<string, Rule>): Rule {
   };
 }
 
+/** A rule for a list whose items all have the same rule. */
 export function list(rule: Rule): Rule {
   return (walk, holder, key, path) => {
     const value = holder[key];

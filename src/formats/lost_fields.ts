@@ -2,7 +2,8 @@
  * Names of what stands inside of a request's messages, tools and options and has no place at a provider of another format, for
  * `x-svc-dropped`: `messages.name`, `tools.defer_loading`, `reasoning.mode`. Places in lists are left out.
  *
- * Not named is what an answer had and clients send back with it, and what says nothing: `null`, `false`, an empty list.
+ * Not named is what an answer had and clients send back with it, and what says nothing: `null`, `false`, an empty list,
+ * what is not enabled.
  */
 import { array, isObject, type Loose, object } from "../exchange/json.ts";
 import type { Content, Extra, FormatName, Prompt, Turn } from "../exchange/prompt.ts";
@@ -17,6 +18,8 @@ const ECHOED: ReadonlySet<string> = new Set([
   "annotations",
   "logprobs",
   "made",
+  // How arguments are streamed, which each API does in its own way.
+  "eager_input_streaming",
   // Said in the vocabulary, as far as it can be.
   "cache_control",
   "prompt_cache_breakpoint",
@@ -105,7 +108,8 @@ function says(value: unknown): boolean {
     return value === true;
   }
   if (Array.isArray(value)) return value.length > 0;
-  return !isObject(value) || (Object.keys(value).length > 0 && value.type !== "direct");
+  if (!isObject(value)) return true;
+  return Object.keys(value).length > 0 && value.type !== "direct" && value.enabled !== false;
 }
 
 /** Words of the vocabulary that not every API has. */

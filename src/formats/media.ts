@@ -26,6 +26,7 @@ export function encodeUrl(source: Source): string | undefined {
   if (source.kind === "base64") return dataUrl(source.mediaType, source.data);
 }
 
+/** @param data base64 */
 export function dataUrl(mediaType: string, data: string): string {
   return `data:${mediaType};base64,${data}`;
 }
@@ -101,6 +102,7 @@ export function audioType(format: string): string {
   return format === "mp3" ? "audio/mpeg" : `audio/${format}`;
 }
 
+/** The name of a sound's format as OpenAI has it: `mp3`, `wav`. */
 export function audioFormat(mediaType: string): string {
   const name = mediaType.slice(mediaType.indexOf("/") + 1).replace(/^x-/, "").replace(/;.*$/, "");
   return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;

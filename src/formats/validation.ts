@@ -9,8 +9,8 @@ import type { Prompt } from "../exchange/prompt.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Most tool definitions that a request may have, in every format. */
-export const MOST_TOOLS = 256;
+/** Most tool definitions that a request of chat-completions or responses may have. Messages has no bound of its own. */
+const MOST_TOOLS = 256;
 
 /** More than these are not worth reading, and a hostile body must not make a large answer. */
 const MOST_MISTAKES = 50;
@@ -38,6 +38,45 @@ export function wrongKind(
       loc,
       `expected ${wanted}, got ${NUMBERS.has(type) && isNumber(value) ? shown(value) : kindOf(value)}`,
     );}
+}
+
+const OPTIONAL = { name: "string", description: "string", strict: "boolean" } as const;
+
+/** Optional fields of a tool's definition, and of the schema of an answer. */
+export const TOOL_WORDS = ["description", "strict"] as const;
+export const SCHEMA_WORDS = ["name", "description", "strict"] as const;
+
+/** Notes which of the optional fields, where they are not null, are of another kind than they have to be. */
+export function checkOptional(
+  value: Loose,
+  fields: readonly (keyof typeof OPTIONAL)[],
+  mistakes: Mistake[],
+  loc: Path,
+): void {
+  for (const field of fields) {
+    const kind = OPTIONAL[field];
+    const given = value[field] ?? undefined;
+    if (given === undefined || typeof given === kind) continue;
+    const [wanted, type] = kind === "string" ? ["a string", "string_type"] : ["true or false", "bool_type"];
+    wrongKind(mistakes, [...loc, field], wanted, type, given);
+  }
+}
+
+/**
+ * Notes a list with more tools than a request may define. False: it has, and need not be read.
+ * @param isBuiltIn whether an entry is the built-in search, which defines no tool
+ */
+export function checkToolCount(
+  list: readonly unknown[],
+  isBuiltIn: (entry: unknown) => boolean,
+  mistakes: Mistake[],
+  loc: Path,
+): boolean {
+  if (list.length <= MOST_TOOLS) return true;
+  const count = list.filter((entry) => !isBuiltIn(entry)).length;
+  if (count <= MOST_TOOLS) return true;
+  mistake(mistakes, "too_long", loc, `expected at most ${MOST_TOOLS}, got ${count}`);
+  return false;
 }
 
 /** Throws when there are mistakes. */

@@ -43,6 +43,10 @@ const TOO_LONG: Readonly<Record<ScriptedApi, Line>> = {
         status: "INVALID_ARGUMENT",
       },
     }, { status: 400 }),
+  "bedrock-converse": () =>
+    Response.json({
+      message: "The model returned the following errors: prompt is too long: 210001 tokens > 200000 maximum",
+    }, { status: 400, headers: { "x-amzn-errortype": "ValidationException" } }),
 };
 
 const COUNTED: Readonly<Record<ScriptedApi, string>> = {
@@ -50,6 +54,7 @@ const COUNTED: Readonly<Record<ScriptedApi, string>> = {
   "openai-responses": "prompt is too long",
   "anthropic-messages": "prompt is too long: 210001 tokens > 200000 maximum",
   gemini: "prompt is too long: 1200000 tokens > 1048575 maximum",
+  "bedrock-converse": "prompt is too long: 210001 tokens > 200000 maximum",
 };
 
 /** Names of the classes of an error, and of what caused it. */

@@ -119,7 +119,7 @@ for (const client of CLIENTS) {
       const schema = z.object({ name: z.string(), people: z.array(z.string()) });
       const model = client.model(at, false).withStructuredOutput(schema, { name: "event" });
       assertEquals(await model.invoke("Ann and Bo go to a fair."), event);
-      assertMatch(JSON.stringify(at.seen[0].body), /"people"/);
+      assertMatch(JSON.stringify(at.seen[0].body), /"people\\?"/);
     });
   }
 }

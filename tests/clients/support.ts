@@ -16,6 +16,7 @@ export const APIS: readonly ScriptedApi[] = [
   "openai-responses",
   "anthropic-messages",
   "gemini",
+  "bedrock-converse",
 ];
 
 /** Names that tell each encoder a model which reasons. */
@@ -24,6 +25,7 @@ const MODELS: Readonly<Record<ScriptedApi, string>> = {
   "openai-responses": "gpt-5",
   "anthropic-messages": "claude-sonnet-4-5",
   gemini: "gemini-3.5-flash",
+  "bedrock-converse": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 };
 
 export interface Stage extends AsyncDisposable {

@@ -5,8 +5,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Failure, NOT_AVAILABLE } from "../../src/exchange/failure.ts";
 import { broken, timeout, unreachable } from "../../src/outgoing/reply.ts";
-import { loopbackProvider, sseResponse } from "../support/provider.ts";
-import { type ScriptedApi, SCRIPTS } from "../support/script/mod.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { type ScriptedApi, SCRIPTS, streamOf } from "../support/script/mod.ts";
 import { type Api, testGateway } from "../support/gateway.ts";
 
 const PI =
@@ -28,7 +28,7 @@ for (const api of Object.keys(SCRIPTS) as ScriptedApi[]) {
   const failing = script.frames({ text: "It will", failsWith: "Something went wrong." }, 0);
   for (const [how, sent] of [["breaks off", frames.slice(0, 6)], ["says that it failed", failing]] as const) {
     Deno.test(`an agent repeats where ${api} ${how} in the middle of a stream, in each format`, async () => {
-      const provider = loopbackProvider(() => sseResponse(sent));
+      const provider = loopbackProvider(() => streamOf(api, sent));
       const gateway = await testGateway({ p: { api: api as Api, url: provider.url } });
       const said = { role: "user", content: "Hello" };
       const bodies: Record<string, unknown> = {

@@ -32,7 +32,7 @@ export const block = (given: Loose) => (field: Loose) =>
   messages({ role: "user", content: [{ ...given, ...field }, { type: "text", text: "So?" }] });
 export const use = { type: "tool_use", id: "t1", name: "f", input: {} };
 export const result = { type: "tool_result", tool_use_id: "t1", content: "1" };
-const messagesTool = (field: Loose): Loose => ({
+export const messagesTool = (field: Loose): Loose => ({
   ...messages(),
   tools: [{ name: "f", input_schema: SCHEMA, ...field }],
 });
@@ -224,7 +224,6 @@ export const CASES: Readonly<Record<Caller, readonly Case[]>> = {
       around: messagesTool,
     },
     { name: "tools.defer_loading", field: { defer_loading: true }, around: messagesTool },
-    { name: "tools.eager_input_streaming", field: { eager_input_streaming: true }, around: messagesTool },
     { name: "tools.input_examples", field: { input_examples: [{ a: "x" }] }, around: messagesTool },
     {
       name: "output_config.task_budget",

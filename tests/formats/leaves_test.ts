@@ -105,6 +105,9 @@ Deno.test("readLeaves() decodes data that is text, whatever is declared, and nam
   assertEquals(kinds(`data:text/plain;base64,${btoa("caf\xe9")}`), ["encoded café"]);
   assertEquals(kinds(`data:;base64,${btoa("\xff\xfeh\0i\0")}`), ["encoded hi"]);
   assertEquals(kinds("data:image/png;base64,iVBORw0KGgoAAAANSUhEUg"), ["media "]);
+  // Lines of base64, indented; words are none.
+  assertEquals(kinds("iVBORw0KGgoAAAAN\n  SUhEUgiVBORw0KGgo\n"), ["media "]);
+  assertEquals(kinds("card 4539578763621486"), ["text card 4539578763621486", "media "]);
   const long = `${"ü".repeat(3000)} end`;
   assertEquals(
     kinds(`data:text/plain;base64,${btoa(String.fromCharCode(...new TextEncoder().encode(long)))}`),

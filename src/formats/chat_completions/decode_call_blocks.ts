@@ -13,6 +13,7 @@ import {
 } from "./decode_state.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
+/** Adds a delta of a call, which begins once its name has come. */
 export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, out: Part[]): void {
   const custom = isObject(wire.custom) && !isObject(wire.function);
   const body = object(custom ? wire.custom : wire.function);
@@ -96,6 +97,7 @@ function addCall(
   return call;
 }
 
+/** Starts a call, with an id of its own where the provider gave none or one that is taken. */
 export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall, out: Part[]): void {
   call.started = true;
   // Another call of the answer may have the id.
@@ -123,6 +125,7 @@ function makeId(state: AnswerState, choice: OpenChoice, call: OpenCall): string 
   return choice.index > 0 ? `call_${stem}_${choice.index}_${call.place}` : `call_${stem}_${call.place}`;
 }
 
+/** Ends a call that has been started. */
 export function endCall(call: OpenCall, out: Part[]): void {
   if (call.ended || !call.started) return;
   call.ended = true;

@@ -4,6 +4,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
 
+/** Adds annotations as citations, each once. */
 export function readAnnotations(
   state: AnswerState,
   choice: OpenChoice,
@@ -30,6 +31,7 @@ export function readAnnotations(
   }
 }
 
+/** Adds a citation to the choice's text, which begins where there is none. */
 export function cite(state: AnswerState, choice: OpenChoice, citation: Citation, out: Part[]): void {
   const { block } = choice.text ?? openText(state, choice, false, out);
   out.push({ type: "citation", block, citation });

@@ -4,6 +4,7 @@ import type { Part } from "../../exchange/part.ts";
 import { type AnswerState, hold, type OpenChoice } from "./decode_state.ts";
 import { decodeUrl, joinBase64 } from "../media.ts";
 
+/** Keeps a piece of a spoken answer: sound is handed on whole. */
 export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
   if (typeof audio.data === "string" && audio.data !== "") {
@@ -39,6 +40,7 @@ export function closeSound(state: AnswerState, choice: OpenChoice, out: Part[]):
   });
 }
 
+/** Adds an image of the answer. One that is an address goes to callers of this format alone. */
 export function readImage(state: AnswerState, choice: OpenChoice, image: unknown, out: Part[]): void {
   const wire = object(image);
   const url = string(wire.image_url) ?? string(object(wire.image_url).url) ?? string(wire.url);
@@ -63,6 +65,7 @@ const SOUNDS: readonly (readonly [string, string])[] = [
   ["ZkxhQw", "audio/flac"],
 ];
 
+/** The media type of sound in base64, by its first bytes; of sound without a head it is `audio/pcm`. */
 export function soundType(data: string): string {
   return SOUNDS.find(([head]) => data.startsWith(head))?.[1] ?? "audio/pcm";
 }

@@ -12,6 +12,7 @@ import {
 } from "./decode_state.ts";
 import { addDetail, LOOK_BACK, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
 
+/** Adds the reasoning of a delta, in whichever of the fields that servers use. */
 export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loose, out: Part[]): void {
   const first = string(delta.reasoning_content);
   const text = first || string(delta.reasoning) || "";

@@ -20,9 +20,19 @@ import {
 } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
-import { chooseSearch, decodeSearchOptions } from "../decode_search.ts";
+import { chooseSearch, decodeSearchOptions, isSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { type BodyFields, checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
+import {
+  type BodyFields,
+  checkerOf,
+  checkOptional,
+  checkToolCount,
+  kindOf,
+  mistake,
+  refuse,
+  SCHEMA_WORDS,
+  shown,
+} from "../validation.ts";
 import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeTurns } from "./decode_turns.ts";
@@ -91,6 +101,7 @@ const VERBATIM = [
   "cache_control",
 ] as const;
 
+/** Throws `validation_error` that lists every mistake with its place. */
 export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
   if (!isObject(value)) {
@@ -105,9 +116,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const given = array(body.tools);
   const older = array(body.functions);
   for (const [field, list] of [["tools", given], ["functions", older]] as const) {
-    if (list.length > MOST_TOOLS) {
-      mistake(mistakes, "too_long", [field], `expected at most ${MOST_TOOLS}, got ${list.length}`);
-    }
+    checkToolCount(list, isSearch, mistakes, [field]);
   }
   refuse(mistakes);
 
@@ -219,6 +228,7 @@ function decodeOutput(value: unknown, mistakes: Mistake[]): OutputShape | undefi
         );
         return undefined;
       }
+      checkOptional(wrapper, SCHEMA_WORDS, mistakes, ["response_format", "json_schema"]);
       const name = string(wrapper.name);
       const description = string(wrapper.description);
       const strict = boolean(wrapper.strict);

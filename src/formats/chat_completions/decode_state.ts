@@ -75,6 +75,7 @@ export interface AnswerState {
   id: string;
 }
 
+/** The state of a choice of which nothing has come. */
 export function openChoice(index: number): OpenChoice {
   return {
     index,
@@ -93,6 +94,7 @@ export function hold(state: AnswerState, text: string): void {
   if (state.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
 }
 
+/** Adds text or a refusal to the choice; reasoning that is open ends. */
 export function pushText(
   state: AnswerState,
   choice: OpenChoice,
@@ -109,6 +111,7 @@ export function pushText(
   out.push(logprobs ? { type: "text-delta", block, text, logprobs } : { type: "text-delta", block, text });
 }
 
+/** Starts a block of text. */
 export function openText(
   state: AnswerState,
   choice: OpenChoice,
@@ -121,12 +124,14 @@ export function openText(
   return text;
 }
 
+/** Ends the block of text that is open, if any. */
 export function closeText(choice: OpenChoice, out: Part[]): void {
   if (!choice.text) return;
   out.push({ type: "text-end", block: choice.text.block });
   choice.text = undefined;
 }
 
+/** Ends the block of reasoning that is open, if any, with its proof. */
 export function closeReasoning(choice: OpenChoice, out: Part[]): void {
   const open = choice.reasoning;
   if (!open) return;

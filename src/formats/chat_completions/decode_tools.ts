@@ -4,8 +4,8 @@ import { decodeCacheMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { CustomTool, FunctionTool, SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
-import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
-import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
+import { decodeSearchOptions, isSearchType, kindOfTool } from "../decode_search.ts";
+import { checkOptional, type Path, shown, TOOL_WORDS, unsupported, wrongKind } from "../validation.ts";
 
 /** Provider tools for fetching pages and running code, which the service does not offer. */
 const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
@@ -34,8 +34,7 @@ export function decodeTools(
   list.forEach((value, i) => {
     const loc = ["tools", i];
     if (!isObject(value)) return wrongKind(mistakes, loc, "a tool", "dict_type", value);
-    const type = string(value.type);
-    const kind = type ?? (value.name === "web_search" && !value.parameters ? "web_search" : "function");
+    const kind = kindOfTool(value);
     if (kind === "function") {
       const tool = decodeFunction(value, loc, mistakes);
       if (tool) tools.push(tool);
@@ -62,10 +61,15 @@ export function decodeTools(
 }
 
 /** `function` and `functions[i]`: the definition itself. Some clients write it flat, as the responses format does. */
-function decodeFunction(value: Loose, loc: Path, mistakes: Mistake[]): FunctionTool | undefined {
+function decodeFunction(
+  value: Loose,
+  loc: Path,
+  mistakes: Mistake[],
+  older = false,
+): FunctionTool | undefined {
   const nested = isObject(value.function);
   const body = nested ? object(value.function) : value;
-  const at = nested ? [...loc, "function"] : loc;
+  const at = nested && !older ? [...loc, "function"] : loc;
   if (typeof body.name !== "string" || body.name === "") {
     return void wrongKind(mistakes, [...at, "name"], "a name", "string_type", body.name);
   }
@@ -78,6 +82,7 @@ function decodeFunction(value: Loose, loc: Path, mistakes: Mistake[]): FunctionT
       body.parameters,
     );
   }
+  checkOptional(body, TOOL_WORDS, mistakes, at);
   const inside = nested ? rest(body, FUNCTION_KEYS) : undefined;
   const outside = rest(value, nested ? TOOL_KEYS : FLAT_KEYS);
   const cache = decodeCacheMark(value.cache_control);
@@ -99,6 +104,7 @@ function decodeCustom(value: Loose, loc: Path, mistakes: Mistake[]): CustomTool 
   if (typeof body.name !== "string" || body.name === "") {
     return void wrongKind(mistakes, [...loc, "custom", "name"], "a name", "string_type", body.name);
   }
+  checkOptional(body, TOOL_WORDS, mistakes, nested ? [...loc, "custom"] : loc);
   const inside = nested ? rest(body, CUSTOM_KEYS) : undefined;
   const cache = decodeCacheMark(value.cache_control);
   return {
@@ -117,7 +123,7 @@ export function decodeFunctions(list: readonly unknown[], mistakes: Mistake[]): 
   list.forEach((value, i) => {
     const loc = ["functions", i];
     if (!isObject(value)) return wrongKind(mistakes, loc, "a function", "dict_type", value);
-    const tool = decodeFunction({ type: "function", function: value }, loc, mistakes);
+    const tool = decodeFunction({ type: "function", function: value }, loc, mistakes, true);
     if (tool) tools.push(tool);
   });
   return tools;

@@ -55,6 +55,7 @@ export const MADE = "made";
 /** Marks a call or a result that came in the older form. */
 const LEGACY = { function: true } as const;
 
+/** Messages as turns; what is wrong with them is added to `mistakes`. */
 export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
   const calls = new Map<string, CallContent>();
   const legacyIds = new Map<string, string>();

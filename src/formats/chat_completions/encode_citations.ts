@@ -2,6 +2,11 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 
+/**
+ * A citation on the wire.
+ *
+ * @param start of the cited text in the answer; `end` is behind it
+ */
 export function annotationOf(url: string, title: string, start: number, end: number): Loose {
   return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
 }

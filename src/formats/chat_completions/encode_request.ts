@@ -8,7 +8,7 @@
 import { array, type Loose, object, rounded } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt, Tool } from "../../exchange/prompt.ts";
-import { foreignFields } from "../encode_dropped.ts";
+import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { requestedEffort } from "../effort.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
@@ -33,7 +33,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const verbatim: Loose = own ? prompt.verbatim : {};
   const dropped: string[] = own
     ? []
-    : [...Object.keys(prompt.unknown), ...foreignFields(prompt, "chat_completions")];
+    : [...unknownFieldNames(prompt), ...foreignFields(prompt, "chat_completions")];
   for (const field of cut) dropped.push(fieldName(field, prompt));
   const legacy = own && verbatim.functions !== undefined &&
     prompt.tools.length === array(verbatim.functions).length;

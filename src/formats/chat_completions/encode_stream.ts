@@ -125,6 +125,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   };
 }
 
+/** What a caller is sent where a stream cannot go on. */
 export function encodeBreak(failure: Failure): string {
   return dataFrame(JSON.stringify(encodeFailure(failure))) + DONE;
 }

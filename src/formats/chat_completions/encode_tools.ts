@@ -11,6 +11,7 @@ import {
   type ToolChoice,
 } from "../../exchange/prompt.ts";
 
+/** @param own the request came in this format, so that its other fields go along */
 export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
   const { custom, ...fields } = own ? extraOf(tool.extra, "chat_completions") ?? {} : {} as Loose;
   const cache = own && tool.cache ? encodeCacheMark(tool.cache) : undefined;

@@ -2,6 +2,7 @@
 import { array, type Loose, number, object } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
+/** Undefined: there are none. */
 export function decodeLogprobs(list: unknown): TokenLogprob[] | undefined {
   const found: TokenLogprob[] = [];
   for (const value of array(list)) {
@@ -23,6 +24,7 @@ function tokenOf(entry: Loose) {
   };
 }
 
+/** One token on the wire. */
 export function encodeLogprob(entry: TokenLogprob): Loose {
   return {
     token: entry.token,

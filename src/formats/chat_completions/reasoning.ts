@@ -24,6 +24,11 @@ export interface Replay {
   fields?: Loose;
 }
 
+/**
+ * What the server is to get back, as a proof.
+ *
+ * @param call id of the call that it belongs to
+ */
 export function replayProof(replay: Replay, call?: string): Proof {
   return {
     api: "chat_completions",
@@ -33,6 +38,7 @@ export function replayProof(replay: Replay, call?: string): Proof {
   };
 }
 
+/** The reverse; undefined for proofs of other servers. */
 export function readReplay(proof: Proof | undefined): Replay | undefined {
   if (proof?.api !== "chat_completions" || proof.kind !== "details") return undefined;
   const value = object(parse(proof.data));

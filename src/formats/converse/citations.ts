@@ -2,6 +2,7 @@
 import { array, isObject, number, object, string } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 
+/** Undefined: it is none. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   if (!isObject(raw)) return undefined;
   const location = object(raw.location);

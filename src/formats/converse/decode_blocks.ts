@@ -38,6 +38,9 @@ export class MessageReader {
   #service: string | undefined;
   readonly #open = new Map<unknown, Open>();
 
+  /** @param gross the provider's count of input holds that of the cache */
+  constructor(private readonly gross = false) {}
+
   start(out: Part[]): void {
     if (this.#started) {
       if (this.#blocks > 0) throw brokenAnswer("a second answer begins inside the first");
@@ -169,7 +172,7 @@ export class MessageReader {
   finish(out: Part[]): void {
     if (this.#finished) return;
     this.#finished = true;
-    const usage = decodeUsage(this.#usage);
+    const usage = decodeUsage(this.#usage, this.gross);
     if (usage) {
       const estimated = misreports(object(this.#usage), TOTALS);
       const service = this.#service;

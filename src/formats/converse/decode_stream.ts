@@ -3,10 +3,11 @@ import { isObject, object, unread } from "../../exchange/json.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
+import { openaiReasoning } from "../refused_parameters.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
-export function decodeStream(): StreamDecoder {
-  const reader = new MessageReader();
+export function decodeStream(model = ""): StreamDecoder {
+  const reader = new MessageReader(openaiReasoning(model) !== null);
   return {
     push(frame, out) {
       if (reader.finished) return;

@@ -15,6 +15,7 @@ export interface EncodeContent {
   names: DocumentNames;
 }
 
+/** Blocks of a message, with a cache point behind each that is marked. */
 export function encodeContents(contents: readonly Content[], context: EncodeContent): Loose[] {
   const blocks: Loose[] = [];
   for (const c of contents) {
@@ -26,6 +27,7 @@ export function encodeContents(contents: readonly Content[], context: EncodeCont
   return blocks;
 }
 
+/** Undefined: the model has no cache. */
 export function encodeCachePoint(mark: CacheMark, rules: Rules): Loose | undefined {
   if (!rules.caches) return undefined;
   return { cachePoint: { type: "default", ...(rules.hourCache && mark.ttl === "1h" && { ttl: "1h" }) } };
@@ -47,7 +49,7 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
       return [{ searchResult: { source: c.url, title: c.title, content, ...citations } }];
     }
     case "reasoning":
-      return encodeReasoning(c);
+      return encodeReasoning(c, context.rules);
     case "call":
       return [{ toolUse: { toolUseId: c.id, name: c.name, input: argumentsObject(c.arguments) } }];
     case "result":
@@ -58,10 +60,11 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
 }
 
 /** Reasoning goes back with its own proof only, and unchanged. */
-function encodeReasoning(c: ReasoningContent): Loose[] {
+function encodeReasoning(c: ReasoningContent, rules: Rules): Loose[] {
   if (c.proof?.api !== "converse") return [];
   const { kind, data } = c.proof;
   if (kind === "redacted") return [{ reasoningContent: { redactedContent: data } }];
+  if (rules.hides) return [];
   return [{ reasoningContent: { reasoningText: { text: c.sections.join("\n\n"), signature: data } } }];
 }
 

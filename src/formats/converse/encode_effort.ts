@@ -1,12 +1,15 @@
 /**
  * How much to reason. The API has a field for the effort; everything else is the model's own and goes to it as it is, in
- * `additionalModelRequestFields`: Claude's `thinking`, Nova's `reasoningConfig`, `reasoning_effort` of gpt-oss.
+ * `additionalModelRequestFields`: Claude's `thinking`, Nova's `reasoningConfig`, `reasoning_effort` of gpt-oss, `reasoning` of
+ * OpenAI's other models, which refuse that of gpt-oss.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Effort, Prompt } from "../../exchange/prompt.ts";
 import { nearestEffort, requestedEffort } from "../effort.ts";
+import { encodeEffort as encodeOpenaiEffort } from "../chat_completions/encode_effort.ts";
 import type { EncodeRequest } from "../format.ts";
 import { encodeEffort as encodeClaudeEffort } from "../messages/encode_effort.ts";
+import { openaiReasoning } from "../refused_parameters.ts";
 import type { Rules } from "./rules.ts";
 
 interface EncodedEffort {
@@ -38,6 +41,14 @@ export function encodeEffort(
       ...(level !== undefined && { effort: level }),
       thinks: thinking !== undefined && thinking.type !== "disabled",
       dropped,
+    };
+  }
+  if (openaiReasoning(context.model) !== null) {
+    const { effort: level, lost } = encodeOpenaiEffort(reasoning, context.efforts, context.features);
+    return {
+      ...(level !== undefined && { fields: { reasoning: { effort: level } } }),
+      thinks: false,
+      dropped: lost,
     };
   }
   if (effort === undefined || effort === "none") return { thinks: false, dropped: false };

@@ -70,6 +70,7 @@ export class DocumentNames {
   }
 }
 
+/** Throws `feature_not_supported` on a kind of file that the API has no form for. */
 export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   if (c.type === "document") return encodeDocument(c, names);
   const { source, type } = c;

@@ -6,7 +6,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { BINDING_BETA, bindsThinking, LENIENT } from "../claude_rules.ts";
-import { foreignFields } from "../encode_dropped.ts";
+import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { answerSchema } from "../messages/encode_schema.ts";
@@ -26,7 +26,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const { prompt, cut } = withinRanges(given, "converse");
   const rules = rulesOf(context);
   const dropped = new Set<string>([
-    ...Object.keys(prompt.unknown),
+    ...unknownFieldNames(prompt),
     ...foreignFields(prompt, "converse", rules.claude),
   ]);
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));

@@ -33,6 +33,7 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
       const blocks = encodeContents(turn.content.filter((c) => !isAttachment(c)), context);
       const begins = blocks[0]?.reasoningContent !== undefined;
       if (i > loop && !begins && turn.content.some((c) => c.type === "call")) thinkingLost = true;
+      if (blocks.every(isSilent)) return;
       push(messages, "assistant", trimLast(blocks, i === turns.length - 1));
       return;
     }
@@ -87,6 +88,14 @@ function encodeSystem(turns: readonly Turn[], messages: readonly Loose[], contex
   const others = encodeContents(content.filter((c) => c.type !== "text" && c.type !== "refusal"), context);
   if (others.length > 0) (messages[0].content as Loose[]).unshift(...others);
   return encodeContents(content.filter((c) => c.type === "text" || c.type === "refusal"), context);
+}
+
+/**
+ * A turn of nothing but reasoning, as an answer leaves that was cut while the model thought, is refused: newer Claudes take
+ * it for a beginning to go on with, wherever it stands.
+ */
+function isSilent(block: Loose): boolean {
+  return block.reasoningContent !== undefined || block.cachePoint !== undefined;
 }
 
 /** What stood between two turns of a role may have had nothing to say here. */

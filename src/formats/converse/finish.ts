@@ -7,8 +7,6 @@ import { isObject, string } from "../../exchange/json.ts";
 
 function fromStopReason(reason: unknown, hasCalls: boolean): FinishReason {
   switch (reason) {
-    case "tool_use":
-      return "tool-calls";
     case "max_tokens":
     case "model_context_window_exceeded":
       return "length";

@@ -9,6 +9,9 @@
  * | cacheWrite1h | cacheDetails with `ttl` `1h`                                             |
  * | output       | outputTokens (holds the reasoning)                                       |
  * | reasoning    | never reported                                                           |
+ *
+ * In streams of OpenAI's models `inputTokens` holds the cache's tokens, too, and `totalTokens` counts them twice; their whole
+ * answers are as those of other models.
  */
 import { array, isNumber, isObject } from "../../exchange/json.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
@@ -20,8 +23,12 @@ export const TOTALS = [
   "cacheWriteInputTokens",
 ] as const;
 
-/** Null when no count was reported. */
-export function decodeUsage(raw: unknown): Usage | null {
+/**
+ * Null when no count was reported.
+ *
+ * @param gross `inputTokens` holds the cache's tokens
+ */
+export function decodeUsage(raw: unknown, gross = false): Usage | null {
   if (!isObject(raw)) return null;
   if (!isNumber(raw.inputTokens) && !isNumber(raw.outputTokens)) return null;
   const details = array(raw.cacheDetails).filter(isObject);
@@ -29,8 +36,10 @@ export function decodeUsage(raw: unknown): Usage | null {
     details.reduce((sum, d) => ttl === undefined || d.ttl === ttl ? sum + count(d.inputTokens) : sum, 0);
   const cached = count(raw.cacheReadInputTokens);
   const cacheWrite = isNumber(raw.cacheWriteInputTokens) ? count(raw.cacheWriteInputTokens) : written();
+  const told = count(raw.inputTokens);
+  const kept = cached + cacheWrite;
   return normalizeUsage({
-    input: count(raw.inputTokens) + cached + cacheWrite,
+    input: gross && told >= kept ? told : told + kept,
     cached,
     cacheWrite,
     cacheWrite1h: Math.min(written("1h"), cacheWrite),

@@ -1,6 +1,6 @@
 /** Names of the fields of a request that Gemini cannot be told, as the caller wrote them. */
 import type { Prompt } from "../../exchange/prompt.ts";
-import { foreignFields } from "../encode_dropped.ts";
+import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { lostStrictness } from "../strict_schema.ts";
 import { voiceOf } from "./encode_generation.ts";
@@ -9,7 +9,7 @@ const HINTS: Hints = { user: false, metadata: false, cacheKey: false, cache: fal
 
 /** @param refused fields that the model does not take */
 export function droppedFields(prompt: Prompt, refused: readonly NamedField[]): string[] {
-  const dropped = new Set([...Object.keys(prompt.unknown), ...foreignFields(prompt, "gemini")]);
+  const dropped = new Set([...unknownFieldNames(prompt), ...foreignFields(prompt, "gemini")]);
   const drop = (field: NamedField) => dropped.add(fieldName(field, prompt));
   for (const field of refused) drop(field);
   if (prompt.parallelCalls === false && prompt.tools.length > 0) drop("parallelCalls");

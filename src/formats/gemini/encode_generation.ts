@@ -89,6 +89,7 @@ export function encodeModalities(prompt: Prompt): Loose {
   return wanted.includes("image") ? { responseModalities: ["TEXT", "IMAGE"] } : {};
 }
 
+/** The voice that is asked for, unless it is one of another vendor's. */
 export function voiceOf(prompt: Prompt): string | undefined {
   const voice = prompt.audio?.voice;
   return typeof voice === "string" && !FOREIGN_VOICES.test(voice) ? voice : undefined;

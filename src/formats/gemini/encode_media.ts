@@ -9,6 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
 
+/** Parts of a file: its bytes or address, and what is known of it as text before it. */
 export function encodeAttachment(c: Attachment): WirePart[] {
   const part = encodeSource(c.type, c.source);
   if (c.type !== "document") return [part];

@@ -112,13 +112,13 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
   const release = () => {
     for (const proof of waiting.release()) parts.push({ text: "", thoughtSignature: proof.data });
   };
-  for (const c of content) {
+  for (const [i, c] of content.entries()) {
     if (c.type === "reasoning") {
       const proof = c.proof?.api === "gemini" ? c.proof : undefined;
       if (!proof) continue;
       if (proof.on === "thought" && c.sections.length > 0) {
         parts.push({ text: c.sections.join("\n\n"), thought: true, thoughtSignature: proof.data });
-      } else if (textLater) waiting.add(proof);
+      } else if (textLater || (format === "messages" && precedes(content[i + 1], parts))) waiting.add(proof);
       else if (proof.on !== "text" && proof.on !== "media") {
         parts.push({ text: "", thoughtSignature: proof.data });
       } else if (!sign(parts.at(-1), proof)) waiting.add(proof);
@@ -134,6 +134,11 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
   }
   release();
   return parts;
+}
+
+/** Whether a proof stands before its text, as Claude Code sends it back, with no text before that it could be behind. */
+function precedes(next: Content | undefined, parts: readonly WirePart[]): boolean {
+  return next?.type === "text" && !parts.at(-1)?.text;
 }
 
 /** Puts a signature on a part of the kind it came on; false when this is none, or signed already. */

@@ -2,11 +2,14 @@
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
-export function decodeLogprobs(result: Loose): TokenLogprob[] {
+/** Undefined: it tells of no token. */
+export function decodeLogprobs(result: Loose): TokenLogprob[] | undefined {
+  const chosen = array(result.chosenCandidates);
+  if (chosen.length === 0) return undefined;
   const tops = array(result.topCandidates);
-  return array(result.chosenCandidates).map((chosen, i) => {
+  return chosen.map((token, i) => {
     const top = isObject(tops[i]) ? array(tops[i].candidates) : [];
-    return { ...decodeToken(chosen), top: top.map(decodeToken) };
+    return { ...decodeToken(token), top: top.map(decodeToken) };
   });
 }
 

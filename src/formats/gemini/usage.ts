@@ -6,7 +6,7 @@
  * | input       | promptTokenCount (holds the cached part) + toolUsePromptTokenCount (what tools of the provider read) |
  * | cached      | cachedContentTokenCount                                                             |
  * | cacheWrite  | never reported                                                                      |
- * | audioInput, imageInput, videoInput | promptTokensDetails + toolUsePromptTokensDetails, by modality |
+ * | audioInput, imageInput, videoInput | promptTokensDetails + toolUsePromptTokensDetails, by modality, without cacheTokensDetails: these are billed as cached |
  * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not hold the second)      |
  * | reasoning   | thoughtsTokenCount                                                                  |
  * | audioOutput, imageOutput | candidatesTokensDetails, by modality                                   |
@@ -38,13 +38,14 @@ export function decodeUsage(metadata: Loose): Usage | null {
   if (!COUNTS.some((field) => field in metadata)) return null;
   const thoughts = count(metadata.thoughtsTokenCount);
   const read = [...array(metadata.promptTokensDetails), ...array(metadata.toolUsePromptTokensDetails)];
+  const kept = array(metadata.cacheTokensDetails);
   const written = array(metadata.candidatesTokensDetails);
   return normalizeUsage({
     input: count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount),
     cached: count(metadata.cachedContentTokenCount),
-    audioInput: ofModality(read, "AUDIO"),
-    imageInput: ofModality(read, "IMAGE"),
-    videoInput: ofModality(read, "VIDEO"),
+    audioInput: ofModality(read, "AUDIO") - ofModality(kept, "AUDIO"),
+    imageInput: ofModality(read, "IMAGE") - ofModality(kept, "IMAGE"),
+    videoInput: ofModality(read, "VIDEO") - ofModality(kept, "VIDEO"),
     output: count(metadata.candidatesTokenCount) + thoughts,
     reasoning: thoughts,
     audioOutput: ofModality(written, "AUDIO"),
@@ -61,7 +62,12 @@ export const TOTALS = [
 ];
 const COUNTS = [...TOTALS, "cachedContentTokenCount"];
 const SERVICE = ["serviceTier", "trafficType"];
-const DETAILS = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"];
+const DETAILS = [
+  "promptTokensDetails",
+  "toolUsePromptTokensDetails",
+  "cacheTokensDetails",
+  "candidatesTokensDetails",
+];
 
 /** Gateways over gRPC send the enum's numbers. */
 const MODALITY_NUMBERS: Readonly<Record<string, number>> = { IMAGE: 2, VIDEO: 3, AUDIO: 4 };

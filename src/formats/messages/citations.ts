@@ -8,6 +8,7 @@
 import { isObject, type Loose, number, string } from "../../exchange/json.ts";
 import { type Citation, extraOf } from "../../exchange/prompt.ts";
 
+/** Undefined: it is none that is known. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   if (!isObject(raw)) return undefined;
   const extra = { format: "messages" as const, fields: raw };
@@ -20,11 +21,13 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   return { kind: "document", ...(document !== undefined && { document }), ...words };
 }
 
+/** Those that are known. */
 export function decodeCitations(raw: unknown): Citation[] {
   if (!Array.isArray(raw)) return [];
   return raw.map(decodeCitation).filter((c) => c !== undefined);
 }
 
+/** A citation on the wire, as it came where it came in this format. */
 export function encodeCitation(citation: Citation): Loose {
   const own = extraOf(citation.extra, "messages");
   // Clients' types want to hear of the file, which older answers do not name.

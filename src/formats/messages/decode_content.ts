@@ -209,7 +209,7 @@ function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[
       type: "document",
       source: { kind: "text", text, mediaType: "text/plain" },
       ...words,
-      ...marks(block, DOCUMENT, raw),
+      ...documentMarks(block, raw),
     });
     const inside = { format: "messages" as const, fields: { [INSIDE]: true } };
     for (const c of content) if (c.type === "image") out.push({ ...c, extra: inside });
@@ -217,8 +217,22 @@ function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[
   }
   const source = readSource(raw, path, state);
   if (source) {
-    out.push({ type: "document", source: source.source, ...words, ...marks(block, DOCUMENT, source.raw) });
+    out.push({ type: "document", source: source.source, ...words, ...documentMarks(block, source.raw) });
   }
+}
+
+/**
+ * A document goes to a provider of this format unchanged, so what of its title, context and citations says more or less than
+ * the vocabulary's words is kept as it came: a null, citations that are off.
+ */
+function documentMarks(block: Loose, raw?: Loose): ReturnType<typeof marks> {
+  const words = ["title", "context"].filter((name) => typeof block[name] === "string");
+  const { citations } = block;
+  if (cites(block) && Object.keys(citations as Loose).length === 1) words.push("citations");
+  const all = ["title", "context", "citations"].every((name) =>
+    block[name] === undefined || words.includes(name)
+  );
+  return marks(block, all ? DOCUMENT : known("source", ...words), raw);
 }
 
 /** The text that the vocabulary holds for a document of blocks. */

@@ -3,6 +3,7 @@ import { isObject, number, string } from "../../exchange/json.ts";
 import type { ReasoningOptions } from "../../exchange/prompt.ts";
 import { isEffort } from "../effort.ts";
 
+/** Undefined: the request says nothing of reasoning. */
 export function decodeEffort(thinking: unknown, effort: unknown): ReasoningOptions | undefined {
   const options: ReasoningOptions = {};
   if (isObject(thinking)) {

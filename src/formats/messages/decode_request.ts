@@ -8,14 +8,14 @@ import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
-import { isObject, type Loose, rest, roundedFields, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, rest, roundedFields, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import { changedEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { changedTools } from "../history_tools.ts";
-import { type BodyFields, type bodyOf, checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
+import { type BodyFields, type bodyOf, checkerOf, refuse, wrongKind } from "../validation.ts";
 import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
@@ -32,7 +32,7 @@ export const FIELDS = {
   top_p: () => z.nullish(z.number()),
   top_k: () => z.nullish(z.int()),
   stop_sequences: () => z.nullish(z.array(z.string())),
-  tools: () => z.nullish(z.array(z.unknown()).check(z.maxLength(MOST_TOOLS))),
+  tools: () => z.nullish(z.array(z.unknown())),
   thinking: () => z.nullish(z.looseObject({ type: z.string(), budget_tokens: z.nullish(z.int()) })),
   output_config: object,
   output_format: object,
@@ -61,6 +61,7 @@ const VERBATIM = [
 /** Headers that would choose whom the provider bills: not the caller's to say. */
 const TENANT_HEADER = /workspace|organization|account|user-profile/;
 
+/** Throws `validation_error` that lists every mistake with its place. */
 export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   try {
     return decode(body, context);
@@ -85,8 +86,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...readSystem(request.system, state),
     ...(Array.isArray(request.messages) ? readMessages(request.messages, state) : []),
   ];
-  const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
-  const decoded = decodeTools(given, state);
+  const decoded = decodeTools(array(request.tools), state);
   const choice = decodeToolChoice(request.tool_choice, state);
   const tools = changedTools(withoutRepeats(decoded.tools, state.mistakes), state.changes);
   const wanted = decoded.search && state.search
@@ -126,6 +126,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(user !== undefined && { user }),
     ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),
     ...(isObject(valid.cache_control) && { cache: decodeCacheMark(valid.cache_control) }),
+    ...((reasoning?.budget ?? 0) >= valid.max_tokens && { budgetAboveCap: true }),
     ...(state.searched && { searchesLeftOut: true }),
     verbatim,
     unknown: readUnknown(body as Loose),

@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { boolean, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
-import { mistake, type Path, pathText, shown, wrongKind } from "../validation.ts";
+import { checkOptional, mistake, type Path, pathText, shown, TOOL_WORDS, wrongKind } from "../validation.ts";
 import { type DecodeState, marks } from "./marks.ts";
 
 const OWN = new Set(["type", "cache_control", "name", "description", "input_schema", "strict"]);
@@ -18,6 +18,7 @@ const WRAPPED = new Set(["type", "cache_control", "function"]);
 
 const FLAT = new Set(["type", "cache_control", "name", "description", "parameters", "strict"]);
 
+/** The caller's tools, and the options of a web search among them. */
 export function decodeTools(
   tools: readonly unknown[],
   state: DecodeState,
@@ -106,6 +107,7 @@ function pushTool(
     const field = fields === OWN ? "input_schema" : "parameters";
     return wrongKind(state.mistakes, [...loc, field], "an object", "dict_type", parameters);
   }
+  checkOptional(tool, TOOL_WORDS, state.mistakes, loc);
   const description = string(tool.description);
   const strict = boolean(tool.strict);
   const { cache, extra } = marks(tool, fields);

@@ -6,6 +6,7 @@ import { mistake, shown, wrongKind } from "../validation.ts";
 import { readContent } from "./decode_content.ts";
 import type { DecodeState } from "./marks.ts";
 
+/** The field `system` as turns. */
 export function readSystem(system: unknown, state: DecodeState): Turn[] {
   if (system === undefined || system === null) return [];
   const { content, plain } = readContent(system, ["system"], "system", state);
@@ -31,6 +32,7 @@ const MESSAGE = new Set([
   "details",
 ]);
 
+/** The field `messages` as turns. */
 export function readMessages(messages: readonly unknown[], state: DecodeState): Turn[] {
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {

@@ -11,6 +11,7 @@ import {
   proofBlock,
   searchBlock,
   searchResultBlock,
+  takesLastBlock,
   textBlock,
   thinkingBlock,
   wholeBlock,
@@ -29,13 +30,20 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     type: "message",
     role: "assistant",
     model: context.model(),
-    content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
+    content: inOrder(choice.blocks.flatMap((block) => encodeBlock(block, context)), context),
     ...saidOfRequest(answer.extra),
     ...delta,
     ...event,
     usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra ?? answer.extra),
     ...dlpDetails(context.dlp),
   };
+}
+
+/** The last block is a text where the client takes it for the answer, and a proof behind the text stands before it. */
+function inOrder(blocks: Loose[], { prompt }: EncodeAnswer): Loose[] {
+  const [text, proof] = blocks.slice(-2);
+  if (text?.type !== "text" || proof?.type !== "redacted_thinking" || !takesLastBlock(prompt)) return blocks;
+  return [...blocks.slice(0, -2), proof, text];
 }
 
 function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {

@@ -6,8 +6,8 @@
  * a text right after it.
  */
 import type { Loose } from "../../exchange/json.ts";
-import type { SearchHit } from "../../exchange/part.ts";
-import { type Extra, extraOf } from "../../exchange/prompt.ts";
+import type { Part, SearchHit } from "../../exchange/part.ts";
+import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
 
 /** Clients' types want to hear of every block whether it cites, and of every call who made it: here, the model itself. */
@@ -44,15 +44,28 @@ export function proofBlock(proof: Proof, seal: Seal, extra?: Extra): Loose {
     : { type: "redacted_thinking", data: carried(proof, seal), ...extraOf(extra, "messages") };
 }
 
+/** Whether the client is Claude Code, which takes the last block of an answer for all of it. */
+export function takesLastBlock({ headers }: Prompt): boolean {
+  return headers?.["anthropic-beta"]?.includes("claude-code-") === true;
+}
+
+/** Whether a proof behind a text may come back before it; reasoning in another place is refused by other APIs. */
+export function comesBackAnywhere({ api, call }: Proof): boolean {
+  return (api === "gemini" || api === "chat_completions") && call === undefined;
+}
+
+/** The data of a proof of this format, else the proof under a seal. */
 export function carried(proof: Proof, seal: Seal): string {
   return proof.api === "messages" ? proof.data : seal(proof);
 }
 
+/** A `tool_use` block. */
 export function callBlock(call: { id: string; name: string; extra?: Extra }, input: Loose): Loose {
   const { id, name } = call;
   return { type: "tool_use", id, name, input, caller: DIRECT, ...extraOf(call.extra, "messages") };
 }
 
+/** A `server_tool_use` block of a search that the gateway ran. */
 export function searchBlock(search: { id: string; extra?: Extra }, input: Loose): Loose {
   return {
     type: "server_tool_use",
@@ -64,6 +77,7 @@ export function searchBlock(search: { id: string; extra?: Extra }, input: Loose)
   };
 }
 
+/** The block with the hits of a search, or with its failure. */
 export function searchResultBlock(
   id: string,
   hits: readonly SearchHit[],
@@ -98,6 +112,7 @@ export function dlpDetails(dlp: { findings: Loose[]; count: number } | undefined
   return dlp ? { details: { dlp: dlp.findings, findings_count: dlp.count } } : {};
 }
 
+/** The id of a message, made of the generation's. */
 export function messageId(id: string): string {
   return `msg_${id.replace(/^gen_/, "")}`;
 }
@@ -106,3 +121,24 @@ export function messageId(id: string): string {
 export function freeformInput(text: string): Loose {
   return { input: text };
 }
+
+/** A block as it starts, and what one delta brings behind it but for the input, which has deltas of its own. */
+export function withoutLate(block: Loose, late: readonly string[]): { start: Loose; brought: Loose } {
+  const start = { ...block };
+  const brought: Loose = {};
+  for (const name of late) {
+    start[name] = name === "input" ? {} : null;
+    if (name !== "input") brought[name] = block[name];
+  }
+  return { start, brought };
+}
+
+/** Parts behind which nothing of their block comes. */
+export const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
+  "text-end",
+  "reasoning-end",
+  "call-end",
+  "media",
+  "search-start",
+  "opaque",
+]);

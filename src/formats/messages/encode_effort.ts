@@ -43,6 +43,11 @@ export function encodeEffort(
   free: boolean,
 ): EncodedEffort {
   const effort = requestedEffort(options);
+  if (options?.mode === "adaptive" && effort === undefined) {
+    // A model up to 4.5 decides nothing by itself.
+    if (!free || !isAdaptive(context.model) || !mayReason(context)) return { dropped: true };
+    return { thinking: adaptive(options), dropped: false };
+  }
   if (!options || effort === undefined) return { dropped: false };
   if (effort === "none") {
     if (!isAdaptive(context.model)) return { dropped: false };
@@ -50,27 +55,39 @@ export function encodeEffort(
     // The least that there is.
     return thinking === null ? { effort: "low", dropped: false } : { thinking, dropped: false };
   }
-  if (context.features !== null && !context.features.has("reasoning")) return { dropped: true };
+  if (!mayReason(context)) return { dropped: true };
   if (isAdaptive(context.model)) {
     const offered = LEVELS.filter((level) => context.efforts === null || context.efforts.includes(level));
     // Without thinking, the highest levels are refused.
     const possible = free ? offered : offered.filter((level) => !DEEP.has(level));
     const level = possible.length > 0 ? { effort: nearestEffort(effort, possible) } : {};
     if (!free) return { ...level, dropped: !("effort" in level) };
-    const display = options.summary === "omitted" ? "omitted" : "summarized";
-    return { thinking: { type: "adaptive", display }, ...level, dropped: false };
+    return { thinking: adaptive(options), ...level, dropped: false };
   }
   const budget = fittingBudget(options.budget ?? budgetOf(nearestEffort(effort, context.efforts)), cap);
   if (!free || budget === undefined) return { dropped: true };
   return { thinking: { type: "enabled", budget_tokens: budget }, dropped: false };
 }
 
+function mayReason({ features }: EncodeRequest): boolean {
+  return features === null || features.has("reasoning");
+}
+
+function adaptive({ summary }: ReasoningOptions): Loose {
+  return { type: "adaptive", display: summary === "omitted" ? "omitted" : "summarized" };
+}
+
 /**
- * For callers of this format: their own words, but for a budget that the output cap does not cover. One for thinking between
- * calls of tools is for the whole turn of the assistant, of which an answer is a part, and may be above the cap.
+ * For callers of this format: their own words, but for a budget that the output cap covers no more since the gateway lowered
+ * it. One for thinking between calls of tools is for the whole turn of the assistant, of which an answer is a part, and may
+ * be above the cap; so may every budget that the caller wrote above its own cap, which the provider judges.
  */
-export function fitThinking(thinking: unknown, cap: number, { headers = {}, unknown }: Prompt): unknown {
-  if (!isObject(thinking) || thinking.type !== "enabled") return thinking;
+export function fitThinking(
+  thinking: unknown,
+  cap: number,
+  { budgetAboveCap, headers = {}, unknown }: Prompt,
+): unknown {
+  if (budgetAboveCap || !isObject(thinking) || thinking.type !== "enabled") return thinking;
   const betas = [headers["anthropic-beta"], ...array(unknown.anthropic_beta)];
   if (betas.some((beta) => INTERLEAVED.test(String(beta)))) return thinking;
   const budget = number(thinking.budget_tokens);

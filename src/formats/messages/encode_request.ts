@@ -17,7 +17,7 @@ import {
   takesForcedTools,
   takesUnsigned,
 } from "../claude_rules.ts";
-import { foreignFields } from "../encode_dropped.ts";
+import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
 import { describedSchema, lostExactness, lostStrictness } from "../strict_schema.ts";
@@ -119,7 +119,7 @@ function encodeForeign(
   context: EncodeRequest,
   thinkingLost: boolean,
 ): ProviderRequest {
-  const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "messages")]);
+  const dropped = new Set<string>([...unknownFieldNames(prompt), ...foreignFields(prompt, "messages")]);
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
 
   if (!body.tools) declareCalledTools(body);

@@ -3,9 +3,12 @@
  *
  * The format has one open block at a time. Parts of the first block that is open leave at once; those of other blocks
  * wait until it ends, and follow in the order in which they began. A block without content is never opened.
+ *
+ * Claude Code makes a message of each block as it stops, and its last one is the answer of `claude -p` and of its agents: a
+ * proof behind a text begins and stops before the text does. Others, as the SDK for Go, want one block after the other.
  */
 import type { Failure } from "../../exchange/failure.ts";
-import type { Loose } from "../../exchange/json.ts";
+import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -15,15 +18,19 @@ import { eventFrame } from "../sse.ts";
 import {
   callBlock,
   carried,
+  comesBackAnywhere,
   dlpDetails,
+  ENDS,
   freeformInput,
   messageId,
   proofBlock,
   searchBlock,
   searchResultBlock,
+  takesLastBlock,
   textBlock,
   thinkingBlock,
   wholeBlock,
+  withoutLate,
 } from "./encode_blocks.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeFailure } from "./failure.ts";
@@ -51,6 +58,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   };
 }
 
+/** What a caller is sent where a stream cannot go on. */
 export function encodeBreak(failure: Failure, { id }: { id: string }): string {
   return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }
@@ -63,7 +71,7 @@ const DELTA_END_BYTES = encoder.encode(DELTA_END);
 type Blocked = Extract<Part, { block: number }>;
 type Start = Extract<Blocked, { choice: number }>;
 
-/** A block that has begun and is not written to its end. */
+/** Not written to its end yet. */
 interface Pending {
   start: Start;
   /** Parts that wait for the block before; the block being written has none. */
@@ -71,10 +79,18 @@ interface Pending {
   ended: boolean;
   /** Whether its `content_block_start` is written. */
   opened: boolean;
-  /** Reasoning: the section of the last delta. */
+  /** Reasoning: the section of the last delta. A call: 0 once its argument text is told as it comes. */
   section: number;
-  /** Argument text of a freeform call. */
+  /** Argument text that is not told as it comes. */
   input: string;
+}
+
+/** Of what kind a call's argument text is: there was none but blanks, or it begins as no object. */
+const UNKNOWN = -1;
+const NO_OBJECT = -2;
+
+function isFreeform(start: Start): boolean {
+  return start.type === "call-start" && start.kind === "custom";
 }
 
 class Writer {
@@ -98,12 +114,17 @@ class Writer {
   /** Ids of searches that are not over, by their blocks. */
   readonly #searching = new Map<number, string>();
   #ending: Ending = { reason: "stop" };
+  readonly #textLast: boolean;
+  /** Index of a text that has ended, and whose stop waits for a proof behind it: until the batch is over at most. */
+  #unstopped: number | undefined;
 
   constructor(context: EncodeAnswer) {
     this.#context = context;
+    this.#textLast = takesLastBlock(context.prompt);
   }
 
   take(): string {
+    this.#stop();
     const out = this.#out;
     this.#out = "";
     return out;
@@ -151,7 +172,7 @@ class Writer {
       // The format has one answer.
       if (part.choice !== 0) return;
       if (part.type === "search-start") this.#searching.set(part.block, part.id);
-      const pending = { start: part, waiting: [], ended: false, opened: false, section: -1, input: "" };
+      const pending = { start: part, waiting: [], ended: false, opened: false, section: UNKNOWN, input: "" };
       this.#pending.set(part.block, pending);
       this.#queue.push(pending);
     }
@@ -184,6 +205,7 @@ class Writer {
 
   finish(): void {
     this.#start();
+    this.#stop();
     const { delta, event } = encodeFinish(this.#ending);
     this.#event("message_delta", {
       delta,
@@ -228,7 +250,8 @@ class Writer {
         this.#delta({ type: "citations_delta", citation: encodeCitation(part.citation) });
         return;
       case "text-end":
-        if (pending.opened) this.#close();
+        if (pending.opened && this.#textLast) this.#unstopped = this.#index++;
+        else if (pending.opened) this.#close();
         if (part.proof) this.#proof(part.proof);
         return;
       case "reasoning-delta": {
@@ -260,18 +283,14 @@ class Writer {
         return this.#open(pending, callBlock(part, {}), "input_json_delta", "partial_json");
       case "call-delta":
         if (part.text === "") return;
-        pending.section = 0;
-        if (pending.start.type === "call-start" && pending.start.kind === "custom") {
-          pending.input += part.text;
-        } else this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
+        if (pending.section === 0) this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
+        else this.#beginInput(pending, part.text);
         return;
-      case "call-end": {
-        const freeform = pending.start.type === "call-start" && pending.start.kind === "custom";
-        // Clients parse what the pieces add up to, and nothing is no JSON.
-        if (freeform) this.#input(freeformInput(pending.input));
-        else if (pending.section < 0) this.#input({});
+      case "call-end":
+        if (pending.section !== 0) {
+          this.#input((isFreeform(pending.start) ? freeformInput : argumentsObject)(pending.input));
+        }
         return this.#close();
-      }
       case "media":
         if (part.transcript) this.#wholeText(part.transcript);
         this.#wholeText(encodeMedia(part.mediaType, part.data));
@@ -287,6 +306,17 @@ class Writer {
     }
   }
 
+  /** Clients parse what the pieces add up to, and want an object: text that begins as none is told at its end, as one. */
+  #beginInput(pending: Pending, text: string): void {
+    pending.input += text;
+    if (pending.section !== UNKNOWN) return;
+    const first = /\S/.exec(text)?.[0];
+    if (first === "{" && !isFreeform(pending.start)) {
+      this.#out += this.#prefix + JSON.stringify(pending.input) + DELTA_END;
+      pending.section = 0;
+    } else if (first !== undefined) pending.section = NO_OBJECT;
+  }
+
   #openText(pending: Pending): void {
     const extra = pending.start.type === "text-start" ? pending.start.extra : undefined;
     this.#open(pending, textBlock("", extra), "text_delta", "text");
@@ -294,7 +324,7 @@ class Writer {
 
   #open(pending: Pending, block: Loose, delta: string, field: string): void {
     pending.opened = true;
-    this.#event("content_block_start", { index: this.#index, content_block: block });
+    this.#begin(block);
     this.#prefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},` +
       `"delta":{"type":"${delta}","${field}":`;
     this.#prefixBytes = null;
@@ -308,13 +338,24 @@ class Writer {
     this.#out += this.#prefix + JSON.stringify(JSON.stringify(input)) + DELTA_END;
   }
 
+  #begin(block: Loose, beforeStop = false): void {
+    if (!beforeStop) this.#stop();
+    this.#event("content_block_start", { index: this.#index, content_block: block });
+  }
+
   #close(): void {
     this.#event("content_block_stop", { index: this.#index });
     this.#index++;
   }
 
-  #whole(block: Loose): void {
-    this.#event("content_block_start", { index: this.#index, content_block: block });
+  #stop(): void {
+    if (this.#unstopped === undefined) return;
+    this.#event("content_block_stop", { index: this.#unstopped });
+    this.#unstopped = undefined;
+  }
+
+  #whole(block: Loose, beforeStop = false): void {
+    this.#begin(block, beforeStop);
     this.#close();
   }
 
@@ -323,13 +364,8 @@ class Writer {
     // Screening may have changed the name of a field: that one stands in the start then.
     const late = told.filter((name) => Object.hasOwn(block, name));
     if (late.length === 0) return this.#whole(block);
-    const start = { ...block };
-    const brought: Loose = {};
-    for (const name of late) {
-      start[name] = name === "input" ? {} : null;
-      if (name !== "input") brought[name] = block[name];
-    }
-    this.#event("content_block_start", { index: this.#index, content_block: start });
+    const { start, brought } = withoutLate(block, late);
+    this.#begin(start);
     if (late.includes("input")) {
       const { input } = block;
       const partial_json = typeof input === "string" ? input : JSON.stringify(input);
@@ -342,15 +378,15 @@ class Writer {
   /** Clients take a signature from its delta; some forget one that the block began with. */
   #proof(proof: Proof, extra?: Extra): void {
     const block = proofBlock(proof, this.#context.seal, extra);
-    if (block.type !== "thinking") return this.#whole(block);
-    this.#event("content_block_start", { index: this.#index, content_block: { ...block, signature: "" } });
+    if (block.type !== "thinking") return this.#whole(block, comesBackAnywhere(proof));
+    this.#begin({ ...block, signature: "" });
     this.#delta({ type: "signature_delta", signature: block.signature });
     this.#close();
   }
 
   /** Clients build text from deltas only. */
   #wholeText(text: string): void {
-    this.#event("content_block_start", { index: this.#index, content_block: textBlock("") });
+    this.#begin(textBlock(""));
     this.#delta({ type: "text_delta", text });
     this.#close();
   }
@@ -359,12 +395,3 @@ class Writer {
     this.#out += eventFrame(type, JSON.stringify({ type, ...fields }));
   }
 }
-
-const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
-  "text-end",
-  "reasoning-end",
-  "call-end",
-  "media",
-  "search-start",
-  "opaque",
-]);

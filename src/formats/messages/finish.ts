@@ -12,7 +12,7 @@ const CARRIED = ["stop_details", "container", ...BESIDE] as const;
 function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
   switch (stop) {
     case "tool_use":
-      return "tool-calls";
+      return calls ? "tool-calls" : "stop";
     case "max_tokens":
     case "model_context_window_exceeded":
       return "length";

@@ -5,6 +5,7 @@ import type { ReasoningOptions } from "../../exchange/prompt.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import { mistake } from "../validation.ts";
 
+/** Undefined: the request says nothing of reasoning. */
 export function decodeEffort(value: unknown, mistakes: Mistake[]): ReasoningOptions | undefined {
   if (!isObject(value)) return undefined;
   const options: ReasoningOptions = {};

@@ -15,9 +15,11 @@ import { changedTools } from "../history_tools.ts";
 import {
   type BodyFields,
   checkerOf,
+  checkOptional,
   mistake,
   nothingToSend,
   refuse,
+  SCHEMA_WORDS,
   shown,
   wrongKind,
 } from "../validation.ts";
@@ -62,6 +64,7 @@ const READ: ReadonlySet<string> = new Set([
   "background",
 ]);
 
+/** Throws `validation_error` that lists every mistake with its place. */
 export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
   if (!isObject(value)) {
@@ -200,6 +203,7 @@ function decodeShape(value: unknown, mistakes: Mistake[]): OutputShape | undefin
         );
         return undefined;
       }
+      checkOptional(shape, SCHEMA_WORDS, mistakes, loc);
       const name = string(shape.name);
       const description = string(shape.description);
       return {

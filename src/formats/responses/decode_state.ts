@@ -56,6 +56,7 @@ export function besideOf(there: Slot | undefined, type: unknown): number {
   return own === taken || taken === 0 ? 0 : own;
 }
 
+/** Whether an item is a call of one of the caller's tools. */
 export function isCall(slot: Slot): boolean {
   return slot.type === "function_call" || slot.type === "custom_tool_call";
 }
@@ -83,6 +84,7 @@ export function textOf(slot: Slot, event: Loose, refusal: boolean): TextBlock | 
   return last && !last.done && last.refusal === refusal ? last : undefined;
 }
 
+/** The number of an event's part within its item, bounded. */
 export function indexOf(event: Loose): number {
   return Math.min(count(event.content_index), MOST_PARTS);
 }

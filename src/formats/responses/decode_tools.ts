@@ -17,8 +17,17 @@ import {
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
-import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
-import { mistake, MOST_TOOLS, type Path, pathText, shown, wrongKind } from "../validation.ts";
+import { decodeSearchOptions, isSearch, isSearchType } from "../decode_search.ts";
+import {
+  checkOptional,
+  checkToolCount,
+  mistake,
+  type Path,
+  pathText,
+  shown,
+  TOOL_WORDS,
+  wrongKind,
+} from "../validation.ts";
 
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
 const REFUSED =
@@ -39,10 +48,7 @@ export function decodeTools(
   const tools: Tool[] = [];
   let search: SearchOptions | undefined;
   const list = array(value);
-  if (list.length > MOST_TOOLS) {
-    mistake(mistakes, "too_long", at, `expected at most ${MOST_TOOLS}, got ${list.length}`);
-    return { tools, search };
-  }
+  if (!checkToolCount(list, isSearch, mistakes, at)) return { tools, search };
   for (let i = 0; i < list.length; i++) {
     const tool = list[i];
     const loc = [...at, i];
@@ -110,6 +116,7 @@ function decodeTool(
   const t = tool.name === undefined && isObject(nested) ? { type, ...nested } as Loose : tool;
   const name = string(t.name);
   if (!name) wrongKind(mistakes, [...loc, "name"], "a name", "string_type", t.name ?? undefined);
+  checkOptional(t, TOOL_WORDS, mistakes, loc);
   const description = string(t.description);
   const extra = ownExtra("responses", rest(t, type === "function" ? FUNCTION : CUSTOM));
   const cache = decodeCacheMark(t.cache_control);

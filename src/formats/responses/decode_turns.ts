@@ -40,6 +40,7 @@ interface Input {
   settings: Loose;
 }
 
+/** The field `input` as turns; what is wrong with it is added to `mistakes`. */
 export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Input {
   if (typeof input === "string") {
     const turn: Turn = { role: "user", content: [{ type: "text", text: input }], plain: true };

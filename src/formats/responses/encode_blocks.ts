@@ -129,6 +129,7 @@ export class ResponseWriter {
     }
     const cut = cutBy(reason);
     const status = cut === undefined ? "completed" : "incomplete";
+    this.#list.settle(cut !== undefined);
     this.#messages.close(status);
     this.#response.report(this.#end?.extra);
     const response = this.#response.object({
@@ -139,6 +140,11 @@ export class ResponseWriter {
     });
     this.#emit?.(`response.${status}`, `"response":${this.#list.jsonOf(response)}}`);
     return response;
+  }
+
+  /** Whatever came to its end before the answer broke off is done. */
+  settle(): void {
+    this.#list.settle(false);
   }
 
   /** The last event of an answer that broke off: what was done of it, and why it ended. */
@@ -281,10 +287,11 @@ export class ResponseWriter {
   #callEnd(block: number): void {
     const state = this.#blocks.get(block);
     if (state?.type !== "call") return;
+    const told = state.pieces.join("");
     // No arguments at all are an empty object on this wire.
-    if (!state.custom && state.pieces.every((p) => p === "")) this.#callDelta(block, "{}");
+    if (!state.custom && told === "") this.#callDelta(block, "{}");
     this.#blocks.delete(block);
-    const text = state.pieces.join("");
+    const text = state.custom ? told : told || "{}";
     const at = place(String(state.item.id), state.index);
     if (state.custom) {
       this.#list.emit?.("response.custom_tool_call_input.done", `${at},"input":${JSON.stringify(text)}}`);
@@ -295,11 +302,8 @@ export class ResponseWriter {
         `${at},"name":${name},"arguments":${JSON.stringify(text)}}`,
       );
     }
-    this.#list.done(state.index, {
-      ...state.item,
-      status: "completed",
-      [state.custom ? "input" : "arguments"]: text,
-    });
+    const item = { ...state.item, status: "completed", [state.custom ? "input" : "arguments"]: text };
+    this.#list.hold(state.index, item, state.custom ? "" : told);
   }
 
   // Searches and media

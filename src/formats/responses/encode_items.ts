@@ -1,5 +1,5 @@
 /** The output of an answer being written: items in their places, their ids, and the events that announce them. */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, parse } from "../../exchange/json.ts";
 
 /** Characters of JSON. */
 const LARGE = 1 << 20;
@@ -7,11 +7,20 @@ const LARGE = 1 << 20;
 /** Takes an event: its type, and its fields as JSON text without the opening brace. */
 export type Emit = (type: string, fields: string) => void;
 
+interface HeldCall {
+  index: number;
+  item: Loose;
+  json: string;
+  /** The arguments were read, and are no JSON. */
+  broken: boolean;
+}
+
 export class OutputList {
   readonly items: Loose[] = [];
   readonly #ids = new Set<string>();
   /** JSON of items that are large, by their places: to write it again at the end would take as long once more. */
   readonly #large = new Map<number, string>();
+  #held: HeldCall[] = [];
 
   /**
    * @param suffix of the ids of items that the provider gave none
@@ -30,6 +39,7 @@ export class OutputList {
 
   /** Announces an item. Its place is taken now and holds what is known so far. */
   add(item: Loose): number {
+    if (this.#held.length > 0) this.#held = this.#held.filter((call) => !this.#isPassed(call));
     const index = this.items.push(item) - 1;
     this.emit?.("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}}`);
     return index;
@@ -41,6 +51,33 @@ export class OutputList {
     const json = JSON.stringify(item);
     if (json.length > LARGE) this.#large.set(index, json);
     this.emit("response.output_item.done", `"output_index":${index},"item":${json}}`);
+  }
+
+  /**
+   * A call that has come to its end. Whether the end of the answer cut it is known once another item follows, or none. One
+   * whose arguments are no JSON waits for the end of the answer: calls side by side may all be cut, and the sources of a
+   * search may follow one.
+   *
+   * @param json the arguments as they came, which are JSON where they are whole; "" where that cannot be told
+   */
+  hold(index: number, item: Loose, json: string): void {
+    this.#held.push({ index, item, json, broken: false });
+  }
+
+  /** Ends a call behind which another item begins, unless it is broken; false: it goes on waiting. */
+  #isPassed(call: HeldCall): boolean {
+    if (call.broken) return false;
+    call.broken = call.json !== "" && parse(call.json) === undefined;
+    if (!call.broken) this.done(call.index, call.item);
+    return !call.broken;
+  }
+
+  /** The calls that are held are done. `cut`: the answer ends with them, and was cut. */
+  settle(cut: boolean): void {
+    for (const { index, item, json } of this.#held) {
+      this.done(index, cut && parse(json) === undefined ? { ...item, status: "incomplete" } : item);
+    }
+    this.#held = [];
   }
 
   /** JSON of a response that holds these items. */

@@ -7,7 +7,7 @@
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
-import { foreignFields } from "../encode_dropped.ts";
+import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
@@ -54,7 +54,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
 
   const body: Loose = own ? { ...prompt.unknown } : {};
   const shared = prompt.format === "chat_completions" ? SHARED : [];
-  for (const field of own ? [] : Object.keys(prompt.unknown)) {
+  for (const field of own ? [] : unknownFieldNames(prompt)) {
     if (shared.includes(field)) body[field] = prompt.unknown[field];
     else dropped.add(field);
   }

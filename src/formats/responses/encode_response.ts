@@ -47,7 +47,9 @@ export class ResponseObject {
       status: state.status,
       background: false,
       error: state.error ?? null,
-      incomplete_details: state.incomplete === undefined ? null : { reason: state.incomplete },
+      incomplete_details: state.incomplete === undefined
+        ? null
+        : { reason: string(object(this.#reported.incomplete_details).reason) || state.incomplete },
       model: this.#context.model(),
       output: state.output,
       service_tier: string(this.#reported.service_tier) ?? prompt.serviceTier ?? "default",

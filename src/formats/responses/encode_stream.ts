@@ -41,6 +41,7 @@ class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   fail(failure: Failure): string {
+    this.#writer.settle();
     this.#out += errorEvent(failure, this.#sequence++);
     const { code, message } = failure;
     if (this.#writer.started) this.#writer.fail({ code, message });

@@ -24,7 +24,7 @@ export const BESIDE = [
 
 /**
  * What a response says of how it was made. Clients of the same format get it as it came: the provider knows the effort
- * that it chose, the defaults that it took, and what its filters and its own tools did.
+ * that it chose, the defaults that it took, what its filters and its own tools did, and which limit ended the answer.
  */
 const REPORTED = [
   "service_tier",
@@ -32,6 +32,7 @@ const REPORTED = [
   "top_p",
   "reasoning",
   "text",
+  "incomplete_details",
   ...BESIDE,
 ] as const;
 

@@ -335,4 +335,9 @@ Deno.test("gemini.decodeStream() gives log probabilities that come behind a text
     logprob: -0.1,
     top: [],
   }]]);
+  // A list without tokens tells nothing.
+  for (const none of [{}, { chosenCandidates: [] }, { topCandidates: [{ candidates: [] }] }]) {
+    const [silent] = blocks([chunk([{ text: "Hi" }]), chunk(null, {}, { logprobsResult: none, ...STOP })]);
+    assertEquals(silent.type === "text" && silent.logprobs, undefined);
+  }
 });

@@ -53,15 +53,15 @@ Deno.test("decodeRequest() names each mistake with its field, what it found and 
   }
 });
 
-Deno.test("decodeRequest() refuses what is no object, and too many tools", () => {
+Deno.test("decodeRequest() refuses what is no object", () => {
   for (const body of [null, "x", 5, [], undefined]) {
     assertEquals(failureOf(() => decodeRequest(body)).code, "validation_error");
   }
+});
+
+Deno.test("decodeRequest() takes any number of tools: the bound of 256 is of the other two formats", () => {
   const tools = Array.from({ length: 300 }, (_, i) => ({ name: `f${i}`, input_schema: { type: "object" } }));
-  assertEquals(
-    failureOf(() => decodeRequest(request({ tools }))).message,
-    "Cannot read tools: expected at most 256, got 300",
-  );
+  assertEquals(decodeRequest(request({ tools })).tools.length, 300);
 });
 
 Deno.test("decodeRequest() survives nesting of any depth", () => {

@@ -62,14 +62,20 @@ Deno.test("encodeRequest() tells models from 4.6 on an effort instead of a budge
   assertEquals(wish("kimi-k2", "high"), ["enabled", undefined]);
 });
 
-Deno.test("encodeRequest() keeps a caller's budget below the cap", () => {
+Deno.test("encodeRequest() keeps a caller's budget below a cap that the model lowers, and passes on what the caller wrote", () => {
   const thinking = { type: "enabled", budget_tokens: 9000 };
   const own = (fields: Loose, most: number | null = null) =>
     messages.encodeRequest(decodeRequest(request({ thinking, ...fields })), encoding({ maxOutput: most }));
   assertEquals(own({ max_tokens: 10000 }).body.thinking, thinking);
   assertEquals(own({ max_tokens: 10000 }, 8000).body.thinking, { type: "enabled", budget_tokens: 6000 });
-  assertEquals(own({ max_tokens: 500 }).body.thinking, undefined);
-  assertEquals(own({ max_tokens: 500 }).dropped, ["thinking"]);
+  assertEquals(own({ max_tokens: 10000 }, 500).body.thinking, undefined);
+  assertEquals(own({ max_tokens: 10000 }, 500).dropped, ["thinking"]);
+  for (const max_tokens of [500, 2000, 9000]) {
+    for (const most of [null, 300]) {
+      assertEquals(own({ max_tokens }, most).body.thinking, thinking);
+      assertEquals(own({ max_tokens }, most).dropped, []);
+    }
+  }
 });
 
 Deno.test("encodeRequest() keeps a budget for thinking between calls, which may be above the cap", () => {

@@ -22,7 +22,10 @@ Deno.test("encodeFailure() has the type that the format gives each status", () =
   for (const [code, row] of Object.entries(FAILURES)) {
     const body = encodeFailure(new Failure(code as FailureCode, "Why."), "gen_1");
     const type = code === "dlp_unavailable" ? "invalid_request_error" : kinds[row.status];
-    assertEquals(body, { type: "error", error: { type, code, message: "Why." }, request_id: "gen_1" });
+    // A validation_error always says what is wrong where.
+    const details = { errors: [{ type: "value_error", loc: [], msg: "Why." }] };
+    const error = { type, code, message: "Why.", ...(code === "validation_error" && { details }) };
+    assertEquals(body, { type: "error", error, request_id: "gen_1" });
   }
 });
 

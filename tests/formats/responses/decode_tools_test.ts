@@ -105,6 +105,7 @@ Deno.test("responses.decodeRequest() reads every form of tool_choice", () => {
 Deno.test("responses.decodeRequest() counts tools", () => {
   const list = (n: number) => Array.from({ length: n }, (_, i) => ({ type: "function", name: `f${i}` }));
   assertEquals(decode(ask({ tools: list(256) })).tools.length, 256);
+  assertEquals(decode(ask({ tools: [{ type: "web_search" }, ...list(256)] })).tools.length, 256);
   assertEquals(
     failure(ask({ tools: list(300) })).message,
     "Cannot read tools: expected at most 256, got 300",

@@ -5,6 +5,7 @@
 import type { Api } from "../gateway.ts";
 import { type LoopbackProvider, loopbackProvider, type Seen, sseResponse } from "../provider.ts";
 import * as chat from "./chat_completions.ts";
+import * as converse from "./converse.ts";
 import * as gemini from "./gemini.ts";
 import * as messages from "./messages.ts";
 import * as responses from "./responses.ts";
@@ -15,13 +16,14 @@ export type { Call, Loose, Said } from "./shape.ts";
 /** One line of the script: what the model says, or any answer at all. */
 export type Line = Said | ((seen: Seen) => Response);
 
-export type ScriptedApi = Exclude<Api, "demo" | "bedrock-converse">;
+export type ScriptedApi = Exclude<Api, "demo">;
 
 export const SCRIPTS: Readonly<Record<ScriptedApi, Script>> = {
   "openai-chat": chat,
   "openai-responses": responses,
   "anthropic-messages": messages,
   gemini,
+  "bedrock-converse": converse,
 };
 
 /** Starts one. A request beyond the script's end is answered with a status that no client tries again. */
@@ -34,10 +36,20 @@ export function scriptedProvider(api: ScriptedApi, lines: readonly Line[]): Loop
     }
     if (typeof line === "function") return line(seen);
     if (!wantsStream(seen)) return Response.json(script.whole(line, nth));
-    return sseResponse(script.frames(line, nth).slice(0, line.breaksAfter));
+    return streamOf(api, script.frames(line, nth).slice(0, line.breaksAfter));
   });
 }
 
-function wantsStream(seen: Seen): boolean {
-  return seen.body.stream === true || seen.path.includes(":streamGenerateContent");
+export function wantsStream(seen: Seen): boolean {
+  return seen.body.stream === true || seen.path.includes(":streamGenerateContent") ||
+    seen.path.endsWith("/converse-stream");
+}
+
+/** A stream of these frames, in the type of content that the API has for streams. */
+export function streamOf(api: ScriptedApi, frames: readonly (string | Uint8Array)[]): Response {
+  const response = sseResponse(frames);
+  if (api === "bedrock-converse") {
+    response.headers.set("content-type", "application/vnd.amazon.eventstream");
+  }
+  return response;
 }

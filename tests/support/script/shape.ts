@@ -29,8 +29,8 @@ export type Loose = Record<string, unknown>;
 export interface Script {
   /** The whole answer. */
   whole(said: Said, turn: number): Loose;
-  /** The frames of a stream, in order. */
-  frames(said: Said, turn: number): string[];
+  /** The frames of a stream, in order: text, or messages of a binary stream. */
+  frames(said: Said, turn: number): (string | Uint8Array<ArrayBuffer>)[];
   /** Proofs that the request carries back, in order. */
   proofs(body: Loose): string[];
   /** Texts of tool results that the request carries, in order. */

@@ -1,10 +1,11 @@
 /** What is loaded with the first call that needs it: a gateway speaks few of the formats, and each is some twenty modules. */
-export interface Late<T> {
+export interface Lazy<T> {
   /** At once, where it has been loaded before. */
   open(): T | Promise<T>;
 }
 
-export function late<T extends object>(load: () => Promise<T>): Late<T> {
+/** Loads a value when it is first asked for, and again after a failure. */
+export function lazy<T extends object>(load: () => Promise<T>): Lazy<T> {
   let loaded: T | undefined;
   let loading: Promise<T> | undefined;
   const begin = () =>
@@ -15,6 +16,6 @@ export function late<T extends object>(load: () => Promise<T>): Late<T> {
 }
 
 /** What there is already. */
-export function present<T extends object>(value: T): Late<T> {
+export function present<T extends object>(value: T): Lazy<T> {
   return { open: () => value };
 }
