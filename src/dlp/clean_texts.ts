@@ -47,6 +47,11 @@ export function traceOf(text: string): number | undefined {
   return (a >>> 0) * 0x200000 + (b >>> 11);
 }
 
+/**
+ * Whether the detector has looked at a text of this hash lately, and found nothing.
+ *
+ * @param trace hash of the text
+ */
 export function isKnownClean(detector: Detector, trace: number): boolean {
   const memory = memories.get(detector);
   if (!memory) return false;
@@ -56,6 +61,11 @@ export function isKnownClean(detector: Detector, trace: number): boolean {
   return true;
 }
 
+/**
+ * Notes that the detector found nothing in a text.
+ *
+ * @param trace hash of the text
+ */
 export function rememberClean(detector: Detector, trace: number): void {
   let memory = memories.get(detector);
   if (!memory) memories.set(detector, memory = { now: new Set(), before: new Set() });

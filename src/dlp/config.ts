@@ -98,14 +98,21 @@ export const DLP_POLICIES = named(label(), POLICY);
 
 export type DlpConfig = Value<typeof DLP>;
 
-/** Why a name of an entity type is none, for each of these; null: it is one. */
-export async function entityTroubles(names: readonly unknown[]): Promise<(string | null)[]> {
-  if (names.length === 0) return [];
+export interface EntityTroubles {
+  /** Why a name of an entity type is none, for each of those asked about; null: it is one. */
+  troubles: (string | null)[];
+  /** All names of entity types and of groups of them. */
+  known: readonly string[];
+}
+
+export async function entityTroubles(names: readonly unknown[]): Promise<EntityTroubles> {
+  if (names.length === 0) return { troubles: [], known: [] };
   // Every recognizer comes with it, which a start without policies does not wait for.
-  const { resolveEntityTypes } = await import("./entities.ts");
-  return names.map((name) =>
+  const { ALL_ENTITY_NAMES, resolveEntityTypes } = await import("./entities.ts");
+  const troubles = names.map((name) =>
     typeof name !== "string" || resolveEntityTypes([name]).unknown.length === 0 ? null : ENTITY
   );
+  return { troubles, known: ALL_ENTITY_NAMES };
 }
 
 /** Why RE2 does not take a pattern, for each of these; null: it does. */

@@ -8,6 +8,8 @@ import { type Found, type SliceClock, viewOf } from "./scan_leaves.ts";
 
 /** Shorter ones, such as ages and security codes, are the same by chance. */
 const SHORTEST = 6;
+/** The same in what a model said with its placeholders turned back: there a short value is that of an earlier answer. */
+const SHORTEST_SAID = 3;
 /** Values that are looked for; of more, the first ones. */
 const MOST_VALUES = 1000;
 /** A request with more of them is refused. */
@@ -15,11 +17,16 @@ const MOST_ECHOES = 50_000;
 /** To look for one value costs as much as the walk over so small a part of a text. */
 const PART = 64;
 
-/** Findings for all places in the leaves that hold a value of `found`, and are no finding yet. */
+/**
+ * Findings for all places in the leaves that hold a value of `found`, and are no finding yet.
+ *
+ * @param isSaid whether a leaf is of an answer whose placeholders were turned back
+ */
 export function* echoesOf(
   leaves: readonly Leaf[],
   found: readonly Found[],
   clock: SliceClock,
+  isSaid: (leaf: Leaf) => boolean,
 ): Generator<void, Found[]> {
   const values = new Map<string, Found>();
   const known = new Map<Leaf, Span[]>();
@@ -29,19 +36,30 @@ export function* echoesOf(
       if (list) list.push({ start, end });
       else known.set(leaf, [{ start, end }]);
     }
-    const value = one.value.trim();
-    if (value.length >= SHORTEST && values.size < MOST_VALUES && !values.has(value)) values.set(value, one);
+    for (const value of spellings(one.value.trim())) {
+      if (value.length >= SHORTEST_SAID && values.size < MOST_VALUES && !values.has(value)) {
+        values.set(value, one);
+      }
+    }
   }
   const echoes: Found[] = [];
   for (const leaf of leaves) {
     const view = viewOf(leaf);
     const text = view?.text ?? leaf.text;
     const here = merged(known.get(leaf) ?? []);
+    const shortest = isSaid(leaf) ? SHORTEST_SAID : SHORTEST;
+    let quotes: number[] | null = null;
     for (const [value, one] of values) {
+      if (value.length < shortest) continue;
       for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
         if (!stands(text, at, value)) continue;
         const start = view ? view.from![at] : at;
         const end = view ? view.to![at + value.length - 1] : at + value.length;
+        // A number of JSON cannot be masked, and one of so few digits may be another.
+        if (value.length < SHORTEST && leaf.kind === "json") {
+          quotes ??= quotesOf(leaf.text);
+          if (countBelow(quotes, start) % 2 === 0) continue;
+        }
         if (!covers(here, start, end)) echoes.push({ ...one, leaf, start, end, rest: [] });
       }
       if (echoes.length > MOST_ECHOES) clock.exhaust();
@@ -50,6 +68,42 @@ export function* echoesOf(
     }
   }
   return echoes;
+}
+
+// deno-lint-ignore no-control-regex
+const NEEDS_ESCAPES = /["\\\x00-\x1f]/;
+
+/** A value as it is, and as it stands in a string of JSON and in one of JSON within JSON. */
+function spellings(value: string): string[] {
+  if (!NEEDS_ESCAPES.test(value)) return [value];
+  const once = JSON.stringify(value).slice(1, -1);
+  return [value, once, JSON.stringify(once).slice(1, -1)];
+}
+
+/** Where the quotes stand at which strings of JSON text begin and end. */
+function quotesOf(text: string): number[] {
+  const quotes: number[] = [];
+  let inside = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 34) {
+      inside = !inside;
+      quotes.push(i);
+    } else if (inside && unit === 92) i++;
+  }
+  return quotes;
+}
+
+/** How many of ascending numbers are less than `limit`. */
+function countBelow(numbers: readonly number[], limit: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 interface Span {

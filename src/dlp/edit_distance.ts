@@ -8,6 +8,7 @@ export interface WordPattern {
   places: ReadonlyMap<number, number> | null;
 }
 
+/** For each UTF-16 unit of a word the places where it stands, as bits; null: the word is longer than 32. */
 export function placesOf(value: string): Map<number, number> | null {
   if (value.length > 32) return null;
   const places = new Map<number, number>();

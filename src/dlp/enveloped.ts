@@ -33,6 +33,7 @@ interface Unpacked {
   readonly end: number;
 }
 
+/** Each such file in a text, with what it holds. */
 export function envelopedRuns(text: string): Spot[] {
   const spots: Spot[] = [];
   for (const { mark, head, close, read } of FORMS) {

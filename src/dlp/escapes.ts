@@ -36,6 +36,7 @@ const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
 const QUOTED_ALONE =
   /=(?:40|2E|2D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:(?<![\w"')\]])=|=(?=20\d{9,19}(?!\d)))(?:20|09|0A|0D)|(?:=[0-9A-F]{2}){2,64}/y;
 
+/** Each escape of a text, with the character that it stands for. */
 export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
   let quoted: RegExp | undefined;

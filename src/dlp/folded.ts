@@ -11,6 +11,7 @@ export interface Folded {
 const identity = (at: number) => at;
 const after = (at: number) => at + 1;
 
+/** A text with a map back to the places of the original. */
 export function foldedOf(source: string): Folded {
   const view = fold(source);
   const base = view?.text ?? source;
@@ -52,6 +53,7 @@ export const OTHER = 1;
 const LETTER = 2;
 export const DENSE = 3;
 
+/** Whether a UTF-16 unit is a letter, one of a script without blanks between words, or neither. */
 export function letterKindOf(unit: number): number {
   if (kinds[unit] === UNKNOWN) {
     const c = String.fromCharCode(unit);

@@ -57,6 +57,11 @@ export interface SkeletonIndex {
   longest: number;
 }
 
+/**
+ * Prepares words for {@link findFuzzy}.
+ *
+ * @param leet digits count as the letters that they look like
+ */
 export function skeletonIndex(
   words: readonly { word: number; value: string }[],
   leet: boolean,
@@ -145,6 +150,7 @@ function skeletonText(text: string, leet: boolean): Skeleton {
   return out;
 }
 
+/** Adds the best match of each word at each place to `found`; hands control back between slices of the text. */
 export function* findFuzzy(
   folded: Folded,
   index: SkeletonIndex,

@@ -14,10 +14,12 @@ export function groupsOf(reading: BodyLeaves): PartGroup[] {
   return [...groups];
 }
 
+/** The text of all parts, one behind the other. */
 export function joined(group: PartGroup): string {
   return group.leaves.map((leaf) => leaf.text).join("");
 }
 
+/** Where each part but the last ends in the joined text. */
 export function bordersOf(group: PartGroup): number[] {
   const borders: number[] = [];
   let at = 0;
@@ -26,6 +28,7 @@ export function bordersOf(group: PartGroup): number[] {
   return borders;
 }
 
+/** The surroundings of the borders, those that overlap as one. */
 export function windowsOf(borders: readonly number[], length: number): { start: number; end: number }[] {
   const windows: { start: number; end: number }[] = [];
   for (const at of borders) {

@@ -5,6 +5,7 @@
 import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
+import { meantValues } from "./meant_values.ts";
 import { isWithinPlaceholder, type Placeholders, placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
@@ -33,8 +34,11 @@ export function* maskAll(
   const names = placeholders(reading.leaves.map((leaf) => leaf.text));
   const isPlaceholder = ({ leaf, start, end }: Found) =>
     isWithinPlaceholder(leaf.text, start, end, names.originals);
-  let todo = found.filter(({ mode }) => mode === "mask");
-  todo = [...todo, ...yield* echoesOf(scanned, todo, clock)];
+  let todo = yield* meantValues(found.filter(({ mode }) => mode === "mask"), clock);
+  todo = [
+    ...todo,
+    ...yield* echoesOf(scanned, todo, clock, (leaf) => check.restore && isSaid(leaf, reading)),
+  ];
   if (clock.spent) return null;
   let leaves = reading.leaves;
   for (let round = 0; todo.length > 0; round++) {
@@ -57,9 +61,16 @@ export function* maskAll(
     ) {
       return null;
     }
-    todo = again.filter((one) => one.mode === "mask" && !isPlaceholder(one));
+    todo = yield* meantValues(again.filter((one) => one.mode === "mask" && !isPlaceholder(one)), clock);
   }
   return { originals: names.originals };
+}
+
+/** Whether a leaf is of a message or a call of the model's. */
+function isSaid({ message, location }: Leaf, { senders }: BodyLeaves): boolean {
+  if (message === null) return false;
+  const role = senders[message]?.role;
+  return role === undefined ? /\]\.(?:arguments|input)$/.test(location) : role === "assistant";
 }
 
 /** A run of a leaf that is to be masked. `found` is null for what is left of a value in the parts after its first. */

@@ -7,6 +7,7 @@ import type { Replacement } from "./json_text.ts";
 /** Where in JSON a text ends. */
 export type JsonPlace = "outside" | "string" | "escape";
 
+/** Where in JSON the end of a piece stands: outside of strings, in one, or behind a backslash. */
 export function placeAfter(text: string, start: number, end: number, place: JsonPlace): JsonPlace {
   for (let i = start; i < end; i++) {
     const unit = text.charCodeAt(i);

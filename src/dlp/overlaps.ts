@@ -12,6 +12,7 @@ const MOST_TYPES = 6;
 /** At most this many of a chain of overlapping spans are compared one with another. */
 const CHAIN = 400;
 
+/** The findings that stay, by their place in the text. */
 export function overlaps(found: Candidate[]): Candidate[] {
   if (found.length < 2) return found;
   const containers = found.filter(({ type }) => CONTAINERS.has(type));

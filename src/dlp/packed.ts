@@ -9,6 +9,7 @@ import { fiftyEight } from "./base58.ts";
 import { envelopedRuns } from "./enveloped.ts";
 import { ANYTHING, PACKED, SHORTEST_PACKED, WRAPPED_AT } from "./hints.ts";
 import type { Span, Spot } from "./view.ts";
+import { wideWords } from "./wide_words.ts";
 
 /** Nine digits take as many units of base64. */
 const LEAST = SHORTEST_PACKED;
@@ -170,11 +171,11 @@ function sixtyFour(packed: string): string | null {
       for (let shift = 16; shift >= 0; shift -= 8) {
         const byte = held >> shift & 255;
         if (byte === 0 && i < 16) zeros++;
-        else if (isControl(byte)) return null;
+        else if (isControl(byte)) return wideWords(packed, bytesOf);
       }
     }
     // Every second byte of UTF-16 is zero, none of UTF-8.
-    if (zeros > 0 && zeros < 3) return null;
+    if (zeros > 0 && zeros < 3) return wideWords(packed, bytesOf);
   }
   if (!compressed && packed.length > 2 * HEAD && !mayBeText(bytesOf(packed.slice(0, HEAD)))) return null;
   const bytes = bytesOf(packed);

@@ -33,6 +33,9 @@ export interface LongWork {
   key: string;
 }
 
+/**
+ * Where each pattern is found. `whole` is false where time ran out; `refused` names a pattern that RE2 does not take.
+ */
 export async function findPatterns(
   texts: readonly string[],
   check: Check,

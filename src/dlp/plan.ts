@@ -103,6 +103,7 @@ export const BLANK = 32;
 /** Tokens of all issuers: what one of them has is not judged as anything else, wanted or not. */
 const TOKENS = tokenTable(RECOGNIZERS);
 
+/** The plan for a set of entity types. */
 export function planFor(wanted: ReadonlySet<string>): Plan {
   const recognizers = RECOGNIZERS.filter(({ type }) => wanted.has(type));
   const triggers = [...new Set(recognizers.flatMap((recognizer) => recognizer.triggers ?? []))];

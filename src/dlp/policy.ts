@@ -86,6 +86,7 @@ export type RuleSource =
 
 const STRICTNESS: Readonly<Record<AnswerMode, number>> = { off: -1, alert: 0, mask: 1, block: 2 };
 
+/** The stricter of two modes: `block`, `mask`, `alert`, `off`. */
 export function stricter<T extends AnswerMode>(a: T, b: T): T {
   return STRICTNESS[a] >= STRICTNESS[b] ? a : b;
 }

@@ -12,11 +12,13 @@
 import type { Re2Job, Re2Reply } from "./re2_worker.ts";
 import { startThread } from "../timing/start_thread.ts";
 
+/** A place in a text, in UTF-16 units; `end` is behind it. */
 export interface Re2Span {
   start: number;
   end: number;
 }
 
+/** What came of a search. */
 export type Outcome =
   /** For each text; `whole` is false where there were more matches than are looked for. */
   | { kind: "found"; spans: Re2Span[][]; whole: boolean }
@@ -26,7 +28,7 @@ export type Outcome =
   | { kind: "exhausted" };
 
 export interface Re2 {
-  /** Looks for a pattern in texts; empty matches are not counted. Keys take turns. */
+  /** Looks for a pattern in texts; empty matches are not counted. Keys take turns. Never rejects. */
   find(pattern: string, texts: readonly string[], key?: string): Promise<Outcome>;
   /** Workers started so far: one or two, unless some were lost. */
   starts(): number;
@@ -63,140 +65,158 @@ export interface Re2Options {
   limitMs?: number;
 }
 
-export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
-  const places = Array.from(
+/** Starts no worker: the first search does. */
+export function openRe2(options: Re2Options = {}): Re2 {
+  return new Re2Workers(options);
+}
+
+class Re2Workers implements Re2 {
+  readonly #limitMs: number;
+  readonly #places = Array.from(
     { length: PLACES },
     (): Place => ({ worker: null, running: null, timer: undefined }),
   );
   /** By key, in the order of their turns. */
-  const lines = new Map<string, Waiting[]>();
-  const refused = new Map<string, string>();
-  let lastId = 0;
-  let starts = 0;
-  let closed = false;
+  readonly #lines = new Map<string, Waiting[]>();
+  /** By pattern: why RE2 does not take it. */
+  readonly #refused = new Map<string, string>();
+  #lastId = 0;
+  #starts = 0;
+  #closed = false;
 
-  function start(place: Place): Worker {
-    starts++;
-    const made = startThread(new URL("./re2_worker.ts", import.meta.url));
-    made.onmessage = (event: MessageEvent<Re2Reply>) => {
-      if (place.running?.job.id === event.data.id) take(place, event.data);
-    };
-    // A worker that cannot start, or dies of more than its module, must not end the process.
-    made.onerror = (event) => {
-      event.preventDefault();
-      if (place.worker === made) lose(place);
-    };
-    return made;
+  constructor({ limitMs = 2000 }: Re2Options) {
+    this.#limitMs = limitMs;
+  }
+
+  find(pattern: string, texts: readonly string[], key = ""): Promise<Outcome> {
+    const why = this.#refused.get(pattern);
+    if (why !== undefined) return Promise.resolve({ kind: "refused", why });
+    if (this.#closed) return Promise.resolve({ kind: "exhausted" });
+    return new Promise((resolve) => {
+      const line = this.#lines.get(key);
+      const waiting: Waiting = { key, job: { id: ++this.#lastId, pattern, texts }, resolve, again: false };
+      if (line) line.push(waiting);
+      else this.#lines.set(key, [waiting]);
+      this.#next();
+    });
+  }
+
+  starts(): number {
+    return this.#starts;
+  }
+
+  close(): void {
+    this.#closed = true;
+    const open = [...this.#places.map(({ running }) => running), ...[...this.#lines.values()].flat()];
+    this.#lines.clear();
+    for (const place of this.#places) {
+      stop(place);
+      clearTimeout(place.timer);
+      place.running = null;
+    }
+    for (const waiting of open) waiting?.resolve({ kind: "exhausted" });
+  }
+
+  /** Gives every free worker its next job. */
+  #next(): void {
+    // A worker that runs before one that must be started.
+    const free = this.#places.filter(({ running }) => running === null)
+      .sort((a, b) => Number(b.worker !== null) - Number(a.worker !== null));
+    for (const place of free) {
+      const waiting = this.#shift();
+      if (waiting === undefined) return;
+      this.#begin(place, waiting);
+    }
   }
 
   /** The next job of a key that has no worker yet. */
-  function shift(): Waiting | undefined {
-    for (const [key, line] of lines) {
-      if (places.some(({ running }) => running?.key === key)) continue;
+  #shift(): Waiting | undefined {
+    for (const [key, line] of this.#lines) {
+      if (this.#places.some(({ running }) => running?.key === key)) continue;
       const waiting = line.shift()!;
-      lines.delete(key);
+      this.#lines.delete(key);
       // A map keeps the order of insertion: this key now comes last.
-      if (line.length > 0) lines.set(key, line);
+      if (line.length > 0) this.#lines.set(key, line);
       return waiting;
     }
   }
 
-  function next(): void {
-    // A worker that runs before one that must be started.
-    const free = places.filter(({ running }) => running === null)
-      .sort((a, b) => Number(b.worker !== null) - Number(a.worker !== null));
-    for (const place of free) {
-      const waiting = shift();
-      if (waiting === undefined) return;
-      begin(place, waiting);
-    }
-  }
-
-  function begin(place: Place, waiting: Waiting): void {
+  #begin(place: Place, waiting: Waiting): void {
     place.running = waiting;
     let units = 0;
     for (const text of waiting.job.texts) units += text.length;
     // The first job of a worker waits for its start as well.
-    place.timer = setTimeout(() => lose(place), limitMs * (1 + units / 1e6) + (place.worker ? 0 : START_MS));
+    const limit = this.#limitMs * (1 + units / 1e6) + (place.worker ? 0 : START_MS);
+    place.timer = setTimeout(() => this.#lose(place), limit);
     try {
-      place.worker ??= start(place);
+      place.worker ??= this.#start(place);
       place.worker.postMessage(waiting.job);
     } catch {
       // A host without workers, or no files for one: nothing is searched, and so nothing is called clean.
-      lose(place);
+      this.#lose(place);
     }
   }
 
-  function finish(place: Place, outcome: Outcome): void {
-    clearTimeout(place.timer);
-    const done = place.running;
-    place.running = null;
-    done?.resolve(outcome);
-    next();
+  #start(place: Place): Worker {
+    this.#starts++;
+    const made = startThread(new URL("./re2_worker.ts", import.meta.url));
+    made.onmessage = (event: MessageEvent<Re2Reply>) => {
+      if (place.running?.job.id === event.data.id) this.#take(place, event.data);
+    };
+    // A worker that cannot start, or dies of more than its module, must not end the process.
+    made.onerror = (event) => {
+      event.preventDefault();
+      if (place.worker === made) this.#lose(place);
+    };
+    return made;
   }
 
-  function take(place: Place, answer: Re2Reply): void {
+  #take(place: Place, answer: Re2Reply): void {
     switch (answer.kind) {
       case "found":
-        return finish(place, { kind: "found", spans: answer.spans.map(spansOf), whole: !answer.cut });
+        return this.#finish(place, { kind: "found", spans: answer.spans.map(spansOf), whole: !answer.cut });
       case "refused":
-        return refuse(place, answer.why);
+        return this.#refuse(place, answer.why);
       case "died": {
         stop(place);
         const waiting = place.running!;
         if (waiting.again) {
-          return answer.compiling ? refuse(place, TOO_LARGE) : finish(place, { kind: "exhausted" });
+          return answer.compiling
+            ? this.#refuse(place, TOO_LARGE)
+            : this.#finish(place, { kind: "exhausted" });
         }
         clearTimeout(place.timer);
-        begin(place, { ...waiting, again: true });
+        this.#begin(place, { ...waiting, again: true });
       }
     }
   }
 
-  function refuse(place: Place, why: string): void {
-    if (refused.size >= REFUSED_KEPT) refused.delete(refused.keys().next().value!);
-    refused.set(place.running!.job.pattern, why);
-    finish(place, { kind: "refused", why });
+  #refuse(place: Place, why: string): void {
+    if (this.#refused.size >= REFUSED_KEPT) this.#refused.delete(this.#refused.keys().next().value!);
+    this.#refused.set(place.running!.job.pattern, why);
+    this.#finish(place, { kind: "refused", why });
   }
 
-  function stop(place: Place): void {
-    place.worker?.terminate();
-    place.worker = null;
-  }
-
-  function lose(place: Place): void {
+  #lose(place: Place): void {
     stop(place);
-    finish(place, { kind: "exhausted" });
+    this.#finish(place, { kind: "exhausted" });
   }
 
-  return {
-    find(pattern, texts, key = "") {
-      const why = refused.get(pattern);
-      if (why !== undefined) return Promise.resolve({ kind: "refused", why });
-      if (closed) return Promise.resolve({ kind: "exhausted" });
-      return new Promise((resolve) => {
-        const line = lines.get(key);
-        const waiting: Waiting = { key, job: { id: ++lastId, pattern, texts }, resolve, again: false };
-        if (line) line.push(waiting);
-        else lines.set(key, [waiting]);
-        next();
-      });
-    },
-    starts: () => starts,
-    close() {
-      closed = true;
-      const open = [...places.map(({ running }) => running), ...[...lines.values()].flat()];
-      lines.clear();
-      for (const place of places) {
-        stop(place);
-        clearTimeout(place.timer);
-        place.running = null;
-      }
-      for (const waiting of open) waiting?.resolve({ kind: "exhausted" });
-    },
-  };
+  #finish(place: Place, outcome: Outcome): void {
+    clearTimeout(place.timer);
+    const done = place.running;
+    place.running = null;
+    done?.resolve(outcome);
+    this.#next();
+  }
 }
 
+function stop(place: Place): void {
+  place.worker?.terminate();
+  place.worker = null;
+}
+
+/** @param flat pairs of start and end */
 function spansOf(flat: Uint32Array): Re2Span[] {
   const spans: Re2Span[] = [];
   for (let i = 0; i < flat.length; i += 2) spans.push({ start: flat[i], end: flat[i + 1] });

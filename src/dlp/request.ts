@@ -39,30 +39,31 @@ function fields<T extends z.core.$ZodLooseShape>(shape: T) {
 }
 
 const value = () => text(LONGEST_VALUE, "a string");
+/** Fields that may be left out may be null, too, as in the rest of a request: many clients send all fields of a model. */
 export const PLUGIN = fields({
-  mode: z.optional(choice("alert", "mask", "block")),
-  answers: z.optional(choice("off", "alert", "mask", "block")),
-  entity_types: z.optional(listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types")),
-  report_scope: z.optional(choice("all", "last_message", "latest_user_message")),
-  stop_words: z.optional(listOf(
-    fields({ value: value(), match: z.optional(choice("exact", "fuzzy")) }),
+  mode: z.nullish(choice("alert", "mask", "block")),
+  answers: z.nullish(choice("off", "alert", "mask", "block")),
+  entity_types: z.nullish(listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types")),
+  report_scope: z.nullish(choice("all", "last_message", "latest_user_message")),
+  stop_words: z.nullish(listOf(
+    fields({ value: value(), match: z.nullish(choice("exact", "fuzzy")) }),
     MOST_WORDS,
     "stop words",
   )),
-  allowlist: z.optional(listOf(
-    fields({ value: value(), match: z.optional(choice("exact")) }),
+  allowlist: z.nullish(listOf(
+    fields({ value: value(), match: z.nullish(choice("exact")) }),
     MOST_WORDS,
     "allowed values",
   )),
-  regexes: z.optional(listOf(
+  regexes: z.nullish(listOf(
     fields({ name: text(100, "a name"), pattern: text(LONGEST_PATTERN, "an RE2 pattern") }),
     MOST_PATTERNS,
     "patterns",
   )),
-  injected_context_names: z.optional(listOf(text(256, "a name"), MOST_NAMES, "names")),
-  acknowledged: z.optional(z.boolean(says("true or false"))),
-  on_unscannable: z.optional(choice("pass", "block")),
-  restore: z.optional(z.boolean(says("true or false"))),
+  injected_context_names: z.nullish(listOf(text(256, "a name"), MOST_NAMES, "names")),
+  acknowledged: z.nullish(z.boolean(says("true or false"))),
+  on_unscannable: z.nullish(choice("pass", "block")),
+  restore: z.nullish(z.boolean(says("true or false"))),
 });
 
 const HOME = ["plugins", "dlp"];
@@ -117,11 +118,11 @@ export function refusePattern(index: number, name: string, why: string): Failure
 }
 
 /** The default set stays one object: whoever compares sets need not look into it. */
-function typesOf(names: readonly string[] | undefined): { types: ReadonlySet<string>; unknown: string[] } {
-  return names === undefined ? { types: DEFAULT_TYPES, unknown: [] } : resolveEntityTypes(names);
+function typesOf(names?: readonly string[] | null): { types: ReadonlySet<string>; unknown: string[] } {
+  return !names ? { types: DEFAULT_TYPES, unknown: [] } : resolveEntityTypes(names);
 }
 
-function word({ value, match }: { value: string; match?: "exact" | "fuzzy" }): StopWord {
+function word({ value, match }: { value: string; match?: "exact" | "fuzzy" | null }): StopWord {
   return { value, match: match ?? "exact" };
 }
 

@@ -32,6 +32,7 @@ const WHOLE = /^(?:<|\\u003c)([A-Z][A-Z0-9_]*_\d+)(?:>|\\u003e)/i;
 const PIECE =
   /^(?:<[A-Z0-9_]*|\\(?:u(?:0(?:0(?:3(?:c(?:[A-Z0-9_]*(?:\\(?:u(?:0(?:0(?:3)?)?)?)?)?)?)?)?)?)?)?)$/i;
 
+/** @param originals values by placeholder */
 export async function* restore(
   parts: AsyncGenerator<readonly Part[]>,
   originals: Originals,

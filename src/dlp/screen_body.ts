@@ -55,6 +55,7 @@ export function textsOf(reading: BodyLeaves, check: Check): string[] {
   return [...texts];
 }
 
+/** What a check finds in a request; hands control back between slices of work. */
 export function* screenBody(
   reading: BodyLeaves,
   check: Check,

@@ -17,6 +17,7 @@ export interface StopWordFinder {
   findSliced(text: string): Generator<void, StopWordMatch[]>;
 }
 
+/** Prepares stop words once, to be looked for in many texts. */
 export function stopWordFinder(words: readonly StopWord[]): StopWordFinder {
   const exact: { word: number; value: string }[] = [];
   const fuzzy: { word: number; value: string }[] = [];

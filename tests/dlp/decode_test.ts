@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { decodings } from "../../src/dlp/decode.ts";
 import { joinLines } from "../../src/dlp/line_joins.ts";
 
@@ -17,6 +18,40 @@ Deno.test("decodings() reads base64 with and without padding, in either alphabet
   );
   const long = btoa("the card number is 4111 1111 1111 1111 and the rest of the letter goes on for a while");
   assert(reading(long.replace(/.{64}/g, "$&\r\n")).includes("4111 1111 1111 1111"));
+});
+
+const SCRIPTS = [
+  "Мой номер карты 4539578763621486, спасибо",
+  "Привет, это длинное письмо без цифр в начале, и только в самом конце стоит номер карты 4539578763621486",
+  "ο αριθμός της κάρτας είναι 4539578763621486 ευχαριστώ",
+  "رقم البطاقة هو 4539578763621486 شكرا",
+  "מספר הכרטיס 4539578763621486 תודה",
+  "카드 번호는 4539578763621486 입니다",
+  "卡号是4539578763621486谢谢",
+  "番号は4539578763621486です",
+  "บัตรเลขที่ 4539578763621486 ครับ",
+];
+
+for (const says of SCRIPTS) {
+  Deno.test(`decodings() reads base64 of UTF-16 in another script: ${says.slice(0, 12)}`, () => {
+    for (const mark of ["", "\ufeff"]) {
+      for (const big of [false, true]) {
+        const bytes = Buffer.from(mark + says, "utf16le");
+        const packed = (big ? bytes.swap16() : bytes).toString("base64");
+        assert(reading(`x: ${packed} y`).includes(says), `${packed}: ${reading(`x: ${packed} y`)}`);
+      }
+    }
+  });
+}
+
+Deno.test("decodings() reads no random bytes as UTF-16", () => {
+  let read = 0;
+  for (let i = 0; i < 3000; i++) {
+    const packed = Buffer.from(crypto.getRandomValues(new Uint8Array(24 + i % 400))).toString("base64");
+    if (/[\u0370-\uffff]/.test(reading(`x: ${packed} y`))) read++;
+  }
+  // One in 2^16 begins as a mark of UTF-16 does.
+  assert(read <= 3, `${read}`);
 });
 
 Deno.test("decodings() reads hexadecimal, percent, entities, escapes and quoted-printable", () => {

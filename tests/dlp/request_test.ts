@@ -17,6 +17,29 @@ Deno.test("readWishes() takes an empty object as the default set", () => {
   assertEquals(readWishes({ entity_types: [] }).rules.types.size, 0);
 });
 
+Deno.test("readWishes() takes null for a field that may be left out", () => {
+  const nulls = {
+    mode: null,
+    answers: null,
+    entity_types: null,
+    report_scope: null,
+    stop_words: null,
+    allowlist: null,
+    regexes: null,
+    injected_context_names: null,
+    acknowledged: null,
+    on_unscannable: null,
+    restore: null,
+  };
+  assertEquals(readWishes(nulls), readWishes({}));
+  const { rules } = readWishes({
+    stop_words: [{ value: "x", match: null }],
+    allowlist: [{ value: "y", match: null }],
+  });
+  assertEquals([rules.stopWords, rules.allowed], [[{ value: "x", match: "exact" }], ["y"]]);
+  assertEquals(refused({ stop_words: [{ value: null }] }).param, "plugins.dlp.stop_words[0].value");
+});
+
 Deno.test("readWishes() refuses with field, value and what is allowed", () => {
   const cases: [unknown, string][] = [
     [{ mode: "warn" }, 'Cannot read plugins.dlp.mode: expected one of alert, mask, block, got "warn"'],

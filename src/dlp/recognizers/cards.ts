@@ -1,6 +1,6 @@
 /** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
 
-import { DIGIT } from "./character_class.ts";
+import { DIGIT, isDigit, LETTER } from "./character_class.ts";
 import { luhn, repeated } from "./checksums.ts";
 import { FOREIGN_CODES, foreignWords } from "./foreign_words.ts";
 import { pairAt, pairTable } from "./letter_pairs.ts";
@@ -95,6 +95,38 @@ function codeNamedAt(view: ScannedView, start: number): void {
   report(view, "CVV", at, at + behind[1].length, 0.8);
 }
 
+const PAN = "(\\d{4}([ -])\\d{4}\\2\\d{4}\\2\\d{4}|\\d{4}[ -]\\d{6}[ -]\\d{4,5}|\\d{14,19})";
+const BESIDE = "(?:\\s{0,2}[|,;:/]\\s{0,2}|\\s{1,4})";
+const EXPIRY =
+  "(?:(?:exp(?:iry|ires|iration)?(?: date)?|valid (?:thru|until|to)|good thru|gültig bis)\\.?:?\\s{0,2})?(?:0?[1-9]|1[0-2])\\s?(?:[/|.,:;-]\\s?(?:20)?[2-4]\\d|(?<=\\d\\d)[2-4]\\d)";
+const CODE = "(\\d{3,4})(?![\\d\\p{L}_]|[.,:/-]\\d)";
+/** A card's number, the month that it expires in and its security code, in either order. */
+const ROW = new RegExp(
+  `${PAN}${BESIDE}(?:${EXPIRY}${BESIDE}${CODE}|(\\d{3,4})${BESIDE}${EXPIRY}(?!\\d))`,
+  "iuy",
+);
+
+/** Tries for a security code that no word names, behind a card's number whose first digits stand at `[start, end)`. */
+function scanCodeBesideExpiry(view: ScannedView, start: number, end: number): void {
+  const { text } = view;
+  const first = text.charCodeAt(start);
+  // Most numbers fall out by their first digit, by what follows, or because the next group is none of four digits.
+  if (first < 50 || first > 54 && first !== 56 || !" \n\t\r|,;:/".includes(text.charAt(end))) return;
+  if (end - start === 4 && !(isDigit(text.charCodeAt(start + 5)) && isDigit(text.charCodeAt(start + 8)))) {
+    return;
+  }
+  ROW.lastIndex = start;
+  const match = ROW.exec(text);
+  if (match === null) return;
+  const number = match[1].replace(/[ -]/g, "");
+  const code = match[3] ?? match[4];
+  if (code.length !== (/^3[47]/.test(number) ? 4 : 3) || !card(number)) return;
+  const at = match[3] === undefined
+    ? text.indexOf(code, start + match[1].length)
+    : ROW.lastIndex - code.length;
+  report(view, "CVV", at, at + code.length, 0.8);
+}
+
 export const CARDS: readonly Recognizer[] = [
   {
     type: "CREDIT_CARD",
@@ -140,6 +172,8 @@ export const CARDS: readonly Recognizer[] = [
       { on: "run", lengths: [5, 16], lacks: DIGIT, begins: "b", scan: scanCvv },
       { on: "run", lengths: [9, 10], lacks: DIGIT, begins: "t", scan: scanCvv },
       { on: "view", scan: scanForeignCodes },
+      { on: "run", shortest: 14, longest: 19, first: DIGIT, lacks: LETTER, scan: scanCodeBesideExpiry },
+      { on: "run", lengths: [4], first: DIGIT, lacks: LETTER, followedBy: " ", scan: scanCodeBesideExpiry },
     ],
     samples: {
       found: [
@@ -173,6 +207,13 @@ export const CARDS: readonly Recognizer[] = [
         "CVV-код: «123»",
         "CVC번호 «123»",
         "«737» est mon code de sécurité.",
+        "4111111111111111 12/27 «123»",
+        "4111 1111 1111 1111, exp 12/2027, «123»",
+        "4111111111111111|03|29|«123»",
+        "4111-1111-1111-1111 0329 «123»",
+        "378282246310005 03/29 «1234»",
+        "4111111111111111 «123» 12/27",
+        "4111111111111111\n12/27\n«123»",
       ],
       clean: [
         "cvv: 12345",
@@ -182,6 +223,11 @@ export const CARDS: readonly Recognizer[] = [
         "code de sécurité 2024-11",
         "セキュリティコードは必要です。123",
         "$500 is the security code deposit",
+        "4111111111111112 12/27 123",
+        "4111111111111111 12/27 1234",
+        "4111111111111111 13/27 123",
+        "4111111111111111 12/27 123.50",
+        "4111111111111111 12/27/2024 100 items",
       ],
     },
   },

@@ -24,10 +24,12 @@ for (let unit = 65; unit < 91; unit++) CLASS_OF[unit] = UPPER;
 for (let unit = 97; unit < 123; unit++) CLASS_OF[unit] = LOWER;
 CLASS_OF[95] = CLASS_OF[45] = JOINER;
 
+/** Whether a UTF-16 unit is an ASCII digit. */
 export function isDigit(unit: number): boolean {
   return CLASS_OF[unit] === DIGIT;
 }
 
+/** Whether a UTF-16 unit is an ASCII letter or digit. */
 export function isAlphanumeric(unit: number): boolean {
   return (CLASS_OF[unit] & ALPHANUMERIC) !== 0;
 }

@@ -18,6 +18,7 @@ const LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपक
 
 const NONE: ForeignWords = { passwords: [], codes: [] };
 
+/** Where such names stand in the view's text; looked for once. */
 export function foreignWords(view: ScannedView): ForeignWords {
   return view.surroundings.foreign ??= lookedFor(view.text);
 }

@@ -63,6 +63,12 @@ function isBlank(text: string, at: number, long: boolean): boolean {
   return (CLASS_OF[prev] & LETTER) !== 0 || long && (at === 0 || prev === 10);
 }
 
+/**
+ * Reports a span to the view if it is such a number.
+ *
+ * @param upper the span in capitals
+ * @param small it has small letters
+ */
 export function judge(
   view: ScannedView,
   form: Form,

@@ -63,6 +63,7 @@ export interface CredentialProgress {
   lastLetter: number;
 }
 
+/** A view without candidates. `first` and `last` leave out what stands at both ends of the text and is no value. */
 export function scannedView(
   text: string,
   { wanted, focused, tokens }: Pick<ScannedView, "wanted" | "focused" | "tokens">,
@@ -88,6 +89,11 @@ function isMargin(unit: number): boolean {
   return (CLASS_OF[unit] & ALPHANUMERIC) === 0 && unit < 128;
 }
 
+/**
+ * Adds a candidate.
+ *
+ * @param confidence from 0 to 1
+ */
 export function report(
   view: ScannedView,
   type: string,

@@ -15,6 +15,7 @@ const ALPHABETS: Readonly<Record<string, string>> = { A: "[A-Za-z0-9]", W: "[A-Z
 
 const PAIRS = 128 * 128;
 
+/** Tokens of the recognizers, by the first characters of their prefixes. */
 export function tokenTable(recognizers: readonly Recognizer[]): TokenTable {
   const byPair: TokenForm[][] = Array.from({ length: PAIRS });
   const thirds = new Uint32Array(PAIRS);

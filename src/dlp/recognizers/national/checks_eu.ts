@@ -16,6 +16,7 @@ export function icao(s: string): boolean {
   return sum % 10 === digit(s, s.length - 1);
 }
 
+/** Spain: DNI of citizens and NIE of foreigners. */
 export function dni(s: string): boolean {
   const number = s.replace(/^[XYZ]/, (c) => String("XYZ".indexOf(c))).replace(/^[KLM]/, "");
   return DNI[modulo(number.slice(0, -1), 23)] === s[s.length - 1];
@@ -26,6 +27,7 @@ const CF_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12
 const OMOCODIA = "LMNPQRSTUV";
 const CF_MONTHS = "ABCDEHLMPRST";
 
+/** Italy: codice fiscale of persons, 16 characters. */
 export function codiceFiscale(s: string): boolean {
   let sum = 0;
   for (let i = 0; i < 15; i++) {
@@ -40,6 +42,7 @@ export function codiceFiscale(s: string): boolean {
   return /^\d{4}$/.test(plain) && validDate(two(plain, 0), month, two(plain, 2) % 40);
 }
 
+/** Germany: pension insurance number. */
 export function germanPension(s: string): boolean {
   const area = two(s, 0);
   const day = two(s, 2) % 50;
@@ -74,6 +77,7 @@ export function germanTax(s: string): boolean {
   return several === 1 && !/(\d)\1\1/.test(s.slice(0, 10)) && mod1110(s);
 }
 
+/** Spain: tax number of companies. */
 export function cif(s: string): boolean {
   if (!/^[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J]$/.test(s)) return false;
   const check = (10 - sumLuhn(s.slice(1, 8)) % 10) % 10;
@@ -90,6 +94,7 @@ function sumLuhn(s: string): number {
   return sum;
 }
 
+/** France: social security number. */
 export function nir(s: string): boolean {
   const corsica = s[6] === "A" && s[5] === "2" ? 19 : s[6] === "B" && s[5] === "2" ? 18 : 0;
   const number = corsica ? s.slice(0, 5) + corsica + s.slice(7) : s;
@@ -99,6 +104,7 @@ export function nir(s: string): boolean {
   return 97 - modulo(number.slice(0, 13), 97) === two(s, 13);
 }
 
+/** Estonia and Lithuania: personal code. */
 export function baltic(s: string): boolean {
   if (!dateAt(s, 1, 3, 5) || !/^[1-8]/.test(s)) return false;
   let check = weighted(s, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
@@ -106,6 +112,7 @@ export function baltic(s: string): boolean {
   return check === digit(s, 10);
 }
 
+/** Czechia and Slovakia: birth number. */
 export function czech(s: string): boolean {
   const month = two(s, 2) % 50;
   if (!validDate(two(s, 0), month > 20 ? month - 20 : month, two(s, 4))) return false;
@@ -114,11 +121,13 @@ export function czech(s: string): boolean {
   return check === digit(s, 9);
 }
 
+/** Poland: PESEL. */
 export function pesel(s: string): boolean {
   return validDate(two(s, 0), two(s, 2) % 20, two(s, 4)) && !repeated(s) &&
     (10 - weighted(s, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10 === digit(s, 10);
 }
 
+/** Finland: personal identity code. */
 export function hetu(s: string): boolean {
   if (!dateAt(s, 4, 2, 0)) return false;
   const serial = Number(s.slice(-4, -1));
@@ -126,6 +135,7 @@ export function hetu(s: string): boolean {
     "0123456789ABCDEFHJKLMNPRSTUVWXY"[Number(s.slice(0, 6) + s.slice(-4, -1)) % 31] === s.at(-1);
 }
 
+/** Norway: birth number and D-number. */
 export function norwegian(s: string): boolean {
   const month = two(s, 2) % 40;
   if (!validDate(two(s, 4), month, two(s, 0) % 40)) return false;
@@ -134,6 +144,7 @@ export function norwegian(s: string): boolean {
   return k1 === digit(s, 9) && k2 === digit(s, 10);
 }
 
+/** Belgium: national register number. */
 export function belgian(s: string): boolean {
   if (two(s, 2) % 20 > 12 || two(s, 4) > 31 || repeated(s)) return false;
   const check = two(s, 9);
@@ -141,11 +152,13 @@ export function belgian(s: string): boolean {
   return two(s, 0) < 50 && check === 97 - modulo("2" + s.slice(0, 9), 97);
 }
 
+/** Bulgaria: EGN. */
 export function bulgarian(s: string): boolean {
   return validDate(two(s, 0), two(s, 2) % 20, two(s, 4)) &&
     weighted(s, [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 === digit(s, 9);
 }
 
+/** Romania: CNP. */
 export function romanian(s: string): boolean {
   const check = weighted(s, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
   // The county follows the date; 70 is for foreigners, 80 and up for births registered without one.
@@ -153,6 +166,7 @@ export function romanian(s: string): boolean {
     (check === 10 ? 1 : check) === digit(s, 12);
 }
 
+/** Sweden: personal and coordination number, of 10 or 12 digits. */
 export function swedish(s: string): boolean {
   const ten = s.slice(-10);
   const day = two(ten, 4);
@@ -160,6 +174,7 @@ export function swedish(s: string): boolean {
   return validDate(two(ten, 0), two(ten, 2), day > 60 ? day - 60 : day) && luhn(ten);
 }
 
+/** Latvia: personal code; those that begin with 32 have no date and no check digit. */
 export function latvian(s: string): boolean {
   if (s.startsWith("32")) return true;
   return dateAt(s, 4, 2, 0) && digit(s, 6) < 3 &&

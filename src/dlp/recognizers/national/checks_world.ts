@@ -6,6 +6,11 @@
 
 import { dateAt, digit, repeated, two, validDate, weighted } from "../checksums.ts";
 
+/**
+ * Brazil: CPF and CNPJ.
+ *
+ * @param weights of the last check digit; the first one leaves out the first of them
+ */
 export function brazilian(s: string, length: number, weights: readonly number[]): boolean {
   // The CNPJ of 2026 takes letters, each worth its ASCII code less 48, as digits already are.
   for (const n of [length - 2, length - 1]) {
@@ -18,6 +23,7 @@ export function brazilian(s: string, length: number, weights: readonly number[])
 export const CPF = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 export const CNPJ = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 
+/** China: number of the resident identity card. */
 export function resident(s: string): boolean {
   if (!/^(?:1[1-5]|2[1-3]|3[1-7]|4[1-6]|5[0-4]|6[1-5]|71|8[1-3])/.test(s)) return false;
   const year = Number(s.slice(6, 10));
@@ -26,6 +32,7 @@ export function resident(s: string): boolean {
   return "10X98765432"[sum % 11] === s[17];
 }
 
+/** Hong Kong: number of the identity card. */
 export function hongKong(s: string): boolean {
   const letters = s.length === 9 ? [s.charCodeAt(0) - 55, s.charCodeAt(1) - 55] : [36, s.charCodeAt(0) - 55];
   const sum = letters[0] * 9 + letters[1] * 8 + weighted(s.slice(-7, -1), [7, 6, 5, 4, 3, 2]);
@@ -34,6 +41,7 @@ export function hongKong(s: string): boolean {
 
 const TAIWAN = "ABCDEFGHJKLMNPQRSTUVXYWZIO";
 
+/** Taiwan: national identification number, also of residents. */
 export function taiwan(s: string): boolean {
   const region = TAIWAN.indexOf(s[0]) + 10;
   const sum = Math.floor(region / 10) + (region % 10) * 9 + weighted(s.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1]);
@@ -44,6 +52,7 @@ export function taiwan(s: string): boolean {
 const CURP_FORM =
   /^[A-Z]{4}\d{6}[HMX](?:AS|BC|BS|CC|CL|CM|CS|CH|DF|DG|GT|GR|HG|JC|MC|MN|MS|NT|NL|OC|PL|QT|QR|SP|SL|SR|TC|TS|TL|VZ|YN|ZS|NE)/;
 
+/** Mexico: CURP of persons. */
 export function curp(s: string): boolean {
   if (!CURP_FORM.test(s)) return false;
   const alphabet = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ";
@@ -66,6 +75,7 @@ export function gstin(s: string): boolean {
   return BASE_36[(36 - sum % 36) % 36] === s[14];
 }
 
+/** Singapore: NRIC and FIN. */
 export function singapore(s: string): boolean {
   const sum = weighted(s.slice(1), [2, 7, 6, 5, 4, 3, 2]);
   if (s[0] === "M") return "XWUTRQPNJLK"[10 - (sum + 3) % 11] === s[8];
@@ -73,6 +83,7 @@ export function singapore(s: string): boolean {
   return (s[0] < "G" || s[0] === "G" ? "XWUTRQPNMLK" : "JZIHGFEDCBA")[shifted % 11] === s[8];
 }
 
+/** Singapore: number of companies and other entities (UEN). */
 export function uen(s: string): boolean {
   if (/^\d{8}[A-Z]$/.test(s)) return "XMKECAWLJDB"[weighted(s, [10, 4, 9, 3, 8, 2, 7, 1]) % 11] === s[8];
   if (/^\d{9}[A-Z]$/.test(s)) {
@@ -84,6 +95,7 @@ export function uen(s: string): boolean {
   return alphabet[((sum - 5) % 11 + 11) % 11] === s[9];
 }
 
+/** South Korea: resident registration number. */
 export function korean(s: string): boolean {
   if (!dateAt(s, 0, 2, 4)) return false;
   // Since October 2020 the last digits are random; older numbers, and those of other centuries, keep the check.
@@ -91,6 +103,7 @@ export function korean(s: string): boolean {
     (11 - weighted(s, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11) % 10 === digit(s, 12);
 }
 
+/** Türkiye: identification number. */
 export function turkish(s: string): boolean {
   if (s[0] === "0") return false;
   const odd = digit(s, 0) + digit(s, 2) + digit(s, 4) + digit(s, 6) + digit(s, 8);
@@ -99,6 +112,7 @@ export function turkish(s: string): boolean {
   return tenth === digit(s, 9) && (odd + even + tenth) % 10 === digit(s, 10);
 }
 
+/** Mexico: tax number of persons and companies (RFC). */
 export function rfc(s: string): boolean {
   const alphabet = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
   const full = s.padStart(13, " ");
@@ -107,6 +121,7 @@ export function rfc(s: string): boolean {
   return dateAt(full, 4, 6, 8) && "0A987654321"[sum % 11] === full[12];
 }
 
+/** Russia: tax number of 10 or 12 digits (INN). */
 export function inn(s: string): boolean {
   if (repeated(s)) return false;
   if (s.length === 10) return weighted(s, [2, 4, 10, 3, 5, 9, 4, 6, 8]) % 11 % 10 === digit(s, 9);
@@ -114,6 +129,7 @@ export function inn(s: string): boolean {
     weighted(s, [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]) % 11 % 10 === digit(s, 11);
 }
 
+/** Chile: RUT. */
 export function rut(s: string): boolean {
   const body = s.slice(0, -1);
   let sum = 0;
@@ -121,6 +137,7 @@ export function rut(s: string): boolean {
   return "0K987654321"[sum % 11] === s.at(-1) && !repeated(body);
 }
 
+/** New Zealand: tax number (IRD). */
 export function ird(s: string): boolean {
   const n = s.padStart(9, "0");
   const number = Number(n);

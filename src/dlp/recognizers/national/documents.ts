@@ -23,10 +23,12 @@ export interface Document {
 /** What a document's number is worth without a name; with one of these it is as good as certain. */
 const NAMELESS = { plain: 0, alone: 0 } as const;
 
+/** A recognizer for the passport of each country. */
 export function passports(documents: readonly Document[]): Recognizer[] {
   return documents.map((document) => recognizer(document, PASSPORT));
 }
 
+/** A recognizer for the driving licence of each country. */
 export function licences(documents: readonly Document[]): Recognizer[] {
   return documents.map((document) => recognizer(document, LICENCE));
 }

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, RegExp>> = {
   p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7za?)\b(?:(?!&&)[^\n|;])*$/i,
   P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip)\b(?:(?!&&)[^\n|;])*$/i,
   a: /\b(?:redis|valkey)-cli\b(?:(?!&&)[^\n|;])*$/i,
+  c: /\bsnmp(?:(?:bulk)?(?:walk|get)|getnext|set|table|trap|inform|status|df)\b(?:(?!&&)[^\n|;])*$/i,
   w: /\bldap(?:search|add|modify|delete|whoami)\b(?:(?!&&)[^\n|;])*$/i,
 };
 const VALUE = /\s{0,3}(?:"([^"\s]{5,100})"|'([^'\s]{5,100})'|([^\s"'`<>|;]{5,100}))/y;

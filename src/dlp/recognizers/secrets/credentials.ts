@@ -4,7 +4,7 @@
  * looks for all of them, and the recognizers of all secrets share its triggers.
  */
 
-import { CLASS_OF, DIGIT, isAlphanumeric, JOINER } from "../character_class.ts";
+import { CLASS_OF, DIGIT, isAlphanumeric, JOINER, LETTER } from "../character_class.ts";
 import { pairAt, pairTable } from "../letter_pairs.ts";
 import type { Trigger } from "../recognizer.ts";
 import type { ScannedView } from "../scanned_view.ts";
@@ -13,6 +13,7 @@ import { scanCall, scanKeyFile, scanOption, scanSignature, scanSignedKey, scanWi
 import { scanAuthorization, scanUserinfo, scanUserOption } from "./basic_auth.ts";
 import { scanJwt } from "./jwt.ts";
 import { scanKeyBlock } from "./key_block.ts";
+import { scanCommunity, scanNet, scanOracle, scanPgPass, scanSqlPlus } from "./line_fields.ts";
 import { scanNamedValue } from "./named_value.ts";
 import { scanForeignPasswords, scanPassword, scanPasswordWord } from "./password.ts";
 import { scanShaped } from "./shaped_token.ts";
@@ -47,6 +48,12 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", lengths: [3], lacks: DIGIT, begins: "s", followedBy: "=", scan: scanSignature },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "-", followedBy: " ", scan: scanKeyFile },
   { on: "run", lengths: [13], lacks: DIGIT, begins: "p", followedBy: ":", scan: scanKeyFile },
+  { on: "run", lengths: [4, 5], lacks: LETTER | JOINER, followedBy: ":", scan: scanPgPass },
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "t", followedBy: ":", scan: scanOracle },
+  { on: "run", lengths: [7], lacks: DIGIT, begins: "s", followedBy: " ", scan: scanSqlPlus },
+  { on: "run", lengths: [3, 4], lacks: DIGIT, begins: "u", followedBy: " ", scan: scanNet },
+  { on: "run", lengths: [11, 12], begins: "sr", followedBy: " ", scan: scanCommunity },
+  { on: "run", lengths: [7, 8], holds: DIGIT, begins: "c", followedBy: " ", scan: scanCommunity },
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "sign", signs: ":", scan: scanUserinfo },

@@ -155,15 +155,43 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   if (view.text.charCodeAt(start - 1) === 47 && !/["'=:]/.test(match[0])) return false;
   const quote = match[1];
   const rest = after(view, from, 130);
-  const value = quote
+  let value = quote
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
-  if (!isPassword(value, quote !== "") || isFolder(value, view.text.slice(start, start + 3))) return false;
+  if (!isPassword(value, quote !== "")) {
+    if (quote || !/[:=]\s{0,8}$/.test(match[0])) return false;
+    value = drawnToken(rest, value.length);
+    if (kindsOf(value) < 4 || value.length < 8 || !isPassword(value, false)) return false;
+  } else if (!quote) value = drawnToken(rest, value.length);
+  if (isFolder(value, view.text.slice(start, start + 3))) return false;
   if (quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value)) return false;
   // Nothing but a blank gives it: what follows a word is another word most often.
   if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
   return true;
+}
+
+/** A sign that ends a value in most texts, and what stands behind it up to the next such sign. */
+const NEXT_PIECE = /[<>,;)\]}][^\s"'`<>,;)\]}\u0370-\uffff]*/y;
+/** Words, numbers, tags, calls, and names with a value: what goes on behind such a sign in lists, markup and code. */
+const OTHER_PIECE =
+  /^(?:<\/|.(?:[a-z]{3,}|[A-Z][a-z]{2,}|[A-Z]{2,}|\d+|[A-Za-z_][\w.-]*[=:(].*|[.(].*|(?:br|p|b|i|td|tr|li|h\d|div)\b.*)[.:!?]*$)/;
+
+/**
+ * The first `length` units of a text, with what goes on behind a sign that a password which a program drew may have.
+ * A sign at its end is taken for the text's.
+ */
+function drawnToken(rest: string, length: number): string {
+  let end = length;
+  while (rest[end] === "." || rest[end] === ":" || rest[end] === "!" || rest[end] === "?") end++;
+  for (;;) {
+    NEXT_PIECE.lastIndex = end;
+    const piece = NEXT_PIECE.exec(rest)?.[0];
+    if (piece === undefined || OTHER_PIECE.test(piece)) break;
+    end += piece.length;
+  }
+  const whole = rest.slice(0, end).replace(/[<>,;)\]}.:!?]+$/, "");
+  return whole.length > length && kindsOf(whole) === 4 ? whole : rest.slice(0, length);
 }
 
 /** Neither a name nor a word with a number behind it. */
