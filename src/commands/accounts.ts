@@ -1,10 +1,11 @@
 /** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
-import type { Administration } from "../accounts/administration.ts";
+import type { Administration } from "../accounts/administration/administration.ts";
 import type { KeyView } from "../accounts/mod.ts";
-import type { Command } from "./parse.ts";
+import type { Command } from "./command.ts";
 
 export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
 
+/** Runs a command about keys or the ledger, and answers the text to print. */
 export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
   switch (command.command) {
     case "usage": {

@@ -14,6 +14,7 @@ interface Surroundings {
   log(line: string): void;
 }
 
+/** The models that a start with this configuration would serve, discovered ones too. */
 export async function catalogOf(config: Config, { env, log }: Surroundings): Promise<readonly Model[]> {
   const credentials = new Credentials({
     env,

@@ -1,5 +1,5 @@
 /** `sluice connect`: the settings with which a client finds the gateway, as text or written where the client looks. */
-import { UsageError, wrong } from "./parse.ts";
+import { UsageError, wrong } from "./option_values.ts";
 import { object } from "../exchange/json.ts";
 
 export interface Connection {
@@ -178,6 +178,7 @@ http_headers = { "x-svc-key" = "${secret}" }
 
 export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
 
+/** Throws `UsageError` where no such client is known. */
 export function clientNamed(name: string): Client {
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
   if (client !== undefined) return client;

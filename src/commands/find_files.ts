@@ -13,6 +13,7 @@ export interface FoundFile {
   problem?: string;
 }
 
+/** In the order of the paths. One that cannot be read is answered with the reason, and the others follow. */
 export async function* filesUnder(paths: readonly string[]): AsyncGenerator<FoundFile> {
   for (const path of paths) {
     if (path === STDIN) {

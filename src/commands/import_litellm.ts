@@ -7,52 +7,14 @@
 import { parse } from "@std/yaml/parse.js";
 import { isObject, type Loose, object } from "../exchange/json.ts";
 import { idOf } from "../models/discovered/names.ts";
-import { PRESETS } from "../providers/presets.ts";
-import { UsageError } from "./parse.ts";
+import { LitellmProviders, modelOf, written } from "./litellm_providers.ts";
+import { UsageError } from "./option_values.ts";
 
 export interface Imported {
   config: Loose;
   /** What was left out or changed, a sentence each. */
   notes: string[];
 }
-
-/** LiteLLM's names of providers and the presets that they are. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  gemini: "google",
-  mistral: "mistral",
-  xai: "xai",
-  groq: "groq",
-  deepseek: "deepseek",
-  cohere: "cohere",
-  cohere_chat: "cohere",
-  together_ai: "together",
-  fireworks_ai: "fireworks",
-  cerebras: "cerebras",
-  perplexity: "perplexity",
-  moonshot: "moonshot",
-  zai: "zai",
-  dashscope: "alibaba",
-  nvidia_nim: "nvidia",
-  huggingface: "huggingface",
-  deepinfra: "deepinfra",
-  openrouter: "openrouter",
-  github: "github",
-  minimax: "minimax",
-  nebius: "nebius",
-  databricks: "databricks",
-  cloudflare: "cloudflare",
-  azure: "azure",
-  azure_ai: "azure",
-  bedrock: "bedrock",
-  vertex_ai: "vertex",
-  ollama: "ollama",
-  ollama_chat: "ollama",
-  lm_studio: "lmstudio",
-  hosted_vllm: "vllm",
-  llamafile: "llamacpp",
-};
 
 /** Fields of `litellm_params` that are taken over. */
 const TAKEN = new Set(
@@ -61,14 +23,13 @@ const TAKEN = new Set(
     .split(" "),
 );
 
-const VERSIONLESS = new Set(["ollama", "anthropic"]);
-
 interface Deployment {
   name: string;
   params: Loose;
   info: Loose;
 }
 
+/** @param text YAML. Throws `UsageError` on anything else, and where there is no `model_list`. */
 export function importLitellm(text: string): Imported {
   let value: unknown;
   try {
@@ -86,7 +47,7 @@ export function importLitellm(text: string): Imported {
 
 class Import {
   readonly #notes: string[] = [];
-  readonly #providers = new Map<string, { name: string; fields: Loose }>();
+  readonly #providers = new LitellmProviders((text) => this.#note(text));
   readonly #models = new Map<string, Loose & { id: string; routes: Loose[] }>();
   readonly #root: Loose;
 
@@ -102,7 +63,7 @@ class Import {
     this.#fallbacks([settings.fallbacks, router.fallbacks, settings.default_fallbacks]);
     this.#aliases(object(router.model_group_alias));
     const config: Loose = {
-      providers: Object.fromEntries([...this.#providers.values()].map(({ name, fields }) => [name, fields])),
+      providers: this.#providers.section(),
       ...(this.#models.size > 0 && { models: [...this.#models.values()].map(weighted) }),
     };
     this.#money(config, settings, object(general_settings));
@@ -125,12 +86,10 @@ class Import {
         : String(strategy).includes("cost")
         ? "price"
         : null;
-      if (order !== null) { for (const model of config.models as Loose[] ?? []) model.order = order; }
-      else {this.#note(
-          `router_settings.routing_strategy: ${
-            String(strategy)
-          } is not known; routes share the load by weight.`,
-        );}
+      if (order === null) {
+        const what = `router_settings.routing_strategy: ${String(strategy)} is not known`;
+        this.#note(`${what}; routes share the load by weight.`);
+      } else for (const model of config.models as Loose[] ?? []) model.order = order;
     }
     for (const name of Object.keys(object(environment_variables))) {
       this.#note(`environment_variables.${name}: set it in the environment of Sluice.`);
@@ -152,7 +111,7 @@ class Import {
   }
 
   #route({ name, params, info }: Deployment): void {
-    const { preset, model } = this.#modelOf(String(params.model), params);
+    const { preset, model } = modelOf(String(params.model), params);
     if (preset === null) {
       return this.#note(`${name}: no provider is known for ${String(params.model)}; the model was left out.`);
     }
@@ -160,7 +119,7 @@ class Import {
     if (mode !== undefined && !["chat", "completion", "responses"].includes(String(mode))) {
       return this.#note(`${name}: a model of mode ${String(mode)} answers no conversation and was left out.`);
     }
-    const provider = this.#provider(preset, params);
+    const provider = this.#providers.nameOf(preset, params);
     if (name.includes("*") || model.includes("*")) {
       return this.#note(
         `${name}: models that ${provider} lists are found by themselves (catalog.discover); the pattern was left out.`,
@@ -208,90 +167,36 @@ class Import {
     return id;
   }
 
-  #modelOf(written: string, params: Loose): { preset: string | null; model: string } {
-    const [prefix, ...rest] = written.split("/");
-    if (rest.length === 0) {
-      const base = params.api_base ?? params.base_url;
-      return {
-        preset: base === undefined && /^claude/.test(written) ? "anthropic" : "openai",
-        model: written,
-      };
-    }
-    const preset = Object.hasOwn(PROVIDERS, prefix) ? PROVIDERS[prefix] : null;
-    // `bedrock/converse/…` and `openai/responses/…` name an API as well.
-    const model = rest.join("/").replace(/^(?:converse|invoke|responses|chat)\//, "");
-    return { preset, model };
-  }
-
-  /** One provider for each address and key. */
-  #provider(presetName: string, params: Loose): string {
-    const preset = PRESETS.find(({ name }) => name === presetName);
-    const base = params.api_base ?? params.base_url;
-    const fields: Loose = {
-      ...(typeof base === "string" && this.#address(presetName, written(base))),
-      ...(typeof params.api_key === "string" &&
-        !preset?.keys.some((key) => params.api_key === `os.environ/${key}`) &&
-        { api_key: written(params.api_key) }),
-      ...(typeof params.aws_region_name === "string" && { region: written(params.aws_region_name) }),
-      ...(typeof params.vertex_project === "string" && { project: written(params.vertex_project) }),
-      ...(typeof params.vertex_location === "string" && { location: written(params.vertex_location) }),
-      ...(Number(params.timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(params.timeout)) }),
-      ...(Number(params.stream_timeout) > 0 &&
-        { idle_seconds: Math.min(86_400, Number(params.stream_timeout)) }),
-      ...(Number.isInteger(params.max_retries) &&
-        { retries: Math.min(10, Math.max(0, Number(params.max_retries))) }),
-    };
-    if (typeof fields.api_key === "string" && !fields.api_key.includes("${")) {
-      this.#note(
-        `${presetName}: a key stands in the file as it is; better put it into a variable and write "\${NAME}".`,
-      );
-    }
-    const key = JSON.stringify([presetName, fields]);
-    const known = this.#providers.get(key);
-    if (known !== undefined) return known.name;
-    const taken = new Set([...this.#providers.values()].map(({ name }) => name));
-    let name = presetName;
-    for (let i = 2; taken.has(name); i++) name = `${presetName}-${i}`;
-    this.#providers.set(key, {
-      name,
-      fields: name === presetName ? fields : { preset: presetName, ...fields },
-    });
-    return name;
-  }
-
-  #address(preset: string, base: string): Loose {
-    if (preset !== "azure") {
-      const url = base.replace(/\/+$/, "");
-      // LiteLLM puts the version behind these by itself.
-      return { base_url: VERSIONLESS.has(preset) && !url.endsWith("/v1") ? `${url}/v1` : url };
-    }
-    const resource = /^https:\/\/([\w-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com/.exec(base)
-      ?.[1];
-    return resource === undefined ? { base_url: base.replace(/\/openai.*$|\/+$/, "") } : { resource };
-  }
-
   #fallbacks(lists: readonly unknown[]): void {
-    for (const list of lists) {
-      for (const entry of Array.isArray(list) ? list : []) {
-        for (const [name, others] of Object.entries(object(entry))) {
-          const model = this.#models.get(name);
-          if (model === undefined) {
-            this.#note(`fallbacks: ${name} is no model that was taken over.`);
-            continue;
-          }
-          for (const other of Array.isArray(others) ? others : []) {
-            const target = this.#models.get(String(other));
-            if (target === undefined) {
-              this.#note(`fallbacks: ${String(other)} is no model that was taken over.`);
-            } // Behind the model's own: without a weight it has its turn by its place.
-            else for (const route of target.routes) model.routes.push({ ...route, weight: null });
-          }
-        }
-        if (typeof entry === "string") {
-          this.#note(`default_fallbacks: ${entry} would be a route of every model and was left out.`);
-        }
+    for (const entry of lists.flatMap((list) => Array.isArray(list) ? list : [])) {
+      for (const [name, others] of Object.entries(object(entry))) {
+        this.#fallBack(name, Array.isArray(others) ? others : []);
+      }
+      if (typeof entry === "string") {
+        this.#note(`default_fallbacks: ${entry} would be a route of every model and was left out.`);
       }
     }
+  }
+
+  /** Puts the routes of other models behind a model's own: without a weight each has its turn by its place. */
+  #fallBack(name: string, others: readonly unknown[]): void {
+    const routes = this.#routesOf(name);
+    if (routes === null) return;
+    for (const other of others) {
+      const more = this.#routesOf(String(other)) ?? [];
+      if (more === routes) {
+        this.#note(`fallbacks: ${name} is its own fallback, which was left out; see retries of a provider.`);
+        continue;
+      }
+      routes.push(...more.map((route) => ({ ...route, weight: null })));
+    }
+  }
+
+  /** Null, and a note: there is no such model. */
+  #routesOf(name: string): Loose[] | null {
+    const model = this.#models.get(name);
+    if (model === undefined) this.#note(`fallbacks: ${name} is no model that was taken over.`);
+    return model?.routes ?? null;
   }
 
   #aliases(aliases: Loose): void {
@@ -352,12 +257,6 @@ function weighted(model: Loose & { routes: Loose[] }): Loose {
   return shared.length > 1
     ? model
     : { ...model, routes: model.routes.map(({ provider, model }) => ({ provider, model })) };
-}
-
-/** `os.environ/NAME` is a variable. */
-function written(text: string): string {
-  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
-  return name === undefined ? text : `\${${name}}`;
 }
 
 function pricingOf(from: Loose): Loose | undefined {

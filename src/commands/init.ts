@@ -2,7 +2,8 @@
 import { type Env, PRESET_NAMES, PRESETS, presetValues } from "../providers/presets.ts";
 import { addressTrouble } from "../store/config.ts";
 import { foundProviders } from "../config/demo.ts";
-import { type InitAnswers, UsageError, wrong } from "./parse.ts";
+import type { InitAnswers } from "./command.ts";
+import { UsageError, wrong } from "./option_values.ts";
 import { programCalled } from "./program_called.ts";
 
 /** Asks on the terminal; null: nobody is there to answer, or the answer is empty. */

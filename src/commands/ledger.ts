@@ -1,6 +1,6 @@
 /** The command that proves the ledger: what was read, and each place at which it is not what was written. */
 import { countOf } from "../exchange/printable.ts";
-import { pepperPath, readPepper } from "../accounts/pepper.ts";
+import { pepperPath, readPepper } from "../accounts/keys/pepper.ts";
 import {
   CareRefused,
   type LedgerFault,
@@ -11,7 +11,7 @@ import {
   verify,
 } from "../store/care/mod.ts";
 import { chainKeyOf } from "../store/mod.ts";
-import type { Command } from "./parse.ts";
+import type { Command } from "./command.ts";
 import { type CareConfig, mendable } from "./store_care.ts";
 
 type LedgerCommand = Extract<Command, { command: "ledger" }>;
@@ -19,6 +19,11 @@ type LedgerCommand = Extract<Command, { command: "ledger" }>;
 /** Records between two lines that say how far it has come. */
 const TOLD_EVERY = 500_000;
 
+/**
+ * The text to print, and whether the ledger is as it was written.
+ *
+ * @param tell is told how far a long reading has come
+ */
 export async function ledgerCommand(
   { json }: LedgerCommand,
   store: CareConfig,

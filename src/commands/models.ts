@@ -15,6 +15,7 @@ export function modelsText(models: readonly ModelSummary[]): string {
   ).join("\n");
 }
 
+/** A line for each change, prices in dollars for a million tokens. */
 export function changesText(found: readonly ModelChange[]): string {
   if (found.length === 0) return "Nothing has changed.";
   return found.map(({ model, what, field, before, after }) => {

@@ -3,7 +3,7 @@ import type { AccountsService } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
-import type { Command } from "./parse.ts";
+import type { Command } from "./command.ts";
 import type { KeptPayload } from "./replay.ts";
 
 export interface PayloadCommandOptions {
@@ -15,6 +15,7 @@ export interface PayloadCommandOptions {
   ) => Promise<{ read(id: string): Promise<unknown>; close(): Promise<void> }>;
 }
 
+/** The text to print: the payload as JSON, or what differs when its request is sent once more. Throws `not_found`. */
 export async function payloadCommand(
   command: Extract<Command, { command: "payload" | "replay" }>,
   config: Config,

@@ -2,7 +2,7 @@
 import type { Failure } from "../exchange/failure.ts";
 import { nearest, oneOf, shownInput } from "../schema/mistakes.ts";
 import { readMoment } from "../schema/fields.ts";
-import type { Command } from "./parse.ts";
+import type { Command } from "./command.ts";
 
 /** The option that a field of the administration is given with. */
 const OPTIONS: Readonly<Record<string, string>> = {

@@ -47,6 +47,7 @@ const PATHS: Readonly<Record<CallerFormatName, string>> = {
   responses: "/v1/responses",
 };
 
+/** The text to print. Throws a `Failure` without a key to call with, and where the request cannot be sent once more. */
 export async function replay(
   { id, model, url, secret, json }: ReplayCommand,
   payload: KeptPayload,

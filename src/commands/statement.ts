@@ -1,10 +1,11 @@
 /** The command that prints what an account used in a month. */
 import { countOf } from "../exchange/printable.ts";
-import type { Administration } from "../accounts/administration.ts";
+import type { Administration } from "../accounts/administration/administration.ts";
 import type { Statement } from "../accounts/mod.ts";
 import { statementCsv, statementJson } from "../console/statement.ts";
-import type { Command } from "./parse.ts";
+import type { Command } from "./command.ts";
 
+/** The text to print, a piece at a time: a month may have millions of lines. */
 export async function* statementChunks(
   { account, month, by, form }: Extract<Command, { command: "statement" }>,
   accounts: Pick<Administration, "statement">,

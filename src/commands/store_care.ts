@@ -1,7 +1,7 @@
 /** The commands that take care of the store: backup, restore, and what is to be known of it. Each becomes the text to print. */
 import { countOf } from "../exchange/printable.ts";
-import { fingerprintOf, pepperPath, readPepper } from "../accounts/pepper.ts";
-import { findJournals } from "../accounts/journal_files.ts";
+import { fingerprintOf, pepperPath, readPepper } from "../accounts/keys/pepper.ts";
+import { findJournals } from "../accounts/journal/journal_files.ts";
 import {
   asideOf,
   backup,
@@ -14,10 +14,12 @@ import {
 } from "../store/care/mod.ts";
 import type { StoreConfig } from "../store/config.ts";
 import { StoreUnavailable } from "../store/mod.ts";
-import { type Command, UsageError } from "./parse.ts";
+import type { Command } from "./command.ts";
+import { UsageError } from "./option_values.ts";
 
 type CareCommand = Extract<Command, { command: "backup" | "restore" | "store" }>;
 
+/** The text to print. Throws `UsageError` where the store is not as the command needs it. */
 export async function storeCommand(command: CareCommand, store: CareConfig): Promise<string> {
   try {
     switch (command.command) {

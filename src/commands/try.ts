@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
 import { matchesAny } from "../models/patterns.ts";
 import { inColumns } from "./columns.ts";
-import { UsageError } from "./parse.ts";
+import { UsageError } from "./option_values.ts";
 
 export interface TryOptions {
   text: string;
@@ -42,6 +42,7 @@ const MOST_OUTPUT = 1024;
 const SECRET = `sk_live_${crypto.randomUUID()}`;
 const SHOWN_CHARS = 40;
 
+/** The text to print: a line for each model, or JSON. Calls are billed by the providers, and not recorded. */
 export async function tryModels(config: Config, options: TryOptions): Promise<string> {
   const { json, limit } = options;
   // Nobody is billed for a trial, and no limit of a key stops it.

@@ -19,6 +19,11 @@ export interface Welcome {
 /** Models of one provider that the table shows. */
 const MOST_SHOWN = 12;
 
+/**
+ * The text that a first start prints.
+ *
+ * @param secret in `Welcome`: null where a key was made by an earlier start
+ */
 export function welcomeText({ base, secret, found, models, administered, program }: Welcome): string {
   const key = secret ?? "$SLUICE_KEY";
   const mode = found.length === 0

@@ -1,7 +1,9 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { HELP } from "../../src/commands/help.ts";
-import { type Command, parseCommand, UsageError } from "../../src/commands/parse.ts";
+import type { Command } from "../../src/commands/command.ts";
+import { UsageError } from "../../src/commands/option_values.ts";
+import { parseCommand } from "../../src/commands/parse.ts";
 
 const words = (line: string) => line.split(" ").filter(Boolean);
 

@@ -2,8 +2,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { assembleAccounts } from "../../src/assembly/gateway_accounts.ts";
 import { runCommand } from "../../src/commands/accounts.ts";
-import { newcomer } from "../../src/commands/newcomer.ts";
-import { type Command, parseCommand, UsageError } from "../../src/commands/parse.ts";
+import { setUp } from "../../src/commands/setup.ts";
+import type { Command } from "../../src/commands/command.ts";
+import { UsageError } from "../../src/commands/option_values.ts";
+import { parseCommand } from "../../src/commands/parse.ts";
 import { doubtsOf, inOptions } from "../../src/commands/refusal.ts";
 import { statementChunks } from "../../src/commands/statement.ts";
 import { loadValue } from "../../src/config/load.ts";
@@ -58,7 +60,7 @@ Deno.test("connect takes models of the catalog, and any where the gateway is at 
   const connect = async (...more: string[]) => {
     let printed = "";
     const line = ["connect", "claude-code", "--key", "sk_live_k", ...more];
-    await newcomer(parseCommand(line) as never, {
+    await setUp(parseCommand(line) as never, {
       env: () => undefined,
       load: () => Promise.resolve(config),
       log: () => {},

@@ -1,7 +1,7 @@
 /** The commands backup, restore and store info: the pepper goes with the store, and nothing secret is printed. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { type CareConfig, storeCommand } from "../../src/commands/store_care.ts";
-import { UsageError } from "../../src/commands/parse.ts";
+import { UsageError } from "../../src/commands/option_values.ts";
 import { openAccounts } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { ledgerCommand } from "../../src/commands/ledger.ts";

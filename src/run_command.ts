@@ -2,7 +2,7 @@
 import { assemble } from "./assemble.ts";
 import { assembleAccounts } from "./assembly/gateway_accounts.ts";
 import type { AccountsCommand } from "./commands/accounts.ts";
-import type { Command } from "./commands/parse.ts";
+import type { Command } from "./commands/command.ts";
 import type { Flags, Loaded } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { Failure } from "./exchange/failure.ts";
@@ -26,7 +26,7 @@ export interface Machine {
 export const MISTAKE = 2;
 
 /** Does what the command line says. */
-export async function follow(command: Command, machine: Machine): Promise<void> {
+export async function runCommand(command: Command, machine: Machine): Promise<void> {
   const { env, load } = machine;
   switch (command.command) {
     case "help":
@@ -54,7 +54,7 @@ export async function follow(command: Command, machine: Machine): Promise<void> 
     case "import":
     case "connect":
     case "try":
-      return await newcomer(command, machine);
+      return await setUp(command, machine);
     case "providers": {
       const named = command.config ?? env("SLUICE_CONFIG");
       const configured = named ? (await load(named, {}, { listens: false })).config.providers : [];
@@ -123,11 +123,11 @@ async function showModels(
 }
 
 /** Commands of those who begin: loaded when somebody does. */
-async function newcomer(
+async function setUp(
   command: Extract<Command, { command: "init" | "import" | "connect" | "try" }>,
   { env, load, log }: Machine,
 ): Promise<void> {
-  const commands = await import("./commands/newcomer.ts");
+  const commands = await import("./commands/setup.ts");
   const makeKey = async (config: Config, name: string) => {
     const accounts = await assembleAccounts(config, { now: Date.now, log });
     try {
@@ -137,7 +137,7 @@ async function newcomer(
     }
   };
   const loaded = async (named: string | undefined) => (await load(named, {}, { listens: false })).config;
-  await commands.newcomer(command, {
+  await commands.setUp(command, {
     env,
     load: loaded,
     log,

@@ -4,8 +4,8 @@ import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/con
 import { importLitellm } from "../../src/commands/import_litellm.ts";
 import { asking, initFile } from "../../src/commands/init.ts";
 import { changesText, modelsText } from "../../src/commands/models.ts";
-import { newcomer } from "../../src/commands/newcomer.ts";
-import { UsageError } from "../../src/commands/parse.ts";
+import { setUp } from "../../src/commands/setup.ts";
+import { UsageError } from "../../src/commands/option_values.ts";
 import { changes } from "../../src/models/changes.ts";
 import { perMillion } from "../../src/models/summary.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -55,14 +55,14 @@ Deno.test("initFile() writes a configuration that loads, out of flags, answers o
   );
 });
 
-Deno.test("newcomer() names commands that whoever ran `init` can run", async () => {
+Deno.test("setUp() names commands that whoever ran `init` can run", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/sluice.jsonc`;
   for (
     const [npm, program] of [["", "deno task start"], ["exec", `npx -y deno@${Deno.version.deno} task start`]]
   ) {
     let printed = "";
-    await newcomer({
+    await setUp({
       command: "init",
       file,
       force: true,
@@ -123,6 +123,18 @@ litellm_settings:
 router_settings: {model_group_alias: {"gpt-4": gpt-4o}}
 general_settings: {master_key: os.environ/LITELLM_MASTER_KEY}
 `;
+
+Deno.test("importLitellm() ends where a model is its own fallback, or two are each other's", () => {
+  const entry = (name: string) => ({ model_name: name, litellm_params: { model: `openai/${name}` } });
+  const { config, notes } = importLitellm(JSON.stringify({
+    model_list: [entry("a"), entry("b")],
+    router_settings: { fallbacks: [{ a: ["a", "b"] }, { b: ["a"] }] },
+  }));
+  const models = config.models as { id: string; routes: { model: string }[] }[];
+  assertEquals(models[0].routes.map(({ model }) => model), ["a", "b"]);
+  assertEquals(models[1].routes[0].model, "b");
+  assertStringIncludes(notes.join("\n"), "a is its own fallback");
+});
 
 Deno.test("importLitellm() takes over models, keys, budgets and fallbacks, and says what it could not", () => {
   const { config, notes } = importLitellm(LITELLM);
@@ -236,7 +248,7 @@ Deno.test("connect sets Claude Code and Codex up for a provider that takes their
   const home = await Deno.makeTempDir();
   const connect = async (client: string, named: string, write = false) => {
     let printed = "";
-    await newcomer({ command: "connect", client, model: named, secret: SECRET, write }, {
+    await setUp({ command: "connect", client, model: named, secret: SECRET, write }, {
       env: env({ HOME: home }),
       load: () => Promise.resolve(config),
       log: () => {},

@@ -1,12 +1,13 @@
-/** The commands of those who begin: `init`, `import`, `connect`, `try`. */
+/** The commands with which one begins: `init`, `import`, `connect`, `try`. */
 import type { Config } from "../config/schema.ts";
 import { AUTO } from "../models/catalog.ts";
 import type { Env } from "../providers/presets.ts";
 import type { TryGateway } from "./try.ts";
-import { type Command, UsageError, wrong } from "./parse.ts";
+import type { Command } from "./command.ts";
+import { UsageError, wrong } from "./option_values.ts";
 import { programCalled } from "./program_called.ts";
 
-export interface Newcomer {
+export interface Setup {
   env: Env;
   load(named: string | undefined): Promise<Config>;
   log(line: string): void;
@@ -21,7 +22,8 @@ export interface Newcomer {
 
 type Own = Extract<Command, { command: "init" | "import" | "connect" | "try" }>;
 
-export async function newcomer(command: Own, around: Newcomer): Promise<void> {
+/** Runs one of them and prints what it says. Throws `UsageError`. */
+export async function setUp(command: Own, around: Setup): Promise<void> {
   switch (command.command) {
     case "init":
       return await init(command, around);
@@ -37,7 +39,7 @@ export async function newcomer(command: Own, around: Newcomer): Promise<void> {
   }
 }
 
-async function init(command: Extract<Own, { command: "init" }>, { env, print }: Newcomer): Promise<void> {
+async function init(command: Extract<Own, { command: "init" }>, { env, print }: Setup): Promise<void> {
   const { asking, initFile } = await import("./init.ts");
   const { file, force } = command;
   const ask = Deno.stdin.isTerminal() ? asking((line) => prompt(line)) : () => null;
@@ -55,7 +57,7 @@ async function init(command: Extract<Own, { command: "init" }>, { env, print }: 
 
 async function importFile(
   { file }: Extract<Own, { command: "import" }>,
-  { print, note }: Newcomer,
+  { print, note }: Setup,
 ): Promise<void> {
   const { importLitellm } = await import("./import_litellm.ts");
   const { config, notes } = importLitellm(await Deno.readTextFile(file));
@@ -63,7 +65,7 @@ async function importFile(
   for (const line of notes) note(`note: ${line}`);
 }
 
-async function connect(command: Extract<Own, { command: "connect" }>, around: Newcomer): Promise<void> {
+async function connect(command: Extract<Own, { command: "connect" }>, around: Setup): Promise<void> {
   const { clientNamed, writeSettings } = await import("./connect.ts");
   const client = clientNamed(command.client);
   const config = await around.load(command.config);
@@ -93,7 +95,7 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
 async function modelFor(
   { model: named, url }: Extract<Own, { command: "connect" }>,
   config: Config,
-  { env, log }: Newcomer,
+  { env, log }: Setup,
 ): Promise<{ model: string; passes?: string }> {
   const passing = new Map(
     config.providers.filter(({ passCredentials }) => passCredentials).map((

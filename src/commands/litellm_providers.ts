@@ -1,0 +1,130 @@
+/** Providers of a LiteLLM configuration, where each deployment has its own address and key, as providers of Sluice. */
+import type { Loose } from "../exchange/json.ts";
+import { PRESETS } from "../providers/presets.ts";
+
+/** LiteLLM's names of providers and the presets that they are. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  gemini: "google",
+  mistral: "mistral",
+  xai: "xai",
+  groq: "groq",
+  deepseek: "deepseek",
+  cohere: "cohere",
+  cohere_chat: "cohere",
+  together_ai: "together",
+  fireworks_ai: "fireworks",
+  cerebras: "cerebras",
+  perplexity: "perplexity",
+  moonshot: "moonshot",
+  zai: "zai",
+  dashscope: "alibaba",
+  nvidia_nim: "nvidia",
+  huggingface: "huggingface",
+  deepinfra: "deepinfra",
+  openrouter: "openrouter",
+  github: "github",
+  minimax: "minimax",
+  nebius: "nebius",
+  databricks: "databricks",
+  cloudflare: "cloudflare",
+  azure: "azure",
+  azure_ai: "azure",
+  bedrock: "bedrock",
+  vertex_ai: "vertex",
+  ollama: "ollama",
+  ollama_chat: "ollama",
+  lm_studio: "lmstudio",
+  hosted_vllm: "vllm",
+  llamafile: "llamacpp",
+};
+
+/** Presets whose address has no version in LiteLLM, which adds it. */
+const VERSIONLESS = new Set(["ollama", "anthropic"]);
+
+/** The preset and the model that `litellm_params.model` names; the preset is null where it is not known. */
+export function modelOf(written: string, params: Loose): { preset: string | null; model: string } {
+  const [prefix, ...rest] = written.split("/");
+  if (rest.length === 0) {
+    const base = params.api_base ?? params.base_url;
+    return {
+      preset: base === undefined && /^claude/.test(written) ? "anthropic" : "openai",
+      model: written,
+    };
+  }
+  const preset = Object.hasOwn(PROVIDERS, prefix) ? PROVIDERS[prefix] : null;
+  // `bedrock/converse/…` and `openai/responses/…` name an API as well.
+  const model = rest.join("/").replace(/^(?:converse|invoke|responses|chat)\//, "");
+  return { preset, model };
+}
+
+/** One provider for each address and key. */
+export class LitellmProviders {
+  /** By address and key. */
+  readonly #made = new Map<string, { name: string; fields: Loose }>();
+  readonly #note: (text: string) => void;
+
+  /** @param note told of what the user should look at */
+  constructor(note: (text: string) => void) {
+    this.#note = note;
+  }
+
+  /** The section `providers` of the configuration. */
+  section(): Loose {
+    return Object.fromEntries([...this.#made.values()].map(({ name, fields }) => [name, fields]));
+  }
+
+  /** The name of the provider of a deployment, which is made where no deployment before had the same address and key. */
+  nameOf(presetName: string, params: Loose): string {
+    const preset = PRESETS.find(({ name }) => name === presetName);
+    const base = params.api_base ?? params.base_url;
+    const fields: Loose = {
+      ...(typeof base === "string" && addressOf(presetName, written(base))),
+      ...(typeof params.api_key === "string" &&
+        !preset?.keys.some((key) => params.api_key === `os.environ/${key}`) &&
+        { api_key: written(params.api_key) }),
+      ...(typeof params.aws_region_name === "string" && { region: written(params.aws_region_name) }),
+      ...(typeof params.vertex_project === "string" && { project: written(params.vertex_project) }),
+      ...(typeof params.vertex_location === "string" && { location: written(params.vertex_location) }),
+      ...(Number(params.timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(params.timeout)) }),
+      ...(Number(params.stream_timeout) > 0 &&
+        { idle_seconds: Math.min(86_400, Number(params.stream_timeout)) }),
+      ...(Number.isInteger(params.max_retries) &&
+        { retries: Math.min(10, Math.max(0, Number(params.max_retries))) }),
+    };
+    if (typeof fields.api_key === "string" && !fields.api_key.includes("${")) {
+      this.#note(
+        `${presetName}: a key stands in the file as it is; better put it into a variable and write "\${NAME}".`,
+      );
+    }
+    const key = JSON.stringify([presetName, fields]);
+    const known = this.#made.get(key);
+    if (known !== undefined) return known.name;
+    const taken = new Set([...this.#made.values()].map(({ name }) => name));
+    let name = presetName;
+    for (let i = 2; taken.has(name); i++) name = `${presetName}-${i}`;
+    this.#made.set(key, {
+      name,
+      fields: name === presetName ? fields : { preset: presetName, ...fields },
+    });
+    return name;
+  }
+}
+
+function addressOf(preset: string, base: string): Loose {
+  if (preset !== "azure") {
+    const url = base.replace(/\/+$/, "");
+    // LiteLLM puts the version behind these by itself.
+    return { base_url: VERSIONLESS.has(preset) && !url.endsWith("/v1") ? `${url}/v1` : url };
+  }
+  const resource = /^https:\/\/([\w-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com/.exec(base)
+    ?.[1];
+  return resource === undefined ? { base_url: base.replace(/\/openai.*$|\/+$/, "") } : { resource };
+}
+
+/** A value as Sluice writes it: `os.environ/NAME` is the variable `${NAME}`. */
+export function written(text: string): string {
+  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
+  return name === undefined ? text : `\${${name}}`;
+}
