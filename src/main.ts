@@ -6,24 +6,28 @@ import "./start_modules.ts";
 import { StoreRefused } from "./accounts/mod.ts";
 import { assemble } from "./assemble.ts";
 import type { Gateway } from "./assembly/gateway.ts";
-import { parseCommand, UsageError } from "./commands/parse.ts";
+import { UsageError } from "./commands/option_values.ts";
+import { parseCommand } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";
 import { examineDemo, foundProviders } from "./config/demo.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
-import { follow, MISTAKE } from "./follow.ts";
+import { MISTAKE, runCommand } from "./run_command.ts";
+import { Failure } from "./exchange/failure.ts";
 import { loadNodeCrypto } from "./exchange/hashes.ts";
 import { printable } from "./exchange/printable.ts";
 import { StoreUnfit } from "./store/mod.ts";
 import { connectionBound } from "./transport/connection_bound.ts";
-import { openServer, serveTls, type TlsServer } from "./transport/server.ts";
+import { openServer, type Server, serveTls, type TlsServer } from "./transport/server.ts";
 import { askThrough } from "./outgoing/ask.ts";
 import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
 import { HUB, parentGone, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
+import { failStreams } from "./http/respond.ts";
 import { Turns } from "./timing/turns.ts";
+import { pause } from "./timing/waits.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 /** A variable; one that the process may not read counts as not set. */
@@ -48,7 +52,7 @@ function log(line: string, level: Level = "info"): void {
 export async function main(): Promise<void> {
   askThrough({ proxies: readProxies(env) });
   try {
-    await follow(parseCommand(Deno.args), {
+    await runCommand(parseCommand(Deno.args), {
       env,
       log,
       load,
@@ -87,11 +91,15 @@ async function load(
 /** Whether the host hands over requests to `Deno.serve` at an address of its own. */
 const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 
-/** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
-const DEPLOY_GRACE_MS = 4000;
+/** Deno Deploy ends a process five seconds after its signal; a little of that is for last words, and for leases to be given back. */
+const DEPLOY_GRACE_MS = 3500;
 
 /** After a start, what calls need later waits so long for those that come at once. */
 const FIRST_CALLS_MS = 250;
+
+/** Time in milliseconds in which the ends of streams leave that the end of the process cuts off. */
+const LAST_WORDS_MS = 500;
+const STOPPED = "Server error, premature end: the service was stopped before the answer was complete";
 
 /** Deno traces requests that are no part of a call too, with their addresses; some hold secrets. */
 async function serveQuietly(source: string | undefined, flags: Flags): Promise<void> {
@@ -107,62 +115,89 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   Deno.addSignalListener("SIGHUP", () => reloads === null ? reloadAsked = true : reloads());
   const { config, warnings } = await load(source, flags);
   const worker = workerOf(env(WORKER));
-  leastLevel = config.logLevel;
-  const form = config.logs;
-  const options = { form, level: leastLevel, now: Date.now, worker: worker?.which };
-  const json = form === "json" ? jsonLog = new Log({ ...options, write: writeTo(Deno.stdout) }) : null;
-  const lines = config.logGenerations ?? form === "json"
-    ? json ?? new Log({ ...options, write: writeTo(Deno.stderr) })
-    : null;
+  const logs = openLogs(config, worker);
   if (worker === null && config.server.workers > 1) {
-    if (config.store.url !== "sqlite::memory:") {
-      const count = config.server.workers;
-      const { hostname, port } = config.server;
-      // Workers share the port with each other, and would with those of another program.
-      await listening({ hostname, port }, () => Deno.listen({ hostname, port }).close());
-      const permissions = env("SLUICE_PERMISSIONS");
-      const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
-      const graceMs = config.server.shutdownGraceMs;
-      const main = import.meta.url;
-      const { status, killed } = await supervise({
-        source,
-        flags,
-        count,
-        graceMs,
-        permissions,
-        resource,
-        main,
-        log,
-      });
-      await json?.flush();
-      // A worker whose collector hangs has killed itself.
-      if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(!killed);
-      Deno.exit(status);
-    }
+    if (config.store.url !== "sqlite::memory:") return await serveByWorkers(source, flags, config);
     log("one worker only: a store in memory cannot be shared");
   }
   // The configuration is the same for all workers: one of them warns of it.
-  const warn = worker === null || worker.which === 1
-    ? (found: readonly string[]) => found.forEach((warning) => log(`warning: ${warning}`, "warn"))
-    : () => {};
+  const speaks = worker === null || worker.which === 1;
+  const warn = (found: readonly string[]) => {
+    if (speaks) { for (const warning of found) log(`warning: ${warning}`, "warn"); }
+  };
   warn(warnings);
   const gateway = await assemble(config, {
     now: Date.now,
     log,
-    ...(lines && { recorded: (record, trace) => lines.generation(record, trace) }),
+    ...(logs && { recorded: (record, trace) => logs.generation(record, trace) }),
     env,
     version: manifest.version,
     worker: worker ?? undefined,
     discovers: true,
     warnings,
   });
+  await joinSiblings(gateway, worker);
+  const { server, secure, base } = await listen(gateway, config, worker);
+  Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
+  // Only now: a key that is made and never shown, because the port was taken, would be lost.
+  if (demo && speaks) await welcome(gateway, { base, flags, administered: config.adminKey !== null });
+  reloads = oneByOne(() => reload(source, flags, { gateway, secure, started: config, warn }));
+  if (reloadAsked) reloads();
+  await toldToEnd(worker);
+  await drain(gateway, server, config.server.shutdownGraceMs);
+  const { collectorAnswers } = await gateway.close();
+  await Promise.all([jsonLog?.flush(), logs?.flush()]);
+  if (telemetryIsOn(env)) (await import("./telemetry/mod.ts")).boundExit(collectorAnswers);
+  Deno.exit(0);
+}
+
+type Config = Loaded["config"];
+type Worker = ReturnType<typeof workerOf>;
+
+/** Logs from here on as the configuration says. Answers where generations are logged; null: nowhere. */
+function openLogs(config: Config, worker: Worker): Log | null {
+  leastLevel = config.logLevel;
+  const form = config.logs;
+  const options = { form, level: leastLevel, now: Date.now, worker: worker?.which };
+  if (form === "json") jsonLog = new Log({ ...options, write: writeTo(Deno.stdout) });
+  if (!(config.logGenerations ?? form === "json")) return null;
+  return jsonLog ?? new Log({ ...options, write: writeTo(Deno.stderr) });
+}
+
+/** Serves by processes that share the port, until a signal ends them and this one. */
+async function serveByWorkers(source: string | undefined, flags: Flags, config: Config): Promise<void> {
+  const { hostname, port, workers, shutdownGraceMs } = config.server;
+  // Workers share the port with each other, and would with those of another program.
+  await listening({ hostname, port }, () => Deno.listen({ hostname, port }).close());
+  const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
+  const { status, killed } = await supervise({
+    source,
+    flags,
+    count: workers,
+    graceMs: shutdownGraceMs,
+    permissions: env("SLUICE_PERMISSIONS"),
+    resource,
+    main: import.meta.url,
+    log,
+  });
+  await jsonLog?.flush();
+  // A worker whose collector hangs has killed itself.
+  if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(!killed);
+  Deno.exit(status);
+}
+
+/** Lets any worker answer for the metrics of all. */
+async function joinSiblings(gateway: Gateway, worker: Worker): Promise<void> {
   const hub = worker && env(HUB);
-  if (hub) {
-    const { joinHub } = await import("./assembly/siblings.ts");
-    const siblings = await joinHub(hub, worker.which, () => gateway.metrics.own());
-    gateway.metrics.answerFor(siblings.ask);
-  }
-  const { hostname } = config.server;
+  if (!hub) return;
+  const { joinHub } = await import("./assembly/siblings.ts");
+  const siblings = await joinHub(hub, worker.which, () => gateway.metrics.own());
+  gateway.metrics.answerFor(siblings.ask);
+}
+
+/** Takes connections, and prints the address. */
+async function listen(gateway: Gateway, config: Config, worker: Worker) {
+  const { hostname, tls, headerMs, idleMs, maxInFlight } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
   const served = {
     hostname,
@@ -170,12 +205,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     reusePort: worker !== null,
     byHost: isHosted(),
     maxConnections: bound,
-    headerMs: config.server.headerMs,
-    idleMs: config.server.idleMs,
+    headerMs,
+    idleMs,
     handle: gateway.handle,
     log,
   };
-  const { tls } = config.server;
   const certificate = tls && await readCertificate(tls);
   const secure = certificate && await listening(served, () => serveTls(served, certificate));
   const server = secure?.server ?? await listening(served, () => openServer(served));
@@ -186,50 +220,60 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
-    if (bound.files !== null && !bound.leavesFiles(config.server.maxInFlight)) await loadSeldom(bound.files);
+    if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadSeldom(bound.files);
     // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
     void Deno.permissions.revoke({ name: "run" });
   });
-  Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
-  // Only now: a key that is made and never shown, because the port was taken, would be lost.
-  if (demo && (worker === null || worker.which === 1)) {
-    const [{ welcomeText }, { programCalled }] = await Promise.all([
-      import("./commands/welcome.ts"),
-      import("./commands/program_called.ts"),
-    ]);
-    const found = flags.demo ? [] : foundProviders(env);
-    console.log(welcomeText({
-      base,
-      secret: await firstKey(gateway),
-      found,
-      models: gateway.models(),
-      administered: config.adminKey !== null,
-      program: programCalled(env),
-    }));
-  }
-  reloads = oneByOne(() => reload(source, flags, { gateway, secure, started: config, warn }));
-  if (reloadAsked) reloads();
+  return { server, secure, base };
+}
+
+/** Prints how to call a gateway in demo mode, with a key that is made for it at the first start. */
+async function welcome(
+  gateway: Gateway,
+  { base, flags, administered }: { base: string; flags: Flags; administered: boolean },
+): Promise<void> {
+  const [{ welcomeText }, { programCalled }] = await Promise.all([
+    import("./commands/welcome.ts"),
+    import("./commands/program_called.ts"),
+  ]);
+  console.log(welcomeText({
+    base,
+    secret: await firstKey(gateway),
+    found: flags.demo ? [] : foundProviders(env),
+    models: gateway.models(),
+    administered,
+    program: programCalled(env),
+  }));
+}
+
+/** Resolves when a signal ends the process, or the one that started it is gone. */
+async function toldToEnd(worker: Worker): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
     if (worker !== null) void parentGone().then(resolve);
   });
+}
 
+/**
+ * Takes no more calls, and waits for those under way: until the grace is over, or somebody asks once more. Streams that go on by
+ * then end with the format's error event. While calls are under way, `/readyz` and new calls are answered with 503.
+ */
+async function drain(gateway: Gateway, server: Server, shutdownGraceMs: number): Promise<void> {
   gateway.stop();
+  server.drain();
   log("stopping: generations under way are finished first");
+  const graceMs = env("DENO_DEPLOY") ? Math.min(shutdownGraceMs, DEPLOY_GRACE_MS) : shutdownGraceMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const grace = new Promise<void>((resolve) => {
-    const { shutdownGraceMs } = config.server;
-    timer = setTimeout(
-      resolve,
-      env("DENO_DEPLOY") ? Math.min(shutdownGraceMs, DEPLOY_GRACE_MS) : shutdownGraceMs,
-    );
+    timer = setTimeout(resolve, graceMs);
   });
-  await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace, askedAgain()]);
+  const finished = gateway.idle().then(() => server.shutdown()).then(() => true);
+  const all = await Promise.race([finished, grace, askedAgain()]);
   clearTimeout(timer);
-  const { collectorAnswers } = await gateway.close();
-  await Promise.all([json?.flush(), lines?.flush()]);
-  if (telemetryIsOn(env)) (await import("./telemetry/mod.ts")).boundExit(collectorAnswers);
-  Deno.exit(0);
+  if (all) return;
+  failStreams(new Failure("service_unavailable", STOPPED));
+  // Time in which the last words leave; calls without a stream have none.
+  await Promise.race([server.shutdown(), pause(LAST_WORDS_MS)]);
 }
 
 /** Says of an address that cannot be had which it is, and why. */
@@ -293,7 +337,7 @@ async function reload(
   { gateway, secure, started, warn }: {
     gateway: Gateway;
     secure: TlsServer | null;
-    started: Loaded["config"];
+    started: Config;
     warn(warnings: readonly string[]): void;
   },
 ): Promise<void> {

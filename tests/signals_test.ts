@@ -60,6 +60,51 @@ for (const workers of [1, 2]) {
     }));
 }
 
+for (const workers of [1, 2]) {
+  Deno.test(`while streams go on behind SIGTERM /readyz and calls are 503, and those that outlast the grace end with an error event, with ${workers} workers`, () =>
+    inFolder(async (cwd) => {
+      const config = { ...CONFIG, server: { shutdown_grace_seconds: 3 } };
+      await Deno.writeTextFile(`${cwd}/sluice.json`, JSON.stringify(config));
+      const program = await serveProgram(["--config", "sluice.json", `--workers=${workers}`], { cwd });
+      const ask = (path: string, body: object) =>
+        fetch(`${program.url}${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${SECRET}` },
+          body: JSON.stringify({ model: "demo/small", ...body }),
+        });
+      // A word every 20 ms: a minute.
+      const long = "word ".repeat(3000);
+      const messages = [{ role: "user", content: long }];
+      const streams = await Promise.all([
+        ask("/v1/chat/completions", { stream: true, messages }),
+        ask("/v1/messages", { stream: true, messages, max_tokens: 20_000 }),
+        ask("/v1/responses", { stream: true, input: long }),
+      ]);
+      const texts = streams.map((response) => response.text());
+      program.kill("SIGTERM");
+      await program.said("stopping:");
+      // Of two workers one may not have heard of it yet, and one without a stream ends at once, with connections that wait for it.
+      await eventually(async () => {
+        const ready = await fetch(`${program.url}/readyz`).catch(() => null);
+        await ready?.body?.cancel();
+        return ready?.status === 503;
+      });
+      if (workers === 1) {
+        const refused = await ask("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] });
+        assertEquals([refused.status, (await refused.json()).error.code], [503, "service_unavailable"]);
+      }
+      const [chat, plain, named] = await Promise.all(texts);
+      assertMatch(chat, /\ndata: \{"error":\{"code":"service_unavailable".*\}\n\ndata: \[DONE\]\n\n$/);
+      assertMatch(plain, /\nevent: error\ndata: \{"type":"error","error":\{.*"service_unavailable".*\}\n\n$/);
+      assertMatch(named, /\nevent: error\ndata: .*"service_unavailable".*\n\nevent: response\.failed\n/);
+      assertEquals(named.endsWith("\n\ndata: [DONE]\n\n"), true);
+      assertEquals(await program.ended, 0);
+      const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
+      const statuses = JSON.parse(out).data.map((g: { status: string }) => g.status);
+      assertEquals(statuses, ["interrupted", "interrupted", "interrupted"]);
+    }));
+}
+
 Deno.test("SIGHUP while the program starts does not end it, and a store that is away is told with its reason", () =>
   inFolder(async (cwd) => {
     // A database that takes connections and says nothing: the start waits for it.

@@ -2,7 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
-import { late } from "../formats/late.ts";
+import { lazy } from "../formats/lazy.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Step } from "../timing/slices.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
@@ -11,9 +11,9 @@ import { generation } from "./generation.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
 
 // Few callers ask for these.
-const compacting = late(() => import("./compact.ts"));
-const counting = late(() => import("./count_tokens.ts"));
-const estimating = late(() => import("./estimate.ts"));
+const compacting = lazy(() => import("./compact.ts"));
+const counting = lazy(() => import("./count_tokens.ts"));
+const estimating = lazy(() => import("./estimate.ts"));
 
 const generates = (
   path: string,

@@ -5,6 +5,7 @@ import type { Seal } from "../exchange/proof.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { generation } from "./generation.ts";
 
+/** Answers with the conversation made shorter: the messages that are kept and a summary in place of the others. */
 export async function compact(context: RequestContext): Promise<Response> {
   const { sealer } = context.state.kit;
   let kept: Loose[] = [];

@@ -7,7 +7,7 @@ import type { Key } from "../accounts/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
-import { LATE_CALLERS } from "../formats/callers.ts";
+import { LAZY_CALLERS } from "../formats/callers.ts";
 import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
@@ -24,6 +24,7 @@ const FRAME_TOKENS = 4;
 /** What a generation needs and a count does not. */
 const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tokens: 1 } };
 
+/** Tokens of a request's input. Throws what the format throws on a body that it cannot read. */
 export async function countTokens(
   formatName: CallerFormatName,
   body: unknown,
@@ -31,7 +32,7 @@ export async function countTokens(
   { key, kit, step }: { key: Key; kit: Kit; step: Step },
 ): Promise<number> {
   const { unseal } = kit.sealer.of(key.account);
-  const format = await LATE_CALLERS[formatName].open();
+  const format = await LAZY_CALLERS[formatName].open();
   const opened = format.unsealBody?.(body, unseal) ?? body;
   const asked = isObject(opened) ? { ...UNNEEDED[formatName], ...opened } : opened;
   const prompt = await step(() =>

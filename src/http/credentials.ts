@@ -53,6 +53,7 @@ function onlyKey(own: string, others: readonly (string | null)[]): string {
   return key;
 }
 
+/** The token of an `authorization` field; null: it is of another scheme, or there is none. */
 export function bearerToken(authorization: string | null): string | null {
   const match = authorization === null ? null : /^Bearer +(\S+) *$/i.exec(authorization);
   return match ? match[1] : null;

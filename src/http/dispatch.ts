@@ -29,7 +29,10 @@ export function dispatch(
   const { request, path, state } = context;
   // The server puts address and path together from the host header, which could hold a path of its own.
   if (!HOST.test(request.headers.get("host") ?? "")) {
-    throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
+    const message = "Cannot read the host header: expected a host name and a port.";
+    throw new Failure("validation_error", message, {
+      errors: [{ type: "value_error", loc: ["header", "host"], msg: message }],
+    });
   }
   if (entry === undefined) {
     throw path === "/" ? nothingAtRoot(request.method, state) : notFound(request.method, path, meant);

@@ -143,7 +143,7 @@ export function notFound(method: string, path: string, right?: string): Failure 
   const said = `There is no ${method} ${path.slice(0, 200)} here`;
   if (right === undefined) return new Failure("not_found", `${said}.`);
   const advice = path.endsWith(right)
-    ? `The base URL holds ${path.slice(0, -right.length)} too much`
+    ? `Remove ${path.slice(0, -right.length)} from the base URL`
     : `The base URL must end with ${right.slice(0, right.indexOf("/", 1))}`;
   return new Failure("not_found", `${said}, it is ${method} ${right}. ${advice}.`);
 }

@@ -3,7 +3,7 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import { LATE_CALLERS } from "../formats/callers.ts";
+import { LAZY_CALLERS } from "../formats/callers.ts";
 import type { Arrival } from "../pipeline/call.ts";
 import { quote } from "../pipeline/quote.ts";
 import { Steps } from "../pipeline/steps.ts";
@@ -12,11 +12,12 @@ import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { withBody } from "./gate.ts";
 
+/** Answers what a request would cost with each model it may go to, and whether it would be let in. */
 export async function estimate(context: RequestContext, key: Key): Promise<Response> {
   const { request, id, state: { kit } } = context;
   return await withBody(context, key, async (sent, step) => {
     const formatName = formatOf(new URL(request.url).searchParams.get("format"), sent);
-    const format = await LATE_CALLERS[formatName].open();
+    const format = await LAZY_CALLERS[formatName].open();
     const body = format.unsealBody?.(sent, kit.sealer.of(key.account).unseal) ?? sent;
     const tokens = await countTokens(formatName, body, request, { key, kit, step });
     const arrival: Arrival = {
@@ -29,7 +30,7 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),
       gone: () => false,
-      steps: new Steps(kit.now),
+      steps: new Steps(kit.ticker),
     };
     return Response.json(await quote(arrival, tokens, { kit, step }));
   });
@@ -61,10 +62,10 @@ const BLOCKS_OF_MESSAGES = new Set([
 /** The format that is named, else the one that the body has the shape of. */
 function formatOf(named: string | null, body: unknown): CallerFormatName {
   if (named !== null) {
-    if (Object.hasOwn(LATE_CALLERS, named)) return named as CallerFormatName;
+    if (Object.hasOwn(LAZY_CALLERS, named)) return named as CallerFormatName;
     throw new Failure(
       "validation_error",
-      `Cannot read format: expected one of ${Object.keys(LATE_CALLERS).join(", ")}.`,
+      `Cannot read format: expected one of ${Object.keys(LAZY_CALLERS).join(", ")}.`,
       { param: "format" },
     );
   }

@@ -17,6 +17,7 @@ const encoder = new TextEncoder();
 /** No event, and so without an id, in every format. */
 const SILENCE = ": keep-alive\n\n";
 
+/** A body that gives out what is kept of a stream, and then what comes, until its end or until its reader leaves. */
 export function followedBody(
   follower: Follower,
   { keepAliveMs, ticker, broken, ahead = null }: FollowedOptions,

@@ -21,6 +21,11 @@ export const OVERLOADED = new Failure(
   "The service takes no more calls just now; try again soon.",
 );
 
+/**
+ * Whether there is no room for a further call.
+ *
+ * @param bytes of its body, as far as they are known
+ */
 export function isFull(
   { ready, inFlight, maxInFlight, maxInFlightBytes, kit }: ServerState,
   bytes: number,

@@ -54,7 +54,7 @@ export function generation(
   const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
   const admitted = key instanceof Promise ? key.then(enter) : enter(key);
   if (admitted === false) return refuse(context, followed);
-  const steps = new Steps(state.kit.now, header, followed);
+  const steps = new Steps(state.kit.ticker, header, followed);
   const admission = { formatName, bytes, key, admitted, compaction, header, steps };
   return new Generation(context, admission).answer();
 }
@@ -186,16 +186,16 @@ class Generation {
   /** Others came before. */
   async #waitInLine(admitted: Promise<boolean>): Promise<void> {
     const { kit } = this.#context.state;
-    const began = kit.now();
+    const began = kit.ticker.now();
     if (!await whileThere(this.#context.request, admitted)) throw OVERLOADED;
-    this.#admission.steps.waited("queue", kit.now() - began);
+    this.#admission.steps.waited("queue", kit.ticker.now() - began);
   }
 
   async #waitForTurn(turn: Promise<void>): Promise<void> {
     const { kit } = this.#context.state;
-    const began = kit.now();
+    const began = kit.ticker.now();
     await whileThere(this.#context.request, turn);
-    this.#admission.steps.waited("turn", kit.now() - began);
+    this.#admission.steps.waited("turn", kit.ticker.now() - began);
   }
 
   #read(caller: Key): unknown {

@@ -16,6 +16,7 @@ export type Handler = (request: IncomingRequest, connection?: ConnectionInfo) =>
 
 const NO_PARAMETERS = {};
 
+/** Answers requests. Never rejects: what is thrown becomes an answer in the format of the endpoint. */
 export function handler(table: EndpointTable, current: () => ServerState): Handler {
   const handle: Handler = async (request, connection) => {
     const state = current();

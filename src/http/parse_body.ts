@@ -84,6 +84,11 @@ function dotted(path: readonly (string | number)[]): string {
   return text;
 }
 
+/**
+ * A `validation_error` about the body as a whole.
+ *
+ * @param what is wrong, in words that end a sentence
+ */
 export function invalidBody(type: string, what: string, cause?: unknown): Failure {
   const message = `Cannot read the request body: ${what}.`;
   return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }], cause });

@@ -39,6 +39,14 @@ export const DRAIN_MS = 600_000;
 /** A caller who takes nothing for so long, in milliseconds, has left, whatever the connection says. */
 export const STALL_MS = 600_000;
 
+/** Of each stream that goes to a caller: what ends it with a failure. */
+const live = new Set<(failure: Failure) => void>();
+
+/** Ends all streams that go to callers with the format's error event. What runs behind them is left as it is. */
+export function failStreams(failure: Failure): void {
+  for (const fail of [...live]) fail(failure);
+}
+
 const encoder = new TextEncoder();
 const joined = new JoinedBytes();
 
@@ -91,6 +99,7 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
   return new PlainResponse(stream(delivery, first, begun), { headers: streamHeaders(delivery) });
 }
 
+/** Headers of an answer that is streamed. */
 export function streamHeaders(delivery: Delivery): Record<string, string> {
   return {
     ...delivery.headers(),
@@ -165,12 +174,14 @@ function stream(
   });
   const end = () => {
     ended = true;
+    live.delete(fail);
     deadline.close();
     delivery.over();
   };
 
   /** True: there was something to write, or nothing more will come. */
   function take({ value, done }: Step): boolean {
+    if (ended) return true;
     if (!done && frames.encodeText?.(value, joined) === true) {
       const bytes = joined.take();
       if (!gone) sink.enqueue(bytes);
@@ -192,6 +203,7 @@ function stream(
   }
 
   function fail(thrown: unknown): void {
+    if (ended) return;
     end();
     if (gone) return;
     write(frames.fail(Failure.from(thrown)));
@@ -226,6 +238,7 @@ function stream(
   /** The caller has left: the run is read to its end, or to the end of patience. */
   async function leave(): Promise<void> {
     gone = true;
+    live.delete(fail);
     let patient = true;
     delivery.left(() => patient = false);
     deadline.close();
@@ -242,6 +255,7 @@ function stream(
   return new PulledBody({
     start(body) {
       sink = body;
+      live.add(fail);
       if (opening === null) return write(format.keepAlive);
       const step = opening;
       opening = null;

@@ -31,6 +31,7 @@ const LONGEST_STREAM_ID = 256;
 /** Headers of the handshake that say nothing of a request. */
 const OF_THE_HANDSHAKE = /^(?:sec-websocket-|upgrade$|connection$|content-)/;
 
+/** Answers the handshake of a WebSocket, and each of its messages until it ends. Throws on a plain GET. */
 export async function responsesSocket(context: RequestContext): Promise<Response> {
   const { request, state } = context;
   if (!asksForWebSocket(request)) {

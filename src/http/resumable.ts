@@ -157,6 +157,11 @@ function refuseClaim(text: string): void {
   throw badHeader("Idempotency-Key", `expected 1 to ${LONGEST_CLAIM} characters, got ${text.length}`);
 }
 
+/**
+ * A `validation_error` that names the header.
+ *
+ * @param what is wrong with it
+ */
 export function badHeader(name: string, what: string): Failure {
   const message = `Cannot read the header ${name}: ${what}.`;
   return new Failure("validation_error", message, {

@@ -9,6 +9,10 @@ import { OVERLOADED } from "./gate.ts";
 import { followed } from "./joined.ts";
 import { badHeader } from "./resumable.ts";
 
+/**
+ * Goes on with a stream behind the event that the caller had last. Throws `not_found` where there is no such stream of this
+ * key.
+ */
 export async function resumeStream(context: RequestContext, key: Key): Promise<Response> {
   const { request, parameters: { id }, state } = context;
   const resumption = await state.resumption();

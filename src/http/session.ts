@@ -194,6 +194,11 @@ export interface CookieOptions {
   sameSite?: "Strict" | "Lax";
 }
 
+/**
+ * The value of a `set-cookie` field.
+ *
+ * @param value of the cookie; `seconds` 0 removes it
+ */
 export function setCookie(
   name: string,
   value: string,

@@ -70,6 +70,11 @@ export class SocketRefusal extends Error {
   }
 }
 
+/**
+ * The event with which a message fails on a WebSocket, as JSON.
+ *
+ * @param streamId of the turn; absent: there are no several at once
+ */
 export function failureEvent(thrown: unknown, streamId?: string): string {
   if (thrown instanceof SocketRefusal) {
     const { code, message, param } = thrown;

@@ -3,20 +3,20 @@
  *
  * A path that no endpoint has still belongs to a surface, by its prefix, so that a client gets the envelope that it reads.
  */
-import { LATE_CALLERS, type LateCallerFormat } from "../formats/callers.ts";
+import { LAZY_CALLERS, type LazyCallerFormat } from "../formats/callers.ts";
 
 export interface Surface {
   /** Label of metrics. */
   name: string;
   /** Whose failure envelope is used. */
-  format: LateCallerFormat;
+  format: LazyCallerFormat;
   /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
   shortUnauthorized: boolean;
   /** A key may also come as `x-api-key`. */
   apiKeyHeader: boolean;
 }
 
-const { chat_completions, messages, responses } = LATE_CALLERS;
+const { chat_completions, messages, responses } = LAZY_CALLERS;
 
 export const CHAT = {
   name: "chat_completions",

@@ -33,6 +33,11 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     return upgraded.response;
   }
 
+  function drain(): void {
+    stopping = true;
+    for (const socket of sockets.keys()) socket.stop();
+  }
+
   const server = Deno.serve(
     { hostname, port, reusePort, onListen: () => {} },
     async (request, { remoteAddr }) => {
@@ -60,9 +65,9 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     },
     refused: 0,
     look() {},
+    drain,
     async shutdown() {
-      stopping = true;
-      for (const socket of sockets.keys()) socket.stop();
+      drain();
       // The host's own end would cut those with a turn under way.
       while (sockets.size > 0) await Promise.all(sockets.values());
       await server.shutdown();

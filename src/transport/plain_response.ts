@@ -1,3 +1,4 @@
+/** A Response that is cheap to make and to write. */
 import { HeldBody } from "./held_body.ts";
 import { PulledBody } from "./pulled_body.ts";
 

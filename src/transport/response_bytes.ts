@@ -20,10 +20,20 @@ export function endsConnection(response: Response): boolean {
   return (fields === null ? response.headers.get("connection") : fields.connection) === "close";
 }
 
+/**
+ * The `connection` field with its end of line, empty where HTTP/1.1 needs none.
+ *
+ * @param minor of the request's version: 0 or 1
+ */
 export function connectionField(keeps: boolean, minor: number): string {
   return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
 }
 
+/**
+ * The head of an answer, with its blank line.
+ *
+ * @param more fields of the server's own, each with its end of line
+ */
 export function headOf(response: Response, more: string): string {
   const { status } = response;
   let head = `HTTP/1.1 ${status} ${STATUS_TEXT[status as StatusCode] ?? ""}\r\n`;

@@ -36,6 +36,8 @@ export interface Server {
   readonly refused: number;
   /** Ends whatever has lasted too long. */
   look(): void;
+  /** Closes connections that have no request, and each other one when it has been answered. New ones may ask once each. */
+  drain(): void;
   /** Takes no more requests; resolves when those under way are answered. */
   shutdown(): Promise<void>;
 }

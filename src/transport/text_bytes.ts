@@ -91,6 +91,7 @@ export function headAndText(head: string, text: string, textBytes: number): Uint
   return joined;
 }
 
+/** A head as bytes: one for each character, as HTTP has it. */
 export function headBytes(head: string): Uint8Array {
   return headAndText(head, "", 0);
 }

@@ -34,6 +34,7 @@ const OWN: Record<ScriptedApi, Record<string, string>> = {
   "openai-responses": { authorization: `Bearer ${OAUTH}`, "chatgpt-account-id": "acc-1" },
   "anthropic-messages": { "x-api-key": OAUTH },
   gemini: { "x-goog-api-key": OAUTH },
+  "bedrock-converse": { authorization: `Bearer ${OAUTH}` },
 };
 
 for (const [api, own] of Object.entries(OWN) as [ScriptedApi, Record<string, string>][]) {

@@ -1,4 +1,4 @@
-/** Streams that come back: what a client puts together of pieces is byte for byte the one answer. */
+/** Resumed streams: what a client puts together of pieces is byte for byte the one answer. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { chatChunk } from "../support/answers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";

@@ -1,4 +1,4 @@
-/** Streams that come back over every way of serving, and with what changes a stream on its way: searches and mended calls. */
+/** Resumed streams over every way of serving, and with what changes a stream on its way: searches and mended calls. */
 import { assert, assertEquals } from "@std/assert";
 import { assemble } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";

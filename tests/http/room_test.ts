@@ -42,6 +42,14 @@ Deno.test("the limits of the service, each with its code", () =>
       );
     assertEquals(await code(chat("hi", { tools: tools(256) })), [200, undefined]);
     assertEquals(await code(chat("hi", { tools: tools(300) })), [422, "validation_error"]);
+    const search = [{ type: "web_search" }];
+    assertEquals(await code(chat("hi", { tools: [...tools(256), ...search] })), [200, undefined]);
+    assertEquals(await code(chat("hi", { tools: [...tools(257), ...search] })), [422, "validation_error"]);
+    const native = tools(300).map((t) => ({ name: t.function.name, input_schema: {} }));
+    const ask = { model: "p/model", max_tokens: 9, messages: HI };
+    for (const list of [native, tools(300)]) {
+      assertEquals(await code(gateway.post("/v1/messages", { ...ask, tools: list })), [200, undefined]);
+    }
     const flat = tools(300).map((t) => ({ type: "function", ...t.function }));
     assertEquals(await code(gateway.post("/v1/responses", { model: "p/model", input: "hi", tools: flat })), [
       422,

@@ -3,13 +3,13 @@ import { SECRET, testGateway } from "../support/gateway.ts";
 
 /** Method, path as a client with a wrong base URL asks for it, what it meant, advice, envelope. */
 const CASES: readonly [string, string, string, string, "chat" | "messages" | "responses"][] = [
-  ["POST", "/v1/v1/messages", "/v1/messages", "The base URL holds /v1 too much.", "messages"],
+  ["POST", "/v1/v1/messages", "/v1/messages", "Remove /v1 from the base URL.", "messages"],
   ["POST", "/messages", "/v1/messages", "The base URL must end with /v1.", "messages"],
   [
     "POST",
     "/v1/v1/messages/count_tokens",
     "/v1/messages/count_tokens",
-    "The base URL holds /v1 too much.",
+    "Remove /v1 from the base URL.",
     "messages",
   ],
   ["POST", "/chat/completions", "/v1/chat/completions", "The base URL must end with /v1.", "chat"],
@@ -17,7 +17,7 @@ const CASES: readonly [string, string, string, string, "chat" | "messages" | "re
     "POST",
     "/openai/v1/chat/completions",
     "/v1/chat/completions",
-    "The base URL holds /openai too much.",
+    "Remove /openai from the base URL.",
     "chat",
   ],
   [
@@ -28,9 +28,9 @@ const CASES: readonly [string, string, string, string, "chat" | "messages" | "re
     "chat",
   ],
   ["POST", "/responses", "/v1/responses", "The base URL must end with /v1.", "responses"],
-  ["POST", "/v1/v1/responses", "/v1/responses", "The base URL holds /v1 too much.", "responses"],
+  ["POST", "/v1/v1/responses", "/v1/responses", "Remove /v1 from the base URL.", "responses"],
   ["GET", "/models", "/v1/models", "The base URL must end with /v1.", "chat"],
-  ["GET", "/v1/v1/models/p/model", "/v1/models/p/model", "The base URL holds /v1 too much.", "chat"],
+  ["GET", "/v1/v1/models/p/model", "/v1/models/p/model", "Remove /v1 from the base URL.", "chat"],
 ];
 
 Deno.test("a path that belongs to a wrong base URL is answered with the right one, in its surface's envelope", async () => {

@@ -1,5 +1,12 @@
 /** A server that says what it was asked, and a caller that sends it bytes. */
-import { serve, type ServeOptions, type Server } from "../../src/transport/server.ts";
+import {
+  serve,
+  type ServeOptions,
+  type Server,
+  serveTls,
+  type TlsServer,
+} from "../../src/transport/server.ts";
+import { TLS } from "../support/tls.ts";
 
 export const encoder = new TextEncoder();
 
@@ -27,16 +34,23 @@ export async function echo(request: Parameters<ServeOptions["handle"]>[0]): Prom
   });
 }
 
+/** A place of its own, and bounds that no test reaches by accident. */
+const USUAL = {
+  hostname: "127.0.0.1",
+  port: 0,
+  maxConnections: { most: 100 },
+  headerMs: 60_000,
+  idleMs: 60_000,
+  handle: echo,
+};
+
 export function listening(options: Partial<ServeOptions> = {}): Server {
-  return serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    maxConnections: { most: 100 },
-    headerMs: 60_000,
-    idleMs: 60_000,
-    handle: echo,
-    ...options,
-  });
+  return serve({ ...USUAL, ...options });
+}
+
+/** The same behind TLS. */
+export function listeningTls(options: Partial<ServeOptions> = {}): Promise<TlsServer> {
+  return serveTls({ ...USUAL, ...options }, TLS);
 }
 
 export class Caller {

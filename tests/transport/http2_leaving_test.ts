@@ -3,10 +3,10 @@ import { assertEquals } from "@std/assert";
 import type { Host } from "../../src/transport/host.ts";
 import { Http2Connection } from "../../src/transport/http2_connection.ts";
 import type { Conn } from "../../src/transport/listener.ts";
-import { serveTls } from "../../src/transport/server.ts";
 import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { eventually, nextTurn } from "../support/time.ts";
-import { CA, TLS } from "../support/tls.ts";
+import { CA } from "../support/tls.ts";
+import { listeningTls } from "./caller.ts";
 
 const encoder = new TextEncoder();
 
@@ -40,17 +40,12 @@ async function send(
   use: (asked: (path: string) => AbortSignal | undefined) => Promise<void>,
 ): Promise<void> {
   const asked: Parameters<ServeOptions["handle"]>[0][] = [];
-  const { server } = await serveTls({
-    hostname: "127.0.0.1",
-    port: 0,
-    maxConnections: { most: 100 },
-    headerMs: 60_000,
-    idleMs: 60_000,
+  const { server } = await listeningTls({
     handle(request) {
       asked.push(request);
       return new Promise(() => {});
     },
-  }, TLS);
+  });
   const { port } = server.addr;
   const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [CA], alpnProtocols: ["h2"] });
   await conn.handshake();

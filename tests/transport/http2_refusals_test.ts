@@ -1,18 +1,13 @@
 /** What is refused over HTTP/2 before anybody handles it. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { connect, type IncomingHttpHeaders } from "node:http2";
-import { serveTls } from "../../src/transport/server.ts";
 import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
-import { CA, TLS } from "../support/tls.ts";
+import { CA } from "../support/tls.ts";
+import { listeningTls } from "./caller.ts";
 
 async function withServer(use: (port: number, handled: () => number) => Promise<void>): Promise<void> {
   let handled = 0;
-  const { server } = await serveTls({
-    hostname: "127.0.0.1",
-    port: 0,
-    maxConnections: { most: 100 },
-    headerMs: 60_000,
-    idleMs: 60_000,
+  const { server } = await listeningTls({
     handle() {
       handled++;
       const headers = new Headers({
@@ -22,7 +17,7 @@ async function withServer(use: (port: number, handled: () => number) => Promise<
       const user = { mostMessageBytes: 1, pingMs: 60_000, take: () => Promise.resolve() };
       return Promise.resolve(WebSocketUpgrade.of({ method: "GET", headers }, user)!);
     },
-  }, TLS);
+  });
   try {
     await use(server.addr.port, () => handled);
   } finally {

@@ -2,14 +2,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import { Buffer } from "node:buffer";
-import { serveTls, type TlsServer } from "../../src/transport/server.ts";
+import type { TlsServer } from "../../src/transport/server.ts";
 import { HeldBody } from "../../src/transport/held_body.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { PulledBody } from "../../src/transport/pulled_body.ts";
 import { joined } from "../support/event_stream.ts";
 import { eventually, turns } from "../support/time.ts";
-import { CA, TLS } from "../support/tls.ts";
+import { CA } from "../support/tls.ts";
+import { listeningTls } from "./caller.ts";
 
 const encoder = new TextEncoder();
 
@@ -30,15 +31,10 @@ async function withServer(
   use: (secure: TlsServer, session: () => ClientHttp2Session) => Promise<void>,
   options: Partial<ServeOptions> = {},
 ): Promise<void> {
-  const secure = await serveTls({
-    hostname: "127.0.0.1",
-    port: 0,
-    maxConnections: { most: 100 },
-    headerMs: 60_000,
-    idleMs: 60_000,
+  const secure = await listeningTls({
     handle: sizes,
     ...options,
-  }, TLS);
+  });
   const sessions: ClientHttp2Session[] = [];
   try {
     await use(secure, () => {

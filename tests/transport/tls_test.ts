@@ -6,6 +6,7 @@ import { runProgram, serveProgram } from "../support/program.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 import { CA, OTHER, TLS } from "../support/tls.ts";
+import { listeningTls } from "./caller.ts";
 
 const encoder = new TextEncoder();
 
@@ -31,15 +32,10 @@ async function withServer(
   use: (secure: TlsServer, url: string, client: Deno.HttpClient) => Promise<void>,
   options: Partial<ServeOptions> = {},
 ): Promise<void> {
-  const secure = await serveTls({
-    hostname: "127.0.0.1",
-    port: 0,
-    maxConnections: { most: 100 },
-    headerMs: 60_000,
-    idleMs: 60_000,
+  const secure = await listeningTls({
     handle: answer,
     ...options,
-  }, TLS);
+  });
   const client = Deno.createHttpClient({ caCerts: [CA] });
   try {
     await use(secure, `https://localhost:${secure.server.addr.port}`, client);

@@ -1,0 +1,209 @@
+/**
+ * The connections of one server: how many there may be, how long each may take for what it is about, and which one is closed
+ * when another needs its place.
+ */
+import { HeldAnswers } from "./held_answers.ts";
+import type { Host, Hosted, Phase } from "./host.ts";
+import type { Conn } from "./listener.ts";
+import { OldestFirst, Place } from "./oldest_first.ts";
+import type { ServeOptions } from "./serve_options.ts";
+import { ServerConnection } from "./server_connection.ts";
+
+/** Connections that may be told at once that there is no place for them; further ones are closed without a word. */
+const MOST_TURNED_AWAY = 64;
+/** How long a body may make its connection wait before that can be given to another caller. */
+const PATIENT_MS = 200;
+
+/** Makes a connection that speaks HTTP/2. */
+export type OpenHttp2 = (conn: Conn, host: Host) => Hosted;
+
+/** How often to look for connections whose time is over, in milliseconds. */
+export function tickMs(headerMs: number, idleMs: number): number {
+  return Math.min(1000, Math.max(10, Math.min(headerMs, idleMs) / 4));
+}
+
+export class Connections implements Host {
+  readonly handle: Host["handle"];
+  readonly headerMs: number;
+  readonly idleMs: number;
+  readonly held: HeldAnswers<Hosted>;
+  /** Connections end with the request that they have; one that comes may ask once. */
+  stopping = false;
+  /** No more come. */
+  over = false;
+  /** Connections that found no place. */
+  refused = 0;
+  /** Connections that were closed for others since the accepting loop set this to zero: their files are free only later. */
+  closing = 0;
+
+  readonly #bounds: ServeOptions["maxConnections"];
+  readonly #clock: NonNullable<ServeOptions["clock"]>;
+  readonly #openHttp2: OpenHttp2 | undefined;
+  readonly #tickMs: number;
+  readonly #open = new Map<Hosted, Place<Hosted>>();
+  /** Those without a request, the one that has waited longest first. */
+  readonly #waiting = new OldestFirst<Hosted>();
+  /** Those whose body does not come, and since when, likewise. */
+  readonly #silent = new Map<Hosted, number>();
+  /** WebSockets without a turn under way, likewise. */
+  readonly #resting = new Set<Hosted>();
+  readonly #turnedAway = new Set<Hosted>();
+  /** Files that connections have open beside the one that each has. */
+  #moreFiles = 0;
+  /** Does not jump: a process that stood still must not close what it had no time to read. */
+  #now = 0;
+  #lookedAt: number;
+  readonly #empty = Promise.withResolvers<void>();
+
+  /** @param openHttp2 absent: no caller speaks it here */
+  constructor(options: ServeOptions, openHttp2?: OpenHttp2) {
+    const { handle, headerMs, idleMs, heldBytes, maxConnections, clock = performance } = options;
+    this.handle = handle;
+    this.headerMs = headerMs;
+    this.idleMs = idleMs;
+    this.held = new HeldAnswers(heldBytes);
+    this.#bounds = maxConnections;
+    this.#clock = clock;
+    this.#openHttp2 = openHttp2;
+    this.#tickMs = tickMs(headerMs, idleMs);
+    this.#lookedAt = clock.now();
+  }
+
+  /** How many are open. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** How many are in each phase; phases without a connection are left out. */
+  counts(): Partial<Record<Phase, number>> {
+    const counts: Partial<Record<Phase, number>> = {};
+    for (const { phase } of [...this.#open.keys(), ...this.#turnedAway]) {
+      counts[phase] = (counts[phase] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  /** Ends whatever has lasted too long. */
+  look(): void {
+    const at = this.#clock.now();
+    this.#now += Math.min(at - this.#lookedAt, 2 * this.#tickMs);
+    this.#lookedAt = at;
+    for (const connection of this.#open.keys()) if (connection.due <= this.#now) connection.expire();
+    for (const connection of this.#turnedAway) if (connection.due <= this.#now) connection.close();
+  }
+
+  /** Serves a new connection, in the place of another where the server is full; where none can be closed, turns it away. */
+  take(conn: Conn): void {
+    if (this.#isFull() && !this.#makePlace()) return this.#turnAway(conn);
+    const connection = this.#connectionOf(conn);
+    // One over HTTP/2 needs more files than the one before it may have had.
+    for (let more = connection.files; more > 1 && this.#isFull() && this.#makePlace();) more--;
+    this.#open.set(connection, new Place(connection));
+    this.#moreFiles += connection.files - 1;
+    void connection.serve();
+  }
+
+  /** Closes so many, as far as there are any that only wait. */
+  closeSome(count: number): void {
+    for (let left = count; left > 0 && this.#makePlace();) left--;
+  }
+
+  /** Closes the connections that have no request, and each other one when it has been answered. */
+  stop(): void {
+    this.stopping = true;
+    for (const connection of [...this.#waiting, ...this.#turnedAway]) {
+      if (connection.phase !== "lingering") connection.close();
+    }
+    for (const connection of this.#open.keys()) connection.stop();
+  }
+
+  /** Resolves when all requests under way are answered. No connection may come any more. */
+  async ended(): Promise<void> {
+    this.stop();
+    if (this.#open.size === 0) this.#empty.resolve();
+    await this.#empty.promise;
+    for (const connection of this.#turnedAway) connection.close();
+  }
+
+  entered(connection: Hosted, before?: Phase): void {
+    const { phase } = connection;
+    // As with each piece of a stream: nothing waits for such connections.
+    if (phase === "writing" && before === "handling") {
+      return void (connection.due = this.#now + this.idleMs);
+    }
+    if (phase === "handling" && before === "writing") return void (connection.due = Infinity);
+    if (phase === "handling" || phase === "upgraded") connection.due = Infinity;
+    else if (phase === "lingering") connection.due = this.#now + ServerConnection.LINGER_MS;
+    else connection.due = this.#now + (phase === "head" || phase === "body" ? this.headerMs : this.idleMs);
+    const place = this.#open.get(connection);
+    if (phase === "idle" || phase === "head" || phase === "lingering") {
+      if (place === undefined) return;
+      this.#waiting.join(place);
+      if (this.stopping && phase === "idle") connection.close();
+    } else if (place !== undefined) this.#waiting.leave(place);
+    if (this.#silent.size > 0) this.#silent.delete(connection);
+    if (phase === "body" && place !== undefined) this.#silent.set(connection, this.#clock.now());
+  }
+
+  rests(connection: Hosted, rests: boolean): void {
+    this.#resting.delete(connection);
+    if (rests && this.#open.has(connection)) this.#resting.add(connection);
+  }
+
+  closed(connection: Hosted): void {
+    const place = this.#open.get(connection);
+    if (place !== undefined) {
+      this.#open.delete(connection);
+      this.#moreFiles -= connection.files - 1;
+      this.#waiting.leave(place);
+    }
+    this.#silent.delete(connection);
+    this.#resting.delete(connection);
+    this.#turnedAway.delete(connection);
+    if (this.over && this.#open.size === 0) this.#empty.resolve();
+  }
+
+  #connectionOf(conn: Conn): Hosted {
+    return conn.http2 === true ? this.#openHttp2!(conn, this) : new ServerConnection(conn, this);
+  }
+
+  #isFull(): boolean {
+    const { most, resting: besides = 0, mostFiles = Infinity } = this.#bounds;
+    const count = this.#open.size - Math.min(this.#resting.size, besides);
+    return count >= most || count + this.#moreFiles >= mostFiles;
+  }
+
+  /**
+   * Closes the connection that has waited longest for a request, else for a body, else the WebSocket that has waited longest
+   * for a message: a caller that sends something comes before those that do not.
+   */
+  #makePlace(): boolean {
+    const [longest] = this.#waiting;
+    if (longest !== undefined) {
+      longest.close();
+      this.closing++;
+      return true;
+    }
+    const [stalled] = this.#silent;
+    if (stalled !== undefined && this.#clock.now() - stalled[1] >= PATIENT_MS) {
+      this.#silent.delete(stalled[0]);
+      stalled[0].expire();
+      this.closing++;
+      return true;
+    }
+    const [socket] = this.#resting;
+    if (socket === undefined) return false;
+    this.#resting.delete(socket);
+    socket.giveWay();
+    this.closing++;
+    return true;
+  }
+
+  #turnAway(conn: Conn): void {
+    this.refused++;
+    const connection = this.#connectionOf(conn);
+    if (this.#turnedAway.size >= MOST_TURNED_AWAY) return connection.close();
+    this.#turnedAway.add(connection);
+    void connection.turnAway();
+  }
+}
