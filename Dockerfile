@@ -11,8 +11,10 @@ COPY deno.json ./
 COPY .deno .deno
 COPY src src
 RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/*/*_worker.ts
-COPY .deploy/unused.ts .deploy/
-RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .deploy/unused.ts /deno-dir/npm && rm -r .deploy && mkdir /data
+COPY .deploy/unused.ts .deploy/fill_caches.ts .deploy/
+RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .deploy/unused.ts /deno-dir/npm
+# The root file system may be read-only: what Deno and V8 would write beside the packages is there before.
+RUN deno run --no-lock --allow-read --allow-run .deploy/fill_caches.ts && rm -r .deploy && mkdir /data
 
 FROM ${BASE}
 WORKDIR /app
@@ -29,5 +31,5 @@ EXPOSE 8787
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
   "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
-ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--env-file=.deno/start.env", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys=hostname,networkInterfaces", "--allow-run=/bin/deno", "--deny-import", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--unstable-lazy-dynamic-imports", "--v8-flags=--no-memory-reducer,--expose-gc,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50,--minimum-invocations-after-ic-update=150,--max-semi-space-size=16,--heap-growing-percent=200,--no-parallel-scavenge", "--cached-only", "src/main.ts"]
+ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--env-file=.deno/start.env", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys=hostname,networkInterfaces", "--allow-run=/bin/deno", "--deny-import", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--unstable-lazy-dynamic-imports", "--v8-flags=--no-lazy,--no-memory-reducer,--expose-gc,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50,--minimum-invocations-after-ic-update=150,--max-semi-space-size=16,--heap-growing-percent=200,--no-parallel-scavenge", "--cached-only", "src/main.ts"]
 CMD ["serve", "--hostname", "0.0.0.0"]

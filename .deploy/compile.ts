@@ -22,8 +22,8 @@ export const THREADS = [
   "src/dlp/re2_worker.ts",
   "src/documents/document_worker.ts",
   "src/formats/token_worker.ts",
-  "src/store/checkpoint_worker.ts",
-  "src/store/sqlite_worker.ts",
+  "src/store/sqlite/checkpoint_worker.ts",
+  "src/store/sqlite/worker.ts",
 ];
 
 const PERMISSIONS = ["net", "env", "read", "write", "sys=hostname,networkInterfaces", "run"].map((name) =>

@@ -8,13 +8,13 @@
 /** Rejects where one cannot be had. */
 export async function importSeldom(): Promise<void> {
   await Promise.all([
-    import("./accounts/administrations.ts"),
-    import("./accounts/input.ts"),
-    import("./accounts/live.ts"),
-    import("./accounts/live_sharing.ts"),
-    import("./accounts/member_timeline.ts"),
-    import("./accounts/timeline.ts"),
-    import("./accounts/views.ts"),
+    import("./accounts/administration/administration_methods.ts"),
+    import("./accounts/administration/input.ts"),
+    import("./accounts/live/live.ts"),
+    import("./accounts/live/live_sharing.ts"),
+    import("./accounts/administration/member_timeline.ts"),
+    import("./accounts/live/timeline.ts"),
+    import("./accounts/administration/views.ts"),
     import("./alerts/mail.ts"),
     import("./assembly/alert_rules.ts"),
     import("./assembly/payload_log.ts"),

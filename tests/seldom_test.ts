@@ -12,7 +12,7 @@ const OTHERS = [
   /^config\/describe\.ts$/,
   /^workers\.ts$/,
   /^transport\/(?:host_server|tls_listener|http2_server)\.ts$/,
-  /^store\/(?:postgres_driver|migrations\/(?:steps|v\d+))\.ts$/,
+  /^store\/(?:postgres\/driver|migrations\/(?:steps|v\d+))\.ts$/,
   /^models\/(?:changes|summary)\.ts$/,
   /^models\/facts\/table\.json$/,
   /^documents\/pdf_text\.ts$/,
