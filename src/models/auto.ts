@@ -47,6 +47,10 @@ export type AutoRouter = (request: AutoRequest) => Chosen;
 /** Output tokens that a price is weighed with, per input token: what chats use. */
 const OUTPUT_SHARE = 0.3;
 
+/**
+ * The router of `svc/auto`, which chooses by the difficulty of the prompt. It throws `model_not_found` where the key may use
+ * none of its models.
+ */
 export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
   // The first judgement compiles what it needs; nobody's request should wait for that.

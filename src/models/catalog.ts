@@ -134,6 +134,7 @@ export function sheetOf(model: Model, time: number): PriceSheet {
   return made;
 }
 
+/** Whether a key, and its team, sees a model of this id. */
 export function isVisible(access: ModelAccess, id: string): boolean {
   return shows(access, id) && (access.team === null || shows(access.team, id));
 }
@@ -142,6 +143,7 @@ function shows({ models }: ModelRights, id: string): boolean {
   return models === null || matchesAny(models, id);
 }
 
+/** Whether a key, and its team, may call a model of this id. */
 export function isPermitted(access: ModelAccess, id: string): boolean {
   return permits(access, id) && (access.team === null || permits(access.team, id));
 }

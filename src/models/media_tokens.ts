@@ -46,6 +46,7 @@ export function mostTokens({ type, source }: Attachment): number {
   }
 }
 
+/** About how many bytes base64 stands for. */
 export function bytesOf(source: Extract<Source, { kind: "base64" }>): number {
   return Math.floor(source.data.length * 3 / 4);
 }

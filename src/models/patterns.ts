@@ -26,6 +26,7 @@ function matchesPattern(pattern: string, id: string): boolean {
   return id.length - pieces[last].length >= at && id.endsWith(pieces[last]);
 }
 
+/** Whether an id is meant by one of the patterns. */
 export function matchesAny(patterns: readonly string[], id: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, id));
 }

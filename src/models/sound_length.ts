@@ -18,6 +18,11 @@ const HEAD = 128;
 const TAIL = 1 << 18;
 const OPUS_RATE = 48_000;
 
+/**
+ * How long a sound plays, at most, by its head; where that does not say it, by its size.
+ *
+ * @param data base64
+ */
 export function soundSeconds(data: string, mediaType: string, bytes: number): number {
   const head = Buffer.from(data.slice(0, HEAD), "base64");
   const slowest = bytes / (/mpeg|mp3/.test(mediaType) ? LEAST_RATE : LEAST_RATE / 2);

@@ -14,6 +14,7 @@ export interface ModelSummary {
   routes: string[];
 }
 
+/** What of a model is compared to say what has changed: prices at this time, limits, names. */
 export function summaryOf(model: Model, now: number): ModelSummary {
   const { prices, tiers } = sheetOf(model, now);
   const known = Object.entries(prices).filter((entry): entry is [string, string] => entry[1] !== undefined);

@@ -72,11 +72,13 @@ const SHAPE_NAMES = [
   "optionNames",
 ] as const;
 
+/** What each number of a row is, in its order. */
 export const FEATURE_NAMES: readonly string[] = [...SHAPE_NAMES, ...CLASS_NAMES];
 
 /** What sort of prompt it is: answer options to choose from, a sum told in words, or anything else. */
 export type Kind = "choice" | "sum" | "open";
 
+/** What the difficulty model reads of a prompt. */
 export interface Features {
   kind: Kind;
   /** In the order of `FEATURE_NAMES`. */
@@ -104,6 +106,7 @@ for (const [i, name] of CLASS_NAMES.entries()) {
 const NEGATING = new Set("not no none all neither both never nor".split(" ").map(hashWord));
 const ASKING = new Set("which what who how why when where".split(" ").map(hashWord));
 
+/** Reads a prompt, of any length, in bounded time. */
 export function features(prompt: string): Features {
   const text = prompt.length <= READ_CHARS
     ? prompt
@@ -162,130 +165,176 @@ function findOptions(text: string): Option[] {
   return found.length >= 2 ? found : [];
 }
 
-function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64Array): void {
-  const { count, hashes, kinds, starts, ends } = tokens;
-  const log = Math.log1p;
-  let words = 0, letters = 0, long = 0, sentences = 0, sentenceStart = 0, past = 0, capitals = 0, commas = 0;
-  let possessive = 0,
-    quotes = 0,
-    colons = 0,
-    percent = 0,
-    dollar = 0,
-    single = 0,
-    symbols = 0,
-    questionMarks = 0;
-  let numbers = 0, small = 0, odd = 0, decimals = 0, roundCents = 0, largest = 0, magnitude = 0, slash = 0;
-  let lines = 0, foreign = 0, opening = true, blank = 0;
-  const distinct = new Set<number>();
-  const names = new Set<number>();
-  const values = new Set<number>();
+/** Where the reading of a question is in its sentences. */
+interface Sentence {
+  /** In UTF-16 units. */
+  start: number;
+  /** Nothing but marks has come of it. */
+  opening: boolean;
+}
 
+/**
+ * Fills what `dense` says of the question: first counts, then what the model reads of them.
+ *
+ * @param end of the question in `text`
+ * @param tokens those of the question
+ */
+function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64Array): void {
+  const { count, kinds, starts, ends } = tokens;
+  const sentence: Sentence = { start: 0, opening: true };
+  const names = new Set<number>();
+  const words = new Set<number>();
+  const numbers = new Set<number>();
   for (let i = 0; i < count; i++) {
-    const code = text.charCodeAt(starts[i]);
-    const length = ends[i] - starts[i];
     if (kinds[i] === WORD_TOKEN) {
-      words++;
-      letters += length;
-      distinct.add(hashes[i]);
-      if (length >= 9) long++;
-      if (length === 1 && lower(code) !== 97 && code !== 73) single++;
-      if (code >= 128) foreign++;
-      if (length > 3 && text.charCodeAt(ends[i] - 1) === 100 && text.charCodeAt(ends[i] - 2) === 101) past++;
-      if (!opening && isUpper(code) && length > 1) {
-        capitals++;
-        names.add(hashes[i]);
-      }
-      const classes = classesOfWord.get(hashes[i]);
-      if (classes !== undefined) { for (const c of classes) dense[FIRST_CLASS + c]++; }
-      opening = false;
+      words.add(tokens.hashes[i]);
+      if (countWord(text, tokens, i, sentence.opening, dense)) names.add(tokens.hashes[i]);
+      sentence.opening = false;
     } else if (kinds[i] === NUMBER_TOKEN) {
-      opening = false;
-      // "2,000.50" came as five tokens; read it as one number.
-      let value = Number(text.slice(starts[i], Math.min(ends[i], starts[i] + 12)));
-      while (
-        i + 2 < count && kinds[i + 2] === NUMBER_TOKEN && starts[i + 2] === ends[i + 1] &&
-        starts[i + 1] === ends[i]
-      ) {
-        const joint = text.charCodeAt(starts[i + 1]);
-        const digits = ends[i + 2] - starts[i + 2];
-        const next = Number(text.slice(starts[i + 2], Math.min(ends[i + 2], starts[i + 2] + 12)));
-        if (joint === 44 && digits === 3) value = value * 1000 + next;
-        else if (joint === 46) {
-          decimals++;
-          if (digits === 2 && next === 0) roundCents++;
-          value += next / 10 ** Math.min(digits, 12);
-        } else {
-          if (joint === 47) slash++;
-          break;
-        }
-        i += 2;
-      }
-      numbers++;
-      values.add(value);
-      if (value <= 3) small++;
-      if (value > 10 && value % 5 !== 0) odd++;
-      largest = Math.max(largest, value);
-      magnitude += log(Math.min(value, 1e6));
+      sentence.opening = false;
+      i = countNumber(text, tokens, i, dense, numbers);
     } else {
-      if (code === 46 || code === 33 || code === 63) {
-        if (!opening) {
-          sentences++;
-          opening = true;
-          if (i + 1 < count) sentenceStart = ends[i];
-        }
-        if (code === 63) questionMarks++;
-      } else if (code === 44) commas++;
-      else if (code === 39 || code === 0x2019) possessive++;
-      else if (code === 34 || code === 0x201c || code === 0x201d) quotes++;
-      else if (code === 58 || code === 59) colons++;
-      else if (code === 37) percent++;
-      else if (code === 36) dollar++;
-      else if (code === 95) blank++;
-      if (SYMBOLS.has(code)) symbols++;
+      const code = text.charCodeAt(starts[i]);
+      countMark(code, dense);
+      if ((code === 46 || code === 33 || code === 63) && !sentence.opening) {
+        dense[SLOT.sentences]++;
+        sentence.opening = true;
+        if (i + 1 < count) sentence.start = ends[i];
+      }
     }
   }
-  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) lines++;
-  if (!opening) sentences++;
-
-  const quantities = numbers + dense[SLOT.numberWord] + dense[SLOT.fraction] + dense[SLOT.multiple];
-  for (let i = FIRST_CLASS; i < dense.length; i++) dense[i] = log(dense[i]);
-  dense[SLOT.questionChars] = log(end);
-  dense[SLOT.questionWords] = log(words);
-  dense[SLOT.sentences] = log(sentences);
-  dense[SLOT.wordsPerSentence] = log(words / Math.max(1, sentences));
-  dense[SLOT.lastSentence] = log(end - sentenceStart);
-  dense[SLOT.wordLength] = letters / Math.max(1, words);
-  dense[SLOT.longWords] = long / Math.max(1, words);
-  dense[SLOT.numbers] = log(numbers);
-  dense[SLOT.distinctNumbers] = log(values.size);
-  dense[SLOT.largest] = log(Math.min(largest, 1e6));
-  dense[SLOT.decimals] = log(decimals);
-  dense[SLOT.roundCents] = log(roundCents);
-  dense[SLOT.smallNumbers] = log(small);
-  dense[SLOT.oddNumbers] = log(odd);
-  dense[SLOT.magnitude] = log(magnitude);
-  dense[SLOT.percent] = log(percent);
-  dense[SLOT.dollar] = log(dollar);
-  dense[SLOT.slashFraction] = log(slash);
-  dense[SLOT.quantities] = log(quantities);
-  dense[SLOT.wordsPerNumber] = Math.log((words + 1) / (1 + numbers));
-  dense[SLOT.pastTense] = log(past);
-  dense[SLOT.capitals] = log(capitals);
-  dense[SLOT.names] = log(names.size);
-  dense[SLOT.commas] = log(commas);
-  dense[SLOT.possessive] = log(possessive);
-  dense[SLOT.quotes] = log(quotes);
-  dense[SLOT.colons] = log(colons);
-  dense[SLOT.symbols] = log(symbols);
-  dense[SLOT.singleLetters] = log(single);
-  dense[SLOT.blank] = blank > 1 ? 1 : 0;
-  dense[SLOT.questionMarks] = log(questionMarks);
+  if (!sentence.opening) dense[SLOT.sentences]++;
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) {
+    dense[SLOT.lines]++;
+  }
+  dense[SLOT.names] = names.size;
+  dense[SLOT.distinctWords] = words.size;
+  dense[SLOT.distinctNumbers] = numbers.size;
+  dense[SLOT.questionChars] = end;
+  dense[SLOT.lastSentence] = end - sentence.start;
+  scaleCounts(dense);
   const last = count > 0 ? text.charCodeAt(starts[count - 1]) : 0;
   dense[SLOT.endsWithQuestion] = last === 63 ? 1 : 0;
-  dense[SLOT.startsWithQuestion] = count > 0 && ASKING.has(hashes[0]) ? 1 : 0;
-  dense[SLOT.distinctWords] = distinct.size / Math.max(1, words);
-  dense[SLOT.lines] = log(lines);
-  dense[SLOT.foreign] = foreign / Math.max(1, words);
+  dense[SLOT.startsWithQuestion] = count > 0 && ASKING.has(tokens.hashes[0]) ? 1 : 0;
+}
+
+/** Answers whether it looks like a name: a capital within a sentence. */
+function countWord(
+  text: string,
+  { hashes, starts, ends }: Tokens,
+  i: number,
+  opening: boolean,
+  dense: Float64Array,
+): boolean {
+  const code = text.charCodeAt(starts[i]);
+  const length = ends[i] - starts[i];
+  dense[SLOT.questionWords]++;
+  dense[SLOT.wordLength] += length;
+  if (length >= 9) dense[SLOT.longWords]++;
+  if (length === 1 && lower(code) !== 97 && code !== 73) dense[SLOT.singleLetters]++;
+  if (code >= 128) dense[SLOT.foreign]++;
+  if (length > 3 && text.charCodeAt(ends[i] - 1) === 100 && text.charCodeAt(ends[i] - 2) === 101) {
+    dense[SLOT.pastTense]++;
+  }
+  const classes = classesOfWord.get(hashes[i]);
+  if (classes !== undefined) { for (const c of classes) dense[FIRST_CLASS + c]++; }
+  const isName = !opening && isUpper(code) && length > 1;
+  if (isName) dense[SLOT.capitals]++;
+  return isName;
+}
+
+/** Counts the number that begins at a token. "2,000.50" came as five tokens and is one; answers the last of them. */
+function countNumber(
+  text: string,
+  { count, kinds, starts, ends }: Tokens,
+  i: number,
+  dense: Float64Array,
+  values: Set<number>,
+): number {
+  let value = Number(text.slice(starts[i], Math.min(ends[i], starts[i] + 12)));
+  while (
+    i + 2 < count && kinds[i + 2] === NUMBER_TOKEN && starts[i + 2] === ends[i + 1] &&
+    starts[i + 1] === ends[i]
+  ) {
+    const joint = text.charCodeAt(starts[i + 1]);
+    const digits = ends[i + 2] - starts[i + 2];
+    const next = Number(text.slice(starts[i + 2], Math.min(ends[i + 2], starts[i + 2] + 12)));
+    if (joint === 44 && digits === 3) value = value * 1000 + next;
+    else if (joint === 46) {
+      dense[SLOT.decimals]++;
+      if (digits === 2 && next === 0) dense[SLOT.roundCents]++;
+      value += next / 10 ** Math.min(digits, 12);
+    } else {
+      if (joint === 47) dense[SLOT.slashFraction]++;
+      break;
+    }
+    i += 2;
+  }
+  values.add(value);
+  dense[SLOT.numbers]++;
+  if (value <= 3) dense[SLOT.smallNumbers]++;
+  if (value > 10 && value % 5 !== 0) dense[SLOT.oddNumbers]++;
+  dense[SLOT.largest] = Math.max(dense[SLOT.largest], value);
+  dense[SLOT.magnitude] += Math.log1p(Math.min(value, 1e6));
+  return i;
+}
+
+function countMark(code: number, dense: Float64Array): void {
+  if (code === 63) dense[SLOT.questionMarks]++;
+  else if (code === 44) dense[SLOT.commas]++;
+  else if (code === 39 || code === 0x2019) dense[SLOT.possessive]++;
+  else if (code === 34 || code === 0x201c || code === 0x201d) dense[SLOT.quotes]++;
+  else if (code === 58 || code === 59) dense[SLOT.colons]++;
+  else if (code === 37) dense[SLOT.percent]++;
+  else if (code === 36) dense[SLOT.dollar]++;
+  else if (code === 95) dense[SLOT.blank]++;
+  if (SYMBOLS.has(code)) dense[SLOT.symbols]++;
+}
+
+/** Counts whose logarithm the model reads, as it is. */
+const LOGARITHMIC = ([
+  "questionChars",
+  "questionWords",
+  "sentences",
+  "lastSentence",
+  "numbers",
+  "distinctNumbers",
+  "decimals",
+  "roundCents",
+  "smallNumbers",
+  "oddNumbers",
+  "magnitude",
+  "percent",
+  "dollar",
+  "slashFraction",
+  "pastTense",
+  "capitals",
+  "names",
+  "commas",
+  "possessive",
+  "quotes",
+  "colons",
+  "symbols",
+  "singleLetters",
+  "questionMarks",
+  "lines",
+] as const).map((name) => SLOT[name]);
+/** Counts of words whose share of all words the model reads. */
+const SHARES = (["wordLength", "longWords", "distinctWords", "foreign"] as const).map((name) => SLOT[name]);
+
+/** Counts to what the model reads: logarithms, and shares of the words. */
+function scaleCounts(dense: Float64Array): void {
+  const words = dense[SLOT.questionWords];
+  const numbers = dense[SLOT.numbers];
+  const quantities = numbers + dense[SLOT.numberWord] + dense[SLOT.fraction] + dense[SLOT.multiple];
+  dense[SLOT.quantities] = Math.log1p(quantities);
+  dense[SLOT.wordsPerSentence] = Math.log1p(words / Math.max(1, dense[SLOT.sentences]));
+  dense[SLOT.wordsPerNumber] = Math.log((words + 1) / (1 + numbers));
+  dense[SLOT.largest] = Math.log1p(Math.min(dense[SLOT.largest], 1e6));
+  dense[SLOT.blank] = dense[SLOT.blank] > 1 ? 1 : 0;
+  for (const slot of SHARES) dense[slot] /= Math.max(1, words);
+  for (const slot of LOGARITHMIC) dense[slot] = Math.log1p(dense[slot]);
+  for (let i = FIRST_CLASS; i < dense.length; i++) dense[i] = Math.log1p(dense[i]);
 }
 
 const SYMBOLS = new Set([..."=+*/^<>|\\{}[]()_−×≤≥√∑∫"].map((c) => c.charCodeAt(0)));

@@ -88,6 +88,7 @@ export interface HashIndex {
   mask: number;
 }
 
+/** An index of words by their hashes: open addressing in a table of a power of two. */
 export function hashIndexOf(hashes: Uint32Array): HashIndex {
   let size = 2;
   while (size < hashes.length * 3) size *= 2;
@@ -100,6 +101,7 @@ export function hashIndexOf(hashes: Uint32Array): HashIndex {
   return { slots, mask: size - 1 };
 }
 
+/** Where a word stands in the vocabulary; -1: it is not in it. */
 export function positionOf(words: Words, index: HashIndex, hash: number): number {
   let slot = hash & index.mask;
   for (; index.slots[slot] !== -1; slot = (slot + 1) & index.mask) {
@@ -108,6 +110,7 @@ export function positionOf(words: Words, index: HashIndex, hash: number): number
   return -1;
 }
 
+/** The weight of a word that occurs `count` times (TF-IDF). */
 export function gramValue(words: Words, at: number, count: number): number {
   return (1 + Math.log(count)) * words.idf[at] * IDF_STEP;
 }
@@ -128,6 +131,7 @@ function headsOf(words: Words, index: HashIndex, prompt: Features): Float64Array
   return sums;
 }
 
+/** The prediction of boosted trees for one row. */
 export function sumOfTrees(trees: Trees, row: Float64Array): number {
   let sum = trees.base;
   for (const root of trees.roots) {
@@ -162,6 +166,7 @@ export interface PackedModel {
   quantiles: Record<Kind, number[]>;
 }
 
+/** Weights from their packed form. Throws where they were trained on other features. */
 export function unpack({ features, words, trees, sums, quantiles }: PackedModel): DifficultyModel {
   if (features.join() !== FEATURE_NAMES.join()) {
     throw new Error(

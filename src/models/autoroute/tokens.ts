@@ -34,6 +34,7 @@ export function hashWord(word: string): number {
   return hash >>> 0;
 }
 
+/** An ASCII capital as a small letter; any other code as it is. */
 export function lower(code: number): number {
   return code >= 65 && code <= 90 ? code + 32 : code;
 }

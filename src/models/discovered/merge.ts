@@ -45,6 +45,10 @@ const FREE = { prompt: "0", completion: "0" };
 /** Features of a model that nobody knows: a refusal by the provider says more than leaving things out. */
 const LIKELY = ["tools", "structured_outputs", "response_format"];
 
+/**
+ * The catalog: models that are written down, with what they leave out taken from discovered ones, and discovered ones beside
+ * them.
+ */
 export function mergeCatalog(
   written: readonly Model[],
   { unpriced }: Pick<CatalogSettings, "unpriced">,

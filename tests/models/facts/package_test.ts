@@ -1,7 +1,7 @@
 /** What calls cost by the table, and by the price package's own calculator. */
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
-import { costOf, priceTable } from "../../../src/accounts/money.ts";
+import { costOf, priceTable } from "../../../src/accounts/budgets/money.ts";
 import { priceOf, sheetAt } from "../../../src/exchange/prices.ts";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
 import { DOORS } from "../../../src/models/facts/doors.ts";

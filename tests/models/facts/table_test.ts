@@ -1,6 +1,6 @@
 /** The table of known models: what it says, and that it is what its sources make. */
 import { assert, assertEquals } from "@std/assert";
-import { priceTable } from "../../../src/accounts/money.ts";
+import { priceTable } from "../../../src/accounts/budgets/money.ts";
 import { PRESET_NAMES } from "../../../src/providers/presets.ts";
 import { openFacts } from "../../../src/models/facts/facts.ts";
 import { DOORS } from "../../../src/models/facts/doors.ts";

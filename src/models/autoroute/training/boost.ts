@@ -33,6 +33,11 @@ export function random(seed: number): () => number {
   };
 }
 
+/**
+ * Fits gradient-boosted trees to `y`, the same ones for the same input.
+ *
+ * @param rows all of the same length
+ */
 export function boost(rows: readonly Float64Array[], y: readonly number[], options: BoostOptions): Trees {
   const columns = rows[0].length;
   const cuts = Array.from({ length: columns }, (_, c) => cutsOf(rows.map((row) => row[c])));

@@ -29,6 +29,10 @@ export function curve(judged: readonly Judged[]): Point[] {
   return points;
 }
 
+/**
+ * How much of the strong model's advantage a router keeps, over all shares of calls to it: 0.5 is chance, and more is better
+ * (average performance gap recovered).
+ */
 export function apgr(judged: readonly Judged[]): number {
   const points = curve(judged);
   const weak = points[0].quality;

@@ -64,6 +64,11 @@ const SUM_FEATURES = [
 ];
 const SUM_ALPHA = 1000;
 
+/**
+ * Fits the difficulty model.
+ *
+ * @param log told of each step
+ */
 export function fit(
   examples: readonly Example[],
   log: (line: string) => void,

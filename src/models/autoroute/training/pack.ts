@@ -2,6 +2,7 @@
 import { FEATURE_NAMES } from "../features.ts";
 import type { DifficultyModel, PackedModel } from "../model.ts";
 
+/** A model as JSON with its numbers as base64; `unpack` reads it. */
 export function pack({ words, trees, sums, quantiles }: DifficultyModel): PackedModel {
   return {
     features: FEATURE_NAMES,

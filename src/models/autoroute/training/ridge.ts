@@ -13,6 +13,11 @@ export interface RegressionLine {
   bias: number;
 }
 
+/**
+ * Fits a line with its weights kept small (ridge regression), by conjugate gradients.
+ *
+ * @param alpha how strongly they are kept small
+ */
 export function ridge(
   rows: readonly SparseRow[],
   y: readonly number[],
@@ -62,6 +67,7 @@ export function ridge(
   return { weights, bias: yMean - dot(mean, weights) };
 }
 
+/** The scalar product of a sparse row and weights. */
 export function dotRow({ index, value }: SparseRow, w: Float64Array): number {
   let sum = 0;
   for (let k = 0; k < index.length; k++) sum += value[k] * w[index[k]];
