@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { ENDPOINTS } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
+import { StoppedClock } from "../support/time.ts";
 import { ADMIN, askerOf, cookieOf, signedIn, withConsole } from "./rig.ts";
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
@@ -199,7 +200,7 @@ Deno.test("names and subjects of people are cut to what logs, names and cookies 
 });
 
 Deno.test("a session that was ended while the store was away is ended, and told when it is back", async () => {
-  const { EndedSessions } = await import("../../src/accounts/ended_sessions.ts");
+  const { EndedSessions } = await import("../../src/accounts/keys/ended_sessions.ts");
   const { StoreUnavailable } = await import("../../src/store/mod.ts");
   const told: string[] = [];
   let away = true;
@@ -221,6 +222,23 @@ Deno.test("a session that was ended while the store was away is ended, and told 
   assertEquals(told, ["ses_1"]);
   ended.learn([{ id: "old", ends: 999 }]);
   assertEquals(ended.has("old"), false);
+});
+
+Deno.test("a session that was ended stays so where the clock runs ahead and is set back", async () => {
+  const { EndedSessions } = await import("../../src/accounts/keys/ended_sessions.ts");
+  const HOUR = 3_600_000;
+  const clock = new StoppedClock(1_000 * HOUR);
+  const steady = new StoppedClock();
+  const ended = new EndedSessions({ clock, steady, store: { endSession: () => Promise.resolve() } });
+  await ended.add("ses_1", clock.now() + 12 * HOUR);
+  clock.move(24 * HOUR);
+  await ended.add("ses_2", clock.now() + 12 * HOUR);
+  clock.move(-24 * HOUR);
+  assertEquals([ended.has("ses_1"), ended.has("ses_2")], [true, true]);
+  clock.move(24 * HOUR);
+  steady.move(24 * HOUR);
+  await ended.add("ses_3", clock.now() + 12 * HOUR);
+  assertEquals([ended.has("ses_1"), ended.has("ses_3")], [false, true]);
 });
 
 Deno.test("whoever changes much is slowed, and the audit log is not filled by refusals", async () => {

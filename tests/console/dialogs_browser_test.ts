@@ -1,6 +1,6 @@
 /** Dialogs of the console in a real browser: how they end, whatever is drawn meanwhile, and what is there afterwards. */
 import { assertEquals } from "@std/assert";
-import { type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { type BrowserPage, browserTest, startBrowser } from "../support/browser.ts";
 import { testGateway } from "../support/gateway.ts";
 import { signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
@@ -8,27 +8,22 @@ import { ADMIN } from "./rig.ts";
 const OPEN = "[...document.querySelectorAll('dialog')].map((d) => [d.open, d.querySelector('h2').innerText])";
 
 async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<void> {
-  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
-  const browser = await startBrowser();
-  try {
-    for (const name of ["first", "second", TURNED]) {
-      const made = await fetch(`${gateway.url}/admin/keys`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
-        body: JSON.stringify({ name }),
-      });
-      assertEquals(made.status, 201);
-      await made.body?.cancel();
-    }
-    const page = await browser.page();
-    await signIn(page, gateway.url);
-    await to(page, "Keys");
-    await test(page);
-    assertEquals(page.mistakes, []);
-  } finally {
-    await browser.close();
-    await gateway.close();
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+  await using browser = await startBrowser();
+  for (const name of ["first", "second", TURNED]) {
+    const made = await fetch(`${gateway.url}/admin/keys`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+      body: JSON.stringify({ name }),
+    });
+    assertEquals(made.status, 201);
+    await made.body?.cancel();
   }
+  const page = await browser.page();
+  await signIn(page, gateway.url);
+  await to(page, "Keys");
+  await test(page);
+  assertEquals(page.mistakes, []);
 }
 
 /** A name that turns the direction of what stands behind it. */
@@ -38,10 +33,9 @@ const only = (title: string) => `JSON.stringify(${OPEN}) === '${JSON.stringify([
 const BOTH = `${OPEN}.filter(([open]) => open).length === 2`;
 const NONE = "document.querySelector('dialog') === null";
 
-Deno.test({
-  name: "a dialog is gone after Escape and after its button also while nothing of the page is drawn",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a dialog is gone after Escape and after its button also while nothing of the page is drawn",
+  () =>
     withKeys(async (page) => {
       await page.click("main tbody a", "first");
       await page.until(only("first"));
@@ -54,12 +48,11 @@ Deno.test({
       await page.click("dialog header button", "Close");
       await page.until(NONE);
     }),
-});
+);
 
-Deno.test({
-  name: "a dialog that another has taken the place of is there again when that one is closed",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a dialog that another has taken the place of is there again when that one is closed",
+  () =>
     withKeys(async (page) => {
       await page.click("main tbody a", "first");
       await page.click("dialog button", "Change limits");
@@ -71,12 +64,11 @@ Deno.test({
       await page.click("main tbody a", "first");
       await page.until(only("first"));
     }),
-});
+);
 
-Deno.test({
-  name: "a question is open as soon as it is asked: Escape before its first frame is for it",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a question is open as soon as it is asked: Escape before its first frame is for it",
+  () =>
     withKeys(async (page) => {
       await page.click("main tbody a", "first");
       await page.until(only("first"));
@@ -88,12 +80,11 @@ Deno.test({
       await page.press("Escape");
       await page.until(only("first"));
     }),
-});
+);
 
-Deno.test({
-  name: "a question is answered with no by going back, and closes alone by Escape",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a question is answered with no by going back, and closes alone by Escape",
+  () =>
     withKeys(async (page) => {
       await page.click("main tbody a", "first");
       await page.click("dialog button", "Revoke");
@@ -108,12 +99,11 @@ Deno.test({
       await page.until(only("first"));
       await page.until("document.querySelector('dialog .danger')?.ariaBusy === null");
     }),
-});
+);
 
-Deno.test({
-  name: "a name that turns the direction of writing does not turn the question around it",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a name that turns the direction of writing does not turn the question around it",
+  () =>
     withKeys(async (page) => {
       await page.click("main tbody a", TURNED);
       await page.click("dialog button", "Revoke");
@@ -134,12 +124,11 @@ Deno.test({
       const places = [await left("Calls"), await left("eno"), await left("are"), await left("refused")];
       assertEquals(places.toSorted((a, b) => a - b), places);
     }),
-});
+);
 
-Deno.test({
-  name: "the focus goes back to where it was when a dialog, a question or a secret is closed",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "the focus goes back to where it was when a dialog, a question or a secret is closed",
+  () =>
     withKeys(async (page) => {
       const focused = (what: string) =>
         page.until(`document.activeElement?.innerText === ${JSON.stringify(what)}`);
@@ -169,4 +158,4 @@ Deno.test({
       await page.until(NONE);
       await focused("first");
     }),
-});
+);

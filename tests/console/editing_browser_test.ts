@@ -1,6 +1,6 @@
 /** Forms of the console: all names are offered, what somebody else has changed is not undone, and a session's end is told. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { type BrowserPage, browserTest, startBrowser } from "../support/browser.ts";
 import { testGateway } from "../support/gateway.ts";
 import { signIn, to } from "./pages.ts";
 import { ADMIN, askerOf } from "./rig.ts";
@@ -13,62 +13,56 @@ async function filled(page: BrowserPage, fields: Record<string, string>): Promis
 
 const saved = (page: BrowserPage) => page.click("dialog button[type=submit]");
 
-Deno.test({
-  name: "two people who change one key or one team undo nothing of each other's, and are told",
-  ignore: CHROMIUM === null,
-  async fn() {
-    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+browserTest(
+  "two people who change one key or one team undo nothing of each other's, and are told",
+  async () => {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
       admin_key: ADMIN,
       dlp_policies: { cards: { mode: "block" } },
     });
     const ask = askerOf(gateway);
-    const browser = await startBrowser();
-    try {
-      await ask("POST", "/admin/keys", { headers, body: { name: "shared" } });
-      await ask("POST", "/admin/teams", { headers, body: { name: "crew" } });
-      const [ada, bob] = [await browser.page(), await browser.page()];
-      for (const page of [ada, bob]) {
-        await signIn(page, gateway.url);
-        await to(page, "Keys");
-        await page.click("main tbody a", "shared");
-        await page.click("dialog button", "Change limits");
-      }
-      await filled(ada, { rpm: "10" });
-      await saved(ada);
-      await ada.shows("Saved shared");
-      // Another field is nobody else's.
-      await filled(bob, { tpm: "5000", models: "demo/*" });
-      await saved(bob);
-      await bob.shows("Somebody else has changed rate limit meanwhile.");
-      assertEquals(await bob.evaluate("document.querySelector('dialog input[name=rpm]').value"), "10");
-      await saved(bob);
-      await bob.shows("Saved shared");
-      const { json: key } = await ask("GET", "/admin/keys/shared", { headers });
-      assertEquals(key.rate_limit, { requests_per_minute: 10, tokens_per_minute: 5000 });
-      assertEquals(key.models, ["demo/*"]);
-
-      for (const page of [ada, bob]) {
-        await page.press("Escape");
-        await page.until("document.querySelector('dialog') === null");
-        await page.click("main [role=tab], main a, main button", "Teams");
-        await page.click("main tbody button", "Change");
-        await page.until("document.querySelector('dialog select[name=dlp_policy]')?.options.length === 2");
-      }
-      await ada.evaluate(`document.querySelector("dialog select[name=dlp_policy]").value = "cards"`);
-      await saved(ada);
-      await ada.shows("Saved crew");
-      await filled(bob, { models: "demo/*" });
-      await saved(bob);
-      await bob.shows("Saved crew");
-      const { json: team } = await ask("GET", "/admin/teams/crew", { headers });
-      assertEquals([team.dlp_policy, team.models], ["cards", ["demo/*"]]);
-      assertEquals([...ada.mistakes, ...bob.mistakes], []);
-    } finally {
-      await browser.close();
-      await gateway.close();
+    await using browser = await startBrowser();
+    await ask("POST", "/admin/keys", { headers, body: { name: "shared" } });
+    await ask("POST", "/admin/teams", { headers, body: { name: "crew" } });
+    const [ada, bob] = [await browser.page(), await browser.page()];
+    for (const page of [ada, bob]) {
+      await signIn(page, gateway.url);
+      await to(page, "Keys");
+      await page.click("main tbody a", "shared");
+      await page.click("dialog button", "Change limits");
     }
+    await filled(ada, { rpm: "10" });
+    await saved(ada);
+    await ada.shows("Saved shared");
+    // Another field is nobody else's.
+    await filled(bob, { tpm: "5000", models: "demo/*" });
+    await saved(bob);
+    await bob.shows("Somebody else has changed rate limit meanwhile.");
+    assertEquals(await bob.evaluate("document.querySelector('dialog input[name=rpm]').value"), "10");
+    await saved(bob);
+    await bob.shows("Saved shared");
+    const { json: key } = await ask("GET", "/admin/keys/shared", { headers });
+    assertEquals(key.rate_limit, { requests_per_minute: 10, tokens_per_minute: 5000 });
+    assertEquals(key.models, ["demo/*"]);
+
+    for (const page of [ada, bob]) {
+      await page.press("Escape");
+      await page.until("document.querySelector('dialog') === null");
+      await page.click("main [role=tab], main a, main button", "Teams");
+      await page.click("main tbody button", "Change");
+      await page.until("document.querySelector('dialog select[name=dlp_policy]')?.options.length === 2");
+    }
+    await ada.evaluate(`document.querySelector("dialog select[name=dlp_policy]").value = "cards"`);
+    await saved(ada);
+    await ada.shows("Saved crew");
+    await filled(bob, { models: "demo/*" });
+    await saved(bob);
+    await bob.shows("Saved crew");
+    const { json: team } = await ask("GET", "/admin/teams/crew", { headers });
+    assertEquals([team.dlp_policy, team.models], ["cards", ["demo/*"]]);
+    assertEquals([...ada.mistakes, ...bob.mistakes], []);
   },
-});
+);
 
 /** Presses the mouse on an element, and lets it go at the edge of the window, beside every dialog. */
 async function dragOut(page: BrowserPage, selector: string): Promise<void> {
@@ -86,73 +80,60 @@ async function clickBeside(page: BrowserPage): Promise<void> {
   await page.mouse("mouseReleased", { x: 3, y: 500 });
 }
 
-Deno.test({
-  name:
-    "a text that is selected beyond the edge of a dialog leaves it open, and a click beside a secret does, too",
-  ignore: CHROMIUM === null,
-  async fn() {
-    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
-    const browser = await startBrowser();
-    try {
-      const page = await browser.page();
-      await signIn(page, gateway.url);
-      await to(page, "Keys");
-      await page.click("main button", "New key");
-      await filled(page, { name: "made" });
-      await dragOut(page, "dialog input[name=name]");
-      assertEquals(await page.evaluate("document.querySelector('dialog input[name=name]')?.value"), "made");
-      await clickBeside(page);
-      await page.until("document.querySelector('dialog') === null");
-      await page.click("main button", "New key");
-      await filled(page, { name: "made" });
-      await saved(page);
-      const secret = await page.until("document.querySelector('dialog .secret code')?.innerText");
-      await dragOut(page, "dialog .secret code");
-      await clickBeside(page);
-      assertEquals(await page.evaluate("document.querySelector('dialog .secret code')?.innerText"), secret);
-      await page.click("dialog header button", "Close");
-      await page.until("document.querySelector('dialog') === null");
-      assertEquals(page.mistakes, []);
-    } finally {
-      await browser.close();
-      await gateway.close();
-    }
+browserTest(
+  "a text that is selected beyond the edge of a dialog leaves it open, and a click beside a secret does, too",
+  async () => {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    await using browser = await startBrowser();
+    const page = await browser.page();
+    await signIn(page, gateway.url);
+    await to(page, "Keys");
+    await page.click("main button", "New key");
+    await filled(page, { name: "made" });
+    await dragOut(page, "dialog input[name=name]");
+    assertEquals(await page.evaluate("document.querySelector('dialog input[name=name]')?.value"), "made");
+    await clickBeside(page);
+    await page.until("document.querySelector('dialog') === null");
+    await page.click("main button", "New key");
+    await filled(page, { name: "made" });
+    await saved(page);
+    const secret = await page.until("document.querySelector('dialog .secret code')?.innerText");
+    await dragOut(page, "dialog .secret code");
+    await clickBeside(page);
+    assertEquals(await page.evaluate("document.querySelector('dialog .secret code')?.innerText"), secret);
+    await page.click("dialog header button", "Close");
+    await page.until("document.querySelector('dialog') === null");
+    assertEquals(page.mistakes, []);
   },
-});
+);
 
-Deno.test({
-  name: "a form offers names of more than one page, and the way in says that a session has ended",
-  ignore: CHROMIUM === null,
-  async fn() {
+browserTest(
+  "a form offers names of more than one page, and the way in says that a session has ended",
+  async () => {
     const accounts = Array.from({ length: 1001 }, (_, i) => ({ name: `account ${i}`, credits: null }));
-    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
       admin_key: ADMIN,
       accounts: [{ name: "default" }, ...accounts],
     });
     const ask = askerOf(gateway);
-    const browser = await startBrowser();
-    try {
-      const page = await browser.page();
-      await page.open(`${gateway.url}/console`);
-      await page.until("document.querySelector('input[name=secret]')");
-      assertEquals(await page.evaluate("document.body.innerText.includes('has ended')"), false);
-      await signIn(page, gateway.url);
-      await to(page, "Keys");
-      await page.click("main button", "New key");
-      // With the one that says none.
-      await page.until("document.querySelector('dialog select[name=account]')?.options.length === 1003");
-      const [{ id }] = (await ask("GET", "/admin/sessions", { headers })).json.data;
-      assertEquals((await ask("DELETE", `/admin/sessions/${id}`, { headers })).status, 200);
-      await filled(page, { name: "late" });
-      await saved(page);
-      await page.shows("Your session has ended. Sign in again to go on.");
-      await page.fill("input[name=secret]", ADMIN);
-      await page.press("Enter");
-      await page.until("document.querySelector('main h1')?.textContent === 'Keys'");
-      assertMatch(page.mistakes.join(), /^Failed to load resource: .* 401 [^,]*$/);
-    } finally {
-      await browser.close();
-      await gateway.close();
-    }
+    await using browser = await startBrowser();
+    const page = await browser.page();
+    await page.open(`${gateway.url}/console`);
+    await page.until("document.querySelector('input[name=secret]')");
+    assertEquals(await page.evaluate("document.body.innerText.includes('has ended')"), false);
+    await signIn(page, gateway.url);
+    await to(page, "Keys");
+    await page.click("main button", "New key");
+    // With the one that says none.
+    await page.until("document.querySelector('dialog select[name=account]')?.options.length === 1003");
+    const [{ id }] = (await ask("GET", "/admin/sessions", { headers })).json.data;
+    assertEquals((await ask("DELETE", `/admin/sessions/${id}`, { headers })).status, 200);
+    await filled(page, { name: "late" });
+    await saved(page);
+    await page.shows("Your session has ended. Sign in again to go on.");
+    await page.fill("input[name=secret]", ADMIN);
+    await page.press("Enter");
+    await page.until("document.querySelector('main h1')?.textContent === 'Keys'");
+    assertMatch(page.mistakes.join(), /^Failed to load resource: .* 401 [^,]*$/);
   },
-});
+);

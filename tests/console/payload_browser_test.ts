@@ -1,16 +1,14 @@
 /** A payload in the console: read on demand, by keyboard and by screen reader as well. */
 import { assert, assertEquals } from "@std/assert";
-import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { browserTest, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";
 import { assertFine, signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
 
-Deno.test({
-  name:
-    "a payload is shown when somebody asks for it, masked as it was sent, in places that scroll by keyboard",
-  ignore: CHROMIUM === null,
-  async fn() {
+browserTest(
+  "a payload is shown when somebody asks for it, masked as it was sent, in places that scroll by keyboard",
+  async () => {
     const folder = await Deno.makeTempDir({ prefix: "sluice-payloads-" });
     const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
       admin_key: ADMIN,
@@ -68,4 +66,4 @@ Deno.test({
       await Deno.remove(folder, { recursive: true });
     }
   },
-});
+);

@@ -1,21 +1,19 @@
 /** The console on a slow line. */
 import { assertEquals } from "@std/assert";
-import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { browserTest, startBrowser } from "../support/browser.ts";
 import { testGateway } from "../support/gateway.ts";
 import { signIn } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
 
-Deno.test({
-  name: "a page that asks again and again waits for an answer that takes longer than the time between",
-  ignore: CHROMIUM === null,
-  async fn() {
-    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
-    const browser = await startBrowser();
-    try {
-      const page = await browser.page();
-      // What the page asks for every 15 seconds it asks for every 20 ms here; each answer waits until another twenty were due.
-      await page.send("Page.addScriptToEvaluateOnNewDocument", {
-        source: `
+browserTest(
+  "a page that asks again and again waits for an answer that takes longer than the time between",
+  async () => {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    await using browser = await startBrowser();
+    const page = await browser.page();
+    // What the page asks for every 15 seconds it asks for every 20 ms here; each answer waits until another twenty were due.
+    await page.send("Page.addScriptToEvaluateOnNewDocument", {
+      source: `
           const every = setInterval, ask = fetch;
           let due = 0, watched = [];
           globalThis.setInterval = (work, ms) => every(() => {
@@ -33,13 +31,9 @@ Deno.test({
               })
             : ask(url, init);
         `,
-      });
-      await signIn(page, gateway.url);
-      await page.until("document.querySelector('.stats')");
-      assertEquals(page.mistakes, []);
-    } finally {
-      await browser.close();
-      await gateway.close();
-    }
+    });
+    await signIn(page, gateway.url);
+    await page.until("document.querySelector('.stats')");
+    assertEquals(page.mistakes, []);
   },
-});
+);

@@ -1,6 +1,6 @@
 /** Two tabs of one browser, which share a session, and the end of a session. */
 import { assert, assertEquals } from "@std/assert";
-import { type Browser, type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { type Browser, type BrowserPage, browserTest, startBrowser } from "../support/browser.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
@@ -8,25 +8,19 @@ import { ADMIN } from "./rig.ts";
 async function withTabs(
   test: (rig: { browser: Browser; gateway: TestGateway; first: BrowserPage }) => Promise<void>,
 ) {
-  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
-  const browser = await startBrowser();
-  try {
-    const first = await browser.page();
-    await signIn(first, gateway.url);
-    await test({ browser, gateway, first });
-  } finally {
-    await browser.close();
-    await gateway.close();
-  }
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+  await using browser = await startBrowser();
+  const first = await browser.page();
+  await signIn(first, gateway.url);
+  await test({ browser, gateway, first });
 }
 
 const ROLE = "document.querySelector('.who small')?.innerText";
 const AWAY = "document.querySelector('input[name=secret]') !== null";
 
-Deno.test({
-  name: "a tab knows who has signed in with another one, and changes what it shows with that session",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a tab knows who has signed in with another one, and changes what it shows with that session",
+  () =>
     withTabs(async ({ browser, gateway, first }) => {
       const made = await fetch(`${gateway.url}/admin/tokens`, {
         method: "POST",
@@ -55,12 +49,11 @@ Deno.test({
       assert(!buttons.includes("New key"), buttons.join());
       assertEquals([...first.mistakes, ...second.mistakes], []);
     }),
-});
+);
 
-Deno.test({
-  name: "who cannot be signed out is told, and stays in; whose session has ended meanwhile is out",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "who cannot be signed out is told, and stays in; whose session has ended meanwhile is out",
+  () =>
     withTabs(async ({ gateway, first }) => {
       await first.send("Network.emulateNetworkConditions", {
         offline: true,
@@ -91,4 +84,4 @@ Deno.test({
       await first.until(AWAY);
       assertEquals(await first.evaluate("document.querySelectorAll('.toast').length"), 1, "that of before");
     }),
-});
+);

@@ -1,6 +1,6 @@
 /** The console in other time zones, and addresses that somebody else has sent, or a program has cut. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { type BrowserPage, browserTest, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";
 import { ROWS, signIn } from "./pages.ts";
@@ -11,36 +11,30 @@ const TIMES = ["2026-11-22T23:30:00Z", "2026-11-23T00:30:00Z"];
 
 async function inNewYork(test: (page: BrowserPage, url: string) => Promise<void>): Promise<void> {
   let now = Date.parse(TIMES[0]);
-  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
     admin_key: ADMIN,
     keys: [{ name: "shop", secret: SECRET }],
   }, { now: () => now });
-  const browser = await startBrowser();
-  try {
-    const messages = [{ role: "user", content: "hello" }];
-    for (const time of TIMES) {
-      now = Date.parse(time);
-      await (await gateway.post("/v1/chat/completions", { model: "demo/model", messages })).text();
-    }
-    const page = await browser.page();
-    await page.send("Emulation.setTimezoneOverride", { timezoneId: "America/New_York" });
-    await signIn(page, gateway.url);
-    await test(page, gateway.url);
-    assertEquals(page.mistakes, []);
-  } finally {
-    await browser.close();
-    await gateway.close();
+  await using browser = await startBrowser();
+  const messages = [{ role: "user", content: "hello" }];
+  for (const time of TIMES) {
+    now = Date.parse(time);
+    await (await gateway.post("/v1/chat/completions", { model: "demo/model", messages })).text();
   }
+  const page = await browser.page();
+  await page.send("Emulation.setTimezoneOverride", { timezoneId: "America/New_York" });
+  await signIn(page, gateway.url);
+  await test(page, gateway.url);
+  assertEquals(page.mistakes, []);
 }
 
 async function follow(page: BrowserPage, hash: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 }
 
-Deno.test({
-  name: "moments of a search stand in the address as those of UTC, and in the fields as the reader's",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "moments of a search stand in the address as those of UTC, and in the fields as the reader's",
+  () =>
     inNewYork(async (page) => {
       await follow(page, "#/explore?from=2026-11-23T00%3A00%3A00.000Z&to=2026-11-23T01%3A00%3A30.000Z");
       await page.until(`${ROWS}.length === 1`);
@@ -58,12 +52,11 @@ Deno.test({
       await page.until(`decodeURIComponent(location.hash).includes("from=2026-11-22T23:00:00.000Z")`);
       await page.until(`${ROWS}.length === 2`);
     }),
-});
+);
 
-Deno.test({
-  name: "days of charts are those of UTC, as in the table beside them, wherever the reader is",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "days of charts are those of UTC, as in the table beside them, wherever the reader is",
+  () =>
     inNewYork(async (page) => {
       await follow(
         page,
@@ -80,13 +73,11 @@ Deno.test({
       await page.click("tbody th a", "2026-11-23");
       await page.until(`location.hash.includes("from") && ${ROWS}.length === 1`);
     }),
-});
+);
 
-Deno.test({
-  name:
-    "an address that was cut, and one of a key that there is not, show what they can and say what is not there",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "an address that was cut, and one of a key that there is not, show what they can and say what is not there",
+  () =>
     inNewYork(async (page, url) => {
       await follow(page, "#/keys?key=key_there_is_not");
       await page.shows("There is no such key");
@@ -103,12 +94,11 @@ Deno.test({
       assertEquals(page.mistakes.filter((mistake) => mistake.includes("URIError")), []);
       page.mistakes.splice(0);
     }),
-});
+);
 
-Deno.test({
-  name: "a search that is repeated asks again, and a view that one tab keeps is in the other",
-  ignore: CHROMIUM === null,
-  fn: () =>
+browserTest(
+  "a search that is repeated asks again, and a view that one tab keeps is in the other",
+  () =>
     inNewYork(async (page) => {
       await follow(page, "#/explore?key=shop");
       await page.until(`${ROWS}.length === 2 && document.querySelector("input[name=key]")?.value === "shop"`);
@@ -128,4 +118,4 @@ Deno.test({
       );
       await page.until("document.querySelector('.view a')?.innerText === 'mine'");
     }),
-});
+);

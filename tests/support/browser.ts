@@ -266,10 +266,15 @@ async function axeCore(): Promise<string> {
   return axe.source;
 }
 
-export interface Browser {
+export interface Browser extends AsyncDisposable {
   /** @param beside a page whose profile it shares; absent: it has one of its own */
   page(beside?: BrowserPage): Promise<BrowserPage>;
   close(): Promise<void>;
+}
+
+/** A test that needs a browser; where there is none, it is ignored. */
+export function browserTest(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, ignore: CHROMIUM === null, fn });
 }
 
 export async function startBrowser(): Promise<Browser> {
@@ -295,7 +300,7 @@ export async function startBrowser(): Promise<Browser> {
   const protocol = await Protocol.connect(endpoint);
   const pages = new Map<string, BrowserPage>();
   protocol.onEvent = (method, parameters, session) => pages.get(session ?? "")?.observe(method, parameters);
-  return {
+  const browser: Browser = {
     async page(beside) {
       const browserContextId = beside?.profile ??
         (await protocol.send("Target.createBrowserContext")).browserContextId;
@@ -317,7 +322,9 @@ export async function startBrowser(): Promise<Browser> {
       await drained;
       await Deno.remove(folder, { recursive: true }).catch(() => {});
     },
+    [Symbol.asyncDispose]: () => browser.close(),
   };
+  return browser;
 }
 
 /** The address of the protocol, which the browser prints; what it prints later is read and dropped. */

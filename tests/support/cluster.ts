@@ -5,8 +5,8 @@
  */
 import type { Engine } from "../../src/store/engine.ts";
 import { openStore, type Store } from "../../src/store/mod.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import { PATIENCE_MS } from "./time.ts";
 
 export interface Cluster {

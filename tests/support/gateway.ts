@@ -26,7 +26,7 @@ export interface TestProvider {
   model?: Record<string, unknown>;
 }
 
-export interface TestGateway {
+export interface TestGateway extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   url: string;
   gateway: Gateway;
@@ -119,7 +119,7 @@ export async function testGateway(
   // Of what the start says there.
   if (deployStore !== null) logged.length = 0;
   const url = `http://127.0.0.1:${server.addr.port}`;
-  return {
+  const running: TestGateway = {
     url,
     gateway,
     logged,
@@ -136,5 +136,7 @@ export async function testGateway(
       await gateway.close();
       await store?.remove();
     },
+    [Symbol.asyncDispose]: () => running.close(),
   };
+  return running;
 }

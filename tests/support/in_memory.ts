@@ -78,7 +78,7 @@ export async function call(
       large: false,
       header: () => null,
       gone: () => false,
-      steps: new Steps(kit.now),
+      steps: new Steps(kit.ticker),
     };
     const { call, parts } = await run(arrival, kit);
     const respond = call.prompt.stream ? respondStream : respondWhole;
@@ -212,6 +212,7 @@ function providersOf(target: Target, sent: Sent): Providers {
         provider,
         api: provider.api,
         format,
+        model: "m",
         first,
         withheld: new Withheld({}),
         reply: {

@@ -22,7 +22,7 @@ export interface Mischief {
   silent?: boolean;
 }
 
-export interface OidcProvider {
+export interface OidcProvider extends AsyncDisposable {
   issuer: string;
   /** What the next one who signs in is. */
   person: Record<string, unknown>;
@@ -152,5 +152,6 @@ export async function oidcProvider(
     },
     forge: (claims: Record<string, unknown>) => sign(claims, other.privateKey),
     close: () => server.shutdown(),
+    [Symbol.asyncDispose]: () => server.shutdown(),
   });
 }

@@ -12,7 +12,7 @@ export interface Seen {
   text: string;
 }
 
-export interface LoopbackProvider {
+export interface LoopbackProvider extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
   url: string;
   seen: Seen[];
@@ -35,7 +35,8 @@ export function loopbackProvider(
     seen.push(one);
     return await answer(one, seen.length - 1);
   });
-  return { url: `http://127.0.0.1:${server.addr.port}`, seen, close: () => server.shutdown() };
+  const close = () => server.shutdown();
+  return { url: `http://127.0.0.1:${server.addr.port}`, seen, close, [Symbol.asyncDispose]: close };
 }
 
 /** A stream of these pieces, each a network chunk of its own. */
