@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
 import { whyNotTaken } from "../outgoing/ask.ts";
 import { type AlertEvent, type AlertStore, type OpenAlert, StoreUnavailable } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
 import { rest } from "../timing/waits.ts";
 import type { AlertRule, SmtpConfig } from "./config.ts";
 import { Judge } from "./judge.ts";
@@ -33,7 +34,10 @@ export interface AlertsOptions {
   ready(): boolean;
   /** There is something in the outbox. */
   wake(): void;
+  /** Milliseconds since the epoch, for what is told. */
   now(): number;
+  /** Rules are measured by it: one that nobody sets. */
+  clock: Clock;
   warn(line: string): void;
   /** Milliseconds between rounds. */
   everyMs?: number;
@@ -97,12 +101,12 @@ export class Alerts {
 
   /** Measures, and judges if it is this process's turn. */
   async round(): Promise<void> {
-    const { collect, now, first, ready, warn } = this.#options;
+    const { collect, clock, first, ready, warn } = this.#options;
     try {
       const metrics = collect();
       const sample: Sample = {};
       for (const { id, rule, window } of this.#watched) {
-        const numbers = window.take(now(), metrics);
+        const numbers = window.take(clock.now(), metrics);
         if (!isOfNode(rule.when.metric)) sample[id] = numbers;
         else if (first) this.#judgeNode(id, rule, numbers);
       }
@@ -156,10 +160,10 @@ export class Alerts {
     { group, numbers }: { group: string; numbers: Numbers },
     known: ReadonlyMap<string, OpenAlert>,
   ): Promise<void> {
-    const { store, now, wake } = this.#options;
+    const { store, now, clock, wake } = this.#options;
     const value = valueOf(rule, numbers.get(group));
     const id = alertId(ruleId, group);
-    const verdict = this.#judge.judge(id, value, now(), thresholds(rule));
+    const verdict = this.#judge.judge(id, value, clock.now(), thresholds(rule));
     if (verdict === null) return;
     const data = dataOf(rule, group, value ?? known.get(id)?.data.value ?? 0);
     const change = { id, now: now(), data, receivers: rule.to.map(receiverId) };
@@ -175,11 +179,11 @@ export class Alerts {
   }
 
   #judgeNode(id: string, rule: AlertRule, numbers: Record<string, number[]>): void {
-    const { now, machine } = this.#options;
+    const { now, clock, machine } = this.#options;
     for (const [group, values] of Object.entries(numbers)) {
       const value = valueOf(rule, values);
       const key = alertId(id, group);
-      const verdict = this.#ofNode.judge(key, value, now(), thresholds(rule));
+      const verdict = this.#ofNode.judge(key, value, clock.now(), thresholds(rule));
       if (verdict === null) continue;
       if (verdict === "fires") this.#since.set(key, now());
       const event: AlertEvent = {

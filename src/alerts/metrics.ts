@@ -251,6 +251,7 @@ export const ALERT_METRICS = [
 
 export type AlertMetricName = typeof ALERT_METRICS[number]["name"];
 
+/** What a rule can be about, by its name. */
 export function alertMetric(name: AlertMetricName): AlertMetric {
   return ALERT_METRICS.find((metric) => metric.name === name)!;
 }

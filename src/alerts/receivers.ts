@@ -23,6 +23,11 @@ export interface AlertReceiver {
   send(delivery: AlertDelivery, signal: AbortSignal): Promise<unknown>;
 }
 
+/**
+ * The receivers of all rules, each once.
+ *
+ * @param smtp null: no rule sends mail
+ */
 export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null): AlertReceiver[] {
   const found = new Map<string, AlertReceiver>();
   for (const [i, { to }] of rules.entries()) {
@@ -36,6 +41,7 @@ export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null
   return [...found.values()];
 }
 
+/** The same for the same destination, in every process and after every start: deliveries are kept under it. */
 export function receiverId({ webhook, slack, email }: AlertDestination): string {
   const what = JSON.stringify([webhook ?? null, slack ?? null, email ?? null]);
   return `alert-${createHash("sha256").update(what).digest("hex").slice(0, 16)}`;

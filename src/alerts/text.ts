@@ -10,11 +10,13 @@ function clean(text: string): string {
   return plain.length > MOST ? `${plain.slice(0, MOST).toWellFormed()}…` : plain;
 }
 
+/** One line: whether it begins or is over, which rule, and which group. */
 export function subjectOf({ event, rule, group }: AlertEvent): string {
   const about = Object.entries(group).map(([name, value]) => `${clean(name)} ${clean(value)}`).join(", ");
   return `${event === "alert.firing" ? "ALERT" : "RECOVERED"} ${clean(rule)}${about && `: ${about}`}`;
 }
 
+/** The subject, what was measured against which limit, since when, and what the metric is. */
 export function textOf(event: AlertEvent): string {
   const { metric, above, value, starts, ends } = event;
   const { help, unit } = alertMetric(metric as AlertMetricName);

@@ -103,8 +103,12 @@ export class Discovery {
 
   /** Those that no process of this machine has asked lately. */
   #due(asked: readonly Asked[], lately: number): Asked[] {
-    const since = this.#options.now() - lately;
-    return asked.filter(({ settings }) => !((this.#lists.get(settings.name)?.at ?? 0) > since));
+    const now = this.#options.now();
+    return asked.filter(({ settings }) => {
+      const at = this.#lists.get(settings.name)?.at ?? 0;
+      // A list of a later time was asked for before the clock was set back.
+      return !(at > now - lately && at <= now);
+    });
   }
 
   async #askAll(asked: readonly Asked[]): Promise<void> {

@@ -11,6 +11,7 @@ export interface SavedList {
   models: readonly Listed[];
 }
 
+/** The content of the file. */
 export function encodeLists(lists: readonly SavedList[]): string {
   return JSON.stringify({ version: 1, lists });
 }

@@ -3,6 +3,7 @@ import type { Model } from "../models/catalog.ts";
 import type { ModelChange } from "../models/changes.ts";
 import { type ModelSummary, summaryOf } from "../models/summary.ts";
 
+/** Writes the models, with their prices of now. Never rejects. */
 export async function saveSnapshot(file: string, models: readonly Model[], now: number): Promise<void> {
   // Without it a command knows of no running catalog, which it says.
   await save(file, models.map((model) => summaryOf(model, now)));

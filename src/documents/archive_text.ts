@@ -17,6 +17,11 @@ const LOOKS =
 const OFFICE =
   /^(?:(?:word|xl|ppt|docProps|_rels|META-INF)\/[\w./-]*|(?:content|styles|settings|meta))\.(?:xml|rels|vml)$/i;
 
+/**
+ * Reads a ZIP.
+ *
+ * @param inner reads a file of it
+ */
 export async function readArchive(
   bytes: Uint8Array,
   inner: (bytes: Uint8Array) => Promise<DocumentText>,

@@ -16,6 +16,7 @@ export function writtenKind(text: string): WrittenKind | null {
     : null;
 }
 
+/** Whether a file is text with marks, which is scanned as it stands and as it is shown. */
 export function isWritten(kind: DocumentKind): kind is WrittenKind {
   return kind === "rtf" || kind === "mail" || kind === "markup";
 }

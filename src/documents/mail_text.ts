@@ -16,6 +16,7 @@ const WORDS = /=\?([\w-]{2,30})(?:\*[\w-]*)?\?([BQ])\?([^?\s]*)\?=(?:\s+(?==\?))
 /** Lines that say how a part is written, up to the empty line behind them. */
 const HEAD = /(?:^|\n)((?:[A-Za-z][\w-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\r?\n/g;
 
+/** The headers of all parts of a mail, with their encoded words decoded, and the parts. */
 export function readMail(mail: string): Mail {
   const heads = Array.from(mail.matchAll(HEAD), (match) => ({
     head: match[1].replace(/\r?\n[ \t]+/g, " "),

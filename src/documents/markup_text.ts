@@ -15,6 +15,7 @@ const OF_THE_FORMAT = /^(?:https?:\/\/(?:schemas\.|www\.w3\.org|purl\.)|urn:sche
 const TAG =
   /<(?:!\[CDATA\[([\s\S]*?)\]\]>|!--([\s\S]*?)-->|[?!][^>]*>|(\/?)([\w:.-]+)((?:"[^"]*"|'[^']*'|[^>"'])*)>)/g;
 
+/** What HTML or XML shows, and what stands in attributes and comments. */
 export function markupText(markup: string): string {
   const out: string[] = [];
   const attributes = new Set<string>();

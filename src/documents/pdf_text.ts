@@ -6,6 +6,11 @@ import { MOST_BYTES, MOST_PARTS, MOST_TEXT } from "./bounds.ts";
 import { textOfFile } from "./data_text.ts";
 import type { DocumentText } from "./kind.ts";
 
+/**
+ * Null: it unpacks to more than is read.
+ *
+ * @param inner reads an attached file
+ */
 export async function readPdf(
   bytes: Uint8Array,
   inner: (bytes: Uint8Array) => Promise<DocumentText>,

@@ -3,6 +3,7 @@
 const TOKEN =
   /\\'([0-9a-f]{2})|\\u(-?\d{1,6}) ?|\\(par|line|tab|cell|row|page|sect)(?![a-z])-?\d* ?|\\uc(\d)(?!\d) ?|\\[a-z]{1,32}(?:-?\d{1,10})? ?|\\([\\{}~_-])|\\\*|\\[^a-z]|[{}\r\n]/gi;
 
+/** The text without control words. */
 export function rtfText(rtf: string): string {
   const out: string[] = [];
   let at = 0;

@@ -7,6 +7,7 @@ export type SharedStrings = readonly string[];
 const ITEM = /<(?:\w+:)?si\b[^>]*>([\s\S]*?)<\/(?:\w+:)?si>|<(?:\w+:)?si\/>/g;
 const TEXT = /<(?:\w+:)?t\b[^>]*>([^<]*)<\/(?:\w+:)?t>/g;
 
+/** The texts of a workbook that cells name by number. */
 export function sharedStrings(xml: string): SharedStrings {
   return Array.from(xml.matchAll(ITEM), ([, inner = ""]) => textIn(inner));
 }
@@ -20,6 +21,11 @@ function textIn(xml: string): string {
 const CELL =
   /<(?:\w+:)?row\b|<(?:\w+:)?c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/(?:\w+:)?c>)|<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>([^<]*)|<(?:\w+:)?hyperlink\b[^>]*\b(?:display|location)="([^"]*)"/g;
 
+/**
+ * The cells of a sheet, with tabs and line breaks between.
+ *
+ * @param told shared strings that have been written already
+ */
 export function sheetText(xml: string, strings: SharedStrings, told: Set<string>): string {
   const out: string[] = [];
   for (const [whole, attributes, inner, margin, link] of xml.matchAll(CELL)) {

@@ -84,6 +84,11 @@ export function ask(url: string, question: Question): Promise<Answer> {
   return askBy(usual ??= openSend(), url, question);
 }
 
+/**
+ * Asks a service and reads its answer, whatever its status. Rejects with `NoAnswer` where it cannot be reached, with a
+ * RangeError where the answer is longer than `most` bytes and may not be cut, and with the signal's reason once that is
+ * aborted.
+ */
 export async function askBy(
   send: Send,
   url: string,

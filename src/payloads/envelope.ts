@@ -27,6 +27,11 @@ export class UnreadablePayload extends Error {
 
 const text = new TextEncoder();
 
+/**
+ * Keys of AES-256-GCM, made from the secrets of the configuration.
+ *
+ * @param secrets the first encrypts, all decrypt
+ */
 export function payloadKeys(secrets: readonly string[]): Promise<PayloadKey[]> {
   return Promise.all(secrets.map(async (secret) => {
     const source = await crypto.subtle.importKey("raw", text.encode(secret.trim()), "HKDF", false, [
@@ -49,6 +54,7 @@ export function payloadKeys(secrets: readonly string[]): Promise<PayloadKey[]> {
   }));
 }
 
+/** Encrypts a payload; the id of its generation is authenticated with it. */
 export async function seal(content: Bytes, id: string, { id: keyId, key }: PayloadKey): Promise<Bytes> {
   const head = new Uint8Array(HEAD);
   head.set(MAGIC);

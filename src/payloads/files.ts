@@ -7,6 +7,11 @@ const PART = ".part";
 /** A part that is older belongs to no living process. */
 const PART_MS = 3_600_000;
 
+/**
+ * Payloads as files, a folder for each day.
+ *
+ * @param place names this machine, so that others know where a payload is
+ */
 export function openFiles(folder: string, place: string, now: () => number): PayloadStorage {
   const made = new Set<string>();
   async function makeFolder(path: string): Promise<void> {

@@ -49,6 +49,7 @@ export interface PayloadsOptions {
   sweeps?: boolean;
 }
 
+/** Opens the payload log: writes in the background, and deletes what is older than the configuration allows. */
 export async function openPayloads(config: PayloadsConfig, options: PayloadsOptions): Promise<OpenPayloads> {
   const { now, warn, ended = () => {}, stored, sleep, held, sweeps = true } = options;
   const sharedNow = options.sharedNow ?? (() => Promise.resolve(now()));

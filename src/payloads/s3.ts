@@ -39,6 +39,7 @@ const SIDE_BY_SIDE = 8;
 /** A list of days that has more goes round in circles. */
 const MOST_PAGES = 1000;
 
+/** Payloads as objects of a bucket, by requests that are signed with AWS Signature Version 4. */
 export function openS3(options: S3Options): PayloadStorage {
   const { place, bucket, prefix, endpoint, region, keys, answerMs = ANSWER_MS } = options;
   let signer: typeof AwsV4Signer | undefined;

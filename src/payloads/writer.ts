@@ -137,7 +137,7 @@ export class PayloadWriter {
     ended(outcome);
     const told = this.#told.get(outcome);
     const untold = (told?.untold ?? 0) + 1;
-    if (told !== undefined && now() - told.at < TOLD_EVERY_MS) {
+    if (told !== undefined && Math.abs(now() - told.at) < TOLD_EVERY_MS) {
       told.untold = untold;
       return;
     }

@@ -20,6 +20,10 @@ import { FREE, isFree, reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
+/**
+ * Decodes the request, chooses the model, checks sizes and rights, and reserves what the call may cost. Throws the `Failure`
+ * that the caller is to see; nothing is reserved then.
+ */
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key, large } = arrival;
   const { unseal } = kit.sealer.of(key.account);
@@ -49,6 +53,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const routes = others?.routes ?? reached;
   const estimate = upperBound(prompt, model, size, shape, others);
   const created = kit.now();
+  const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
   const labels = labelsOf(arrival.header, arrival.body);
   const reservation = await kit.accounts.admit({
@@ -67,7 +72,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     estimate,
     labels,
   });
-  arrival.steps.waited("budget", kit.now() - created);
+  arrival.steps.waited("budget", kit.ticker.now() - began);
   if (reservation.output < estimate.output && prompt.maxOutput === undefined) {
     prompt.maxOutput = grantedCap(prompt, reservation.output);
   }
@@ -90,6 +95,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     lost: [],
     screened,
     created,
+    began,
     headers,
     large: false,
     held: null,

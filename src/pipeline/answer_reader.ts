@@ -57,19 +57,21 @@ export class AnswerReader {
   /**
    * @param withhold takes out of a text what a provider must not tell
    * @param bounds absent: it may be as long as it likes
+   * @param model as of {@link ProviderFormat.decodeStream}
    */
   constructor(
     format: ProviderFormat,
     framing: Framing = SERVER_SENT_EVENTS,
     withhold: (text: string) => string = (text) => text,
     bounds?: AnswerBounds,
+    model?: string,
   ) {
     this.#bounds = bounds;
     this.#format = format;
     this.#withhold = withhold;
     this.#frames = framing.open();
     this.#begun = !framing.text;
-    this.#decoder = format.decodeStream();
+    this.#decoder = format.decodeStream(model);
   }
 
   /** Bytes held that belong to no whole frame, or body, yet. */

@@ -23,6 +23,7 @@ export interface ToldFindings {
 
 const MOST_PLACES = 50;
 
+/** Tells the audit log and the metrics what was found: types, rules and places, and never a value. */
 export function tellFindings(
   { id, key, of, mode, action, found, unscanned = 0 }: ToldFindings,
   { accounts, metrics }: Pick<Kit, "accounts" | "metrics">,

@@ -57,7 +57,7 @@ function intakeOf(call: Call): Intake {
 }
 
 async function beginLater(
-  { api: { framing }, format, reply, first, withheld }: Opened,
+  { api: { framing }, format, model, reply, first, withheld }: Opened,
   call: Call,
   kit: Kit,
   intake: Intake,
@@ -99,7 +99,7 @@ async function beginLater(
   }
   const { prompt, arrival: { gone } } = call;
   const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });
-  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
+  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds, model);
   const batch: Part[] = [];
   let unpaused = 0;
   try {

@@ -16,6 +16,7 @@ import type { judgeHits } from "../dlp/answer_fields.ts";
 import type { HeldAnswer } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
+import type { Clock } from "../timing/clock.ts";
 import type { Steps } from "./steps.ts";
 
 /** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
@@ -148,6 +149,8 @@ export interface Call {
   screened: Screened | null;
   /** Milliseconds since the epoch. */
   created: number;
+  /** The same moment by the ticker's clock, which nobody sets: what the call took is measured from it. */
+  began: number;
   /** Tool calls whose arguments were mended. */
   repaired: number;
   /** Headers of the answer; stages add to them until the first part is out. */
@@ -169,6 +172,11 @@ export interface Call {
 /** The asked model, or another one of the catalog that the provider says has answered instead. */
 export function answeredBy({ uses, model }: Pick<Call, "uses" | "model">): Model {
   return uses.at(-1)?.served ?? model;
+}
+
+/** How long a call has taken so far, in whole milliseconds. */
+export function elapsed({ began }: Pick<Call, "began">, { ticker }: { ticker: Clock }): number {
+  return Math.round(ticker.now() - began);
 }
 
 /**

@@ -61,6 +61,7 @@ function chargeAt(model: Model, usage: Usage, service: string | undefined, call:
   return { usage, prices, version: model === answeredBy(call) ? version : versionOfModel(version, model.id) };
 }
 
+/** Those whose provider has said what they used. */
 export function reportedOf(uses: readonly ProviderUse[]): Counted[] {
   return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
 }

@@ -16,6 +16,9 @@ const without = new WeakSet<Provider>();
 
 const MISSING = new Failure("feature_not_supported", "The provider compacts no conversations.");
 
+/**
+ * Stage: a shorter form of the conversation, by a provider whose API has one, else as a summary that the model writes.
+ */
 export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const routes = call.routes.filter((route) =>
     kit.providers.apiOf(route)?.compaction !== undefined && !without.has(kit.providers.get(route.provider)!)

@@ -156,6 +156,7 @@ function isLarge(part: Part): part is Delta {
     part.text.length > LARGE;
 }
 
+/** Whether a batch is handed on in portions, so that other calls have their turns in between. */
 export function isLargeBatch(batch: readonly Part[]): boolean {
   return batch.length > PARTS || batch.some(isLarge);
 }

@@ -90,6 +90,7 @@ export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
   return { check, wishes };
 }
 
+/** What a policy finds in a text. Nothing is recorded. */
 export async function dryScanText(text: string, { check, wishes }: DryRules, tools: Tools): Promise<DryScan> {
   const told = toldOf(await verdictOn(readText(text).reading, check, tools, wishes), check);
   return { ...told, findings: told.findings.map((one) => ({ ...one, location: "text" })) };

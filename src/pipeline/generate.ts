@@ -9,9 +9,10 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../formats/format.ts";
-import { late } from "../formats/late.ts";
+import { lazy } from "../formats/lazy.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
+import type { Model } from "../models/catalog.ts";
 import type { Door, Route } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
 import { upperBound } from "./upper_bound.ts";
@@ -32,7 +33,7 @@ const MOST_LISTED = 40;
 const MOST_DROPPED = 400;
 
 // Few keys want it.
-const hedging = late(() => import("../providers/hedge.ts"));
+const hedging = lazy(() => import("../providers/hedge.ts"));
 
 /** Another way to a provider than a plain call of its API. */
 export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
@@ -138,6 +139,31 @@ function openingOf(
   };
 }
 
+/**
+ * A request as a provider's API takes it, with the fields that it is not told.
+ *
+ * @param flat a prompt whose tools are of the forms that the API takes
+ * @param providersModel the provider's own name of the model
+ */
+export function encodeFlat(
+  flat: Prompt,
+  door: Pick<Door, "provider" | "api">,
+  format: ProviderFormat,
+  providersModel: string,
+  model: Model,
+): ProviderRequest {
+  const encoded = format.encodeRequest(flat, {
+    model: providersModel,
+    stream: flat.stream,
+    maxOutput: model.maxCompletion,
+    features: model.features,
+    efforts: model.efforts,
+    parameters: model.parameters,
+    apiVersion: versionInForce(door, flat.headers),
+  });
+  return door.api.finish ? door.api.finish(encoded, providersModel, flat) : encoded;
+}
+
 /** The request in the form of a provider's API. @param providersModel the provider's own name of the model */
 function encodeFor(
   door: Pick<Door, "provider" | "api">,
@@ -148,17 +174,7 @@ function encodeFor(
   const { prompt, call: { model } } = asking;
   const flat = flattenTools(prompt, api.toolForms(prompt.format));
   made.names = flat.names;
-  const encoded = blaming(prompt, () =>
-    format.encodeRequest(flat.prompt, {
-      model: providersModel,
-      stream: prompt.stream,
-      maxOutput: model.maxCompletion,
-      features: model.features,
-      efforts: model.efforts,
-      parameters: model.parameters,
-      apiVersion: versionInForce(door, prompt.headers),
-    }));
-  const request = api.finish ? api.finish(encoded, providersModel, flat.prompt) : encoded;
+  const request = blaming(prompt, () => encodeFlat(flat.prompt, door, format, providersModel, model));
   made.dropped = request.dropped;
   return request;
 }

@@ -11,6 +11,7 @@ import type { Kit } from "./kit.ts";
 type Screening = typeof import("./screen.ts");
 let loaded: Screening | undefined;
 
+/** The modules of data-loss prevention, which calls without a policy do not need. */
 export async function loadScreening(): Promise<Screening> {
   return loaded ??= await import("./screen.ts");
 }
@@ -33,10 +34,10 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   if (!isScreened(arrival.key, arrival.body)) return null;
   const wished = wishesOf(arrival.body);
   const { steps } = arrival;
-  const began = kit.now();
+  const began = kit.ticker.now();
   const followed = steps.follow("screening", "request");
   const told = (screened: Screened | null) => {
-    if (screened) steps.screened(screened, kit.now() - began);
+    if (screened) steps.screened(screened, kit.ticker.now() - began);
     followed?.end("ok", screened ? { mode: screened.mode, findings: screened.findings } : {});
     return screened;
   };

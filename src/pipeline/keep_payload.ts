@@ -11,8 +11,9 @@ import type { Part } from "../exchange/part.ts";
 import { sizeUpTo } from "../exchange/json_pieces.ts";
 import type { PayloadLog } from "../payloads/mod.ts";
 import { answerName } from "./answer_name.ts";
-import { answeredBy, type Call } from "./call.ts";
+import { answeredBy, type Call, elapsed } from "./call.ts";
 import type { Sealer } from "./seal.ts";
+import type { Clock } from "../timing/clock.ts";
 
 /** Characters of an answer that are kept; of a longer one the rest is left out. */
 const MOST_CHARS = 16 << 20;
@@ -21,7 +22,7 @@ const MOST_BYTES = 2 ** 32;
 
 /** What of the pipeline it works with. */
 export interface Keeper {
-  now(): number;
+  ticker: Clock;
   sealer: Sealer;
 }
 
@@ -36,7 +37,7 @@ export async function* keepPayload(
   let finished = false;
   try {
     for await (const batch of parts) {
-      ttft ??= kit.now() - call.created;
+      ttft ??= elapsed(call, kit);
       answer.add(batch);
       yield batch;
     }
@@ -59,7 +60,7 @@ export async function* keepPayload(
       status: failure ? "failed" : !finished ? "interrupted" : answer.status,
       error: failure && { code: failure.code, message: failure.message },
       ttft_ms: ttft,
-      latency_ms: kit.now() - call.created,
+      latency_ms: elapsed(call, kit),
       dlp: screened && { mode: screened.mode, findings: screened.findings },
       answer_cut: answer.cut,
     };

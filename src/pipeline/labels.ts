@@ -149,7 +149,7 @@ function userOf(userId: unknown): unknown {
 function refused(header: string, what: string): Failure {
   return new Failure("validation_error", `Cannot read ${header}: ${what}.`, {
     param: header,
-    errors: [{ type: "value_error", loc: [header], msg: what }],
+    errors: [{ type: "value_error", loc: ["header", header], msg: what }],
   });
 }
 

@@ -13,7 +13,7 @@ import type { Part } from "../exchange/part.ts";
 import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
-import { answeredBy, type Call, type Parts } from "./call.ts";
+import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
 import { addCharges, reportedOf } from "./charges.ts";
 import type { Kit } from "./kit.ts";
@@ -71,7 +71,7 @@ class Meter {
   /** What goes on of these parts. */
   take(batch: readonly Part[]): readonly Part[] {
     const call = this.#call;
-    this.#ttft ??= this.#kit.now() - call.created;
+    this.#ttft ??= elapsed(call, this.#kit);
     let given = batch;
     for (let i = 0; i < batch.length; i++) {
       const part = batch[i];
@@ -139,7 +139,7 @@ class Meter {
         (this.#estimated || call.lost.some(({ estimated }) => estimated === true)),
       searches,
       ttftMs: this.#ttft,
-      latencyMs: kit.now() - call.created,
+      latencyMs: elapsed(call, kit),
       clientGone: call.arrival.gone(),
       toolCalls: this.#toolCalls,
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
@@ -148,7 +148,7 @@ class Meter {
     if (usage !== null) addCharges(end, usage, call);
     if (call.repaired > 0) end.repaired = call.repaired;
     if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
-    if (steps.list !== null) end.steps = keptSteps(steps.list, call.created);
+    if (steps.list !== null) end.steps = keptSteps(steps.list, call.began);
     if (failed && call.provider === null && searches === 0) {
       await call.reservation.release(this.#left ? undefined : failed);
     } else await call.reservation.settle(end);

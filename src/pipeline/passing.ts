@@ -108,12 +108,12 @@ function absent({ id }: Model, names: readonly string[], named: boolean): Failur
       `Cannot call ${id}: its provider takes the caller's own credential, which goes only to a model that is named.`,
     );
   }
-  return new Failure(
-    "validation_error",
+  const message =
     `Cannot call ${id}: its provider takes the caller's own credential. Expected it in the header ${
       names.join(" or ")
-    }, ` +
-      "and the key of this service in x-svc-key.",
-    { param: names[0] },
-  );
+    }, and the key of this service in x-svc-key.`;
+  return new Failure("validation_error", message, {
+    param: names[0],
+    errors: [{ type: "missing", loc: ["header", names[0]], msg: message }],
+  });
 }

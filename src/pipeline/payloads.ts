@@ -14,6 +14,7 @@ export interface Payloads {
   keep(parts: Parts, of: { call: Call; body: unknown; kit: Keeper }): Parts;
 }
 
+/** Decides which calls are kept: those of policies and keys that ask for it. */
 export function keepingPayloads(
   log: OpenPayloads,
   policies: Readonly<Record<string, PolicyRules>>,

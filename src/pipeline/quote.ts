@@ -12,10 +12,11 @@ import type { ProviderFormat } from "../formats/format.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, refuseOversize } from "../models/limits.ts";
-import { type Door, type Route, versionInForce } from "../providers/provider.ts";
+import type { Door, Route } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
 import { choose, type Read } from "./admit.ts";
 import type { Arrival } from "./call.ts";
+import { encodeFlat } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { labelsOf } from "./labels.ts";
 import { namedModels } from "./named_models.ts";
@@ -165,16 +166,7 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
 /** What a provider would not be told. Throws where its API has no form for something. */
 function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): string[] {
   const flat = flattenTools(prompt, door.api.toolForms(prompt.format));
-  const encoded = format.encodeRequest(flat.prompt, {
-    model: route.model,
-    stream: prompt.stream,
-    maxOutput: model.maxCompletion,
-    features: model.features,
-    efforts: model.efforts,
-    parameters: model.parameters,
-    apiVersion: versionInForce(door, prompt.headers),
-  });
-  const request = door.api.finish ? door.api.finish(encoded, route.model, flat.prompt) : encoded;
+  const request = encodeFlat(flat.prompt, door, format, route.model, model);
   return [...request.dropped, ...prompt.search?.unread ?? []];
 }
 

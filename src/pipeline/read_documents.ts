@@ -8,6 +8,7 @@ import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 /** Milliseconds that all documents of one request have; those that have no turn by then count as not scanned. */
 const BUDGET_MS = 15_000;
 
+/** Whether a request has files whose text would have to be read. */
 export function holdsDocuments({ leaves }: BodyLeaves): boolean {
   return leaves.some(({ kind }) => kind === "document");
 }

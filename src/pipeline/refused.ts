@@ -20,6 +20,7 @@ export interface RefusedArrival {
   header(name: string): string | null;
 }
 
+/** Counts a call that was not admitted, and tells those who watch. */
 export function tellRefused(
   { id, created, key, format, body, passed, header }: RefusedArrival,
   code: FailureCode,

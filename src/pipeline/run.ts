@@ -2,7 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { admit } from "./admit.ts";
 import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
-import { late } from "../formats/late.ts";
+import { lazy } from "../formats/lazy.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
@@ -11,8 +11,8 @@ import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
 
 // Few calls need them.
-const ways = late(() => import("./ways.ts"));
-const restoring = late(() => import("../dlp/restore.ts"));
+const ways = lazy(() => import("./ways.ts"));
+const restoring = lazy(() => import("../dlp/restore.ts"));
 
 export interface Run {
   call: Call;

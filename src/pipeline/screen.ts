@@ -103,6 +103,7 @@ export interface Tools extends Pick<Kit, "slices"> {
   budgetMs?: number;
 }
 
+/** What a check finds in a request, and what follows from it; at once where the request is small. */
 export function verdictOn(
   reading: BodyLeaves,
   check: Check,

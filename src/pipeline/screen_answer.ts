@@ -53,6 +53,7 @@ type Step = IteratorResult<readonly Part[]>;
 type Came = Step | { thrown: unknown };
 const LATE = Symbol();
 
+/** Stage: what a policy finds in an answer is masked, reported, or ends it. Text waits until it is known to be clean. */
 export async function* screenAnswer(
   parts: AsyncGenerator<readonly Part[]>,
   guard: AnswerGuard,

@@ -17,6 +17,7 @@ export interface ScreenedCall {
   tell(): void;
 }
 
+/** The calls of a request whose answers are screened, all with the same rules and one report at the end. */
 export function screenedCall(
   call: Call,
   kit: Kit,

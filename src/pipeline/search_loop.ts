@@ -8,7 +8,7 @@
  * - a search together with a call of the caller's own tool: the caller's call ends the answer, the search is not run, because
  *   its result could not reach the model before the caller's own;
  * - arguments without a query: nothing is run, the model is told what a call looks like;
- * - a query once more: it counts like any other (the engine's cache may answer it);
+ * - a query once more: it is run, and counts, like any other;
  * - a call over the limit: nothing is run, the model is told to answer with what it has. One that goes on all the same
  *   may call no tools any more, and one that calls even so ends the answer after some more rounds;
  * - `tool_choice` that names the search: it comes first, and what follows is free. One that forces any tool: a search
@@ -63,6 +63,7 @@ export interface SearchLoop {
   affords(spent: Usage, next: Next): Promise<boolean>;
 }
 
+/** Stage: asks the model, runs the searches that it calls for, and asks again with what they found, as one answer. */
 export async function* searchLoop(
   prompt: Prompt,
   loop: SearchLoop,

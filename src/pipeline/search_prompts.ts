@@ -42,12 +42,14 @@ export function outcomeContent(found: SearchOutcome, left: number): Content[] {
   );
 }
 
+/** What the model reads in place of hits where its call could not be understood. */
 export function invalidCallContent(): Content[] {
   return text(
     'The search was not run: the arguments must be a JSON object like {"query": "words to search for"}.',
   );
 }
 
+/** What the model reads in place of hits once the request may search no more. */
 export function limitContent(): Content[] {
   return text(
     "The search was not run: the limit of searches for this request is used up. " +

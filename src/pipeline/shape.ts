@@ -15,6 +15,7 @@ export interface Shape {
   calls: number;
 }
 
+/** Whether a call searches, and how many calls of a provider make its answers. */
 export function shapeOf(prompt: Prompt, model: Model, providers: Providers): Shape {
   const n = prompt.n ?? 1;
   // Whichever route answers, it must be able to.

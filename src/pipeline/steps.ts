@@ -8,6 +8,7 @@ import type { Attempt, AttemptWatch, FollowedAttempt } from "../providers/attemp
 import type { Door, Route } from "../providers/provider.ts";
 import type { FollowedCall, FollowedStep } from "./telemetry.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
+import type { Clock } from "../timing/clock.ts";
 
 /** A wait or a screening shorter than this is no step of its own, in milliseconds. */
 const WORTH_TELLING_MS = 20;
@@ -16,19 +17,19 @@ const WORTH_TELLING_MS = 20;
 const ACTIONS: Record<Mode, string> = { alert: "alerted", mask: "masked", block: "alerted" };
 
 export class Steps implements AttemptWatch {
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #header: (name: string) => string | null;
   /** Null: telemetry is off. */
   readonly followed: FollowedCall | null;
   #steps: Step[] | null = null;
 
-  /** @param now milliseconds since the epoch */
+  /** @param clock which never goes back */
   constructor(
-    now: () => number,
+    clock: Clock,
     header: (name: string) => string | null = () => null,
     followed: FollowedCall | null = null,
   ) {
-    this.#now = now;
+    this.#clock = clock;
     this.#header = header;
     this.followed = followed;
   }
@@ -49,7 +50,7 @@ export class Steps implements AttemptWatch {
 
   /** A step that has just ended. */
   add(kind: StepKind, name: string, ms: number, outcome: string, details?: StepDetails): void {
-    (this.#steps ??= []).push({ kind, name, start: this.#now() - ms, ms, outcome, details });
+    (this.#steps ??= []).push({ kind, name, start: this.#clock.now() - ms, ms, outcome, details });
   }
 
   /** Null: nobody follows it. */

@@ -12,6 +12,7 @@ import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
 
+/** The parts of such a call's answer. */
 export async function askOtherwise(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
   // Few calls need them.
   if (call.arrival.compacts) return screenedBy(call, kit, (await import("./compact.ts")).compact);

@@ -11,6 +11,7 @@ const HEX = /(?:[\da-f]{2}[\s:,]?){8,}/gi;
 
 const ESCAPES = /%([\da-f]{2})|\\u00([\da-f]{2})|\\x([\da-f]{2})|&#x([\da-f]{1,6});|&#(\d{1,7});/gi;
 
+/** Whether a text holds one of the secrets, however it is written: escaped, encoded, or with characters in between. */
 export function disguises(text: string, secrets: readonly string[]): boolean {
   if (secrets.length === 0 || text === "") return false;
   const wanted = secrets.map(bare).filter((secret) => secret.length >= LEAST);

@@ -52,6 +52,9 @@ const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
 /** Statuses of an address that a provider does not have. */
 const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
 
+/**
+ * A function that sends one request to a provider, and answers with the first parts or with the `Failure` that it met.
+ */
 export function openExchanges(send: Send, ticker: Ticker): Exchange {
   return exchange;
 

@@ -17,6 +17,9 @@ export interface HedgeOptions<T> {
   lost(answer: OpenAnswer<T>): void;
 }
 
+/**
+ * Asks a second route when the first is slower than usual, and takes whichever answers first; the other is cancelled.
+ */
 export async function openHedged<T>(
   providers: Providers,
   routes: readonly Route[],

@@ -65,6 +65,7 @@ export interface ProvidersOptions {
   sleep?(ms: number): Promise<void>;
 }
 
+/** Providers with their routes, retries and breakers. */
 export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
   return new OpenProviders(list, options);
 }

@@ -15,6 +15,8 @@ export interface Opened {
   readonly api: ProviderApi;
   /** Of the API. */
   readonly format: ProviderFormat;
+  /** The provider's own name of it. */
+  readonly model: string;
   readonly reply: Reply;
   /** Valid until the next bytes are read. It keeps a buffer of the connection in memory: whoever needs it no more puts an empty array here. */
   first: Uint8Array;

@@ -22,6 +22,7 @@ export function cancelled(): Failure {
   return new Failure("provider_unavailable", "The call was cancelled.");
 }
 
+/** 503: every provider of the model has as many calls as it may. */
 export function noPlace(model: string): Failure {
   return new Failure(
     "service_unavailable",
@@ -29,6 +30,11 @@ export function noPlace(model: string): Failure {
   );
 }
 
+/**
+ * No provider of the model may be asked.
+ *
+ * @param shut routes whose breakers are open; empty: there are no routes at all
+ */
 export function noRoute(model: string, shut: readonly Route[]): Failure {
   if (shut.length === 0) return new Failure("provider_unavailable", `${model} has no provider.`);
   return new Failure(

@@ -109,6 +109,7 @@ export interface StatesOptions {
   log(line: string): void;
 }
 
+/** Breakers, limits and measurements of providers; those of `previous` go on for providers that are the same. */
 export function openStates(list: readonly Provider[], options: StatesOptions): States {
   const { ticker, log } = options;
   // Let go of at the end: else every state that there ever was would be kept.

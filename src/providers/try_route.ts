@@ -90,6 +90,7 @@ export async function tryRoute<T>(
     provider: door.provider,
     api: door.api,
     format,
+    model: route.model,
     reply,
     first,
     withheld,

@@ -17,6 +17,11 @@ export function withIds(
   return { text: out, events };
 }
 
+/**
+ * The events without their ids, as a caller gets them who did not ask to go on.
+ *
+ * @param id of the stream
+ */
 export function withoutIds(text: string, id: string): string {
   return text.replaceAll(new RegExp(`^id: ${id}:\\d+\n`, "gm"), "");
 }
@@ -36,6 +41,7 @@ export function upTo(text: string, events: number): string {
   return text.slice(0, text.length - behind(text, events).length);
 }
 
+/** How many events a text holds; comments are none. */
 export function eventsIn(text: string): number {
   let events = 0;
   for (let at = 0; at < text.length; at = eventEnd(text, at)) if (text[at] !== ":") events++;

@@ -18,6 +18,7 @@ export interface Head {
 /** Characters that a follower takes at a time, and that a stream may be ahead of the quickest of them. */
 export const WINDOW = 64 << 10;
 
+/** What a caller hears whose generation ended with its process. */
 export function interrupted(): Failure {
   return new Failure(
     "service_unavailable",

@@ -1,5 +1,5 @@
 /**
- * Streams that come back, and requests that may be repeated: what was sent of a generation is kept, encrypted, for some
+ * Resumed streams, and requests that may be repeated: what was sent of a generation is kept, encrypted, for some
  * minutes, so that a client goes on reading after its connection broke, on any node, and a repeated request joins the
  * generation that it began.
  *
@@ -279,7 +279,7 @@ export class Resumption {
             this.#elsewhere.set(stream.id, { told, heard: now() });
           }
           const heard = this.#elsewhere.get(stream.id)?.heard ?? -Infinity;
-          stream.followedElsewhere(now() - heard < ELSEWHERE_MS);
+          stream.followedElsewhere(Math.abs(now() - heard) < ELSEWHERE_MS);
         }
       } catch {
         // The next time.

@@ -83,7 +83,7 @@ export class StoredFollower implements Follower {
     if (state !== "running") this.#over = true;
     else if (!stream.alive) return this.#break(stream, end);
     else if (stopping()) throw new Error("The gateway stops.");
-    else if (now() - this.#told >= TELL_MS) {
+    else if (Math.abs(now() - this.#told) >= TELL_MS) {
       this.#told = now();
       await store.followStream(id, now());
     }

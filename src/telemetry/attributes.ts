@@ -33,6 +33,7 @@ const OF_API: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
 };
 
+/** The name of a provider in the vocabulary of OpenTelemetry (`gen_ai.provider.name`). */
 export function providerName({ provider, api }: Door): string {
   return OF_PRESET[provider.preset ?? ""] ?? provider.preset ?? OF_API[api.name] ?? provider.name;
 }
@@ -70,6 +71,7 @@ export function writeReasons(to: AttributeWriter, reasons: readonly string[] | n
   to.fixed(list);
 }
 
+/** Tokens of a call, by the names of OpenTelemetry; those that are none are left out. */
 export function writeUsage(to: AttributeWriter, usage: Usage): void {
   to.int("gen_ai.usage.input_tokens", usage.input);
   to.int("gen_ai.usage.output_tokens", usage.output);

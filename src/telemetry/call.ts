@@ -20,6 +20,7 @@ import { spanTime } from "./span_clock.ts";
 /** What of a step is no error. */
 const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
 
+/** The span of a call: recorded where the caller's own trace or the sampling says so. */
 export function follow(recording: Recording, request: FollowedRequest): FollowedCall {
   const callers = readTrace(request.header);
   const active = activeSpan();
@@ -123,9 +124,10 @@ class RecordedCall implements FollowedCall {
     };
   }
 
-  step({ kind, name, start, ms, outcome, details }: Step): void {
+  step({ kind, name, ms, outcome, details }: Step): void {
     const id = newSpanId();
-    this.#step(kind, { id, name, outcome, details, start: Math.max(start, this.#start), end: start + ms });
+    const end = spanTime();
+    this.#step(kind, { id, name, outcome, details, start: Math.max(end - ms, this.#start), end });
   }
 
   #step(kind: StepKind, { id, name, outcome, details, start, end }: StepEnd): void {

@@ -15,10 +15,16 @@ const TYPES: Readonly<Record<StepKind, string>> = {
   answer_screening: "guardrail",
 };
 
+/** The kind of observation that Langfuse shows a step as. */
 export function writeStep(to: AttributeWriter, kind: StepKind): void {
   to.text("langfuse.observation.type", TYPES[kind]);
 }
 
+/**
+ * Who has called, in Langfuse's words.
+ *
+ * @param name of the trace
+ */
 export function writeKey(to: AttributeWriter, name: string, { name: key, team, account }: Key): void {
   to.text("langfuse.trace.name", name);
   to.text("langfuse.user.id", key);
@@ -26,6 +32,7 @@ export function writeKey(to: AttributeWriter, name: string, { name: key, team, a
   if (team) to.text("langfuse.trace.metadata.team", team.name);
 }
 
+/** The session and the tags that a call was sent with. */
 export function writeLabels(to: AttributeWriter, { session, tags }: Labels): void {
   if (session !== null) to.text("langfuse.session.id", session);
   if (tags !== null) {
@@ -41,6 +48,7 @@ export interface GenerationFacts {
   error: string | null;
 }
 
+/** Model, tokens, first token and error of one call of a provider. */
 export function writeGeneration(to: AttributeWriter, { model, usage, first, error }: GenerationFacts): void {
   writeStep(to, "attempt");
   to.text("langfuse.observation.model.name", model);

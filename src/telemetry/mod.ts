@@ -21,6 +21,7 @@ export interface OpenTelemetry {
   close(): Promise<boolean>;
 }
 
+/** Starts to export traces and measurements. */
 export function openTelemetry(options: Omit<ExporterOptions, "untraced">): OpenTelemetry {
   const exporter = new Exporter({ ...options, untraced: withinNoTrace });
   const instruments = new Instruments(exporter);

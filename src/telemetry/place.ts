@@ -24,6 +24,7 @@ export function withinNoTrace<T>(work: () => Promise<T>): Promise<T> {
   return context.with(QUIET, work);
 }
 
+/** Runs work as part of a span: requests that Deno traces in it are children of that span. */
 export function withinSpan<T>(traceId: TraceId, spanId: SpanId, work: () => Promise<T>): Promise<T> {
   return context.with(new Place(traceId, spanId), work);
 }

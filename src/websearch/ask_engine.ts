@@ -1,8 +1,8 @@
 /**
  * Searches by one engine.
  *
- * It gets two tries within the time limit, and a rest where it says that it is asked too often. Answers are kept for a short while per query: a conversation's next
- * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
+ * It gets two tries within the time limit, and a rest where it says that it is asked too often. Each search asks the engine,
+ * also one that was asked a moment ago: a search that is billed has been executed, and one that cannot be is a failed one.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
 import type { JsonBudget } from "../exchange/json_budget.ts";
@@ -25,8 +25,6 @@ const MOST_BODY_BYTES = 2 * 1024 * 1024;
 /** A page of fifty results has some 5,000 values. */
 const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 25_000, nameChars: 500_000, digits: 1000 };
 const TRIES = 2;
-const KEPT_MS = 60_000;
-const KEPT_QUERIES = 1000;
 
 /** What an engine answered instead of results. */
 class Refused extends Error {
@@ -49,10 +47,10 @@ class NoTurn extends Error {
   }
 }
 
+/** A search engine with its pace and its retries. */
 export function openEngine(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
-  const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
   const pace = new Pace(options.now, settings.timeoutMs);
   const sleep = options.sleep ?? pause;
 
@@ -111,21 +109,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
 
   return {
     engine: engine.name,
-    search(query, searchOptions) {
-      const asked = query.slice(0, LONGEST_QUERY).toWellFormed();
-      const { allowedDomains, blockedDomains, contextSize, location } = searchOptions;
-      const key = JSON.stringify([asked, allowedDomains, blockedDomains, contextSize, location]);
-      const known = kept.get(key);
-      if (known && known.until > options.now()) return known.found;
-      const found = ask(asked, searchOptions);
-      kept.delete(key);
-      if (kept.size >= KEPT_QUERIES) kept.delete(kept.keys().next().value!);
-      kept.set(key, { found, until: options.now() + KEPT_MS });
-      void found.then(({ failed }) => {
-        if (failed && kept.get(key)?.found === found) kept.delete(key);
-      });
-      return found;
-    },
+    search: (query, searchOptions) => ask(query.slice(0, LONGEST_QUERY).toWellFormed(), searchOptions),
   };
 }
 

@@ -6,6 +6,7 @@ import type { SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } fr
 
 export type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
 
+/** Without an engine, every search fails with `none`. */
 export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
   const { engine } = settings;
   if (engine === "none") return { engine, search: () => Promise.resolve(failed("none")) };

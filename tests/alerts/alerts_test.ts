@@ -37,7 +37,7 @@ Deno.test("an alert and its recovery reach a webhook, Slack and a mailbox, once 
       password: "mail-secret",
       from: "sluice@example.com",
     },
-  }, { now: () => now, alertsEveryMs: 5 });
+  }, { now: () => now, alertsClock: { now: () => now }, alertsEveryMs: 5 });
   try {
     const ask = async (calls: number) => {
       await Promise.all(Array.from({ length: calls }, async () => {

@@ -26,6 +26,8 @@ async function fleet(
     pass(rounds: number, work?: (node: Node) => void): Promise<void>;
     told(): Promise<AlertEvent[]>;
     kill(node: number): Promise<void>;
+    /** Sets the clocks of all nodes. */
+    set(ms: number): void;
   }) => Promise<void>,
   { size = 3, observe = () => ({}), workers = false, after = 0 }: {
     size?: number;
@@ -38,6 +40,7 @@ async function fleet(
 ): Promise<void> {
   await store.prepare();
   let now = Date.UTC(2026, 0, 1) + after;
+  let set = 0;
   const parsed = ALERTS.parse(rules);
   const nodes: Node[] = [];
   for (let i = 0; i < size; i++) {
@@ -53,7 +56,8 @@ async function fleet(
       collect: () => registry.collect(),
       ready: () => node.up,
       wake() {},
-      now: () => now,
+      now: () => now + set,
+      clock: { now: () => now },
       warn(line) {
         throw new Error(line);
       },
@@ -72,9 +76,17 @@ async function fleet(
           now += ROUND_MS;
         }
       },
+      set(ms) {
+        set += ms;
+      },
       async told() {
         for (const webhook of receivers) {
-          const claimed = await store.claimDeliveries({ webhook, node: "node_2", now, most: 100 });
+          const claimed = await store.claimDeliveries({
+            webhook,
+            node: "node_2",
+            now: now + Math.abs(set),
+            most: 100,
+          });
           for (const { id, data } of claimed) {
             events.push(data as AlertEvent);
             await store.removeDelivery(id);
@@ -134,6 +146,22 @@ onBothEngines(({ name, place }) => {
         assertEquals(events[0].starts, events[1].starts);
       }),
   );
+
+  test("a storm is told of, and its end, while the clocks are set back and forward", (store) =>
+    fleet(store, [RULE], async ({ pass, told, set }) => {
+      await pass(12, generated("completed", 1000));
+      await pass(1, generated("failed", 5000));
+      set(-86_400_000);
+      await pass(6, generated("failed", 5000));
+      assertEquals((await told()).map(({ event }) => event), ["alert.firing"]);
+      set(2 * 86_400_000);
+      // Less than the rule's time is over.
+      await pass(1, generated("completed", 100_000));
+      assertEquals((await told()).length, 1);
+      set(-86_400_000);
+      await pass(60, generated("completed", 5000));
+      assertEquals((await told()).map(({ event }) => event), ["alert.firing", "alert.recovered"]);
+    }));
 
   test("a storm on three workers of a machine gives one alert and one recovery", (store) =>
     fleet(store, [RULE], async ({ pass, told }) => {

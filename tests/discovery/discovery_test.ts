@@ -198,7 +198,7 @@ Deno.test("a provider that the file describes whole, with models of its own, is 
 });
 
 /** One process's view of the lists, over a file. */
-function discovery(file: string, url: string, follower = 1) {
+function discovery(file: string, url: string, follower = 1, set = 0) {
   const logged: string[] = [];
   const asked = {
     provider: {
@@ -219,7 +219,7 @@ function discovery(file: string, url: string, follower = 1) {
   const made = new Discovery({
     file,
     follower,
-    now: Date.now,
+    now: () => Date.UTC(2026, 10, 22) + set,
     log: (line) => logged.push(line),
     changed: () => {},
   });
@@ -230,6 +230,20 @@ function discovery(file: string, url: string, follower = 1) {
     ids: () => made.list(asked)?.map(({ id }) => id) ?? null,
   };
 }
+
+Deno.test("a list of a later time keeps no process from asking: the clock was set back", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/store.models.json`;
+  const provider = listing(() => ["a"]);
+  const ahead = discovery(file, provider.url, 1, 86_400_000);
+  await ahead.follow();
+  const second = discovery(file, provider.url, 2);
+  await second.follow();
+  assertEquals([second.ids(), provider.seen.length], [["a"], 2]);
+  for (const one of [ahead, second]) one.close();
+  await provider.close();
+  await Deno.remove(folder, { recursive: true });
+});
 
 Deno.test("lists are kept on disk for a start while the provider is away, and for the other processes of a machine", async () => {
   const folder = await Deno.makeTempDir();

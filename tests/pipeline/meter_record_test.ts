@@ -11,6 +11,7 @@ import type { Kit } from "../../src/pipeline/kit.ts";
 import { meter } from "../../src/pipeline/meter.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
 import { Steps } from "../../src/pipeline/steps.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 import { StoppedClock } from "../support/time.ts";
 
 /** The fields that the stage reads. */
@@ -34,20 +35,22 @@ const finish = (reason: "stop" | "length" | "content-filter"): Part => ({
  */
 async function record(
   batches: (Part[] | Error)[],
-  { provider = "p", taken = Infinity, lost = [] }: {
+  { provider = "p", taken = Infinity, lost = [], wall = () => 0 }: {
     provider?: string | null;
     taken?: number;
     lost?: ProviderUse[];
+    wall?(): number;
   } = {},
 ): Promise<{ end: GenerationEnd | null; seen: Part[] }> {
   const clock = new StoppedClock();
   let end: GenerationEnd | null | undefined;
   const call = some<Call>({
-    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(() => 0) }),
+    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(clock) }),
     model: some<Model>({ id: "p/m" }),
     size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
     shape: { search: true, calls: 1 },
     created: 0,
+    began: clock.now(),
     provider,
     screened: null,
     prompt: some<Prompt>({}),
@@ -64,7 +67,7 @@ async function record(
       release: () => Promise.resolve(void (end = null)),
     },
   });
-  const kit = some<Kit>({ now: clock.now, log: () => {}, metrics: new Metrics() });
+  const kit = some<Kit>({ now: wall, ticker: new Ticker(clock), log: () => {}, metrics: new Metrics() });
   async function* said() {
     for (const batch of batches) {
       clock.move(10);
@@ -90,6 +93,16 @@ Deno.test("meter() records when the first part came and when all was over", asyn
   assertEquals([end?.status, end?.ttftMs, end?.latencyMs], ["completed", 10, 30]);
   assertEquals([end?.usage?.output, end?.estimated, end?.searches], [2, false, 0]);
 });
+
+for (const step of [3_600_000, -3_600_000, -86_400_000]) {
+  Deno.test(`meter() measures a call while the system's clock is set by ${step / 60_000} minutes`, async () => {
+    let looks = 0;
+    const wall = () => looks++ * step;
+    const batches = [[{ type: "start" } as const], [word("hi")], [usage(2), finish("stop")]];
+    const { end } = await record(batches, { wall });
+    assertEquals([end?.ttftMs, end?.latencyMs], [10, 30]);
+  });
+}
 
 Deno.test("meter() calls an answer incomplete that a cap or a filter cut", async () => {
   for (

@@ -1,7 +1,7 @@
 /** What is reserved for a call is at least what the dearest provider bills for it, whatever the request holds. */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { costAtMost, type Prices, priceTable } from "../../src/accounts/money.ts";
+import { costAtMost, type Prices, priceTable } from "../../src/accounts/budgets/money.ts";
 import type { Estimate } from "../../src/accounts/mod.ts";
 import { CONTEXT, dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
 import { type Api, testGateway } from "../support/gateway.ts";

@@ -36,7 +36,7 @@ for (
     const client = { id: CLIENT.id, secret: OWN.oidc, token: OWN.access };
     const issuer = await oidcProvider("127.0.0.1", client);
     issuer.person = { sub: "someone", groups: ["admins"], preferred_username: "Someone" };
-    const receiver = protocol === "grpc" ? await grpcReceiver() : otlpReceiver();
+    const receiver = protocol === "grpc" ? grpcReceiver() : otlpReceiver();
     const cwd = await Deno.makeTempDir();
     const store = await storeOf(storeKind, cwd);
     const program = await serveProgram(["serve"], {

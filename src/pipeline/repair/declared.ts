@@ -133,6 +133,7 @@ function kindsOf(alternatives: readonly Loose[]): ReadonlySet<Kind> | null {
   return kinds;
 }
 
+/** The kind of a JSON value, as schemas name it; a whole number is a `number`. */
 export function kindOf(value: unknown): Kind {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";

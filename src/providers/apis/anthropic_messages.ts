@@ -1,7 +1,7 @@
 /** Anthropic's Messages API. */
 import { number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { late } from "../../formats/late.ts";
+import { lazy } from "../../formats/lazy.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
@@ -33,7 +33,7 @@ const MODELS: ModelsList = {
 export const anthropicMessagesApi: ProviderApi = {
   name: "anthropic-messages",
   formatName: "messages",
-  format: late(async () => (await import("../../formats/messages/provider.ts")).messagesProvider),
+  format: lazy(async () => (await import("../../formats/messages/provider.ts")).messagesProvider),
   framing: SERVER_SENT_EVENTS,
   // Without a version the API refuses every call.
   headers: { "anthropic-version": "2023-06-01" },

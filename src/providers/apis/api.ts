@@ -8,7 +8,7 @@
 import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
-import type { Late } from "../../formats/late.ts";
+import type { Lazy } from "../../formats/lazy.ts";
 import type { Reply } from "../../outgoing/reply.ts";
 import type { Framing } from "./framing.ts";
 
@@ -18,7 +18,7 @@ export interface ProviderApi {
   /** The format whose callers' own fields it is given as they came; those of other formats are dropped. */
   readonly formatName: FormatName;
   /** How requests and answers are written. */
-  readonly format: Late<ProviderFormat>;
+  readonly format: Lazy<ProviderFormat>;
   /** How the bytes of a streamed answer are cut into frames. */
   readonly framing: Framing;
   /** Headers of every request, such as the API's version. A request of the format may override them. */
@@ -46,7 +46,7 @@ export interface ProviderApi {
    */
   finish?(request: ProviderRequest, model: string, prompt: Prompt): ProviderRequest;
   /** How it compacts a conversation: at the address of a call and `/compact`. Absent: it has no such address. */
-  readonly compaction?: Late<ProviderFormat>;
+  readonly compaction?: Lazy<ProviderFormat>;
   /** Answers inside of this process, instead of an exchange over the network. */
   reply?(body: string, stream: boolean): Promise<Reply>;
 }

@@ -1,6 +1,6 @@
 /** Amazon Bedrock's Converse: one API for all models there. The model and the mode stand in the address. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { late } from "../../formats/late.ts";
+import { lazy } from "../../formats/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { AWS_EVENT_STREAM } from "./framing.ts";
 import { bearer } from "./openai.ts";
@@ -10,7 +10,7 @@ const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
 export const bedrockConverseApi: ProviderApi = {
   name: "bedrock-converse",
   formatName: "converse",
-  format: late(async () => (await import("../../formats/converse/mod.ts")).converse),
+  format: lazy(async () => (await import("../../formats/converse/mod.ts")).converse),
   framing: AWS_EVENT_STREAM,
   headers: {},
   needsBaseUrl: true,

@@ -1,7 +1,7 @@
 /** Google's Gemini API: the model and the mode stand in the address. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { late } from "../../formats/late.ts";
+import { lazy } from "../../formats/lazy.ts";
 import { MOST_CANDIDATES } from "../../formats/ranges.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
@@ -36,7 +36,7 @@ const MODELS: ModelsList = {
 export const geminiApi: ProviderApi = {
   name: "gemini",
   formatName: "gemini",
-  format: late(async () => (await import("../../formats/gemini/mod.ts")).gemini),
+  format: lazy(async () => (await import("../../formats/gemini/mod.ts")).gemini),
   framing: SERVER_SENT_EVENTS,
   headers: {},
   needsBaseUrl: true,

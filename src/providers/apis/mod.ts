@@ -23,6 +23,7 @@ const byName = new Map(PROVIDER_APIS.map((api) => [api.name, api]));
 /** Names in the order of the list. */
 export const API_NAMES: readonly string[] = [...byName.keys()];
 
+/** Throws where no API has this name: the configuration has been checked before. */
 export function apiNamed(name: string): ProviderApi {
   const api = byName.get(name);
   if (api === undefined) {

@@ -1,6 +1,6 @@
 /** OpenAI's Responses API. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { late } from "../../formats/late.ts";
+import { lazy } from "../../formats/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
@@ -11,7 +11,7 @@ const FOREIGN: ToolForms = { custom: true, namespaces: false };
 export const openaiResponsesApi: ProviderApi = {
   name: "openai-responses",
   formatName: "responses",
-  format: late(async () => (await import("../../formats/responses/provider.ts")).responsesProvider),
+  format: lazy(async () => (await import("../../formats/responses/provider.ts")).responsesProvider),
   framing: SERVER_SENT_EVENTS,
   headers: {},
   needsBaseUrl: true,
@@ -20,5 +20,5 @@ export const openaiResponsesApi: ProviderApi = {
   address: (baseUrl) => `${baseUrl}/responses`,
   toolForms: (from) => from === "responses" ? OWN : FOREIGN,
   severalAnswers: () => false,
-  compaction: late(async () => (await import("../../formats/responses/compaction.ts")).compaction),
+  compaction: lazy(async () => (await import("../../formats/responses/compaction.ts")).compaction),
 };

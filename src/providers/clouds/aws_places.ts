@@ -96,6 +96,7 @@ const OTHERS: readonly (readonly [string, Domains])[] = [
   ["us-isof-", { usual: "csp.hci.ic.gov", dualStack: "api.aws.hci.ic.gov" }],
 ];
 
+/** The domain of AWS's services in a region, which differs in China and in the isolated partitions. */
 export function domainOf(region: string, kind: keyof Domains = "usual"): string {
   return (OTHERS.find(([beginning]) => region.startsWith(beginning))?.[1] ?? COMMERCIAL)[kind];
 }

@@ -13,6 +13,11 @@ export interface AccessToken {
 const ABOUT_TOKEN =
   /invalid_token|token_(?:expired|revoked|invalid)|expired_?token|(?:token|credentials?)\b.{0,40}\b(?:has |have |is |are |was )?(?:expired|revoked|invalid)|invalid (?:access |bearer |authentication )?(?:token|credential)/i;
 
+/**
+ * Sends a token as `Authorization: Bearer`.
+ *
+ * @param identity the same for credentials that are the same
+ */
 export function bearerCredential(identity: string, token: RenewedToken<AccessToken>): ProviderCredential {
   const authorization = ({ accessToken }: AccessToken) => `Bearer ${accessToken}`;
   let current: AccessToken | undefined;

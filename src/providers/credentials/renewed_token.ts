@@ -5,6 +5,7 @@
  * good one those that need it wait for the same fetch.
  */
 import { Failure, NOT_AVAILABLE } from "../../exchange/failure.ts";
+import type { Clock } from "../../timing/clock.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { TokenError } from "./token_service.ts";
 
@@ -16,8 +17,10 @@ export interface Expiring<T> {
 
 interface Held<T> {
   value: T;
-  endsAt: number;
-  renewAt: number;
+  lifeMs: number;
+  /** When it came, by the system's clock, and by one that nobody sets. */
+  at: number;
+  came: number;
 }
 
 /** Share of its life after which a token is renewed. */
@@ -36,25 +39,30 @@ export class RenewedToken<T> {
   readonly #name: string;
   readonly #fetch: () => Promise<Expiring<T>>;
   readonly #surroundings: Surroundings;
+  readonly #clock: Clock;
   #held: Held<T> | null = null;
   #fetching: Promise<T> | null = null;
   /** No renewal in the background before this time. */
-  #pausedUntil = 0;
+  #pausedUntil = -Infinity;
 
   /** @param name for the log: "the AWS credentials of provider bedrock" */
   constructor(name: string, fetch: () => Promise<Expiring<T>>, surroundings: Surroundings) {
     this.#name = name;
     this.#fetch = fetch;
     this.#surroundings = surroundings;
+    this.#clock = surroundings.clock ?? performance;
   }
 
   /** Throws a Failure, for which the provider is not to blame, when none can be had. */
   get(): T | Promise<T> {
-    const now = this.#surroundings.now();
     const held = this.#held;
-    if (held === null || now >= held.endsAt) return this.#fetchOnce();
-    if (now >= held.renewAt && now >= this.#pausedUntil && this.#fetching === null) {
-      this.#fetchOnce().catch(() => this.#pausedUntil = this.#surroundings.now() + RENEWAL_PAUSE_MS);
+    if (held === null) return this.#fetchOnce();
+    const now = this.#clock.now();
+    // The one may be set back, the other stands while the machine sleeps: the token is as old as either says.
+    const age = Math.max(now - held.came, this.#surroundings.now() - held.at);
+    if (age >= held.lifeMs) return this.#fetchOnce();
+    if (age >= held.lifeMs * RENEWED_AT && now >= this.#pausedUntil && this.#fetching === null) {
+      this.#fetchOnce().catch(() => this.#pausedUntil = this.#clock.now() + RENEWAL_PAUSE_MS);
     }
     return held.value;
   }
@@ -72,9 +80,12 @@ export class RenewedToken<T> {
     for (let failed = 0;; failed++) {
       try {
         const { value, lifeMs } = await this.#fetch();
-        const now = this.#surroundings.now();
-        const life = lifeMs === null ? Infinity : Math.max(LEAST_LIFE_MS, lifeMs);
-        this.#held = { value, endsAt: now + life, renewAt: now + life * RENEWED_AT };
+        this.#held = {
+          value,
+          lifeMs: lifeMs === null ? Infinity : Math.max(LEAST_LIFE_MS, lifeMs),
+          at: this.#surroundings.now(),
+          came: this.#clock.now(),
+        };
         return value;
       } catch (thrown) {
         if (failed < PAUSES_MS.length) {

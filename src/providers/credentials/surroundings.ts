@@ -1,6 +1,8 @@
 /**
  * What credentials read of the machine that they are used on. Everything comes in here, so that tests can stand for a cloud.
  */
+import type { Clock } from "../../timing/clock.ts";
+
 export interface Surroundings {
   /** A variable of the environment. */
   env(name: string): string | undefined;
@@ -8,6 +10,8 @@ export interface Surroundings {
   readText(path: string): Promise<string>;
   /** Milliseconds since the epoch, by the clock of this machine. */
   now(): number;
+  /** One that nobody sets, and that may stand while the machine sleeps; absent: the process's own. */
+  clock?: Clock;
   sleep(ms: number): Promise<void>;
   log(line: string): void;
 }

@@ -10,6 +10,7 @@ import type { Certificates, Sent, Told } from "./request.ts";
 const MOST_HEAD_BYTES = 65_536;
 const HEAD_END = /\r?\n\r?\n/;
 
+/** Posts by connections of its own, past `fetch`, which would be traced itself. */
 export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {
   const secure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[|\]$/g, "");

@@ -47,6 +47,7 @@ const BATCH = 4096;
 const SPAN_DELAY_MS = 1000;
 const METRICS_EVERY_MS = 60_000;
 
+/** Never throws: a variable that cannot be read is named in `mistakes`, and its usual value is taken. */
 export function exportSettings(env: Env): ExportSettings {
   const mistakes: string[] = [];
   const is = (name: string, wanted: string) => env(name)?.trim().toLowerCase() === wanted;

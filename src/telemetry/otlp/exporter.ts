@@ -155,7 +155,7 @@ export class Exporter {
     this.#lost += count;
     this.#options.lost(what, count);
     const now = this.#options.now();
-    if (now - this.#toldAt < TELL_EVERY_MS) return;
+    if (Math.abs(now - this.#toldAt) < TELL_EVERY_MS) return;
     this.#options.log(`telemetry: the collector did not get ${this.#lost} ${what}: ${why}`, "warn");
     this.#toldAt = now;
     this.#lost = 0;

@@ -11,6 +11,11 @@ const PREFIX_BYTES = 5;
 /** Of an answer, which has a short message at most. */
 const MOST_ANSWER_BYTES = 1 << 20;
 
+/**
+ * Posts as a unary call of gRPC.
+ *
+ * @param path of the method
+ */
 export function grpcPost(to: Destination, path: string, certificates: Certificates): Post {
   return async (body, signal) => {
     const framed = new Uint8Array(PREFIX_BYTES + body.length);

@@ -7,6 +7,7 @@ const encoder = new TextEncoder();
 const DELTA = 1;
 const CUMULATIVE = 2;
 
+/** An `ExportMetricsServiceRequest` as JSON. */
 export function jsonMetrics(origin: Origin, measured: Measured): Uint8Array<ArrayBuffer> {
   const { resource, scope } = aboutOrigin(origin);
   const aggregationTemporality = measured.delta ? DELTA : CUMULATIVE;

@@ -98,6 +98,7 @@ export class JsonSpans extends JsonAttributes implements SpanBuffer {
   }
 }
 
+/** What names the service and the library, as JSON. */
 export function aboutOrigin({ resource, scope }: Origin): { resource: string; scope: string } {
   const attributes = new JsonAttributes();
   for (const [key, value] of Object.entries(resource)) attributes.text(key, value);

@@ -15,6 +15,7 @@ export interface PostOptions {
   proxied(url: string): boolean;
 }
 
+/** How exports are sent, by the protocol of the destination. Rejects where a certificate cannot be read. */
 export async function openPost(to: Destination, { path, readText, proxied }: PostOptions): Promise<Post> {
   const read = (file: string | undefined) => file === undefined ? undefined : readText(file);
   const certificates: Certificates = {

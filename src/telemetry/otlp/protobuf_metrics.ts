@@ -10,6 +10,7 @@ const HISTOGRAM_ATTRIBUTES = 0x4a;
 const DELTA = 1;
 const CUMULATIVE = 2;
 
+/** An `ExportMetricsServiceRequest` as protobuf. */
 export function protobufMetrics(origin: Origin, measured: Measured): Uint8Array<ArrayBuffer> {
   const to = new ProtobufWriter(HISTOGRAM_ATTRIBUTES, 1 << 14);
   const kind = measured.delta ? DELTA : CUMULATIVE;

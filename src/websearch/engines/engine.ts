@@ -62,6 +62,11 @@ export function objects(value: unknown): Loose[] {
   return array(value).slice(0, MOST_RESULTS).map(object);
 }
 
+/**
+ * A hit as an engine gave it; fields that are no text are empty.
+ *
+ * @param texts joined by blanks
+ */
 export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
   const words = texts.map(string).filter((t) => t !== undefined && t !== "");
   return { url: string(url) ?? "", title: string(title) ?? "", text: words.join(" ") };
@@ -104,6 +109,7 @@ function wordsOf(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
+/** A GET of JSON. */
 export function get(
   url: string,
   query: Record<string, string>,

@@ -13,6 +13,7 @@ export const SEARCH_ENGINES: Readonly<Record<EngineName, SearchEngine>> = {
   mediawiki,
 };
 
+/** Throws where no engine has this name: the configuration has been checked before. */
 export function engineNamed(name: string): SearchEngine {
   if (!Object.hasOwn(SEARCH_ENGINES, name)) {
     throw new Error(`no search engine has the name ${name}; there are ${ENGINE_NAMES.join(", ")}`);

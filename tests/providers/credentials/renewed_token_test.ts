@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Failure } from "../../../src/exchange/failure.ts";
 import { type Expiring, RenewedToken } from "../../../src/providers/credentials/renewed_token.ts";
 import { TokenError } from "../../../src/providers/credentials/token_service.ts";
-import { nextTurn } from "../../support/time.ts";
+import { nextTurn, StoppedClock } from "../../support/time.ts";
 import { machine } from "./cloud.ts";
 
 function counted(lifeMs: number | null) {
@@ -14,7 +14,9 @@ function counted(lifeMs: number | null) {
       ? Promise.reject(state.broken)
       : Promise.resolve({ value: `t${state.fetches}`, lifeMs });
   };
-  return { ...at, state, token: new RenewedToken("the test", fetch, at) };
+  const steady = new StoppedClock();
+  const token = new RenewedToken("the test", fetch, { ...at, clock: steady });
+  return { ...at, state, steady, token };
 }
 
 Deno.test("RenewedToken fetches one token for all that wait", async () => {
@@ -67,6 +69,27 @@ Deno.test("RenewedToken outlives a token service that is out until its token end
   assertStringIncludes(lines.join(), "the token service answered 500");
   state.broken = null;
   assertEquals((await token.get()).at(0), "t");
+});
+
+Deno.test("RenewedToken gives out no token that has ended while the clock was set back", async () => {
+  const { token, state, clock, steady } = counted(3_600_000);
+  await token.get();
+  clock.move(-86_400_000);
+  steady.move(3_599_999);
+  state.broken = new TokenError("out");
+  assertEquals(token.get(), "t1");
+  await nextTurn();
+  steady.move(1);
+  await assertRejects(() => Promise.resolve(token.get()), Failure);
+  state.broken = null;
+  assertEquals(await token.get(), `t${state.fetches}`);
+});
+
+Deno.test("RenewedToken gives out no token that has ended while the machine slept", async () => {
+  const { token, clock } = counted(3_600_000);
+  await token.get();
+  clock.move(3_600_000);
+  assertEquals(await token.get(), "t2");
 });
 
 Deno.test("RenewedToken tries again within the call after two failures", async () => {

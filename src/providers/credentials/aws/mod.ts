@@ -23,6 +23,11 @@ export interface AwsSettings extends SourceSettings {
 const ABOUT_KEYS =
   /UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch|ExpiredToken|InvalidClientTokenId|InvalidAccessKeyId|IncompleteSignature|MissingAuthenticationToken|RequestExpired|RequestTimeTooSkewed|NotAuthorizedToAssume|security token included in the request|signature (?:expired|we calculated|not yet current)/i;
 
+/**
+ * Signs requests with keys of AWS, which are found, kept and renewed as AWS's own programs do it.
+ *
+ * @param name of the provider, for messages
+ */
 export function awsCredential(
   name: string,
   settings: AwsSettings,

@@ -21,6 +21,7 @@ export interface SourceSettings {
   externalId: string | null;
 }
 
+/** Where keys come from; with a role, those of the role, for which the others ask. */
 export function awsSource(settings: SourceSettings, context: AwsContext): AwsSource {
   const found = firstSource(settings, context);
   const { roleArn } = settings;

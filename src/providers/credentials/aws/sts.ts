@@ -18,10 +18,12 @@ export interface RoleRequest {
   seconds?: string;
 }
 
+/** The name under which AWS lists the use of a role. */
 export function sessionName(surroundings: Surroundings): string {
   return variable(surroundings, "AWS_ROLE_SESSION_NAME") ?? "sluice";
 }
 
+/** Keys of a role for a token in a file, as Kubernetes puts one there. */
 export async function assumeRoleWithToken(
   role: RoleRequest,
   tokenFile: string,
@@ -45,6 +47,7 @@ export async function assumeRoleWithToken(
   return keysOfXml(xml, SERVICE, context.clock);
 }
 
+/** Keys of a role for other keys. */
 export async function assumeRole(
   role: RoleRequest,
   keys: AwsKeys,

@@ -22,6 +22,11 @@ export interface AzureSettings {
 /** Outside of Azure nothing answers at the address. */
 const MANAGED_MS = 3000;
 
+/**
+ * Sends tokens of Microsoft Entra, renewed before they end.
+ *
+ * @param name of the provider, for messages
+ */
 export function azureCredential(
   name: string,
   settings: AzureSettings,

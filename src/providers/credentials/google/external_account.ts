@@ -9,6 +9,11 @@ import { impersonate } from "./impersonation.ts";
 
 const FILE = "the credentials file";
 
+/**
+ * A token of Google for one of another identity provider (workload identity federation).
+ *
+ * @param file of the credentials, as JSON
+ */
 export async function externalAccountToken(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
   const service = "the exchange of tokens of Google";
   const body = new URLSearchParams({

@@ -8,6 +8,11 @@ import { type GoogleSettings, googleSource } from "./sources.ts";
 
 export type { GoogleSettings } from "./sources.ts";
 
+/**
+ * Sends tokens of Google, renewed before they end.
+ *
+ * @param name of the provider, for messages
+ */
 export function googleCredential(
   name: string,
   settings: GoogleSettings,

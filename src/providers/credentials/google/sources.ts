@@ -24,6 +24,10 @@ const SERVICE = "the token service of Google";
 /** Outside of Google's cloud nothing answers at the address. */
 const METADATA_MS = 3000;
 
+/**
+ * Where tokens come from, in the order of Google's own libraries: a file, the usual place of one, the machine's metadata
+ * server.
+ */
 export function googleSource({ credentialsFile }: GoogleSettings, context: GoogleContext): GoogleSource {
   const { surroundings } = context;
   const named = credentialsFile ?? variable(surroundings, "GOOGLE_APPLICATION_CREDENTIALS");
