@@ -3,7 +3,7 @@
  * do not exist. Bodies and answers are those of the accounts' administration, in snake case.
  */
 import { STATUS_CODE } from "@std/http/status.js";
-import { TRAIT_PARAMETERS } from "../accounts/trait_query.ts";
+import { TRAIT_PARAMETERS } from "../accounts/administration/trait_query.ts";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import { auditQuery, generationQuery, keyQuery, overlapSeconds, usageQuery } from "./administration_input.ts";

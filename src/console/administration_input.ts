@@ -1,5 +1,5 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
-import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/trait_query.ts";
+import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/administration/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
 import { unknownName } from "../schema/mistakes.ts";
 
@@ -9,6 +9,7 @@ export function usageQuery(query: URLSearchParams) {
   return { by: get("by") ?? "key", from: get("from"), to: get("to") };
 }
 
+/** The query of a search over generations, as text; the accounts check the values. */
 export function generationQuery(query: URLSearchParams) {
   const get = textOf(query);
   return {
@@ -22,11 +23,13 @@ export function generationQuery(query: URLSearchParams) {
   };
 }
 
+/** The query of a list of keys, as text. */
 export function keyQuery(query: URLSearchParams) {
   const get = textOf(query);
   return { search: get("search"), team: get("team") };
 }
 
+/** The query of the audit log, as text. */
 export function auditQuery(query: URLSearchParams) {
   const get = textOf(query);
   return { kind: get("kind"), key: get("key"), from: get("from"), to: get("to") };

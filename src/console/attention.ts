@@ -1,7 +1,7 @@
 /** What is unhealthy now, and what somebody has to decide: the first thing that an operator wants to see. */
 import { countOf } from "../exchange/printable.ts";
 import type { Administration, BudgetView, Concerns, Principal } from "../accounts/mod.ts";
-import { SHARE } from "../accounts/concerns.ts";
+import { SHARE } from "../accounts/administration/concerns.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { ServerState } from "../http/endpoint.ts";
 

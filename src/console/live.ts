@@ -1,5 +1,5 @@
 /** `GET /admin/live`: calls as they begin and end, as server-sent events, until the watcher leaves. */
-import { VALUES } from "../accounts/trait_query.ts";
+import { VALUES } from "../accounts/administration/trait_query.ts";
 import type { LiveFilter } from "../accounts/mod.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";

@@ -94,6 +94,7 @@ export const PAGE = [
   query("cursor", "The next_cursor of the page before."),
 ];
 
+/** The query of a request's address. */
 export function queryOf(request: IncomingRequest): URLSearchParams {
   return new URL(request.url).searchParams;
 }

@@ -5,10 +5,10 @@
  * such spans, come from the sums by day that bills are made of; percentiles, and calls that failed without a record, are from
  * the spans in any case.
  */
-import { formatAmount } from "../accounts/money.ts";
+import { formatAmount } from "../accounts/budgets/money.ts";
 import type { Administration } from "../accounts/mod.ts";
-import { Cell, Rollup } from "../accounts/rollup.ts";
-import type { SpanReader } from "../accounts/timeline.ts";
+import { Cell, Rollup } from "../accounts/live/rollup.ts";
+import type { SpanReader } from "../accounts/live/timeline.ts";
 import type { UsageView } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { refusedField } from "./administration_input.ts";
@@ -32,6 +32,7 @@ export interface OverviewSources {
   now: number;
 }
 
+/** Throws `validation_error` on a range or a dimension that there is not. */
 export async function overview({ range, by, of }: OverviewAsked, sources: OverviewSources) {
   const found = Object.hasOwn(RANGES, range) ? RANGES[range] : undefined;
   if (found === undefined) {

@@ -1,5 +1,5 @@
 /** What the overview can be asked for. */
-export { type Dimension, DIMENSIONS } from "../accounts/dimensions.ts";
+export { type Dimension, DIMENSIONS } from "../accounts/live/dimensions.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,7 @@
 /** Pages of lists that are in memory as a whole. */
-import { decodeOffset, encodeOffset, LARGEST_PAGE, pageSize } from "../accounts/input.ts";
+import { decodeOffset, encodeOffset, LARGEST_PAGE, pageSize } from "../accounts/administration/input.ts";
 
+/** A part of a list, and where it goes on. Throws `validation_error` on a cursor that is none of a list. */
 export function pageOf<T>(
   all: readonly T[],
   { limit, cursor }: { limit?: number; cursor?: string },

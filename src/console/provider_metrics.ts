@@ -4,6 +4,7 @@ import type { ModelHealth, ProviderHealth } from "../providers/states.ts";
 
 const BREAKER = { closed: 0, "half-open": 1, open: 2 };
 
+/** Values of the metrics that are read when somebody asks, by provider and by its model. */
 export function providerMetrics(providers: readonly ProviderHealth[]): Observed {
   const ofProviders = (value: (p: ProviderHealth) => number): NumberSample[] =>
     providers.map((p) => ({ labels: [p.provider], value: value(p) }));

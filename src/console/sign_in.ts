@@ -3,7 +3,7 @@
  * so that no page has to keep a secret.
  */
 import { STATUS_CODE } from "@std/http/status.js";
-import { formatAmount } from "../accounts/money.ts";
+import { formatAmount } from "../accounts/budgets/money.ts";
 import { Failure } from "../exchange/failure.ts";
 import {
   administrator,

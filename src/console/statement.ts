@@ -4,6 +4,7 @@ import { csv } from "./table.ts";
 
 export type StatementForm = "json" | "csv";
 
+/** One JSON object, a page of lines at a time. */
 export async function* statementJson({ head, lines, foot }: Statement): AsyncGenerator<string> {
   // The lines come first: what stands behind them is known when they have been read.
   let text = `${JSON.stringify(head).slice(0, -1)},"lines":[`;
@@ -43,6 +44,7 @@ const COLUMNS = [
 
 type Cells = Partial<Record<typeof COLUMNS[number], unknown>>;
 
+/** CSV with a line of column names, a page of lines at a time (RFC 4180). */
 export async function* statementCsv({ lines, foot }: Statement): AsyncGenerator<string> {
   yield `${COLUMNS.join(",")}\r\n`;
   for await (const page of lines) yield rows(page.map(lineCells));

@@ -1,7 +1,13 @@
 /** Answers of the administration and the console. */
-import type { CreditsView, KeyReport, LeaseView, TeamView, TokenView } from "../../accounts/views.ts";
-import type { GenerationDetails } from "../../accounts/generation_details.ts";
-import type { StatementFoot, StatementHead } from "../../accounts/statement.ts";
+import type {
+  CreditsView,
+  KeyReport,
+  LeaseView,
+  TeamView,
+  TokenView,
+} from "../../accounts/administration/views.ts";
+import type { GenerationDetails } from "../../accounts/administration/generation_details.ts";
+import type { StatementFoot, StatementHead } from "../../accounts/administration/statement.ts";
 import type { CatalogChange } from "../../http/endpoint.ts";
 import type { ModelChange } from "../../models/changes.ts";
 import type { DryScan } from "../../pipeline/dry_scan.ts";

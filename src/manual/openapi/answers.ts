@@ -1,7 +1,7 @@
 /** Answers of the API: the three formats, the catalog, and what a key may know of itself. */
 import { FAILURES } from "../../exchange/failure.ts";
-import type { KeyStatus, KeyView } from "../../accounts/views.ts";
-import type { GenerationView, SpendView } from "../../accounts/views.ts";
+import type { KeyStatus, KeyView } from "../../accounts/administration/views.ts";
+import type { GenerationView, SpendView } from "../../accounts/administration/views.ts";
 import {
   always,
   any,

@@ -90,7 +90,7 @@ export default function Live() {
 
 /**
  * Whose calls are seen.
- * @param {import("../../../accounts/live_events.ts").Seen | null} seen
+ * @param {import("../../../accounts/live/live_events.ts").Seen | null} seen
  */
 function told(seen) {
   if (seen === null) return "Calls as they begin and end.";
@@ -209,7 +209,7 @@ function useLive(path, paused) {
   const [state, setState] = useState("connecting");
   const [refused, setRefused] = useState(/** @type {Error | null} */ (null));
   const [seen, setSeen] = useState(
-    /** @type {import("../../../accounts/live_events.ts").Seen | null} */ (null),
+    /** @type {import("../../../accounts/live/live_events.ts").Seen | null} */ (null),
   );
   const held = useRef(paused);
   held.current = paused;
