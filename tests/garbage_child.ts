@@ -2,7 +2,7 @@
  * Prints how many MB are left of things that passed through a structure and are gone, seen by collections of the young
  * generation only. Run with --v8-flags=--expose-gc.
  */
-import { ArraySet } from "../src/accounts/array_set.ts";
+import { ArraySet } from "../src/accounts/budgets/array_set.ts";
 import { Ticker } from "../src/timing/ticker.ts";
 
 const THINGS = 20_000;

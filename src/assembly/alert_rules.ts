@@ -4,6 +4,7 @@ import { Alerts, type AlertsConfig } from "../alerts/engine.ts";
 import type { MetricData } from "../metrics/registry.ts";
 import { nodeName } from "../payloads/mod.ts";
 import type { AlertEvent, Store } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
 
 export interface AlertRulesOptions {
   accounts: Pick<AccountsService, "node" | "tellAlso" | "wakeOutbox" | "storeUp">;
@@ -13,10 +14,12 @@ export interface AlertRulesOptions {
   now(): number;
   log(line: string, level?: "info" | "warn"): void;
   alertsEveryMs?: number;
+  alertsClock?: Clock;
 }
 
+/** Starts to measure at once, and to judge where this process has the turn. */
 export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Alerts {
-  const { accounts, store, collect, first, now, log, alertsEveryMs } = options;
+  const { accounts, store, collect, first, now, log, alertsEveryMs, alertsClock } = options;
   const alerts = new Alerts(config, {
     store,
     node: accounts.node,
@@ -26,6 +29,7 @@ export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Al
     ready: () => accounts.storeUp(),
     wake: () => accounts.wakeOutbox(),
     now,
+    clock: alertsClock ?? performance,
     warn: (line) => log(line, "warn"),
     everyMs: alertsEveryMs,
   });

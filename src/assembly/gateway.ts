@@ -28,6 +28,8 @@ export interface GatewayOptions {
   warnings?: readonly string[];
   /** Milliseconds between two looks at what alerts are about; absent: the usual. */
   alertsEveryMs?: number;
+  /** What alerts are measured by; absent: the process's own. */
+  alertsClock?: Clock;
   /** Providers are asked for their models. Absent: the configuration is all there is. */
   discovers?: boolean;
   /** Of the program, for telemetry. */

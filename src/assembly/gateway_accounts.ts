@@ -24,6 +24,9 @@ interface StoreListeners {
   held(ms: number): void;
 }
 
+/**
+ * Opens the store of a configuration. Throws where its file cannot be made; a database that is away is found out later.
+ */
 export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   const { url, journal, connections } = config.store;
   if (url.startsWith("sqlite:")) return openStore(url, { held });
@@ -34,6 +37,7 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   return openStore(url, { filePrefix, connections });
 }
 
+/** What `openAccounts` is told for a gateway. */
 export async function accountsOptions(
   config: Config,
   store: Store,
@@ -41,7 +45,7 @@ export async function accountsOptions(
     spent?(model: string, dollars: number): void;
   },
 ): Promise<AccountsOptions> {
-  const view = recorded && (await import("../accounts/views.ts")).generationView;
+  const view = recorded && (await import("../accounts/administration/views.ts")).generationView;
   return {
     store,
     config: accountsConfig(config),
@@ -58,6 +62,7 @@ export async function accountsOptions(
   };
 }
 
+/** The part of a configuration that the accounts take over when it is loaded again. */
 export function accountsConfig(
   { keys, accounts, accessPolicies, teams, webhooks, search, oidc }: Config,
 ): AccountsConfig {

@@ -21,6 +21,7 @@ export interface PayloadLogOptions {
   sweeps?: boolean;
 }
 
+/** Opens the payload log, with the files or the bucket that the configuration names. */
 export async function payloadLog(config: PayloadsConfig, options: PayloadLogOptions): Promise<OpenPayloads> {
   const { now, log, store, sweeps, ended, sleep, held, env = () => undefined } = options;
   const surroundings = {

@@ -32,9 +32,9 @@ async function checkEntityTypes(root: unknown, report: Report): Promise<void> {
       path: ["dlp_policies", policy, "entity_types", i] satisfies InputPath,
     }))
   );
-  const troubles = await entityTroubles(names.map(({ name }) => name));
+  const { troubles, known } = await entityTroubles(names.map(({ name }) => name));
   for (const [i, { name, path }] of names.entries()) {
-    if (troubles[i] !== null) report.expect(troubles[i], name, path);
+    if (troubles[i] !== null) report.expect(troubles[i], name, path, known);
   }
 }
 

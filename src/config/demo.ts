@@ -79,10 +79,12 @@ export function foundProviders(env: Env): FoundProvider[] {
   });
 }
 
+/** The configuration of a start without one. Throws `ConfigError`. */
 export function demoConfig(options: LoadOptions): Loaded {
   return examineDemo(options).conclude();
 }
 
+/** The same, with its mistakes as values. */
 export function examineDemo(options: LoadOptions): Examination {
   const found = options.flags?.demo ? [] : foundProviders(options.env);
   const value = found.length === 0 ? DEMO : {

@@ -4,6 +4,7 @@ import type { Model } from "../models/catalog.ts";
 import { withoutPassword } from "../schema/mistakes.ts";
 import type { Config } from "./schema.ts";
 
+/** The lines to print, without an end of line behind the last. */
 export function describe(config: Config): string {
   const { server, store, search, dlp } = config;
   const host = server.hostname.includes(":") ? `[${server.hostname}]` : server.hostname;

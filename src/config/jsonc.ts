@@ -19,6 +19,11 @@ export interface Parsed {
   written: Map<string, string>;
 }
 
+/**
+ * Never throws: what cannot be read is in `mistakes`.
+ *
+ * @param source names the text in messages
+ */
 export function parseJsonc(file: string, env: Env, source: string): Parsed {
   const text = file.replace(/^\ufeff/, "");
   const wrong: SyntaxMistake[] = [];

@@ -59,10 +59,12 @@ export function loadValue(value: unknown, options: LoadOptions): Loaded {
   return examineValue(value, options).conclude();
 }
 
+/** Reads JSONC. Never throws on what it holds: mistakes are part of the examination. */
 export function examineText(text: string, options: LoadOptions): Examination {
   return examine(parseJsonc(text, options.env, options.source ?? "configuration"), options);
 }
 
+/** The same for a value that is parsed already, which stays as it is. */
 export function examineValue(value: unknown, options: LoadOptions): Examination {
   return examine({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
 }

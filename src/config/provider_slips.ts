@@ -14,11 +14,13 @@ export function isUnknownName({ api, base_url, preset }: Loose): boolean {
   return preset === undefined && api === undefined && base_url === undefined;
 }
 
+/** Reports a provider whose name is no preset and that says nothing else of itself. */
 export function checkUnknownName(name: string, report: Report): void {
   const allowed = `the name of a known provider, ${oneOf(PRESET_NAMES)}, or preset, or api and base_url`;
   report.expect(allowed, name, ["providers", name], PRESET_NAMES);
 }
 
+/** Warns of a key that is empty and of an address that looks wrong: both may be meant. */
 export function warnOfProvider(name: string, provider: Loose, report: Report): void {
   const preset = PRESETS.find((known) => known.name === provider.preset);
   if (provider.api_key === "" && needsKey(provider, preset)) {

@@ -42,6 +42,7 @@ interface Written {
   discovers: boolean;
 }
 
+/** Reports every such mistake; `root` may be of any shape. */
 export function checkReferences(root: unknown, report: Report): void {
   const written = writtenIn(object(root));
   const { config, keys, teams } = written;

@@ -20,10 +20,12 @@ export interface ShownConfig {
 const HIDDEN = "(hidden)";
 const WRITTEN = new WeakMap<Config, Written>();
 
+/** Keeps what a configuration was made of, as long as the configuration is kept. */
 export function rememberWritten(config: Config, written: Written): void {
   WRITTEN.set(config, written);
 }
 
+/** The configuration as it was written, secrets left out, with the paths of fields that have their defaults. */
 export function shownConfig(config: Config): ShownConfig {
   const { value, texts } = WRITTEN.get(config) ?? { value: {}, texts: new Map() };
   const defaults: string[] = [];

@@ -18,6 +18,7 @@ export type CodeName<S extends string> = S extends `${infer Head}_seconds` ? `${
 
 export type CodeNames<T> = { [K in keyof T as K extends string ? CodeName<K> : K]: T[K] };
 
+/** The name that a field has in the program: `idle_seconds` becomes `idleMs`. */
 export function codeName(name: string): string {
   return name.replace(/_seconds$/, "_ms").replace(/_([a-z\d])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -141,6 +142,7 @@ function checked<T>(words: { error: string }, ...checks: z.core.$ZodCheck<T>[]) 
   return { ...words, checks };
 }
 
+/** A whole number from `least` to `most`, both included. */
 export function whole(least: number, most: number) {
   const words = says(`a whole number from ${least} to ${most}`);
   return new Field(() => z.int(checked(words, z.gte(least, words), z.lte(most, words))));
@@ -159,14 +161,21 @@ export function seconds(least: number, most = DAY) {
   return between(least, most, " of seconds").transform((value) => Math.round(value * 1000));
 }
 
+/** True or false. */
 export function flag() {
   return new Field(() => z.boolean(says("true or false")));
 }
 
+/** One of some texts. */
 export function choice<const T extends readonly [string, ...string[]]>(...values: T) {
   return new Field(() => z.enum(values, says(`one of ${values.join(", ")}`)));
 }
 
+/**
+ * A list whose items are of one kind.
+ *
+ * @param what the items, in the plural, for messages
+ */
 export function listOf<S extends z.ZodMiniType>(item: Field<S>, what: string) {
   const allowed = `a list of ${what}`;
   return new Field(() => titled(z.array(item.schema, says(allowed)), allowed), {
@@ -180,6 +189,11 @@ function titled<T extends z.ZodMiniType>(made: T, allowed: string): T {
   return made;
 }
 
+/**
+ * Any text.
+ *
+ * @param allowed what it is, for messages
+ */
 export function stringField(allowed: string) {
   return new Field(() => titled(z.string(says(allowed)), allowed));
 }

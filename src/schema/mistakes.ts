@@ -16,6 +16,7 @@ export interface InputMistake {
   message: string;
 }
 
+/** A path as people write it: `providers.openai.keys[0]`. */
 export function pathText(path: InputPath): string {
   let text = "";
   for (const step of path) {

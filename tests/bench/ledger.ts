@@ -5,7 +5,7 @@
  * The ledger is written as 0.1.0 leaves it, so the first start and what it goes on with are measured, too.
  */
 import { ACCOUNTS, KEYS } from "../../src/accounts/config.ts";
-import type { GenerationQuery } from "../../src/accounts/input.ts";
+import type { GenerationQuery } from "../../src/accounts/administration/input.ts";
 import { type AccountsService, type Key, openAccounts } from "../../src/accounts/mod.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";

@@ -1,12 +1,12 @@
 /** The databases that the bench of the ledger reads, and what it fills them with. */
-import { encodeRollup, Rollup } from "../../src/accounts/rollup.ts";
-import { DIMENSIONS } from "../../src/accounts/dimensions.ts";
-import { SPANS } from "../../src/accounts/timeline.ts";
+import { encodeRollup, Rollup } from "../../src/accounts/live/rollup.ts";
+import { DIMENSIONS } from "../../src/accounts/live/dimensions.ts";
+import { SPANS } from "../../src/accounts/live/timeline.ts";
 import type { Engine, Query } from "../../src/store/engine.ts";
 import { chainKeyOf, openStore, type Store } from "../../src/store/mod.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
 import { putRollups } from "../../src/store/rollups.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import { schemaVersion } from "../../src/store/care/tables.ts";
 import { buildSums } from "../../src/store/sums_build.ts";
 import { makeCluster } from "../support/cluster.ts";

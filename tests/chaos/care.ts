@@ -2,8 +2,8 @@
  * What goes on beside the calls: old records that retention deletes all the while, and backups; and what must be true of
  * them at the end. Statements must say what the records say.
  */
-import { parseAmount } from "../../src/accounts/money.ts";
-import { pepperPath, readPepper } from "../../src/accounts/pepper.ts";
+import { parseAmount } from "../../src/accounts/budgets/money.ts";
+import { pepperPath, readPepper } from "../../src/accounts/keys/pepper.ts";
 import { proofOf } from "../../src/commands/ledger.ts";
 import { backup, pathOf, pepperWithin, restore } from "../../src/store/care/mod.ts";
 import type { Engine } from "../../src/store/engine.ts";

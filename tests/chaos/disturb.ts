@@ -1,5 +1,5 @@
 /** What befalls the gateways and their store while they work. */
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import type { Cluster } from "../support/cluster.ts";
 import type { Load } from "./load.ts";
 import type { Nodes } from "./nodes.ts";

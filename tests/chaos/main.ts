@@ -6,9 +6,9 @@
  */
 import { parseArgs } from "node:util";
 import type { Engine } from "../../src/store/engine.ts";
-import { formatAmount, parseAmount } from "../../src/accounts/money.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { formatAmount, parseAmount } from "../../src/accounts/budgets/money.ts";
+import { openPostgres } from "../../src/store/postgres/mod.ts";
+import { openSqlite } from "../../src/store/sqlite/mod.ts";
 import { proofOf } from "../../src/commands/ledger.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";

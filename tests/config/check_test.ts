@@ -21,6 +21,15 @@ const check = (more: Record<string, unknown>, env = NO_ENV) =>
     listens: true,
   });
 
+Deno.test("a misspelt entity type is a mistake that names the nearest", async () => {
+  const policy = { mode: "block", entity_types: ["IBAN_CODE", "EMAIL_ADRESS"] };
+  const found = await mistakesOf(check({ dlp_policies: { bad: policy } }));
+  assertEquals(found, [
+    "dlp_policies.bad.entity_types[1]: expected the name of an entity type or a group of them, " +
+    'got "EMAIL_ADRESS"; nearest is EMAIL_ADDRESS',
+  ]);
+});
+
 Deno.test("a pattern that RE2 refuses is a mistake, also where something else is wrong", async () => {
   const regexes = [{ name: "a", pattern: "a+" }, { name: "b", pattern: "(?=a)" }];
   const dlp_policies = { good: { mode: "block", regexes: [regexes[0]] }, bad: { mode: "mask", regexes } };
