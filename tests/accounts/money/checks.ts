@@ -23,6 +23,8 @@ export class Checks {
   readonly #versions = new Map<string, string>();
   /** How often limits of a budget have been changed. */
   readonly #changes = new Map<string, number>();
+  /** How many calls had been let in when a limit was changed last. */
+  readonly #changedAt = new Map<string, number>();
 
   constructor(driver: Driver) {
     this.#driver = driver;
@@ -42,6 +44,7 @@ export class Checks {
 
   #changed(name: string): void {
     this.#changes.set(name, (this.#changes.get(name) ?? 1) + 1);
+    this.#changedAt.set(name, this.#driver.calls.length);
   }
 
   /** Records of calls whose callers have left come by themselves. */
@@ -256,6 +259,8 @@ export class Checks {
         has(call) && startOf(limit.period, call.created) === starts
       )
         .reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+      // Whoever lowers a limit below what is spent knows it, and only calls tell of it.
+      if (!this.#driver.calls.slice(this.#changedAt.get(`${scope} ${name}`) ?? 0).some(has)) continue;
       const reached = [100, 80, 50].find((percent) => spent * 100n >= limit.amount * BigInt(percent));
       if (reached === undefined) continue;
       await eventually(() => told(scope, name, limit)(reached), {

@@ -23,12 +23,38 @@ function ratesOf({ key, session }: Call): Rate[] {
   ];
 }
 
+/** When a minute of a rate may have begun, at the earliest and at the latest. */
+interface Minute {
+  from: number;
+  to: number;
+}
+
+/** A call that was let in, as one of its rates counts it. */
+interface Counted {
+  owner: string;
+  at: number;
+  call: Call;
+  /** The limit was there all the time while the call was let in. */
+  sure: boolean;
+}
+
+/** Calls are let in and refused between the earliest and the latest of these times. */
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Two clocks, and the time that a request takes to its gateway. */
+const NEAR_MS = 1500;
+
 export class Judge {
   readonly #driver: Driver;
-  #let: { owner: string; at: number; call: Call }[] = [];
-  /** When the minute of a rate began, and the one before. A minute begins with the first call after the one before. */
-  readonly #minutes = new Map<string, { began: number; before: number }>();
+  #let: Counted[] = [];
+  /** A minute begins with the first call after the one before: which call that was is not always known. */
+  readonly #minutes = new Map<string, Minute[]>();
   #killedAt = -Infinity;
+  /** Rates on which nobody has drawn since a node was killed: its minutes may go on, or begin anew. */
+  #anew = new Set<string>();
 
   constructor(driver: Driver) {
     this.#driver = driver;
@@ -36,12 +62,46 @@ export class Judge {
 
   killed(): void {
     this.#killedAt = this.time();
+    this.#anew = new Set(this.#minutes.keys());
   }
 
-  letIn(call: Call): void {
-    const at = this.time();
+  /** Rates that a call draws on now. */
+  limited(call: Call): Set<string> {
+    return new Set(ratesOf(call).filter(({ limit }) => limit !== null).map(({ owner }) => owner));
+  }
+
+  /**
+   * A call was answered, with a refusal or not.
+   *
+   * @param before its rates when it was asked
+   * @param span when it was let in or refused
+   */
+  asked(call: Call, before: ReadonlySet<string>, span: Span): void {
+    for (const owner of before.union(this.limited(call))) this.#touch(owner, span);
+  }
+
+  /** A call was let in. */
+  letIn(call: Call, before: ReadonlySet<string>, { to: at }: Span): void {
+    const now = this.limited(call);
     // A limit counts from when it is there.
-    for (const { owner, limit } of ratesOf(call)) if (limit !== null) this.#let.push({ owner, at, call });
+    for (const owner of before.union(now)) {
+      this.#let.push({ owner, at, call, sure: before.has(owner) && now.has(owner) });
+    }
+  }
+
+  #touch(owner: string, { from, to }: Span): void {
+    const before = this.#minutes.get(owner) ?? [];
+    const goingOn = before.filter((minute) => from < minute.to + MINUTE + NEAR_MS);
+    const over = before.filter((minute) => to > minute.from + MINUTE - NEAR_MS);
+    const anew = this.#anew.delete(owner);
+    if (before.length > 0 && over.length === 0 && !anew) return;
+    // Where there are several nodes, one may begin a minute without a call.
+    const earliest = this.#driver.nodes.length === 1
+      ? from
+      : Math.min(from, ...over.map((minute) => minute.from + MINUTE));
+    // Some of these calls may have come before the end of the old minute: none of them counts for the new one for sure.
+    const within = over.some((minute) => goingOn.includes(minute));
+    this.#minutes.set(owner, [...goingOn, { from: earliest, to: within ? to + 1 : to }]);
   }
 
   /** Undefined: both are right. */
@@ -97,25 +157,24 @@ export class Judge {
   /** A call asks for a share of a rate: what of it is used for sure, and what may be. */
   #stateOf({ owner, kind }: Rate) {
     const now = this.time();
-    let minute = this.#minutes.get(owner);
-    const isOver = minute === undefined || now >= minute.began + MINUTE;
-    const nearEnd = minute !== undefined && Math.abs(now - minute.began - MINUTE) < 1500;
-    if (isOver) this.#minutes.set(owner, minute = { began: now, before: minute?.began ?? -Infinity });
-    // Where there are several nodes, one may begin a minute without a call.
-    const ends = this.#driver.nodes.length === 1
-      ? minute!.began + MINUTE
-      : Math.min(minute!.began, minute!.before + MINUTE) + MINUTE;
+    const minutes = this.#minutes.get(owner) ?? [];
     const own = this.#let.filter((one) => one.owner === owner);
     const amount = ({ call }: { call: Call }) =>
       kind === "requests"
         ? (call.cost === null || call.tokens > 0 || this.#driver.world.searched.has(call.nonce) ? 1 : 0)
         : call.tokens;
-    const sure = own.filter(({ at }) => at >= minute!.began - 100).reduce((sum, one) => sum + amount(one), 0);
+    const usedSince = (time: number) =>
+      own.filter(({ at, sure }) => sure && at >= time).reduce((sum, one) => sum + amount(one), 0);
+    const killed = this.#killedAt > now - MINUTE - 2000;
+    const unsure = killed || minutes.length === 0 ||
+      minutes.some(({ from }) => now > from + MINUTE - NEAR_MS);
     const maybe = own.filter(({ at }) => at > now - MINUTE - 2000).reduce(
       (sum, one) => sum + (kind === "requests" ? 1 : one.call.cost === null ? 6000 : one.call.tokens),
       0,
     );
-    const unsure = isOver || nearEnd || now > ends - 1500 || this.#killedAt > now - MINUTE - 2000;
-    return { sure: unsure ? 0 : sure, maybe: this.#killedAt > now - MINUTE - 2000 ? Infinity : maybe };
+    return {
+      sure: unsure ? 0 : Math.min(...minutes.map(({ to }) => usedSince(to))),
+      maybe: killed ? Infinity : maybe,
+    };
   }
 }
