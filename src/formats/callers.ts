@@ -5,7 +5,7 @@ import type { Loose } from "../exchange/json.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import { encodeFailure as encodeChatFailure } from "./chat_completions/failure.ts";
 import type { CallerFormat } from "./format.ts";
-import { type Lazy, lazy, present } from "./lazy.ts";
+import { type Lazy, lazy, present } from "../exchange/lazy.ts";
 import { encodeFailure as encodeMessagesFailure } from "./messages/failure.ts";
 import { encodeFailure as encodeResponsesFailure } from "./responses/failure.ts";
 

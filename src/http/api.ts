@@ -2,7 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
-import { lazy } from "../formats/lazy.ts";
+import { lazy } from "../exchange/lazy.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Step } from "../timing/slices.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";

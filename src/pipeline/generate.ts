@@ -9,7 +9,7 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../formats/format.ts";
-import { lazy } from "../formats/lazy.ts";
+import { lazy } from "../exchange/lazy.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Model } from "../models/catalog.ts";

@@ -2,7 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { admit } from "./admit.ts";
 import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
-import { lazy } from "../formats/lazy.ts";
+import { lazy } from "../exchange/lazy.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";

@@ -1,7 +1,7 @@
 /** Anthropic's Messages API. */
 import { number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { lazy } from "../../formats/lazy.ts";
+import { lazy } from "../../exchange/lazy.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 

@@ -8,7 +8,7 @@
 import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
-import type { Lazy } from "../../formats/lazy.ts";
+import type { Lazy } from "../../exchange/lazy.ts";
 import type { Reply } from "../../outgoing/reply.ts";
 import type { Framing } from "./framing.ts";
 

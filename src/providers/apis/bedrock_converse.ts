@@ -1,6 +1,6 @@
 /** Amazon Bedrock's Converse: one API for all models there. The model and the mode stand in the address. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { lazy } from "../../formats/lazy.ts";
+import { lazy } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { AWS_EVENT_STREAM } from "./framing.ts";
 import { bearer } from "./openai.ts";

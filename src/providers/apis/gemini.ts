@@ -1,7 +1,7 @@
 /** Google's Gemini API: the model and the mode stand in the address. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { lazy } from "../../formats/lazy.ts";
+import { lazy } from "../../exchange/lazy.ts";
 import { MOST_CANDIDATES } from "../../formats/ranges.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";

@@ -1,7 +1,7 @@
 /** OpenAI's Chat Completions API, and the many servers that speak it. */
 import type { ToolForms } from "../../exchange/tools.ts";
 import { chatCompletions } from "../../formats/chat_completions/mod.ts";
-import { present } from "../../formats/lazy.ts";
+import { present } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";

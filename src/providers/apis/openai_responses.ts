@@ -1,6 +1,6 @@
 /** OpenAI's Responses API. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { lazy } from "../../formats/lazy.ts";
+import { lazy } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
-import { present } from "../../../src/formats/lazy.ts";
+import { present } from "../../../src/exchange/lazy.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { AnswerReader } from "../../../src/pipeline/answer_reader.ts";
 import type { ProviderApi } from "../../../src/providers/apis/mod.ts";
