@@ -48,6 +48,7 @@ export async function importSeldom(): Promise<void> {
     import("./models/auto.ts"),
     import("./models/discovered/merge.ts"),
     import("./models/facts/facts.ts"),
+    import("./outgoing/http2/send.ts"),
     import("./pipeline/compact.ts"),
     import("./pipeline/dry_scan.ts"),
     import("./pipeline/payloads.ts"),

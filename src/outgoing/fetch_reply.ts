@@ -1,6 +1,5 @@
 /**
- * One HTTP exchange with a provider through `fetch`, for what the own client does not do: proxies, servers that speak HTTP/2
- * alone, and hosts that have no sockets.
+ * One HTTP exchange with a provider through `fetch`, for what the own clients do not do: proxies, and hosts that have no sockets.
  *
  * The body is read with a BYOB reader where there is one: it halves the cost of a streamed frame against the default
  * reader. A deadline runs only while this side waits for the provider, so a slow caller is never the provider's silence.

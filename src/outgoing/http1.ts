@@ -4,23 +4,15 @@
  * `fetch` hands every transfer chunk to JavaScript with a promise of its own, and a call costs it some 40 µs, over HTTP/1.1 and
  * HTTP/2; reading the socket hands over all that one read brought, and a call costs 8 µs, behind TLS too (Deno 2.9.6).
  */
-import {
-  addressOf,
-  connect,
-  type Connection,
-  ForeignProtocol,
-  GAVE_UP_WAITING,
-  type Pool,
-} from "./http1_connection.ts";
+import { addressOf } from "./address.ts";
+import { connect, type Connection, GAVE_UP_WAITING, type Pool } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../transport/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES, refuseLoneFeeds } from "../transport/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
+import { refusePacked } from "./packed_body.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
-
-/** Codings that were not asked for. Others are words of servers that want nobody to pack a stream: `none`, `identity`, `utf-8`. */
-const PACKED = /\b(?:gzip|deflate|compress|br|zstd)\b/i;
 
 /** The buffer of a connection doubles up to this, while reads fill it. */
 const BUFFER_BYTES_MOST = 65536;
@@ -28,15 +20,11 @@ const BUFFER_BYTES_MOST = 65536;
 const STALE_MS = 1000;
 
 /**
+ * Rejects with a Failure, or with {@link ForeignProtocol} where the server speaks no HTTP/1.1.
+ *
  * @param caCerts certificates, in PEM, that are trusted besides those of the process
- * @param foreign asks a server that speaks no HTTP/1.1
  */
-export async function sendHttp1(
-  exchange: Exchange,
-  ticker: Ticker,
-  caCerts?: string[],
-  foreign?: (exchange: Exchange, ticker: Ticker) => Promise<Reply>,
-): Promise<Reply> {
+export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: string[]): Promise<Reply> {
   const address = addressOf(exchange.url, exchange.once);
   const request = requestBytes(
     address.host,
@@ -72,12 +60,7 @@ export async function sendHttp1(
       throw failed(reply, cause, { connection: fresh, exchange }) ?? unreachable(cause);
     }
   };
-  try {
-    return await (unasked === null ? askAnew() : explained(unasked, askAnew, { pool, ticker }));
-  } catch (thrown) {
-    if (thrown instanceof ForeignProtocol && foreign !== undefined) return await foreign(exchange, ticker);
-    throw thrown;
-  }
+  return await (unasked === null ? askAnew() : explained(unasked, askAnew, { pool, ticker }));
 }
 
 /** Asks on a fresh connection, and trusts the server's other connections again only where its answer explains the one before. */
@@ -181,11 +164,7 @@ class Http1Reply implements Reply {
       if (head === null) refuseLoneFeeds(connection.buffer, this.#from, looked, this.#to);
     }
     this.#deadline.disarm();
-    const coding = head.headers.get("content-encoding");
-    // What a failure means, its status says by itself.
-    if (coding !== undefined && head.status < 300 && PACKED.test(coding)) {
-      throw new WireError("the content encoding was not asked for");
-    }
+    refusePacked(head.status, head.headers.get("content-encoding"));
     this.#framing = head.body;
     // A refusal may come before its request was taken whole. On a connection that was used before, it may as well be
     // bytes left over from the call before, or what was said while it rested, and the request is asked on a fresh one.

@@ -6,7 +6,8 @@
  */
 import { AnswerHeads } from "./answer_heads.ts";
 import { Buffer } from "node:buffer";
-import { broken, type Exchange, timeout, unreachable } from "./reply.ts";
+import { dial, type Server } from "./dial.ts";
+import type { Exchange } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /** Size of the buffer that a connection begins with. */
@@ -22,38 +23,15 @@ const IDLE_MS = { plain: 30_000, secure: 90_000 };
  * taken for the answer to the next request. Its connections are used once each for so long, in milliseconds.
  */
 const DISTRUST_MS = 600_000;
-/**
- * A TLS handshake that the server does not go on with keeps its file until the server ends it, even when its connection is closed
- * (Deno 2.9.6). After so many of them only one at a time is tried: the process would run out of files.
- */
-const MOST_STUCK = 64;
-
 /** What some servers and balancers say before they close a connection that has rested too long: it answers nothing. */
 export const GAVE_UP_WAITING = 408;
 const FAREWELL = new RegExp(`^HTTP/1\\.[01] ${GAVE_UP_WAITING}[ \r]`);
-
-export interface Address {
-  /** Behind TLS. */
-  secure: boolean;
-  /** As the `host` header has it. */
-  host: string;
-  hostname: string;
-  port: number;
-  path: string;
-  pool: Pool;
-}
 
 /** Connections to one server that wait for their next call; the one that rested last stands last. */
 export class Pool {
   readonly #idle: Connection[] = [];
   readonly #idleMs: number;
   #distrustedUntil = -Infinity;
-  /** The server speaks no HTTP/1.1. */
-  foreign = false;
-  /** Attempts to connect that came to nothing in their time since the last that did not. */
-  stuck = 0;
-  /** Attempts under way. */
-  trying = 0;
   /** Calls that find out whether the server has lost count of its answers: none of its connections is used again meanwhile. */
   suspected = 0;
   /** Of all its answers: what is learnt of a head takes 3 KB. */
@@ -108,42 +86,6 @@ export class Pool {
   #clear(): void {
     for (const connection of this.#idle.splice(0)) connection.close();
   }
-}
-
-const addresses = new Map<string, Address>();
-const pools = new Map<string, Pool>();
-/** Addresses come from the configuration, with a path for each model at most. */
-const MOST_ADDRESSES = 10_000;
-
-/**
- * Where an address leads, with the connections that rest there.
- * @param once it is not asked for again
- */
-export function addressOf(url: string, once = false): Address {
-  if (once) return read(url);
-  let address = addresses.get(url);
-  if (address === undefined) {
-    address = read(url);
-    if (addresses.size >= MOST_ADDRESSES) addresses.clear();
-    addresses.set(url, address);
-  }
-  return address;
-}
-
-function read(url: string): Address {
-  const { protocol, host, hostname, port, pathname, search } = new URL(url);
-  const secure = protocol === "https:";
-  const origin = `${protocol}//${host}`;
-  let pool = pools.get(origin);
-  if (pool === undefined) pools.set(origin, pool = new Pool(secure));
-  return {
-    secure,
-    host,
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    port: port !== "" ? Number(port) : secure ? 443 : 80,
-    path: pathname + search,
-    pool,
-  };
 }
 
 export class Connection {
@@ -245,106 +187,13 @@ export class Connection {
   }
 }
 
-/** The server's side of TLS agrees on no protocol that this one speaks. */
-const NO_COMMON_PROTOCOL = /NoApplicationProtocol/i;
-
-export class ForeignProtocol extends Error {}
-
-/**
- * @param signal ends the attempt
- * @param caCerts certificates, in PEM, that are trusted besides those of the process
- */
+/** Rejects with a Failure, or with {@link ForeignProtocol} where the server speaks no HTTP/1.1. */
 export async function connect(
-  address: Address,
-  { firstByteMs, signal }: Pick<Exchange, "firstByteMs" | "signal">,
+  server: Server & { pool: Pool },
+  exchange: Pick<Exchange, "firstByteMs" | "signal">,
   ticker: Ticker,
   caCerts?: string[],
 ): Promise<Connection> {
-  const { pool } = address;
-  if (pool.stuck >= MOST_STUCK && pool.trying > 0) {
-    throw unreachable(new Error("Earlier handshakes have not ended."));
-  }
-  const dial = new Dial();
-  let late = false;
-  const deadline = ticker.deadline(() => {
-    late = true;
-    dial.giveUp();
-  });
-  deadline.arm(firstByteMs);
-  pool.trying++;
-  signal?.addEventListener("abort", dial.giveUp);
-  try {
-    signal?.throwIfAborted();
-    const conn = await Promise.race([dial.reach(address, caCerts), dial.givenUp]);
-    pool.stuck = 0;
-    return new Connection(conn, pool);
-  } catch (cause) {
-    if (late) {
-      pool.stuck++;
-      throw timeout(firstByteMs);
-    }
-    if (signal?.aborted) throw broken(cause);
-    if (cause instanceof Error && NO_COMMON_PROTOCOL.test(cause.message)) {
-      pool.foreign = true;
-      throw new ForeignProtocol();
-    }
-    throw unreachable(cause);
-  } finally {
-    pool.trying--;
-    deadline.close();
-    signal?.removeEventListener("abort", dial.giveUp);
-  }
-}
-
-/** An attempt to reach a server. Once it is given up, whatever it has opened is closed. */
-class Dial {
-  readonly #abort = new AbortController();
-  #over = false;
-  #conn: Deno.TcpConn | Deno.TlsConn | null = null;
-  #reject!: (cause: Error) => void;
-  /** Rejects then. */
-  readonly givenUp: Promise<never> = new Promise((_, reject) => this.#reject = reject);
-
-  constructor() {
-    this.givenUp.catch(() => {});
-  }
-
-  readonly giveUp = (): void => {
-    if (this.#over) return;
-    this.#over = true;
-    this.#abort.abort();
-    this.#conn?.close();
-    this.#reject(new Deno.errors.Interrupted("The attempt to connect was given up."));
-  };
-
-  async reach(
-    { secure, hostname, port }: Address,
-    caCerts: string[] | undefined,
-  ): Promise<Deno.TcpConn | Deno.TlsConn> {
-    const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
-    conn.setNoDelay(true);
-    if (!secure) return conn;
-    // From here on the connection belongs to what comes out.
-    this.#conn = null;
-    const tls = this.#opened(
-      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: ["http/1.1"] }),
-    );
-    try {
-      // Nothing of a request is written before the server has shown who it is.
-      await tls.handshake();
-      return tls;
-    } catch (cause) {
-      if (!this.#over) tls.close();
-      throw cause;
-    }
-  }
-
-  #opened<T extends Deno.TcpConn | Deno.TlsConn>(conn: T): T {
-    if (this.#over) {
-      conn.close();
-      throw new Deno.errors.Interrupted("The attempt to connect was given up.");
-    }
-    this.#conn = conn;
-    return conn;
-  }
+  const { conn } = await dial(server, exchange, ticker, { caCerts, protocols: ["http/1.1"] });
+  return new Connection(conn, server.pool);
 }

@@ -10,6 +10,8 @@ export interface Exchange {
   url: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
+  /** The answer is a stream of events. */
+  stream?: boolean;
   firstByteMs: number;
   idleMs: number;
   /** The address is of this exchange alone, and nothing of it is kept. */

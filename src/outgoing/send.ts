@@ -1,9 +1,11 @@
 /** Which client makes an HTTP exchange with a provider. */
+import { type Address, addressOf } from "./address.ts";
+import { lazy } from "../exchange/lazy.ts";
+import { ForeignProtocol } from "./dial.ts";
 import { sendByFetch } from "./fetch_reply.ts";
 import { sendHttp1 } from "./http1.ts";
-import { addressOf } from "./http1_connection.ts";
 import { proxied, type ProxySettings } from "./proxies.ts";
-import type { Exchange, Reply } from "./reply.ts";
+import { type Exchange, type Reply, unreachable } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface SendOptions {
@@ -13,22 +15,46 @@ export interface SendOptions {
   caCerts?: string[];
 }
 
+/** Needed for streams from behind TLS alone. */
+const http2Client = lazy(() => import("./http2/send.ts"));
+
 export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 
 /**
- * The own client where it can; `fetch` where a proxy stands between, for servers that speak HTTP/2 alone, and on hosts
- * without sockets.
+ * The own clients where they can; `fetch` where a proxy stands between, and on hosts without sockets. Streams from behind TLS come over
+ * HTTP/2 where the server speaks it, all else over HTTP/1.1.
  */
 export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
-  const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, { client });
   return (exchange, ticker) => {
     const { url } = exchange;
-    if (proxies !== undefined && proxied(url, proxies)) {
-      return sendByFetch(exchange, ticker, { client, proxied: true });
-    }
-    const direct = hasSockets && !addressOf(url, exchange.once).pool.foreign;
-    return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
+    const byProxy = proxies !== undefined && proxied(url, proxies);
+    if (byProxy || !hasSockets) return sendByFetch(exchange, ticker, { client, proxied: byProxy });
+    const address = addressOf(url, exchange.once);
+    return address.secure ? sendSecure(address, exchange, ticker) : sendHttp1(exchange, ticker);
   };
+
+  async function sendSecure(address: Address, exchange: Exchange, ticker: Ticker): Promise<Reply> {
+    const { http2 } = address;
+    try {
+      if (exchange.stream && !http2.alone) {
+        const reply = await (await http2Client.open()).sendHttp2(address, exchange, ticker, { caCerts });
+        if (reply !== null) return reply;
+      }
+      if (!http2.alone) return await sendHttp1(exchange, ticker, caCerts);
+    } catch (thrown) {
+      if (!(thrown instanceof ForeignProtocol)) throw thrown;
+      http2.alone = true;
+    }
+    const { sendHttp2 } = await http2Client.open();
+    try {
+      const reply = await sendHttp2(address, exchange, ticker, { caCerts, alone: true });
+      if (reply !== null) return reply;
+    } catch (thrown) {
+      if (!(thrown instanceof ForeignProtocol)) throw thrown;
+    }
+    http2.alone = false;
+    throw unreachable(new Error("The server speaks neither HTTP/1.1 nor HTTP/2."));
+  }
 }

@@ -71,6 +71,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       url: api.address(provider.baseUrl, route.model, stream),
       headers: callHeaders(door, outgoing.headers),
       body: outgoing.body,
+      stream,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
       signal,

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
-import { addressOf } from "../../src/outgoing/http1_connection.ts";
+import { addressOf } from "../../src/outgoing/address.ts";
 import type { Reply } from "../../src/outgoing/reply.ts";
 import { eventually, pause, stoppedTicker, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Failure } from "../../src/exchange/failure.ts";
 import { proxied, readProxies } from "../../src/outgoing/proxies.ts";
 import { openSend, type SendOptions } from "../../src/outgoing/send.ts";
-import { addressOf } from "../../src/outgoing/http1_connection.ts";
+import { addressOf } from "../../src/outgoing/address.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
@@ -71,7 +71,7 @@ Deno.test("a server with a certificate of nobody, or of another name, gets nothi
   }, "127.0.0.2");
 });
 
-Deno.test("a server that speaks HTTP/2 alone is asked by fetch", async () => {
+Deno.test("a server that speaks HTTP/2 alone is asked over that", async () => {
   let streams = 0;
   const server = createSecureServer({ ...TLS, allowHTTP1: false, ALPNProtocols: ["h2"] }, (_, response) => {
     streams++;

@@ -1,0 +1,55 @@
+/** Where requests go: what their URLs say, and the connections to each server. */
+import { Attempts, type Server } from "./dial.ts";
+import { Pool } from "./http1_connection.ts";
+import { Http2Pool } from "./http2/pool.ts";
+
+export interface Address extends Server {
+  /** As the `host` header has it. */
+  host: string;
+  path: string;
+  /** Connections over HTTP/1.1. */
+  pool: Pool;
+  /** Connections over HTTP/2. */
+  http2: Http2Pool;
+}
+
+const addresses = new Map<string, Address>();
+/** What is known of a server, and the connections to it. */
+type Origin = Pick<Address, "attempts" | "pool" | "http2">;
+const origins = new Map<string, Origin>();
+/** Addresses come from the configuration, with a path for each model at most. */
+const MOST_ADDRESSES = 10_000;
+
+/**
+ * Where an address leads, with the connections that rest there.
+ * @param once it is not asked for again
+ */
+export function addressOf(url: string, once = false): Address {
+  if (once) return read(url);
+  let address = addresses.get(url);
+  if (address === undefined) {
+    address = read(url);
+    if (addresses.size >= MOST_ADDRESSES) addresses.clear();
+    addresses.set(url, address);
+  }
+  return address;
+}
+
+function read(url: string): Address {
+  const { protocol, host, hostname, port, pathname, search } = new URL(url);
+  const secure = protocol === "https:";
+  const name = `${protocol}//${host}`;
+  let origin = origins.get(name);
+  if (origin === undefined) {
+    origin = { attempts: new Attempts(), pool: new Pool(secure), http2: new Http2Pool() };
+    origins.set(name, origin);
+  }
+  return {
+    secure,
+    host,
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: port !== "" ? Number(port) : secure ? 443 : 80,
+    path: pathname + search,
+    ...origin,
+  };
+}

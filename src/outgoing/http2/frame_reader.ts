@@ -1,0 +1,144 @@
+/**
+ * Reads frames from a connection, into memory that is filled only once: what is handed out stays valid. Padding is taken off, and
+ * heads are put together of their parts and decoded.
+ */
+import { Buffer } from "node:buffer";
+import { MAX_HEAD_BYTES } from "../../transport/head.ts";
+import { WireError } from "../../transport/body_framing.ts";
+import { CODE, ConnectionError } from "./connection_error.ts";
+import { FLAG, FRAME, FRAME_BYTES, FRAME_HEAD_BYTES, readUint32 } from "./frames.ts";
+import { type Field, HeadDecoder } from "./hpack.ts";
+
+/** Size of the memory that reads fill, one after the other. */
+const SLAB_BYTES = 64 << 10;
+
+export interface FrameHandlers {
+  /** @param counted what the frame takes of windows, padding included */
+  data(
+    id: number,
+    bytes: Uint8Array,
+    place: { from: number; to: number },
+    counted: number,
+    ended: boolean,
+  ): void;
+  head(id: number, fields: readonly Field[], ended: boolean): void;
+  other(type: number, flags: number, id: number, payload: Uint8Array): void;
+  /** All frames of one read have been taken. */
+  taken(): void;
+}
+
+export class FrameReader {
+  readonly #conn: Deno.Conn;
+  readonly #handlers: FrameHandlers;
+  readonly #decoder = new HeadDecoder();
+  /** The server has begun with its settings. */
+  #begun = false;
+  /** A head whose end has not come. */
+  #block: { id: number; pieces: Uint8Array[]; bytes: number; ended: boolean } | null = null;
+  #stopped = false;
+
+  constructor(conn: Deno.Conn, handlers: FrameHandlers) {
+    this.#conn = conn;
+    this.#handlers = handlers;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Rejects with what ends the connection. */
+  async readAll(): Promise<void> {
+    let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    let from = 0;
+    let to = 0;
+    while (!this.#stopped) {
+      // A frame has room, wherever in the memory it begins.
+      if (SLAB_BYTES - from < FRAME_HEAD_BYTES + FRAME_BYTES) {
+        const next = Buffer.allocUnsafeSlow(SLAB_BYTES);
+        slab.copy(next, 0, from, to);
+        [slab, from, to] = [next, 0, to - from];
+      }
+      const n = await this.#conn.read(slab.subarray(to));
+      if (n === null) throw new WireError("the connection was closed");
+      to += n;
+      from = this.#take(slab, from, to);
+      this.#handlers.taken();
+    }
+  }
+
+  /** Takes all frames that are there whole, and answers where the rest begins. */
+  #take(slab: Buffer, from: number, to: number): number {
+    while (to - from >= FRAME_HEAD_BYTES && !this.#stopped) {
+      const length = (slab[from] << 16) | (slab[from + 1] << 8) | slab[from + 2];
+      const type = slab[from + 3];
+      // Before the rest of it is waited for: it may be no frame at all.
+      if (!this.#begun && type !== FRAME.settings) {
+        throw new ConnectionError(CODE.protocolError, "the server does not begin as HTTP/2 does");
+      }
+      if (length > FRAME_BYTES) throw new ConnectionError(CODE.frameSizeError, "a frame is too long");
+      const start = from + FRAME_HEAD_BYTES;
+      const end = start + length;
+      if (end > to) return from;
+      this.#begun = true;
+      this.#frame(type, slab, start, end);
+      from = end;
+    }
+    return from;
+  }
+
+  /** @param start where its payload begins */
+  #frame(type: number, slab: Buffer, start: number, end: number): void {
+    const flags = slab[start - 5];
+    const id = readUint32(slab, start - 4) & 0x7fffffff;
+    if (this.#block !== null && (type !== FRAME.continuation || id !== this.#block.id)) {
+      throw new ConnectionError(CODE.protocolError, "a head was not brought to its end");
+    }
+    const ended = (flags & FLAG.endStream) !== 0;
+    if (type === FRAME.data) {
+      const place = flags & FLAG.padded ? unpadded(slab, start, end) : { from: start, to: end };
+      this.#handlers.data(id, slab, place, end - start, ended);
+    } else if (type === FRAME.headers) {
+      const block = slab.subarray(start, end);
+      const { from, to } = flags & FLAG.padded
+        ? unpadded(block, 0, block.length)
+        : { from: 0, to: block.length };
+      const fields = flags & FLAG.priority ? from + 5 : from;
+      if (fields > to) throw new ConnectionError(CODE.frameSizeError, "a head is too short");
+      this.#block = { id, pieces: [], bytes: 0, ended };
+      this.#part(block.subarray(fields, to), flags);
+    } else if (type === FRAME.continuation) {
+      if (this.#block === null) {
+        throw new ConnectionError(CODE.protocolError, "a part of a head belongs to none");
+      }
+      this.#part(slab.subarray(start, end), flags);
+    } else this.#handlers.other(type, flags, id, slab.subarray(start, end));
+  }
+
+  #part(bytes: Uint8Array, flags: number): void {
+    const block = this.#block!;
+    block.pieces.push(bytes);
+    block.bytes += bytes.length;
+    // A part that is empty brings a server nearer to no end.
+    if (block.bytes > MAX_HEAD_BYTES || block.pieces.length > MAX_HEAD_BYTES / 64) {
+      throw new ConnectionError(CODE.enhanceYourCalm, "the head is too long");
+    }
+    if (!(flags & FLAG.endHeaders)) return;
+    this.#block = null;
+    const whole = block.pieces.length === 1 ? bytes : Buffer.concat(block.pieces);
+    let fields;
+    try {
+      fields = this.#decoder.decode(whole);
+    } catch (cause) {
+      throw new ConnectionError(CODE.compressionError, (cause as Error).message);
+    }
+    this.#handlers.head(block.id, fields, block.ended);
+  }
+}
+
+function unpadded(bytes: Uint8Array, start: number, end: number): { from: number; to: number } {
+  const padding = start < end ? bytes[start] : Infinity;
+  if (start + 1 + padding > end) {
+    throw new ConnectionError(CODE.protocolError, "a frame has more padding than bytes");
+  }
+  return { from: start + 1, to: end - padding };
+}

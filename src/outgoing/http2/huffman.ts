@@ -1,0 +1,49 @@
+/** Texts in the Huffman code of HPACK (RFC 7541, appendix B). The code is canonical, so the lengths of its codes define it. */
+import { WireError } from "../../transport/body_framing.ts";
+
+/** The length in bits of the code of each byte, and of the end of string: "A" is 5. */
+const LENGTHS =
+  "ISXXXXXXXTZXXZXXXXXXXXZXXXXXXXXXBFFHIBDGFFDGDBBBAAABBBBBBBCDKBHFIBCCCCCCCCCCCCCCCCCCCCCCDCDIOIJBKABABABB" +
+  "BACCBBBABCBAABCCCCCKGJIXPRPPRRRSRSSSSSTSTTRSTSSSSQRSRSSTRQPRRSSQSRRTQRSSQQRQSRSSPRRRSRRSVVPORSRUVVVWWVTUOQVWWVWTQQVVXWWWP" +
+  "TPQRQQSRRUUTTVSVWVVWWWWWXWWWWWVZ";
+const END = 256;
+const SHORTEST = 5;
+const LONGEST = 30;
+
+/** For each length: its first code, how many codes there are of it, and where their symbols begin in {@link symbols}. */
+const first: number[] = new Array(LONGEST + 1).fill(0);
+const counts: number[] = new Array(LONGEST + 1).fill(0);
+const starts: number[] = new Array(LONGEST + 1).fill(0);
+const symbols: number[] = [];
+
+for (let length = SHORTEST, code = 0; length <= LONGEST; length++, code <<= 1) {
+  first[length] = code;
+  starts[length] = symbols.length;
+  for (let symbol = 0; symbol <= END; symbol++) {
+    if (LENGTHS.charCodeAt(symbol) - 65 + SHORTEST === length) symbols.push(symbol);
+  }
+  counts[length] = symbols.length - starts[length];
+  code += counts[length];
+}
+
+/** A text, a character for each byte. Throws {@link WireError} where it is no such code, or is padded with anything but ones. */
+export function decodeHuffman(bytes: Uint8Array, from: number, to: number): string {
+  let text = "";
+  let code = 0;
+  let length = 0;
+  for (let at = from; at < to; at++) {
+    for (let bit = 7; bit >= 0; bit--) {
+      code = (code << 1) | ((bytes[at] >> bit) & 1);
+      if (++length < SHORTEST) continue;
+      const place = code - first[length];
+      if (place < counts[length]) {
+        const symbol = symbols[starts[length] + place];
+        if (symbol === END) throw new WireError("a header holds the end of a string");
+        text += String.fromCharCode(symbol);
+        code = length = 0;
+      } else if (length === LONGEST) throw new WireError("a header is not in the code of HPACK");
+    }
+  }
+  if (length > 7 || code !== (1 << length) - 1) throw new WireError("a header is padded wrongly");
+  return text;
+}

@@ -1,0 +1,82 @@
+/** Connections over HTTP/2 to one server. */
+import type { Http2Connection } from "./connection.ts";
+
+/** How long a connection is kept without a request, in milliseconds: some networks forget connections without a word. */
+const IDLE_MS = 90_000;
+/** A server that makes mistakes in HTTP/2, or likes HTTP/1.1 better, is asked over that for so long, in milliseconds. */
+const DECLINED_MS = 600_000;
+/** So many requests that wait for a connection may share it: as many as one takes. */
+const SHARED_BY = 100;
+
+export class Http2Pool {
+  readonly #connections: Http2Connection[] = [];
+  /** The server speaks no HTTP/1.1. */
+  alone = false;
+  #declinedUntil = -Infinity;
+  #dialing = 0;
+  #waiting = 0;
+  #dials = new Set<Promise<void>>();
+
+  /** Connections that take requests, or have some under way. */
+  get size(): number {
+    return this.#connections.length;
+  }
+
+  /** HTTP/1.1 is to be used. */
+  declined(now: number): boolean {
+    return now < this.#declinedUntil;
+  }
+
+  decline(now: number): void {
+    this.#declinedUntil = now + DECLINED_MS;
+  }
+
+  add(connection: Http2Connection): void {
+    this.#connections.push(connection);
+  }
+
+  remove(connection: Http2Connection): void {
+    const at = this.#connections.indexOf(connection);
+    if (at >= 0) this.#connections.splice(at, 1);
+  }
+
+  /**
+   * A connection with room for a request; null: the server would rather be asked over HTTP/1.1. The first ones are filled first, so that
+   * those that a rush has opened are closed after it.
+   *
+   * @param open adds a connection, or finds that out
+   */
+  async take(now: () => number, open: () => Promise<void>): Promise<Http2Connection | null> {
+    for (let opened = false;; opened = true) {
+      const found = this.#find(now());
+      if (found !== undefined) return found;
+      if (opened && this.declined(now())) return null;
+      this.#waiting++;
+      try {
+        if (this.#waiting > this.#dialing * SHARED_BY) await this.#dial(open);
+        else await Promise.race(this.#dials);
+      } finally {
+        this.#waiting--;
+      }
+    }
+  }
+
+  #find(now: number): Http2Connection | undefined {
+    for (const connection of [...this.#connections]) {
+      if (connection.size === 0 && now - connection.idleSince >= IDLE_MS) connection.retire();
+    }
+    return this.#connections.find(({ room }) => room > 0);
+  }
+
+  async #dial(open: () => Promise<void>): Promise<void> {
+    const dial = open();
+    this.#dialing++;
+    this.#dials.add(dial);
+    try {
+      await dial;
+    } finally {
+      this.#dials.delete(dial);
+      this.#dialing--;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The bodies of requests, sent as far as the server's windows go (RFC 9113, section 5.2). */
+import { CODE, ConnectionError } from "./connection_error.ts";
+import type { FrameWriter } from "./frame_writer.ts";
+import { FLAG, FRAME, FRAME_BYTES, frameHead, MOST_WINDOW_BYTES, WINDOW_BYTES } from "./frames.ts";
+import type { Http2Stream } from "./stream.ts";
+
+/** Bodies are made into frames while less than this waits for the socket. */
+const MOST_WAITING_BYTES = 256 << 10;
+
+export class RequestBodies {
+  readonly #writer: FrameWriter;
+  /** Those of which some has not been made into frames. */
+  readonly #unsent = new Set<Http2Stream>();
+  /** What the server takes, of a new stream and of all together. */
+  #streamWindow = WINDOW_BYTES;
+  #window = WINDOW_BYTES;
+
+  constructor(writer: FrameWriter) {
+    this.#writer = writer;
+  }
+
+  /** A stream begins. */
+  open(stream: Http2Stream, body: Uint8Array): void {
+    stream.sendWindow = this.#streamWindow;
+    if (body.length === 0) return;
+    stream.unsent = body;
+    this.#unsent.add(stream);
+    this.send();
+  }
+
+  /** What of a body has not been sent never is. */
+  forget(stream: Http2Stream): void {
+    this.#unsent.delete(stream);
+    stream.unsent = null;
+  }
+
+  /** Makes bodies into frames, a piece of each in turn. */
+  send(): void {
+    // A stream that is added again comes once more, behind the others.
+    for (const stream of this.#unsent) {
+      if (this.#window <= 0 || this.#writer.waiting >= MOST_WAITING_BYTES) return;
+      if (stream.sendWindow <= 0) continue;
+      const unsent = stream.unsent!;
+      const bytes = Math.min(FRAME_BYTES, this.#window, stream.sendWindow, unsent.length);
+      const ends = bytes === unsent.length;
+      this.#writer.push(frameHead(bytes, FRAME.data, ends ? FLAG.endStream : 0, stream.id));
+      this.#writer.push(unsent.subarray(0, bytes));
+      this.#window -= bytes;
+      stream.sendWindow -= bytes;
+      stream.unsent = ends ? null : unsent.subarray(bytes);
+      this.#unsent.delete(stream);
+      if (!ends) this.#unsent.add(stream);
+    }
+  }
+
+  /** The server takes more. @param stream absent: of all together. Throws {@link ConnectionError}. */
+  widen(more: number, stream?: Http2Stream): void {
+    if (stream === undefined) this.#window = sum(this.#window, more);
+    else stream.sendWindow = sum(stream.sendWindow, more);
+  }
+
+  /** The window of new streams is another, and so are those of the present ones. Throws {@link ConnectionError}. */
+  resize(window: number, streams: Iterable<Http2Stream>): void {
+    const more = window - this.#streamWindow;
+    this.#streamWindow = sum(0, window);
+    for (const stream of streams) this.widen(more, stream);
+  }
+}
+
+function sum(window: number, more: number): number {
+  if (window + more > MOST_WINDOW_BYTES) {
+    throw new ConnectionError(CODE.flowControlError, "a window is too large");
+  }
+  return window + more;
+}

@@ -1,0 +1,146 @@
+/** Requests over HTTP/2: many share a connection, so that a rush of streams opens few, and one read brings something of many. */
+import { encodeFields, type Field } from "./hpack.ts";
+import type { Address } from "../address.ts";
+import { dial, ForeignProtocol } from "../dial.ts";
+import { Connection } from "../http1_connection.ts";
+import { broken, type Exchange, type Reply, timeout, unreachable } from "../reply.ts";
+import { WireError } from "../../transport/body_framing.ts";
+import type { Ticker } from "../../timing/ticker.ts";
+import { Http2Connection } from "./connection.ts";
+import { Http2Stream } from "./stream.ts";
+
+/** A connection that ends this soon after a request went out on it ended before that arrived. */
+const STALE_MS = 1000;
+
+/** Of HTTP/1.1 alone: they say something of one connection (RFC 9113, section 8.2.2). */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+]);
+
+export interface SendOptions {
+  caCerts?: string[];
+  /** The server speaks no HTTP/1.1. */
+  alone?: boolean;
+}
+
+/**
+ * Null: the server is to be asked over HTTP/1.1. Rejects with a Failure; with {@link ForeignProtocol} where it is `alone` and does not
+ * speak HTTP/2 either.
+ */
+export async function sendHttp2(
+  address: Address,
+  exchange: Exchange,
+  ticker: Ticker,
+  { caCerts, alone = false }: SendOptions = {},
+): Promise<Reply | null> {
+  const { http2 } = address;
+  const head = [encodeTarget(address, exchange.method ?? "POST"), encodeHeaders(exchange.headers)];
+  const body = typeof exchange.body === "string" ? new TextEncoder().encode(exchange.body) : exchange.body;
+  if (body.length > 0) head.push(encodeFields([["content-length", String(body.length)]]));
+  for (let again = false;; again = true) {
+    if (!alone && http2.declined(ticker.recently())) return null;
+    const connection = await within(exchange, http2.take(() => ticker.recently(), openConnection));
+    if (connection === null) return null;
+    const stream = new Http2Stream(connection, exchange, ticker);
+    const fresh = connection.calls === 0;
+    const asked = ticker.lately;
+    try {
+      await stream.ask(head, body);
+      return stream;
+    } catch (cause) {
+      stream.close();
+      if (exchange.signal?.aborted) throw broken(cause);
+      if (stream.late) throw timeout(exchange.firstByteMs);
+      const stale = !fresh && !stream.heard && ticker.now() - asked < STALE_MS;
+      if (!stream.refused && !stale) throw stream.heard ? broken(cause) : unreachable(cause);
+      // Once more on another connection, and then over HTTP/1.1.
+      if (again) {
+        if (alone) throw unreachable(cause);
+        return null;
+      }
+    }
+  }
+
+  async function openConnection(): Promise<void> {
+    const protocols = alone ? ["h2"] : ["h2", "http/1.1"];
+    // Others wait for it too, so that nobody's leaving ends it.
+    const { conn, protocol } = await dial(address, { firstByteMs: exchange.firstByteMs }, ticker, {
+      caCerts,
+      protocols,
+    });
+    if (protocol !== "h2") {
+      if (alone) {
+        conn.close();
+        throw new ForeignProtocol();
+      }
+      http2.decline(ticker.now());
+      // It serves as well as one that was opened for that.
+      return new Connection(conn, address.pool).rest(ticker.recently());
+    }
+    const connection: Http2Connection = new Http2Connection(conn, {
+      now: () => ticker.recently(),
+      ended(mistaken) {
+        http2.remove(connection);
+        if (mistaken) http2.decline(ticker.now());
+      },
+    });
+    http2.add(connection);
+  }
+}
+
+/** Waits no longer than somebody wants the answer. */
+function within<T>({ signal }: Exchange, promise: Promise<T>): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(broken(new WireError("nobody wants the answer any more")));
+    if (signal.aborted) return leave();
+    signal.addEventListener("abort", leave);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+const targets = new WeakMap<Address, Map<string, Uint8Array>>();
+
+/** Where a request goes, encoded; many go to the same address. */
+function encodeTarget(address: Address, method: string): Uint8Array {
+  let known = targets.get(address);
+  if (known === undefined) targets.set(address, known = new Map());
+  let bytes = known.get(method);
+  if (bytes === undefined) {
+    known.set(
+      method,
+      bytes = encodeFields([
+        [":method", method],
+        [":scheme", "https"],
+        [":authority", address.host],
+        [":path", address.path],
+      ]),
+    );
+  }
+  return bytes;
+}
+
+/** Of headers that many calls have. */
+const encoded = new WeakMap<Readonly<Record<string, string>>, Uint8Array>();
+
+function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
+  const before = encoded.get(headers);
+  if (before !== undefined) return before;
+  const fields: Field[] = [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
+    const lower = name.toLowerCase();
+    if (!OF_CONNECTIONS.has(lower)) fields.push([lower, value.trim()]);
+  }
+  const bytes = encodeFields(fields);
+  // They are one object for all calls of a door, and may not change: others are made for one call.
+  if (Object.isFrozen(headers)) encoded.set(headers, bytes);
+  return bytes;
+}
