@@ -7,11 +7,38 @@
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 
-/** What a candidate said about sources; each the last one that came. */
+/** What a candidate said about sources, in all its chunks. */
 export interface Sources {
+  /** Its lists belong together, so a later one that says more takes the place of the one before. */
   grounding?: Loose;
-  citation?: Loose;
-  urls?: Loose;
+  /** Recited works, each once: some chunks repeat what those before them said. */
+  cited?: Map<string, Loose>;
+  /** Addresses that the provider read. */
+  urls?: Loose[];
+}
+
+/** Takes what one chunk of a candidate says about sources. */
+export function addSources(sources: Sources, candidate: Loose): void {
+  const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
+  if (isObject(groundingMetadata)) {
+    const grounding: Loose = { ...sources.grounding };
+    for (const field of ["groundingChunks", "groundingSupports"]) {
+      if (array(groundingMetadata[field]).length > 0) grounding[field] = groundingMetadata[field];
+    }
+    sources.grounding = grounding;
+  }
+  if (isObject(citationMetadata)) {
+    const { citations, citationSources } = citationMetadata;
+    sources.cited ??= new Map();
+    for (const c of [...array(citations), ...array(citationSources)].filter(isObject)) {
+      const place = `${number(c.startIndex)} ${number(c.endIndex)}`;
+      sources.cited.set(`${place} ${string(c.uri)} ${string(c.title)}`, c);
+    }
+  }
+  if (isObject(urlContextMetadata)) {
+    sources.urls ??= [];
+    for (const u of array(urlContextMetadata.urlMetadata)) if (isObject(u)) sources.urls.push(u);
+  }
 }
 
 /** Citations in the order of the text they support; those of no particular words last. Indices into `text`. */
@@ -30,14 +57,13 @@ export function decodeCitations(sources: Sources, text: string): Citation[] {
     }
   }
   for (const source of chunks) if (source && !used.has(source)) citations.push(source);
-  const { citations: cited, citationSources } = sources.citation ?? {};
-  for (const c of [...array(cited), ...array(citationSources)].filter(isObject)) {
+  for (const c of sources.cited?.values() ?? []) {
     const url = string(c.uri);
     const title = string(c.title);
     if (url || title) citations.push({ kind: "url", url, title, ...(number(c.endIndex) && locate(c)) });
   }
   const urls = new Set(citations.map((c) => c.url));
-  for (const u of array(sources.urls?.urlMetadata).filter(isObject)) {
+  for (const u of sources.urls ?? []) {
     const url = string(u.retrievedUrl);
     const failed = string(u.urlRetrievalStatus)?.endsWith("SUCCESS") === false;
     if (!url || failed || urls.has(url)) continue;

@@ -42,9 +42,12 @@ export class ChunkReader {
     mergeUsage(this.#usage, chunk.usageMetadata);
     const { blockReason, blockReasonMessage } = object(chunk.promptFeedback);
     if (blockReason) this.#blocked = string(blockReasonMessage) || String(blockReason);
-    for (const candidate of array(chunk.candidates)) {
-      if (isObject(candidate)) this.#candidate(candidate.index).push(candidate, out);
-    }
+    const candidates = array(chunk.candidates).filter(isObject);
+    // The first one may leave out its number, which is 0. Some servers leave out all.
+    const numbered = candidates.some(({ index }) => index !== undefined && index !== null);
+    candidates.forEach((candidate, place) => {
+      this.#candidate(numbered ? candidate.index : place).push(candidate, out);
+    });
   }
 
   end(out: Part[]): void {

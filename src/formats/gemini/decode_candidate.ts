@@ -9,7 +9,7 @@ import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
-import { decodeCitations, type Sources } from "./citations.ts";
+import { addSources, decodeCitations, type Sources } from "./citations.ts";
 import { Arguments, writeJson } from "./decode_arguments.ts";
 import { fromFinishReason } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -37,7 +37,7 @@ export class CandidateReader {
   /** A call whose arguments come in pieces. */
   #call: { block: number; args: Arguments } | null = null;
   /** Sound without a container comes in pieces and is handed out whole. */
-  #sound: { mediaType: string; pieces: string[]; signature?: string } | null = null;
+  #sound: { mediaType: string; pieces: string[]; signature?: string; transcript?: string } | null = null;
   /** All text, for offsets of citations. */
   #texts: string[] = [];
   #textLength = 0;
@@ -64,9 +64,7 @@ export class CandidateReader {
     if (logprobs && this.#open?.kind === "text") {
       out.push({ type: "text-delta", block: this.#open.block, text: "", logprobs });
     }
-    if (isObject(candidate.groundingMetadata)) this.#sources.grounding = candidate.groundingMetadata;
-    if (isObject(candidate.citationMetadata)) this.#sources.citation = candidate.citationMetadata;
-    if (isObject(candidate.urlContextMetadata)) this.#sources.urls = candidate.urlContextMetadata;
+    addSources(this.#sources, candidate);
     const reason = candidate.finishReason;
     if ((typeof reason === "string" && reason !== "") || typeof reason === "number") {
       this.#reason = reason;
@@ -93,9 +91,14 @@ export class CandidateReader {
   #part(part: Loose, logprobs: TokenLogprob[] | undefined, out: Part[]): boolean {
     const signature = string(part.thoughtSignature) || undefined;
     if (typeof part.text === "string") return this.#text(part.text, part, signature, logprobs, out);
+    const said = isObject(part.audioTranscription) ? string(part.audioTranscription.text) : undefined;
     if (isObject(part.functionCall)) this.#functionCall(part.functionCall, signature, out);
-    else if (isObject(part.inlineData) && part.thought !== true) this.#media(part.inlineData, signature, out);
-    else if (Object.keys(part).some((key) => key !== "thought" && key !== "thoughtSignature")) {
+    else if (isObject(part.inlineData) && part.thought !== true) {
+      this.#media(part.inlineData, { signature, said }, out);
+    } else if (said !== undefined) {
+      if (!this.#sound) return this.#text(said, part, signature, logprobs, out);
+      this.#media({ mimeType: this.#sound.mediaType }, { signature, said }, out);
+    } else if (Object.keys(part).some((key) => !BESIDE.has(key))) {
       this.#endOpen(out);
       const block = this.#shared.block();
       out.push({ type: "opaque", block, choice: this.#index, format: "gemini", value: part });
@@ -157,6 +160,8 @@ export class CandidateReader {
       if (this.#call) {
         this.#call.args.add(call);
         if (call.willContinue !== true) this.#endCall(out);
+        // The call has been told without it.
+        if (signature) this.#loneSignature(signature, out);
       } else if (streamed || isObject(call.args)) throw brokenAnswer("a function call has no name");
       return;
     }
@@ -183,16 +188,22 @@ export class CandidateReader {
     }
   }
 
-  #media(data: Loose, signature: string | undefined, out: Part[]): void {
+  #media(data: Loose, { signature, said }: { signature?: string; said?: string }, out: Part[]): void {
     const mediaType = string(data.mimeType) ?? "application/octet-stream";
     const base64 = string(data.data) ?? "";
     if (this.#sound?.mediaType === mediaType) {
-      this.#sound.pieces.push(base64);
-      this.#sound.signature ??= signature;
+      const sound = this.#sound;
+      sound.pieces.push(base64);
+      sound.signature ??= signature;
+      if (said !== undefined) sound.transcript = (sound.transcript ?? "") + said;
+      return;
+    }
+    if (base64 === "") {
+      if (signature) this.#loneSignature(signature, out);
       return;
     }
     this.#endOpen(out);
-    this.#sound = { mediaType, pieces: [base64], signature };
+    this.#sound = { mediaType, pieces: [base64], signature, transcript: said };
     if (!isRawAudio(mediaType)) this.#endSound(out);
   }
 
@@ -211,7 +222,7 @@ export class CandidateReader {
 
   #endSound(out: Part[]): void {
     if (!this.#sound) return;
-    const { mediaType, pieces, signature } = this.#sound;
+    const { mediaType, pieces, signature, transcript } = this.#sound;
     this.#sound = null;
     out.push({
       type: "media",
@@ -219,6 +230,7 @@ export class CandidateReader {
       choice: this.#index,
       mediaType,
       data: joinBase64(pieces),
+      ...(transcript !== undefined && { transcript }),
       ...(signature && { proof: proof(signature, "media") }),
     });
   }
@@ -252,6 +264,17 @@ export class CandidateReader {
     }
   }
 }
+
+/** Fields that say something of a part's content and are none themselves. */
+const BESIDE = new Set([
+  "thought",
+  "thoughtSignature",
+  "partMetadata",
+  "videoMetadata",
+  "speechMetadata",
+  "mediaProcessing",
+  "mediaResolution",
+]);
 
 function proof(data: string, on?: Proof["on"]): Proof {
   return on ? { api: "gemini", kind: "thought", data, on } : { api: "gemini", kind: "thought", data };

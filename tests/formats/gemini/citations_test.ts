@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { decodeCitations } from "../../../src/formats/gemini/citations.ts";
+import { addSources, decodeCitations, type Sources } from "../../../src/formats/gemini/citations.ts";
 import { collect } from "../../../src/exchange/answer.ts";
+import type { Loose } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
 import { gemini } from "../../../src/formats/gemini/mod.ts";
 
 const web = (uri: string, title?: string) => ({ web: { uri, title } });
@@ -49,8 +51,9 @@ Deno.test("decodeCitations() trusts the words of a segment above its offsets", (
 });
 
 Deno.test("decodeCitations() names every source: pages, files, recited works, fetched addresses", () => {
-  const citations = decodeCitations({
-    grounding: {
+  const sources: Sources = {};
+  addSources(sources, {
+    groundingMetadata: {
       groundingChunks: [
         web("https://a", "A"),
         { retrievedContext: { title: "paper.pdf", text: "words" } },
@@ -59,18 +62,19 @@ Deno.test("decodeCitations() names every source: pages, files, recited works, fe
       ],
       groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [1, 0, 7] }],
     },
-    citation: {
+    citationMetadata: {
       citations: [{}, { uri: "https://r", startIndex: 1, endIndex: 2 }],
       citationSources: [{ uri: "https://s" }],
     },
-    urls: {
+    urlContextMetadata: {
       urlMetadata: [
         { retrievedUrl: "https://a", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" },
         { retrievedUrl: "https://f", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" },
         { retrievedUrl: "https://no", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_ERROR" },
       ],
     },
-  }, "text");
+  });
+  const citations = decodeCitations(sources, "text");
   assertEquals(citations, [
     { kind: "file", url: undefined, title: "paper.pdf", quote: "words", start: 0, end: 2 },
     { kind: "url", url: "https://a", title: "A", start: 0, end: 2 },
@@ -100,6 +104,41 @@ Deno.test("decodeAnswer() counts a citation's place from the start of its block"
   assertEquals(second.type === "text" && second.citations, [
     { kind: "url", url: "https://in", title: undefined, start: 1, end: 6 },
     { kind: "url", url: "https://before", title: undefined },
+  ]);
+});
+
+Deno.test("gemini.decodeStream() keeps sources that an earlier chunk named", () => {
+  const decoder = gemini.decodeStream();
+  const parts: Part[] = [];
+  const push = (text: string, candidate: Loose) =>
+    decoder.push({
+      event: "",
+      data: JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, ...candidate }] }),
+    }, parts);
+  const recited = (uri: string, startIndex: number, endIndex: number) => ({ uri, startIndex, endIndex });
+  const read = (retrievedUrl: string) => ({ urlMetadata: [{ retrievedUrl }] });
+  push("one ", {
+    groundingMetadata: {
+      groundingChunks: [web("https://a")],
+      groundingSupports: [{ segment: { endIndex: 3, text: "one" }, groundingChunkIndices: [0] }],
+    },
+    citationMetadata: { citations: [recited("https://r", 0, 3)] },
+    urlContextMetadata: read("https://u"),
+  });
+  push("two", {
+    groundingMetadata: { webSearchQueries: ["q"], groundingChunks: [] },
+    citationMetadata: { citations: [recited("https://r", 0, 3), recited("https://s", 4, 7)] },
+    urlContextMetadata: read("https://v"),
+  });
+  push("", { finishReason: "STOP", groundingMetadata: {}, citationMetadata: {}, urlContextMetadata: {} });
+  decoder.end(parts);
+  const [block] = collect(parts).choices[0].blocks;
+  assertEquals(block.type === "text" && block.citations.map((c) => [c.url, c.start, c.end]), [
+    ["https://a", 0, 3],
+    ["https://r", 0, 3],
+    ["https://s", 4, 7],
+    ["https://u", undefined, undefined],
+    ["https://v", undefined, undefined],
   ]);
 });
 

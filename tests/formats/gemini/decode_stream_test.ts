@@ -99,6 +99,34 @@ Deno.test("gemini.decodeStream() keeps a signature with the part that it came on
       [{ type: "reasoning", sections: [], kind: "summary", extra: undefined, proof: thought("S") }],
     ],
     [
+      "on a part that says only something about itself",
+      [{ partMetadata: { source: "s" }, thoughtSignature: "S" }],
+      [{ type: "reasoning", sections: [], kind: "summary", extra: undefined, proof: thought("S") }],
+    ],
+    [
+      "on a later piece of a call",
+      [
+        { functionCall: { id: "x", name: "f", willContinue: true } },
+        {
+          functionCall: { partialArgs: [{ jsonPath: "$.a", numberValue: 1 }], willContinue: false },
+          thoughtSignature: "S",
+        },
+      ],
+      [
+        {
+          type: "call",
+          id: "x",
+          name: "f",
+          namespace: undefined,
+          kind: "function",
+          arguments: '{"a":1}',
+          extra: undefined,
+          proof: undefined,
+        },
+        { type: "reasoning", sections: [], kind: "summary", extra: undefined, proof: thought("S") },
+      ],
+    ],
+    [
       "on an image",
       [{ inlineData: { mimeType: "image/png", data: "AA==" }, thoughtSignature: "S" }],
       [{
@@ -226,6 +254,17 @@ Deno.test("gemini.decodeStream() keeps candidates apart", () => {
   );
 });
 
+Deno.test("gemini.decodeAnswer() keeps candidates apart that say no number", () => {
+  const candidate = (text: string) => ({ content: { parts: [{ text }] }, ...STOP });
+  const texts = (...candidates: Json[]) =>
+    collect(gemini.decodeAnswer({ candidates })).choices.map((c) => [
+      c.index,
+      c.blocks.map((b) => b.type === "text" ? b.text : b.type).join(),
+    ]);
+  assertEquals(texts(candidate("a"), candidate("b")), [[0, "a"], [1, "b"]]);
+  assertEquals(texts({ index: 1, ...candidate("b") }, candidate("a")).sort(), [[0, "a"], [1, "b"]]);
+});
+
 Deno.test("gemini.decodeStream() tells why an answer ended", async (t) => {
   const call = [{ functionCall: { name: "f" } }];
   const text = [{ text: "a" }];
@@ -278,32 +317,6 @@ Deno.test("gemini.decodeStream() tells why an answer ended", async (t) => {
     }]);
     assertEquals(answer.usage?.input, 4);
   });
-});
-
-Deno.test("gemini.decodeStream() passes what only Google understands as it is", () => {
-  const parts = [
-    { text: "a" },
-    { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "S" },
-    { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
-    { inlineData: { mimeType: "image/png", data: "AA==" }, thought: true },
-    { text: "b" },
-  ];
-  const read = blocks([chunk(parts, {}, STOP)]);
-  assertEquals(read.map((b) => b.type), ["text", "opaque", "opaque", "opaque", "text"]);
-  assertEquals(read[1], { type: "opaque", format: "gemini", value: parts[1] });
-});
-
-Deno.test("gemini.decodeStream() joins sound without a container, and nothing else", () => {
-  const sound = (data: string, mimeType: string) => chunk([{ inlineData: { mimeType, data } }]);
-  const L16 = "audio/L16;codec=pcm;rate=24000";
-  const media = blocks([
-    sound("AQ==", L16),
-    sound("AgM=", L16),
-    sound("AQ==", "audio/wav"),
-    sound("Ag==", "audio/wav"),
-    chunk([{ text: "x" }], {}, STOP),
-  ]).map((b) => b.type === "media" ? b.data : b.type);
-  assertEquals(media, ["AQID", "AQ==", "Ag==", "text"]);
 });
 
 Deno.test("gemini.decodeStream() reads log probabilities with their text", () => {
