@@ -7,7 +7,7 @@
  */
 import type { Part } from "../exchange/part.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import type { Citation } from "../exchange/prompt.ts";
+import type { Citation } from "../exchange/citation.ts";
 import { JsonNesting } from "./json_nesting.ts";
 import { unmasked } from "./placeholders.ts";
 

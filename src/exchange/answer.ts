@@ -5,7 +5,8 @@
 import type { FinishReason, Part, SearchHit, TokenLogprob } from "./part.ts";
 import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
-import type { Citation, Extra, FormatName } from "./prompt.ts";
+import type { Citation } from "./citation.ts";
+import type { Extra, FormatName } from "./prompt.ts";
 import type { Usage } from "./usage.ts";
 
 export type Block =

@@ -7,7 +7,8 @@
  */
 import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
-import type { Citation, Extra, FormatName } from "./prompt.ts";
+import type { Citation } from "./citation.ts";
+import type { Extra, FormatName } from "./prompt.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TokenLogprob {

@@ -5,17 +5,13 @@
  * {@link joinTurns}. Fields that the vocabulary has no word for travel in `unknown` and `extra`, with the
  * name of the format they came from: the same format puts them back, another one leaves them out.
  */
+import type { Citation } from "./citation.ts";
+import type { Extra } from "./extra.ts";
 import type { FormatName } from "./format_name.ts";
 import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
 
-export type { FormatName };
-
-/** Wire fields without a word in the vocabulary, and the format that knows them. */
-export interface Extra {
-  format: FormatName;
-  fields: Loose;
-}
+export type { Extra, FormatName };
 
 /** A prompt-cache breakpoint (`cache_control`). Lifetime as the wire has it: `5m`, `1h`; absent: the default. */
 export interface CacheMark {
@@ -305,22 +301,6 @@ export interface Prompt {
   searchesLeftOut?: boolean;
   /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
   headers?: Record<string, string>;
-}
-
-/** A source that an answer names. Indices are UTF-16 units of the text block they belong to. */
-export interface Citation {
-  /** `url`: a web page. `document`: one of the request's documents. `file`: a stored file. */
-  kind: "url" | "document" | "file";
-  url?: string;
-  title?: string;
-  /** The words cited, from the source. */
-  quote?: string;
-  start?: number;
-  end?: number;
-  /** Position among the request's documents, from 0. */
-  document?: number;
-  /** The wire's own object, for the same format. */
-  extra?: Extra;
 }
 
 /** Neighbours of one role as one turn, for formats that want roles to alternate. Borders within stay as contents. */

@@ -8,7 +8,7 @@ import { collect } from "../../src/exchange/answer.ts";
 import { Failure, type FailureCode, FAILURES } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../src/exchange/part.ts";
-import type { Citation } from "../../src/exchange/prompt.ts";
+import type { Citation } from "../../src/exchange/citation.ts";
 import type { Proof } from "../../src/exchange/proof.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { EncodeAnswer } from "../../src/formats/format.ts";

@@ -8,7 +8,7 @@
 import { BROKE_OFF, Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
 import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";

@@ -1,7 +1,7 @@
 /** Sources that a provider's answer names: annotations of a message, and Perplexity's lists beside the choices. */
 import { array, integer, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
 import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
 
 /** Adds annotations as citations, each once. */

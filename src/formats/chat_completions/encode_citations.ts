@@ -1,6 +1,6 @@
 /** Citations as `annotations` of a message. */
 import type { Loose } from "../../exchange/json.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
 
 /**
  * A citation on the wire.

@@ -1,6 +1,6 @@
 /** `citations` of an answer, which point at a web page, at a search result or into one of the request's documents. */
 import { array, isObject, number, object, string } from "../../exchange/json.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import type { Citation, SourcePlace } from "../../exchange/citation.ts";
 
 /** Undefined: it is none. */
 export function decodeCitation(raw: unknown): Citation | undefined {
@@ -10,10 +10,34 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   const quote = array(raw.sourceContent).map((piece) => string(object(piece).text) ?? "").join("");
   const words = { ...(title !== undefined && { title }), ...(quote !== "" && { quote }) };
   const source = string(raw.source);
+  const { searchResultLocation } = location;
   const url = string(object(location.web).url) ??
-    (location.searchResultLocation !== undefined || /^https?:/.test(source ?? "") ? source : undefined);
-  if (url !== undefined) return { kind: "url", url, ...words };
-  const place = [location.documentChar, location.documentPage, location.documentChunk].find(isObject);
-  const document = number(place?.documentIndex);
-  return { kind: "document", ...(document !== undefined && { document }), ...words };
+    (searchResultLocation !== undefined || /^https?:/.test(source ?? "") ? source : undefined);
+  if (url !== undefined) {
+    const found = placeOf("block", searchResultLocation);
+    const result = number(object(searchResultLocation).searchResultIndex);
+    const place = found && result !== undefined ? { ...found, result } : undefined;
+    return { kind: "url", url, ...words, ...(place && { place }) };
+  }
+  for (const [name, unit] of UNITS) {
+    const inside = location[name];
+    if (!isObject(inside)) continue;
+    const document = number(inside.documentIndex);
+    const place = placeOf(unit, inside);
+    return {
+      kind: "document",
+      ...(document !== undefined && { document }),
+      ...words,
+      ...(place && { place }),
+    };
+  }
+  return { kind: "document", ...words };
+}
+
+const UNITS = [["documentChar", "character"], ["documentPage", "page"], ["documentChunk", "block"]] as const;
+
+function placeOf(unit: SourcePlace["unit"], location: unknown): SourcePlace | undefined {
+  const { start, end } = object(location);
+  const [from, to] = [number(start), number(end)];
+  return from === undefined || to === undefined ? undefined : { unit, start: from, end: to };
 }

@@ -5,7 +5,7 @@
  * segment quotes decide where it is, and the offsets only where to look.
  */
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
 
 /** What a candidate said about sources, in all its chunks. */
 export interface Sources {

@@ -6,7 +6,8 @@
  * Their positions are positions in the source, so they stay in `extra`: the vocabulary's are positions in the answer.
  */
 import { isObject, type Loose, number, string } from "../../exchange/json.ts";
-import { type Citation, extraOf } from "../../exchange/prompt.ts";
+import type { Citation, SourcePlace } from "../../exchange/citation.ts";
+import { extraOf } from "../../exchange/prompt.ts";
 
 /** Undefined: it is none that is known. */
 export function decodeCitation(raw: unknown): Citation | undefined {
@@ -32,26 +33,46 @@ export function encodeCitation(citation: Citation): Loose {
   const own = extraOf(citation.extra, "messages");
   // Clients' types want to hear of the file, which older answers do not name.
   if (own) return citation.kind === "document" ? { file_id: null, ...own } : own;
-  const quote = citation.quote ?? "";
-  if (citation.kind === "url") {
+  const { kind, url, title = null, quote = "", document = 0, place } = citation;
+  if (kind === "url" && place?.result !== undefined) {
+    return {
+      type: "search_result_location",
+      source: url ?? "",
+      title,
+      cited_text: quote,
+      search_result_index: place.result,
+      start_block_index: place.start,
+      end_block_index: place.end,
+    };
+  }
+  if (kind === "url") {
     return {
       type: "web_search_result_location",
-      url: citation.url ?? "",
-      title: citation.title ?? null,
+      url: url ?? "",
+      title,
       // Opaque to all but the provider that searched, and required by the clients' types.
       encrypted_index: "",
       cited_text: quote,
     };
   }
   return {
-    type: "char_location",
+    ...encodePlace(place ?? { unit: "character", start: 0, end: quote.length }),
     cited_text: quote,
-    document_index: citation.document ?? 0,
-    document_title: citation.title ?? null,
+    document_index: document,
+    document_title: title,
     file_id: null,
-    start_char_index: 0,
-    end_char_index: quote.length,
   };
+}
+
+function encodePlace({ unit, start, end }: SourcePlace): Loose {
+  switch (unit) {
+    case "character":
+      return { type: "char_location", start_char_index: start, end_char_index: end };
+    case "page":
+      return { type: "page_location", start_page_number: start, end_page_number: end };
+    case "block":
+      return { type: "content_block_location", start_block_index: start, end_block_index: end };
+  }
 }
 
 /**

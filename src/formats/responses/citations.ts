@@ -1,6 +1,7 @@
 /** Annotations of a text and the citations that they are, both ways. */
 import { integer, type Loose, string } from "../../exchange/json.ts";
-import { type Citation, extraOf } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
+import { extraOf } from "../../exchange/prompt.ts";
 
 export function decodeCitation(annotation: Loose): Citation {
   const url = string(annotation.url);

@@ -4,7 +4,8 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
-import { type Citation, type Extra, extraOf } from "../../exchange/prompt.ts";
+import type { Citation } from "../../exchange/citation.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { type OutputList, place } from "./encode_items.ts";

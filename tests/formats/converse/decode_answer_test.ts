@@ -1,0 +1,101 @@
+/** Answers of Converse, whole and as a stream of the same, up to what clients of the messages format are told. */
+import { assertEquals } from "@std/assert";
+import type Anthropic from "@anthropic-ai/sdk";
+import { array, type Loose, object } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
+import { converse } from "../../../src/formats/converse/mod.ts";
+import { encodeWhole } from "../messages/support.ts";
+
+type Event = [name: string, body: Loose];
+
+function whole(content: readonly Loose[]): Part[] {
+  return converse.decodeAnswer({
+    output: { message: { role: "assistant", content } },
+    stopReason: "end_turn",
+    usage: { inputTokens: 20, outputTokens: 9, totalTokens: 29 },
+  });
+}
+
+function streamed(events: readonly Event[]): Part[] {
+  const decoder = converse.decodeStream("us.anthropic.claude-sonnet-5");
+  const parts: Part[] = [];
+  const all: Event[] = [["messageStart", { role: "assistant" }], ...events, ["messageStop", {
+    stopReason: "end_turn",
+  }]];
+  for (const [event, body] of all) decoder.push({ event, data: JSON.stringify(body) }, parts);
+  decoder.end(parts);
+  return parts;
+}
+
+const delta = (value: Loose): Event => ["contentBlockDelta", { contentBlockIndex: 0, delta: value }];
+
+const LOCATIONS: [location: Loose, citation: Anthropic.TextCitation][] = [
+  [{ documentChar: { documentIndex: 1, start: 5, end: 9 } }, {
+    type: "char_location",
+    cited_text: "words",
+    document_index: 1,
+    document_title: "T",
+    file_id: null,
+    start_char_index: 5,
+    end_char_index: 9,
+  }],
+  [{ documentPage: { documentIndex: 0, start: 3, end: 4 } }, {
+    type: "page_location",
+    cited_text: "words",
+    document_index: 0,
+    document_title: "T",
+    file_id: null,
+    start_page_number: 3,
+    end_page_number: 4,
+  }],
+  [{ documentChunk: { documentIndex: 2, start: 0, end: 2 } }, {
+    type: "content_block_location",
+    cited_text: "words",
+    document_index: 2,
+    document_title: "T",
+    file_id: null,
+    start_block_index: 0,
+    end_block_index: 2,
+  }],
+  [{ searchResultLocation: { searchResultIndex: 1, start: 0, end: 1 } }, {
+    type: "search_result_location",
+    cited_text: "words",
+    source: "https://s.test",
+    title: "T",
+    search_result_index: 1,
+    start_block_index: 0,
+    end_block_index: 1,
+  }],
+  [{ web: { url: "https://w.test", domain: "w.test" } }, {
+    type: "web_search_result_location",
+    cited_text: "words",
+    url: "https://w.test",
+    title: "T",
+    encrypted_index: "",
+  }],
+  // Without a place in it.
+  [{ documentPage: { documentIndex: 1 } }, {
+    type: "char_location",
+    cited_text: "words",
+    document_index: 1,
+    document_title: "T",
+    file_id: null,
+    start_char_index: 0,
+    end_char_index: 5,
+  }],
+];
+
+Deno.test("converse: citations tell clients of the messages format the page, block or character that was cited", () => {
+  for (const [location, expected] of LOCATIONS) {
+    const source = location.searchResultLocation ? "https://s.test" : "document";
+    const citation = { title: "T", source, sourceContent: [{ text: "wo" }, { text: "rds" }], location };
+    const answers = [
+      whole([{ citationsContent: { content: [{ text: "So" }], citations: [citation] } }]),
+      streamed([delta({ text: "So" }), delta({ citation })]),
+    ];
+    for (const parts of answers) {
+      const [block] = array(encodeWhole(parts).content).map(object);
+      assertEquals(block, { type: "text", text: "So", citations: [expected] });
+    }
+  }
+});
