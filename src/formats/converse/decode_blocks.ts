@@ -9,10 +9,11 @@ import type { Part } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { misreports } from "../../exchange/usage.ts";
-import { brokenAnswer, inputText } from "../decode_failure.ts";
+import { brokenAnswer, clean, inputText } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
+import { mediaTypeOf } from "./media_types.ts";
 import { decodeUsage, TOTALS } from "./usage.ts";
 
 type Open =
@@ -20,7 +21,7 @@ type Open =
   | { kind: "reasoning"; block: number; signature: string; redacted: string[] }
   | { kind: "call"; block: number }
   /** Known whole only at its end. */
-  | { kind: "image"; mediaType: string; pieces: string[] }
+  | { kind: "media"; mediaType: string; pieces: string[] }
   /** What a tool of the provider says: nobody here asked for one. */
   | { kind: "ignored" };
 
@@ -31,6 +32,8 @@ export class MessageReader {
   #blocks = 0;
   #calls = false;
   readonly #ids = new UnusedNames();
+  /** What is said of an image or a sound that could not be made. */
+  #failed: string | undefined;
   #stop: unknown;
   #more: unknown;
   #usage: unknown;
@@ -55,13 +58,13 @@ export class MessageReader {
     if (!this.#started) this.start(out);
     this.closeBlock(index, out);
     if (isObject(start.toolUse)) this.#open.set(index, this.#call(start.toolUse, out));
-    else if (isObject(start.image)) {
-      this.#open.set(index, {
-        kind: "image",
-        mediaType: `image/${string(start.image.format) ?? "png"}`,
-        pieces: [],
-      });
-    } else if (start.toolResult !== undefined) this.#open.set(index, { kind: "ignored" });
+    else if (start.toolResult !== undefined) this.#open.set(index, { kind: "ignored" });
+    for (const type of MEDIA) {
+      const media = start[type];
+      if (!isObject(media)) continue;
+      const mediaType = mediaTypeOf(type, string(media.format) || USUAL[type]);
+      this.#open.set(index, { kind: "media", mediaType, pieces: [] });
+    }
   }
 
   #call(toolUse: Loose, out: Part[]): Open {
@@ -78,25 +81,33 @@ export class MessageReader {
   /** `delta` of a `contentBlockDelta`. */
   delta(index: unknown, delta: Loose, out: Part[]): void {
     if (!this.#started) this.start(out);
-    const { text, reasoningContent, toolUse, citation, image } = delta;
+    const { text, reasoningContent, toolUse, citation } = delta;
     if (typeof text === "string") {
       const open = this.#opened(index, "text", out);
       if (open?.kind === "text" && text !== "") out.push({ type: "text-delta", block: open.block, text });
     } else if (isObject(reasoningContent)) this.#reasoning(index, reasoningContent, out);
     else if (isObject(toolUse)) {
       const open = this.#open.get(index);
+      if (!open) throw brokenAnswer("a piece of a tool call came before its name");
       const input = toolUse.input;
-      if (open?.kind === "call" && typeof input === "string" && input !== "") {
+      if (open.kind === "call" && typeof input === "string" && input !== "") {
         out.push({ type: "call-delta", block: open.block, text: input });
       }
     } else if (isObject(citation)) {
       const open = this.#opened(index, "text", out);
       const found = decodeCitation(citation);
       if (open?.kind === "text" && found) out.push({ type: "citation", block: open.block, citation: found });
-    } else if (isObject(image)) {
-      const open = this.#open.get(index);
-      const bytes = string(object(image.source).bytes);
-      if (open?.kind === "image" && bytes) open.pieces.push(bytes);
+    } else {
+      for (const type of MEDIA) if (isObject(delta[type])) this.#media(index, delta[type]);
+    }
+  }
+
+  #media(index: unknown, { source, error }: Loose): void {
+    const open = this.#open.get(index);
+    const bytes = string(object(source).bytes);
+    if (open?.kind === "media" && bytes) open.pieces.push(bytes);
+    if (isObject(error)) {
+      this.#failed ??= clean(string(error.message) ?? "") || "The media could not be made.";
     }
   }
 
@@ -144,7 +155,7 @@ export class MessageReader {
       case "call":
         out.push({ type: "call-end", block: open.block });
         return;
-      case "image": {
+      case "media": {
         const { mediaType, pieces } = open;
         if (pieces.length === 0) return;
         out.push({ type: "media", block: this.#blocks++, choice: 0, mediaType, data: joinBase64(pieces) });
@@ -183,7 +194,7 @@ export class MessageReader {
         ...(service !== undefined && { service }),
       });
     }
-    out.push(decodeFinish(this.#stop, this.#more, this.#calls));
+    out.push(decodeFinish(this.#stop, { more: this.#more, hasCalls: this.#calls, failed: this.#failed }));
   }
 
   get finished(): boolean {
@@ -192,7 +203,7 @@ export class MessageReader {
 
   /** A block of a whole answer. */
   whole(index: number, value: Loose, out: Part[]): void {
-    const { text, toolUse, reasoningContent, citationsContent, image } = value;
+    const { text, toolUse, reasoningContent, citationsContent } = value;
     if (isObject(toolUse)) {
       this.openBlock(index, { toolUse }, out);
       this.delta(index, { toolUse: { input: inputText(toolUse.input ?? {}) } }, out);
@@ -204,13 +215,20 @@ export class MessageReader {
         this.delta(index, { text: object(piece).text }, out);
       }
       for (const citation of array(citationsContent.citations)) this.delta(index, { citation }, out);
-    } else if (isObject(image)) {
-      this.openBlock(index, { image }, out);
-      this.delta(index, { image }, out);
-    } else this.delta(index, { text }, out);
+    } else if (typeof text === "string") this.delta(index, { text }, out);
+    else {
+      this.openBlock(index, value, out);
+      this.delta(index, value, out);
+    }
     this.closeBlock(index, out);
   }
 }
+
+/** Blocks of what a model made. Streams have images only. */
+const MEDIA = ["image", "audio", "video"] as const;
+
+/** Formats of those that name none. */
+const USUAL = { image: "png", audio: "wav", video: "mp4" } as const;
 
 function proofOf(signature: string, redacted: readonly string[]): Proof | undefined {
   if (signature !== "") return { api: "converse", kind: "signature", data: signature };

@@ -8,55 +8,7 @@ import type { Loose } from "../../exchange/json.ts";
 import type { Attachment, DocumentContent, ImageContent, Source } from "../../exchange/prompt.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { isText, typeOfName, UNKNOWN_TYPE } from "../media.ts";
-
-/** Names of formats by media type. */
-const FORMATS: Readonly<Record<Attachment["type"], Readonly<Record<string, string>>>> = {
-  image: {
-    "image/png": "png",
-    "image/jpeg": "jpeg",
-    "image/jpg": "jpeg",
-    "image/gif": "gif",
-    "image/webp": "webp",
-  },
-  document: {
-    "application/pdf": "pdf",
-    "text/csv": "csv",
-    "application/csv": "csv",
-    "text/html": "html",
-    "text/markdown": "md",
-    "text/plain": "txt",
-    "application/msword": "doc",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-  },
-  audio: {
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/wave": "wav",
-    "audio/flac": "flac",
-    "audio/ogg": "ogg",
-    "audio/opus": "opus",
-    "audio/aac": "aac",
-    "audio/mp4": "mp4",
-    "audio/x-m4a": "m4a",
-    "audio/webm": "webm",
-    "audio/pcm": "pcm",
-    "audio/pcm16": "pcm",
-  },
-  video: {
-    "video/mp4": "mp4",
-    "video/quicktime": "mov",
-    "video/webm": "webm",
-    "video/x-matroska": "mkv",
-    "video/x-flv": "flv",
-    "video/mpeg": "mpeg",
-    "video/x-ms-wmv": "wmv",
-    "video/3gpp": "three_gp",
-  },
-};
+import { bare, formatNames, formatOf } from "./media_types.ts";
 
 /** Gives the documents of a request the names that the API wants them to have. */
 export class DocumentNames {
@@ -131,17 +83,8 @@ function typeOf(source: Source): string {
   return typeOfName(address);
 }
 
-function formatOf(type: Attachment["type"], mediaType: string): string | undefined {
-  const name = bare(mediaType);
-  return Object.hasOwn(FORMATS[type], name) ? FORMATS[type][name] : undefined;
-}
-
-function bare(mediaType: string): string {
-  return mediaType.split(";", 1)[0].trim().toLowerCase();
-}
-
 function refusal(type: Attachment["type"], got: string): Failure {
-  const kinds = [...new Set(Object.values(FORMATS[type]))].join(", ");
+  const kinds = formatNames(type).join(", ");
   return new Failure(
     "feature_not_supported",
     `Cannot send the ${type}: Bedrock takes its bytes or an s3:// address, as ${kinds}; ${got}.`,

@@ -30,18 +30,26 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   malformed_tool_use: "The model's tool call was malformed.",
 };
 
-/** @param more `additionalModelResponseFields`, which names the stop sequence that was met where it was asked to */
+interface Ending {
+  /** `additionalModelResponseFields`, which names the stop sequence that was met where it was asked to. */
+  more: unknown;
+  hasCalls: boolean;
+  /** Why something that the model was to make is not there. */
+  failed?: string;
+}
+
 export function decodeFinish(
   stopReason: unknown,
-  more: unknown,
-  hasCalls: boolean,
+  { more, hasCalls, failed }: Ending,
 ): Extract<Part, { type: "finish" }> {
   const sequence = isObject(more) ? string(more.stop_sequence) : undefined;
-  const explanation = EXPLANATIONS[String(stopReason)];
+  const told = fromStopReason(stopReason, hasCalls);
+  const reason = failed !== undefined && told === "stop" ? "content-filter" : told;
+  const explanation = EXPLANATIONS[String(stopReason)] ?? (reason === "content-filter" ? failed : undefined);
   return {
     type: "finish",
     choice: 0,
-    reason: fromStopReason(stopReason, hasCalls),
+    reason,
     ...(sequence !== undefined && { sequence }),
     ...(explanation !== undefined && { explanation }),
   };

@@ -1,23 +1,24 @@
 /**
- * Images and sounds that a model made. The format has no answer block for them, and clients that check types refuse an
+ * Images, sounds and films that a model made. The format has no answer block for them, and clients that check types refuse an
  * invented one, so each is a text block of its own: Markdown with a data URL, `![image](data:image/png;base64,…)`, which
  * chat windows show. Sent back in an assistant's turn, such a block becomes the image or the sound again, so no model
  * reads the base64 as words.
  */
 import type { Content } from "../../exchange/prompt.ts";
 
-const IMAGE = "![image](data:";
-const SOUND = "[audio](data:";
+const BEGINNINGS = { image: "![image](data:", audio: "[audio](data:", video: "[video](data:" } as const;
+const KINDS = ["image", "audio", "video"] as const;
 
 export function encodeMedia(mediaType: string, data: string): string {
-  return `${mediaType.startsWith("image/") ? IMAGE : SOUND}${mediaType};base64,${data})`;
+  const kind = KINDS.find((kind) => mediaType.startsWith(`${kind}/`)) ?? "audio";
+  return `${BEGINNINGS[kind]}${mediaType};base64,${data})`;
 }
 
-/** The image or sound that a whole text block is; undefined when it is ordinary text. */
+/** The image, sound or film that a whole text block is; undefined when it is ordinary text. */
 export function decodeMedia(text: string): Content | undefined {
-  const image = text.startsWith(IMAGE);
-  if ((!image && !text.startsWith(SOUND)) || !text.endsWith(")")) return undefined;
-  const from = image ? IMAGE.length : SOUND.length;
+  const type = KINDS.find((kind) => text.startsWith(BEGINNINGS[kind]));
+  if (type === undefined || !text.endsWith(")")) return undefined;
+  const from = BEGINNINGS[type].length;
   const split = text.indexOf(";base64,", from);
   if (split < 0) return undefined;
   const mediaType = text.slice(from, split);
@@ -25,6 +26,5 @@ export function decodeMedia(text: string): Content | undefined {
   if (!/^[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*$/.test(mediaType) || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
     return undefined;
   }
-  const source = { kind: "base64" as const, mediaType, data };
-  return image ? { type: "image", source } : { type: "audio", source };
+  return { type, source: { kind: "base64", mediaType, data } };
 }

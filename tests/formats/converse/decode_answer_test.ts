@@ -1,10 +1,12 @@
 /** Answers of Converse, whole and as a stream of the same, up to what clients of the messages format are told. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import type Anthropic from "@anthropic-ai/sdk";
+import { collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
 import { array, type Loose, object } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { converse } from "../../../src/formats/converse/mod.ts";
-import { encodeWhole } from "../messages/support.ts";
+import { assistant, decodeRequest, encodeWhole } from "../messages/support.ts";
 
 type Event = [name: string, body: Loose];
 
@@ -98,4 +100,44 @@ Deno.test("converse: citations tell clients of the messages format the page, blo
       assertEquals(block, { type: "text", text: "So", citations: [expected] });
     }
   }
+});
+
+Deno.test("converse: images, sounds and films that an answer holds are told as what they are", () => {
+  const made = (type: string, format: string) => {
+    const media = { [type]: { format, source: { bytes: "AQ==" } } };
+    return collect(whole([media])).choices[0].blocks.map((b) => b.type === "media" ? b.mediaType : b.type);
+  };
+  assertEquals(made("image", "jpeg"), ["image/jpeg"]);
+  assertEquals(made("audio", "mp3"), ["audio/mpeg"]);
+  assertEquals(made("audio", "of-tomorrow"), ["audio/of-tomorrow"]);
+  assertEquals(made("video", "three_gp"), ["video/3gpp"]);
+  assertEquals(made("guardContent", "png"), []);
+});
+
+Deno.test("converse: a film that was made is one for callers of the messages format, also when they send it back", () => {
+  const film = { video: { format: "mp4", source: { bytes: "AQ==" } } };
+  const content = array(encodeWhole(whole([film])).content).map(object);
+  assertEquals(content.map((block) => block.text), ["[video](data:video/mp4;base64,AQ==)"]);
+  assertEquals(decodeRequest(assistant(...content)).turns[1].content, [
+    { type: "video", source: { kind: "base64", mediaType: "video/mp4", data: "AQ==" } },
+  ]);
+});
+
+Deno.test("converse: an answer whose image could not be made does not end as if nothing was wrong", () => {
+  const error = { message: "The image is not allowed." };
+  const answers = [
+    whole([{ image: { format: "png", source: {}, error } }]),
+    streamed([
+      ["contentBlockStart", { contentBlockIndex: 0, start: { image: { format: "png" } } }],
+      delta({ image: { error } }),
+    ]),
+  ];
+  for (const parts of answers) {
+    const { reason, explanation, blocks } = collect(parts).choices[0];
+    assertEquals([reason, explanation, blocks], ["content-filter", error.message, []]);
+  }
+});
+
+Deno.test("converse: pieces of a call that was never announced are a broken answer, not one without calls", () => {
+  assertThrows(() => streamed([delta({ toolUse: { input: "{}" } })]), Failure, "before its name");
 });
