@@ -95,7 +95,29 @@ export function typeOfName(name: string | undefined): string {
   return typeOfEnding(name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "") ?? UNKNOWN_TYPE;
 }
 
+/** What clients say of a file whose type they do not know. */
 export const UNKNOWN_TYPE = "application/octet-stream";
+
+/** `%PDF-` in base64. */
+const PDF_MAGIC = "JVBERi";
+
+/** The type of a file by what its client says, or else by its first bytes, by its name, or because all of it is text. */
+export function typeOfFile({ mediaType, data }: { mediaType: string; data: string }, name?: string): string {
+  if (mediaType.split(";", 1)[0].trim().toLowerCase() !== UNKNOWN_TYPE) return mediaType;
+  if (data.startsWith(PDF_MAGIC)) return "application/pdf";
+  const named = typeOfName(name);
+  return named === UNKNOWN_TYPE && textOfBytes(data) !== undefined ? "text/plain" : named;
+}
+
+/** The text that base64 holds; undefined: it is none. */
+export function textOfBytes(data: string): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
 
 /** `input_audio.format` (`wav`, `mp3`) as a media type, and back. */
 export function audioType(format: string): string {

@@ -1,8 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { DocumentNames, encodeAttachment } from "../../src/formats/converse/encode_media.ts";
 import { audioFormat, audioType, decodeUrl, isText, joinBase64 } from "../../src/formats/media.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
+import { convert } from "./conversions.ts";
 import { soundType } from "../../src/formats/chat_completions/decode_media_blocks.ts";
 
 Deno.test("decodeUrl() data URLs, and what only looks like one", () => {
@@ -86,5 +87,31 @@ Deno.test("a media type of a name that JavaScript's objects have is none that Be
   for (const type of ["image", "document"] as const) {
     const encoded = () => encodeAttachment({ type, source }, new DocumentNames());
     assertThrows(encoded, Failure, "got constructor");
+  }
+});
+
+Deno.test("a file whose type its client does not know reaches providers as what it is", () => {
+  const sent = (target: "gemini" | "converse" | "messages", filename: string, data: string) => {
+    const file = { filename, file_data: `data:application/octet-stream;base64,${data}` };
+    const { body } = convert(
+      "chat_completions",
+      { messages: [{ role: "user", content: [{ type: "file", file }] }] },
+      target,
+      "m",
+    );
+    return JSON.stringify(body.contents ?? body.messages);
+  };
+  const text = btoa("plain words");
+  for (
+    const [target, image, pdf, words] of [
+      ["gemini", '"mimeType":"image/png","data":"AAAA"', '"mimeType":"application/pdf"', "plain words"],
+      ["converse", '"image":{"format":"png","source":{"bytes":"AAAA"}}', '"format":"pdf"', `"txt"|${text}`],
+      ["messages", '"media_type":"image/png","data":"AAAA"', '"media_type":"application/pdf"', "plain words"],
+    ] as const
+  ) {
+    assertStringIncludes(sent(target, "a.png", "AAAA"), image);
+    assertStringIncludes(sent(target, "a", btoa("%PDF-1.4")), pdf);
+    for (const piece of words.split("|")) assertStringIncludes(sent(target, "notes", text), piece);
+    assertThrows(() => sent(target, "a.unknown", btoa("PK\0\0")), Failure, "Cannot send");
   }
 });

@@ -5,9 +5,9 @@
 import { Buffer } from "node:buffer";
 import { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
-import type { Attachment, DocumentContent, ImageContent, Source } from "../../exchange/prompt.ts";
+import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
-import { isText, typeOfName, UNKNOWN_TYPE } from "../media.ts";
+import { isText, typeOfFile, typeOfName } from "../media.ts";
 import { bare, formatNames, formatOf } from "./media_types.ts";
 
 /** Gives the documents of a request the names that the API wants them to have. */
@@ -35,12 +35,9 @@ export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   return { [type]: { format, source: from } };
 }
 
+/** Clients send images, sounds and films as files, too. */
 function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
   const { source } = c;
-  if (source.kind === "base64" && bare(source.mediaType).startsWith("image/")) {
-    const image: ImageContent = { type: "image", source };
-    return encodeAttachment(image, names);
-  }
   const document = (format: string, from: Loose) => ({
     document: {
       format,
@@ -53,20 +50,21 @@ function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
   if (source.kind === "text") {
     return document("txt", { bytes: Buffer.from(source.text).toString("base64") });
   }
+  const mediaType = source.kind === "base64" ? typeOfFile(source, c.name) : typeOf(source);
+  const type = MEDIA.find((kind) => bare(mediaType).startsWith(`${kind}/`));
+  if (type !== undefined) {
+    return encodeAttachment(
+      { type, source: source.kind === "base64" ? { ...source, mediaType } : source },
+      names,
+    );
+  }
   const from = encodeSource("document", source);
-  const mediaType = source.kind === "base64"
-    ? untyped(source.mediaType, source.data, c.name)
-    : typeOf(source);
   const format = formatOf("document", mediaType) ?? (isText(mediaType) ? "txt" : undefined);
   if (format === undefined) throw refusal("document", `got ${mediaType.slice(0, 100)}`);
   return document(format, from);
 }
 
-/** What clients say of a file whose type they do not know: its name or its first bytes tell. */
-function untyped(mediaType: string, data: string, name: string | undefined): string {
-  if (bare(mediaType) !== UNKNOWN_TYPE) return mediaType;
-  return data.startsWith("JVBERi") ? "application/pdf" : typeOfName(name);
-}
+const MEDIA = ["image", "audio", "video"] as const;
 
 function encodeSource(type: Attachment["type"], source: Source): Loose {
   if (source.kind === "base64") return { bytes: source.data };

@@ -4,18 +4,23 @@
  * Bytes go as `inlineData`; web addresses, YouTube, `gs://` and Google's own file ids as `fileData`, which Google fetches
  * itself. Google reads images, sound, film and PDF; any kind of text is told as text, everything else is refused by name.
  */
-import { isText, typeOfEnding } from "../media.ts";
+import { isText, typeOfEnding, typeOfFile } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
 
 /** Parts of a file: its bytes or address, and what is known of it as text before it. */
 export function encodeAttachment(c: Attachment): WirePart[] {
-  const part = encodeSource(c.type, c.source);
+  const part = encodeSource(c.type, c.type === "document" ? typed(c) : c.source);
   if (c.type !== "document") return [part];
   if (part.text !== undefined) return [{ text: documentText(c, part.text) }];
   const about = [c.name && `Document: ${c.name}`, c.context].filter(Boolean).join("\n");
   return about === "" ? [part] : [{ text: about }, part];
+}
+
+/** Bytes whose type the client did not know have the one that their beginning or the file's name tells. */
+function typed({ source, name }: DocumentContent): Source {
+  return source.kind === "base64" ? { ...source, mediaType: typeOfFile(source, name) } : source;
 }
 
 function documentText(c: DocumentContent, text: string): string {

@@ -1,6 +1,6 @@
 /** Contents of a turn as content blocks of a message to a provider. */
 import { encodeCacheMark } from "../cache_mark.ts";
-import { isText } from "../media.ts";
+import { isText, textOfBytes, typeOfFile } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import {
@@ -145,15 +145,14 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
     case "file":
       return document(raw ?? storedFile(source.id, own));
     case "base64": {
-      const { mediaType, data } = source;
       if (raw) return document(raw);
-      if (mediaType === PDF || (mediaType === UNTYPED && data.startsWith(PDF_MAGIC))) {
-        return document({ type: "base64", media_type: PDF, data });
-      }
+      const { data } = source;
+      const mediaType = typeOfFile(source, c.name);
+      if (mediaType === PDF) return document({ type: "base64", media_type: PDF, data });
       if (mediaType.startsWith("image/")) {
         return { type: "image", source: base64(mediaType, data), ...ownFields(c) };
       }
-      const text = textOfBytes(mediaType, data);
+      const text = isText(mediaType) ? textOfBytes(data) : undefined;
       if (text !== undefined) return document({ type: "text", media_type: "text/plain", data: text });
       throw new Failure(
         "feature_not_supported",
@@ -174,22 +173,6 @@ function storedFile(id: string, own: boolean): Loose {
 }
 
 const PDF = "application/pdf";
-
-/** `%PDF-` in base64. */
-const PDF_MAGIC = "JVBERi";
-
-/** What clients say of a file whose type they do not know: its bytes tell. */
-const UNTYPED = "application/octet-stream";
-
-function textOfBytes(mediaType: string, data: string): string | undefined {
-  if (mediaType !== UNTYPED && !isText(mediaType)) return undefined;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The text when it can be the whole content, as a string. */
 export function singleText(blocks: readonly Loose[]): string | undefined {
