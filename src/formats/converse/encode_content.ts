@@ -72,7 +72,9 @@ function encodeReasoning(c: ReasoningContent, rules: Rules): Loose[] {
 function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
   const blocks = encodeContents(c.content, context);
   const points = blocks.filter((block) => block.cachePoint);
+  const sounds = blocks.filter((block) => block.audio);
   const content = blocks.filter((block) => !block.cachePoint && !block.audio);
+  if (content.length === 0 && sounds.length > 0) content.push({ text: "The result is attached." });
   if (content.length === 0) {
     content.push({ text: c.isError ? "The tool failed and gave no message." : "(no output)" });
   }
@@ -86,6 +88,7 @@ function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
     content,
     ...(c.isError && context.rules.status && { status: "error" }),
   };
-  // A mark inside of a result stands behind it.
-  return points.length > 0 && !c.cache ? [{ toolResult }, points[0]] : [{ toolResult }];
+  const attached = sounds.length > 0 ? [{ text: `Attached to the result of ${c.callId}:` }, ...sounds] : [];
+  // A result holds no marks and no sounds: they stand behind it.
+  return [{ toolResult }, ...(points.length > 0 && !c.cache ? [points[0]] : []), ...attached];
 }

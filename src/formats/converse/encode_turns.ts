@@ -39,7 +39,10 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
     }
     const results = turn.content.filter((c) => c.type === "result");
     const others = turn.content.filter((c) => c.type !== "result");
-    push(messages, "user", encodeContents([...results, ...carried, ...others], context));
+    const told = encodeContents(results, context);
+    // Nothing may stand between the results of a turn's calls.
+    push(messages, "user", [...told.filter(isOfResults), ...told.filter((block) => !isOfResults(block))]);
+    push(messages, "user", encodeContents([...carried, ...others], context));
     carried = [];
   });
   push(messages, "user", encodeContents(carried, context));
@@ -96,6 +99,10 @@ function encodeSystem(turns: readonly Turn[], messages: readonly Loose[], contex
  */
 function isSilent(block: Loose): boolean {
   return block.reasoningContent !== undefined || block.cachePoint !== undefined;
+}
+
+function isOfResults(block: Loose): boolean {
+  return block.toolResult !== undefined || block.cachePoint !== undefined;
 }
 
 /** What stood between two turns of a role may have had nothing to say here. */
