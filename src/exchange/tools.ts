@@ -5,7 +5,7 @@
  * custom tool takes freeform text. The first becomes a longer name, the second a function with one string, `input`,
  * whose text is unpacked while it streams. Names that an API would refuse are rewritten on the same way.
  */
-import { isObject, type Loose, parse } from "./json.ts";
+import { isObject, type Loose, parse, string } from "./json.ts";
 import type { Part } from "./part.ts";
 import {
   type Content,
@@ -122,7 +122,9 @@ function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: 
   // The definition stands in the format, or nested in it as `grammar`, as chat-completions has it.
   const rules = isObject(tool.format?.grammar) ? tool.format.grammar : tool.format;
   const grammar = tool.format?.type === "grammar"
-    ? `\nThe input must follow this ${rules?.syntax ?? ""} grammar:\n${rules?.definition ?? ""}`
+    ? `\nThe input must follow this ${string(rules?.syntax) ?? ""} grammar:\n${
+      string(rules?.definition) ?? ""
+    }`
     : "";
   const wrapped: FunctionTool = {
     kind: "function",

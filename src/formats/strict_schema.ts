@@ -34,7 +34,7 @@ const PLAIN = new Set([
   "maxItems",
 ]);
 
-const FORMATS = new Set([
+const FORMATS: ReadonlySet<unknown> = new Set([
   "date-time",
   "time",
   "date",
@@ -75,7 +75,7 @@ function qualifies(schema: unknown, depth: number, count: { properties: number }
       if (!isObject(value) || !Object.values(value).every(inside)) return false;
     } else if (!PLAIN.has(key)) return false;
   }
-  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) return false;
+  if (schema.format !== undefined && !FORMATS.has(schema.format)) return false;
   const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (types.includes("array") && schema.items === undefined) return false;
   if (types.includes("object") || schema.properties !== undefined) {

@@ -24,11 +24,11 @@ function fromStopReason(reason: unknown, hasCalls: boolean): FinishReason {
   }
 }
 
-const EXPLANATIONS: Readonly<Record<string, string>> = {
-  guardrail_intervened: "A guardrail intervened.",
-  malformed_model_output: "The model's output was malformed.",
-  malformed_tool_use: "The model's tool call was malformed.",
-};
+const EXPLANATIONS: ReadonlyMap<unknown, string> = new Map([
+  ["guardrail_intervened", "A guardrail intervened."],
+  ["malformed_model_output", "The model's output was malformed."],
+  ["malformed_tool_use", "The model's tool call was malformed."],
+]);
 
 interface Ending {
   /** `additionalModelResponseFields`, which names the stop sequence that was met where it was asked to. */
@@ -45,7 +45,7 @@ export function decodeFinish(
   const sequence = isObject(more) ? string(more.stop_sequence) : undefined;
   const told = fromStopReason(stopReason, hasCalls);
   const reason = failed !== undefined && told === "stop" ? "content-filter" : told;
-  const explanation = EXPLANATIONS[String(stopReason)] ?? (reason === "content-filter" ? failed : undefined);
+  const explanation = EXPLANATIONS.get(stopReason) ?? (reason === "content-filter" ? failed : undefined);
   return {
     type: "finish",
     choice: 0,

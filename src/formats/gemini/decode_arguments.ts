@@ -39,7 +39,7 @@ export class Arguments {
     let node: Node = this.#root;
     for (let i = 0; i < path.length - 1; i++) {
       const made: Node = typeof path[i + 1] === "number" ? [] : Object.create(null);
-      const below = put(node, path[i], (old) => typeof old === "object" && old !== null ? old : made);
+      const below = put(node, path[i], (old) => isNode(old) ? old : made);
       if (below === undefined) return;
       node = below as Node;
     }
@@ -65,6 +65,11 @@ function put(node: Node, step: Step, make: (old: unknown) => unknown): unknown {
     return node[step] = make(node[step]);
   }
   return node[step] = make(node[step]);
+}
+
+/** Numbers with more digits than JavaScript's have are objects, too. */
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !isNumber(value);
 }
 
 function merged(old: unknown, piece: Loose): unknown {

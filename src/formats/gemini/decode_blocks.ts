@@ -41,7 +41,9 @@ export class ChunkReader {
     }
     mergeUsage(this.#usage, chunk.usageMetadata);
     const { blockReason, blockReasonMessage } = object(chunk.promptFeedback);
-    if (blockReason) this.#blocked = string(blockReasonMessage) || String(blockReason);
+    if (blockReason) {
+      this.#blocked = string(blockReasonMessage) || string(blockReason) || "The prompt was blocked.";
+    }
     const candidates = array(chunk.candidates).filter(isObject);
     // The first one may leave out its number, which is 0. Some servers leave out all.
     const numbered = candidates.some(({ index }) => index !== undefined && index !== null);
