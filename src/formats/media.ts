@@ -130,6 +130,11 @@ export function audioFormat(mediaType: string): string {
   return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;
 }
 
+/** Samples without a container: pieces of them join to a longer sound, which pieces of a WAV or MP3 file do not. */
+export function isRawAudio(mediaType: string): boolean {
+  return /^audio\/(?:l16|l24|pcm)\b/i.test(mediaType);
+}
+
 /** Base64 pieces, each encoded by itself, as one: a padded piece cannot simply be followed by another. */
 export function joinBase64(pieces: readonly string[]): string {
   if (!pieces.slice(0, -1).some((p) => p.endsWith("=") || p.length % 4 !== 0)) return pieces.join("");

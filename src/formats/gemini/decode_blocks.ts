@@ -73,7 +73,9 @@ export class ChunkReader {
   }
 
   #candidate(index: unknown): CandidateReader {
-    const at = typeof index === "number" && Number.isInteger(index) && index > 0 ? index : 0;
+    const at = typeof index === "number" && Number.isInteger(index) && index > 0 && index < MOST_CHOICES
+      ? index
+      : 0;
     let found = this.#candidates.get(at);
     if (!found) {
       if (this.#candidates.size >= MOST_CHOICES) throw tooManyChoices();

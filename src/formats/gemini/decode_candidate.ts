@@ -8,7 +8,7 @@ import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { brokenAnswer } from "../decode_failure.ts";
-import { joinBase64 } from "../media.ts";
+import { isRawAudio, joinBase64 } from "../media.ts";
 import { addSources, decodeCitations, type Sources } from "./citations.ts";
 import { Arguments, writeJson } from "./decode_arguments.ts";
 import { fromFinishReason } from "./finish.ts";
@@ -278,9 +278,4 @@ const BESIDE = new Set([
 
 function proof(data: string, on?: Proof["on"]): Proof {
   return on ? { api: "gemini", kind: "thought", data, on } : { api: "gemini", kind: "thought", data };
-}
-
-/** Samples without a container: pieces of them join to a longer sound, which pieces of a WAV or MP3 file do not. */
-function isRawAudio(mediaType: string): boolean {
-  return /^audio\/(?:l16|l24|pcm)\b/i.test(mediaType);
 }

@@ -4,7 +4,7 @@
  * Bytes go as `inlineData`; web addresses, YouTube, `gs://` and Google's own file ids as `fileData`, which Google fetches
  * itself. Google reads images, sound, film and PDF; any kind of text is told as text, everything else is refused by name.
  */
-import { isText, typeOfEnding, typeOfFile } from "../media.ts";
+import { isRawAudio, isText, typeOfEnding, typeOfFile } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
@@ -71,9 +71,10 @@ function decodeText(type: string, data: string): string {
   }
 }
 
-/** Without parameters, and by the name that Google knows. */
+/** Without parameters, and by the name that Google knows. Only they tell how samples without a container are to be heard. */
 function wireType(mediaType: string): string {
   const type = mediaType.split(";", 1)[0].trim().toLowerCase();
+  if (isRawAudio(type)) return mediaType.trim();
   return type === "image/jpg" ? "image/jpeg" : type;
 }
 

@@ -254,7 +254,7 @@ Deno.test("gemini.decodeStream() keeps candidates apart", () => {
   );
 });
 
-Deno.test("gemini.decodeAnswer() keeps candidates apart that say no number", () => {
+Deno.test("gemini.decodeAnswer() keeps candidates apart that say no number, and reads none that is not one", () => {
   const candidate = (text: string) => ({ content: { parts: [{ text }] }, ...STOP });
   const texts = (...candidates: Json[]) =>
     collect(gemini.decodeAnswer({ candidates })).choices.map((c) => [
@@ -262,6 +262,7 @@ Deno.test("gemini.decodeAnswer() keeps candidates apart that say no number", () 
       c.blocks.map((b) => b.type === "text" ? b.text : b.type).join(),
     ]);
   assertEquals(texts(candidate("a"), candidate("b")), [[0, "a"], [1, "b"]]);
+  assertEquals(texts({ index: 1e300, ...candidate("a") }), [[0, "a"]]);
   assertEquals(texts({ index: 1, ...candidate("b") }, candidate("a")).sort(), [[0, "a"], [1, "b"]]);
 });
 

@@ -14,6 +14,11 @@ Deno.test("encodeAttachment() sends bytes, addresses and text each in its form",
     [{ type: "image", source: bytes("image/jpg") }, inline("image/jpeg")],
     [{ type: "image", source: bytes("image/webp") }, inline("image/webp")],
     [{ type: "audio", source: bytes("audio/wav; codecs=1") }, inline("audio/wav")],
+    [
+      { type: "audio", source: bytes("audio/L16;codec=pcm;rate=24000") },
+      inline("audio/L16;codec=pcm;rate=24000"),
+    ],
+    [{ type: "document", source: bytes("audio/pcm; rate=16000") }, inline("audio/pcm; rate=16000")],
     [{ type: "video", source: bytes("video/mp4") }, inline("video/mp4")],
     [{ type: "document", source: bytes("application/pdf") }, inline("application/pdf")],
     [
