@@ -49,7 +49,7 @@ const CALL_KNOWN: ReadonlySet<string> = new Set([
   ...SIGNED_FIELDS,
 ]);
 
-/** Field of an image's `extra`: it stood in `images`, where dialects put images that the model made. */
+/** Field of an image's or a film's `extra`: it stood in `images`, where dialects put what the model made. */
 export const MADE = "made";
 
 /** Marks a call or a result that came in the older form. */
@@ -207,13 +207,12 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
   }
   for (const image of array(message.images)) {
     const url = string(object(object(image).image_url).url) ?? string(object(image).image_url);
-    if (url !== undefined) {
-      content.push({
-        type: "image",
-        source: decodeUrl(url),
-        extra: ownExtra("chat_completions", { [MADE]: image }),
-      });
-    }
+    if (url === undefined) continue;
+    const source = decodeUrl(url);
+    // A film that a model made stands there, too: the format has no other place.
+    const film = source.kind === "base64" && source.mediaType.startsWith("video/");
+    const extra = ownExtra("chat_completions", { [MADE]: image });
+    content.push({ type: film ? "video" : "image", source, extra });
   }
   if (message.tool_calls !== null && message.tool_calls !== undefined) {
     if (!Array.isArray(message.tool_calls)) {

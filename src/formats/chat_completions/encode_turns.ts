@@ -83,12 +83,9 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
   const calls = turn.content.filter((c) => c.type === "call");
   const reasoning: ReasoningContent[] = turn.content.filter((c) => c.type === "reasoning");
   const { fields, parts } = encodeReasoning(reasoning, calls.length > 0 && options.reasons);
-  const made = turn.content.flatMap((c) =>
-    c.type === "image" ? extraOf(c.extra, "chat_completions")?.[MADE] ?? [] : []
-  );
+  const made = turn.content.flatMap((c) => madeOf(c) ?? []);
   const spoken = turn.content.filter((c) =>
-    c.type !== "call" && c.type !== "reasoning" &&
-    !(c.type === "image" && extraOf(c.extra, "chat_completions")?.[MADE])
+    c.type !== "call" && c.type !== "reasoning" && madeOf(c) === undefined
   );
   const message: Loose = { role: "assistant" };
   const refusals = spoken.filter((c) => c.type === "refusal");
@@ -111,6 +108,11 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
     else message.tool_calls = calls.map((call) => encodeCall(call, own));
   }
   return message;
+}
+
+/** What stood in `images`. */
+function madeOf(c: Content): unknown {
+  return c.type === "image" || c.type === "video" ? extraOf(c.extra, "chat_completions")?.[MADE] : undefined;
 }
 
 function encodeCall(call: CallContent, own: boolean): Loose {

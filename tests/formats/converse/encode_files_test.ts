@@ -32,6 +32,23 @@ Deno.test("converse: a file that is an image, a sound or a film is sent as such,
   assertThrows(() => file("a.avi", "video/x-msvideo"), Failure, "Cannot send the video");
 });
 
+Deno.test("converse: a film that was made is sent back as one by callers whose format keeps it with images", () => {
+  const url = "data:video/mp4;base64,AAAA";
+  const messages = [
+    { role: "user", content: "Make a film" },
+    { role: "assistant", content: "", images: [{ type: "image_url", image_url: { url } }] },
+    { role: "user", content: "Longer" },
+  ];
+  const blocks = last("chat_completions", { messages });
+  assertEquals(blocks, [
+    { text: "Make a film" },
+    { video: { format: "mp4", source: { bytes: "AAAA" } } },
+    { text: "Longer" },
+  ]);
+  const own = convert("chat_completions", { messages }, "chat_completions", "m").body.messages;
+  assertEquals(own, messages as Loose[]);
+});
+
 Deno.test("converse: sounds in results of tools stand behind all results of the turn", () => {
   const call = (id: string) => ({ id, type: "function", function: { name: "look", arguments: "{}" } });
   const sound = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
