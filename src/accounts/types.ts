@@ -82,8 +82,12 @@ export interface Reservation {
   rates: RateState | null;
   /** Output tokens that it covers: fewer than asked for where not so much was left, and the request names no cap. */
   readonly output: number;
-  /** Covers what was used so far and what comes next, beyond what was reserved. False: there is no money for it. */
-  extend(spent: Readonly<Usage>, next: Estimate): Promise<boolean>;
+  /**
+   * Covers what was used so far and what comes next, beyond what was reserved. False: there is no money for it.
+   *
+   * @param prices the dearest that it can be billed by; absent: those of the admission
+   */
+  extend(spent: Readonly<Usage>, next: Estimate, prices?: Prices): Promise<boolean>;
   /** Replaces the reservation by the bill and writes the record; durable when it resolves. Never rejects. */
   settle(end: GenerationEnd, prices?: Prices): Promise<void>;
   /**

@@ -6,7 +6,6 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import { dearestOf } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import type { AutoRouter } from "../models/auto.ts";
@@ -16,7 +15,7 @@ import { isShortName } from "./answer_name.ts";
 import { labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
-import { FREE, isFree, reachOf } from "./passing.ts";
+import { reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -64,11 +63,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: passing !== null && isFree(routes, passing)
-      ? FREE
-      : others === null
-      ? dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier)
-      : dearestPrices({ prompt, model, others, estimate, created }),
+    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate),
     estimate,
     labels,
   });

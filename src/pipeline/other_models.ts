@@ -22,9 +22,10 @@ import {
 } from "../models/catalog.ts";
 import { TOOL_ROUNDS } from "../models/limits.ts";
 import type { Route } from "../providers/provider.ts";
-import type { Others } from "./call.ts";
+import type { Call, Others } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import type { NamedModel } from "./named_models.ts";
+import { FREE, isFree } from "./passing.ts";
 
 export interface Asked {
   prompt: Prompt;
@@ -214,6 +215,9 @@ function adviceOf({ tools }: Prompt): number {
   return Math.max(0, Math.ceil(tokens));
 }
 
+/** What the prices of a call depend on. */
+type Priced = Pick<Call, "prompt" | "model" | "routes" | "passing" | "others" | "created">;
+
 /** The asked model with room for whatever any of the others may take, for what is reserved. */
 export function roomiest(model: Model, others: Others | null): Model {
   if (others === null || others.models.length === 0) return model;
@@ -228,16 +232,10 @@ export function roomiest(model: Model, others: Others | null): Model {
   };
 }
 
-/** Of every kind the dearest price that a call can be billed by. @param created milliseconds since the epoch */
-export function dearestPrices(
-  { prompt, model, others, estimate, created }: {
-    prompt: Prompt;
-    model: Model;
-    others: Others | null;
-    estimate: Estimate;
-    created: number;
-  },
-): Prices {
+/** Of every kind the dearest price that a call can be billed by, if it uses no more than the estimate. */
+export function dearestPrices(call: Priced, estimate: Estimate): Prices {
+  const { prompt, model, routes, passing, others, created } = call;
+  if (passing !== null && isFree(routes, passing)) return FREE;
   const input = estimate.input + (estimate.media ?? 0);
   const dearest = (one: Model) => dearestOf(sheetOf(one, created), input, prompt.serviceTier);
   if (others === null || others.models.length === 0) return dearest(model);

@@ -128,7 +128,7 @@ function candidate(
   const estimate = upperBoundOfAll(capped, model, size, shape, others);
   const free = passing !== null && isFree(routes, passing);
   const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
-  const dearest = free ? FREE : dearestPrices({ prompt, model, others, estimate, created: kit.now() });
+  const dearest = dearestPrices({ prompt, model, routes, passing, others, created: kit.now() }, estimate);
   const known = free || Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
   const amount = (cost: bigint) => known ? formatAmount(cost) : null;
@@ -200,9 +200,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: passing !== null && isFree(routes, passing)
-      ? FREE
-      : dearestPrices({ prompt, model, others, estimate, created }),
+    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate),
     estimate,
     labels: labelsOf(arrival.header, arrival.body),
   });

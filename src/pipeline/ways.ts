@@ -7,7 +7,7 @@ import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
-import { roomiest } from "./other_models.ts";
+import { dearestPrices, roomiest } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
@@ -67,7 +67,11 @@ function askWith(
       chars: size.chars,
       mostOutput: prompt.maxOutput ?? model.maxCompletion,
       cut: () => call.cut,
-      affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),
+      affords(spent, next) {
+        const estimate = nextRound(prompt, model, size, next);
+        // With what was found the prompt may have grown into a dearer tier.
+        return reservation.extend(spent, estimate, dearestPrices(call, estimate));
+      },
     });
   }
   if (shape.calls === 1) return once(prompt, 0);

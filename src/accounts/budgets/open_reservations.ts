@@ -254,8 +254,13 @@ class OpenReservation implements Reservation, Indexed {
     this.#prices = call.prices;
   }
 
-  extend(spent: Readonly<Usage>, next: Estimate): Promise<boolean> {
-    return this.#owner.extend(this, spent, next, this.#prices);
+  extend(spent: Readonly<Usage>, next: Estimate, prices: Prices = this.#prices): Promise<boolean> {
+    // A search costs what it did at the admission.
+    const { web_search } = this.#prices;
+    const whole = prices.web_search === undefined && web_search !== undefined
+      ? { ...prices, web_search }
+      : prices;
+    return this.#owner.extend(this, spent, next, whole);
   }
 
   settle(end: GenerationEnd, prices: Prices = this.#prices): Promise<void> {
