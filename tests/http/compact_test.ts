@@ -218,6 +218,46 @@ Deno.test("a compaction is limited, screened and refused as any call", async () 
   await provider.close();
 });
 
+Deno.test("a summary that was cut or filtered is no compaction, and is billed", async () => {
+  const reasons = ["max_output_tokens", "content_filter"];
+  const provider = loopbackProvider((_, nth) =>
+    Response.json({
+      id: "resp_1",
+      object: "response",
+      status: "incomplete",
+      incomplete_details: { reason: reasons[nth] },
+      output: [{
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "incomplete",
+        content: [{ type: "output_text", text: "The user wants", annotations: [] }],
+      }],
+      usage: NATIVE.usage,
+    })
+  );
+  const gateway = await testGateway({ p: { api: "openai-responses", url: provider.url, model: PRICED } });
+  // With its answers screened a conversation is compacted by a summary.
+  const asked = { ...ASKED, plugins: { dlp: { mode: "alert", answers: "alert" } } };
+  for (
+    const expected of [
+      [400, "provider_bad_request", "max_output_tokens"],
+      [403, "provider_forbidden", undefined],
+    ]
+  ) {
+    const response = await gateway.post(COMPACT, asked);
+    const { error } = await response.json();
+    assertEquals([response.status, error.code, error.param], expected, error.message);
+  }
+  const { data } = await gateway.gateway.accounts.generations({ limit: 5 });
+  assertEquals(data.map(({ status, usage }) => [status, usage?.output_tokens]), [
+    ["incomplete", 438],
+    ["incomplete", 438],
+  ]);
+  await gateway.close();
+  await provider.close();
+});
+
 Deno.test("a compaction that is repeated under an Idempotency-Key is the same one, and is never a stream", async () => {
   const provider = scriptedProvider("openai-chat", [SUMMARY]);
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, model: PRICED } });

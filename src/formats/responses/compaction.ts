@@ -89,7 +89,8 @@ export function compactedOf(answer: Loose, kept: readonly Loose[], seal: Seal): 
   };
 }
 
-function summaryItem({ id }: Loose, output: readonly Loose[], seal: Seal): Loose {
+function summaryItem(answer: Loose, output: readonly Loose[], seal: Seal): Loose {
+  if (answer.status === "incomplete") throw cutSummary(answer);
   const text = output.filter((item) => item.type === "message").flatMap((item) => array(item.content)).map((
     part,
   ) => string(object(part).text) ?? "").join("").trim();
@@ -97,10 +98,27 @@ function summaryItem({ id }: Loose, output: readonly Loose[], seal: Seal): Loose
     throw new Failure("provider_unavailable", "Cannot compact the conversation: the model wrote no summary.");
   }
   return {
-    id: `cmp_${suffixOf(String(id))}`,
+    id: `cmp_${suffixOf(String(answer.id))}`,
     type: "compaction",
     encrypted_content: seal({ api: "responses", kind: "summary", data: text }),
   };
+}
+
+/** The client would go on from it as if it were whole, and lose what the rest would have said. */
+function cutSummary({ incomplete_details, max_output_tokens }: Loose): Failure {
+  if (object(incomplete_details).reason === "content_filter") {
+    return new Failure(
+      "provider_forbidden",
+      "Cannot compact the conversation: a filter of content ended the summary.",
+    );
+  }
+  const cap = typeof max_output_tokens === "number" ? ` of ${max_output_tokens} tokens` : "";
+  return new Failure(
+    "provider_bad_request",
+    `Cannot compact the conversation: the summary was cut at the limit${cap} of output. Expected a larger max_output_tokens, ` +
+      "or a budget that covers more.",
+    { param: "max_output_tokens" },
+  );
 }
 
 /** What the user and the system said, in full: summaries lose the wording of what was asked for. */
