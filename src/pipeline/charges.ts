@@ -6,11 +6,15 @@ import { type Model, sheetOf } from "../models/catalog.ts";
 import { answeredBy, type Call, type ProviderUse } from "./call.ts";
 
 /** A use with its usage. */
-type Counted = Omit<ProviderUse, "usage"> & { usage: Usage };
+interface Counted extends Omit<ProviderUse, "usage"> {
+  usage: Usage;
+  /** Input tokens of each call, where it is that of several. Absent: the usage's. */
+  each?: number;
+}
 
 /**
- * Adds what each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. Calls
- * with the caller's own credential are not billed.
+ * Adds what each call of a provider is billed by. What was estimated beyond what providers report is billed in the tier that was
+ * asked for. Calls with the caller's own credential are not billed.
  */
 export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   const { uses, lost, passing, others } = call;
@@ -26,10 +30,7 @@ export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
     ? reported[0].usage
     : reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
   const whole = sum.input === usage.input && sum.output === usage.output;
-  const last = uses.at(-1);
-  const counted: Counted[] = whole
-    ? reported
-    : [{ usage, service: last?.service, own: last?.own, served: last?.served }];
+  const counted: Counted[] = whole ? reported : withEstimated(reported, usage, sum, uses);
   const priced = (use: Counted) => chargesOf(use, call);
   if (passing === null) {
     end.charges = [...counted, ...reportedOf(lost)].flatMap(priced);
@@ -39,25 +40,48 @@ export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   end.unbilled = counted.filter(({ own }) => own).flatMap(priced);
 }
 
+/** What was reported, and the rest of what was used. */
+function withEstimated(
+  reported: Counted[],
+  usage: Usage,
+  sum: Usage,
+  uses: readonly ProviderUse[],
+): Counted[] {
+  const silent = uses.filter((use) => use.usage === null);
+  const { service, own, served } = silent.at(-1) ?? uses.at(-1) ?? { service: undefined };
+  // A call was ended before all that it has used was passed on.
+  if (usage.input < sum.input || usage.output < sum.output) return [{ usage, service, own, served }];
+  const rest = subtractUsage(usage, sum);
+  const each = silent.length > 0 ? rest.input / silent.length : uses.at(-1)?.usage?.input;
+  return [...reported, { usage: rest, service, own, served, each }];
+}
+
 function charge(usage: Usage, service: string | undefined, { sheet, prompt }: Call): Charge {
   const { prices, version } = priceOf(sheet, usage.input, service ?? prompt.serviceTier);
   return { usage, prices, version };
 }
 
 /** Several where other models had a part of it. */
-function chargesOf({ usage, service, served, beside = [] }: Counted, call: Call): Charge[] {
-  if (served === undefined && beside.length === 0) return [chargeAt(call.model, usage, service, call)];
+function chargesOf({ usage, service, served, beside = [], each }: Counted, call: Call): Charge[] {
+  if (served === undefined && beside.length === 0) {
+    return [chargeAt(call.model, usage, { service, each }, call)];
+  }
   const rest = beside.reduce((left, one) => subtractUsage(left, one.usage), usage);
   return [
-    chargeAt(served ?? call.model, rest, service, call),
-    ...beside.map((one) => chargeAt(one.model, one.usage, service, call)),
+    chargeAt(served ?? call.model, rest, { service, each }, call),
+    ...beside.map((one) => chargeAt(one.model, one.usage, { service }, call)),
   ];
 }
 
 /** At a model's prices. The version says the model, if it is another than the record's. */
-function chargeAt(model: Model, usage: Usage, service: string | undefined, call: Call): Charge {
+function chargeAt(
+  model: Model,
+  usage: Usage,
+  { service, each = usage.input }: { service: string | undefined; each?: number },
+  call: Call,
+): Charge {
   const sheet = model === call.model ? call.sheet : sheetOf(model, call.created);
-  const { prices, version } = priceOf(sheet, usage.input, service ?? call.prompt.serviceTier);
+  const { prices, version } = priceOf(sheet, each, service ?? call.prompt.serviceTier);
   return { usage, prices, version: model === answeredBy(call) ? version : versionOfModel(version, model.id) };
 }
 

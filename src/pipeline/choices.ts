@@ -1,34 +1,41 @@
 /**
  * Stage: several answers from an API that gives one. As many calls run side by side; their parts come out as the choices
- * of one answer, their usage added up, because every call is billed by the provider.
+ * of one answer, their usage added up, because every call is billed by the provider. A call of which the provider reports
+ * none counts by estimate.
  */
 import type { Part } from "../exchange/part.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
+import { estimateUsage } from "./estimate.ts";
 
 /** Block numbers of choice i begin at i times this. */
 const STRIDE = 1_000_000;
 
-/**
- * @param ask starts one call
- * @param over told once one of them has failed, or all have ended
- */
+interface Choices {
+  /** Starts one call. */
+  ask(choice: number): AsyncGenerator<readonly Part[]>;
+  /** UTF-16 units of the request's text, which each call sends. */
+  chars: number;
+  /** Told once one of them has failed, or all have ended. */
+  over?(): void;
+}
+
+/** Stage: so many calls side by side, as one answer. */
 export async function* choices(
   n: number,
-  ask: (choice: number) => AsyncGenerator<readonly Part[]>,
-  over: () => void = () => {},
+  { ask, chars, over = () => {} }: Choices,
 ): AsyncGenerator<readonly Part[]> {
-  const usages: (Usage | null)[] = new Array(n).fill(null);
+  const counts = new Counts(n);
   const calls = Array.from({ length: n }, (_, i) => ask(i));
   const next = calls.map((call, i) => step(call, i));
   let open = n;
   let started = false;
-  let estimated = false;
   try {
     while (open > 0) {
       const { i, batch } = await Promise.race(next.filter((p) => p !== undefined));
       if (batch === undefined) {
         open--;
         delete next[i];
+        if (counts.lacks(i)) yield [counts.estimate(i, chars)];
         continue;
       }
       next[i] = step(calls[i], i);
@@ -38,14 +45,11 @@ export async function* choices(
           if (!started) out.push(part);
           started = true;
         } else if (part.type === "usage") {
-          usages[i] = part.usage;
-          estimated ||= part.estimated === true;
-          out.push({
-            type: "usage",
-            ...(estimated && { estimated }),
-            usage: usages.reduce<Usage>((sum, u) => u ? addUsage(sum, u) : sum, NO_USAGE),
-          });
-        } else out.push(renumbered(part, i));
+          out.push(counts.take(part, i));
+        } else {
+          if ("text" in part) counts.said[i] += part.text.length;
+          out.push(renumbered(part, i));
+        }
       }
       if (out.length > 0) yield out;
     }
@@ -53,6 +57,50 @@ export async function* choices(
     over();
     // One failed: the others that have begun are read to their end, since they are paid for either way.
     for (const call of calls) void drain(call);
+  }
+}
+
+type Counted = Extract<Part, { type: "usage" }>;
+
+/** What the calls have used so far. */
+class Counts {
+  /** UTF-16 units that each call's model wrote. */
+  readonly said: number[];
+  readonly #usages: (Usage | null)[];
+  /** Those that the provider ran by itself. */
+  readonly #searches: number[];
+  #estimated = false;
+
+  constructor(calls: number) {
+    this.said = new Array(calls).fill(0);
+    this.#usages = new Array(calls).fill(null);
+    this.#searches = new Array(calls).fill(0);
+  }
+
+  take({ usage, searches, estimated }: Counted, call: number): Counted {
+    this.#usages[call] = usage;
+    this.#searches[call] = searches ?? this.#searches[call];
+    this.#estimated ||= estimated === true;
+    return this.#sum();
+  }
+
+  /** It said something, and its provider does not tell what that took. */
+  lacks(call: number): boolean {
+    return this.#usages[call] === null && this.said[call] > 0;
+  }
+
+  estimate(call: number, chars: number): Counted {
+    return this.take({ type: "usage", usage: estimateUsage(chars, this.said[call]), estimated: true }, call);
+  }
+
+  #sum(): Counted {
+    const searches = this.#searches.reduce((sum, one) => sum + one, 0);
+    return {
+      type: "usage",
+      usage: this.#usages.reduce<Usage>((sum, one) => one === null ? sum : addUsage(sum, one), NO_USAGE),
+      ...(searches > 0 && { searches }),
+      ...(this.#estimated && { estimated: true }),
+    };
   }
 }
 

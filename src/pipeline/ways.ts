@@ -77,9 +77,13 @@ function askWith(
   if (shape.calls === 1) return once(prompt, 0);
   const together: Together = { placed: Promise.withResolvers(), over: false };
   call.together = together;
-  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice), () => {
-    together.over = true;
-    together.placed.resolve();
+  return choices(shape.calls, {
+    ask: (choice) => once({ ...prompt, n: 1 }, choice),
+    chars: size.chars,
+    over() {
+      together.over = true;
+      together.placed.resolve();
+    },
   });
 }
 

@@ -29,7 +29,7 @@ function asking(calls: (Part[][] | Error)[]) {
       ended.push(i);
     }
   }
-  return { ask, ended };
+  return { ask, ended, chars: 40 };
 }
 
 async function collect(parts: AsyncGenerator<readonly Part[]>): Promise<Part[]> {
@@ -39,7 +39,7 @@ async function collect(parts: AsyncGenerator<readonly Part[]>): Promise<Part[]> 
 }
 
 Deno.test("choices() numbers answers and their blocks apart, begins once and adds usage up", async () => {
-  const parts = await collect(choices(3, asking([answer("a", 1), answer("b", 2), answer("c", 4)]).ask));
+  const parts = await collect(choices(3, asking([answer("a", 1), answer("b", 2), answer("c", 4)])));
   assertEquals(parts.filter((p) => p.type === "start").length, 1);
   const starts = parts.filter((p) => p.type === "text-start");
   assertEquals(starts.map((p) => p.choice), [0, 1, 2]);
@@ -51,13 +51,24 @@ Deno.test("choices() numbers answers and their blocks apart, begins once and add
   assertEquals([usage.input, usage.output], [15, 7]);
 });
 
+Deno.test("choices() counts a call by estimate whose provider reports nothing, and adds up searches of providers", async () => {
+  const silent = answer("eight", 0).map((batch) => batch.filter(({ type }) => type !== "usage"));
+  const searched = answer("b", 2).map((batch) =>
+    batch.map((part) => part.type === "usage" ? { ...part, searches: 2 } : part)
+  );
+  const parts = await collect(choices(3, asking([silent, searched, searched])));
+  const last = parts.filter((p) => p.type === "usage").at(-1)!;
+  assertEquals([last.usage.input, last.usage.output], [20, 6]);
+  assertEquals([last.searches, last.estimated], [4, true]);
+});
+
 Deno.test("choices() throws what one call throws, and reads the others to their end", async () => {
   const { ask, ended } = asking([
     answer("a", 1),
     new Failure("provider_unavailable", "gone"),
     answer("c", 4),
   ]);
-  const failure = await assertRejects(() => collect(choices(3, ask)), Failure);
+  const failure = await assertRejects(() => collect(choices(3, { ask, chars: 0 })), Failure);
   assertEquals(failure.code, "provider_unavailable");
   await eventually(() => ended.length === 3);
 });
@@ -67,7 +78,7 @@ Deno.test("choices() may fail while a slow caller takes what came before, and th
     yield await Promise.resolve(answer("a", 1)[0]);
     throw new Failure("provider_unavailable", "gone");
   }
-  const parts = choices(2, ask);
+  const parts = choices(2, { ask, chars: 0 });
   assertEquals((await parts.next()).done, false);
   // A failure that nobody waits for ends the process when the event loop turns.
   await nextTurn();
