@@ -12,6 +12,8 @@ import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
 import {
   AUTO,
   type Catalog,
+  forbidden,
+  isDenied,
   isPermitted,
   isPriced,
   isVisible,
@@ -48,8 +50,8 @@ export type AutoRouter = (request: AutoRequest) => Chosen;
 const OUTPUT_SHARE = 0.3;
 
 /**
- * The router of `svc/auto`, which chooses by the difficulty of the prompt. It throws `model_not_found` where the key may use
- * none of its models.
+ * The router of `svc/auto`, which chooses by the difficulty of the prompt. It throws `model_not_found` where the key sees none of
+ * its models, and `policy_violation` where its access policy allows none of them, or forbids `svc/auto` itself.
  */
 export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
@@ -62,10 +64,12 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
         param: "model",
       });
     }
+    const permitted = mine.filter((m) => isPermitted(access, m.id));
+    if (permitted.length === 0 || isDenied(access, AUTO)) throw forbidden(AUTO);
     const question = firstQuestion(prompt);
     if (question === "") throw refusal("auto_routing_missing_context", "there is no user text to judge");
 
-    const able = mine.filter((m) => isPermitted(access, m.id) && healthy(m) && canAnswer(m, prompt));
+    const able = permitted.filter((m) => healthy(m) && canAnswer(m, prompt));
     if (able.length === 0) {
       throw refusal(
         "auto_routing_no_match",

@@ -148,6 +148,15 @@ export function isPermitted(access: ModelAccess, id: string): boolean {
   return permits(access, id) && (access.team === null || permits(access.team, id));
 }
 
+/** Whether the policy of a key, or of its team, forbids models of this id by name. */
+export function isDenied(access: ModelAccess, id: string): boolean {
+  return denies(access, id) || (access.team !== null && denies(access.team, id));
+}
+
+function denies({ accessPolicy: policy }: ModelRights, id: string): boolean {
+  return policy !== null && policy !== "missing" && matchesAny(policy.deny, id);
+}
+
 function permits({ accessPolicy: policy }: ModelRights, id: string): boolean {
   if (policy === null) return true;
   if (policy === "missing") return false;
@@ -243,18 +252,17 @@ export function openCatalog(
         );
       }
       if (limited && !isPriced(model)) throw unpriced(model);
-      if (!isPermitted(access, model.id)) {
-        throw new Failure(
-          "policy_violation",
-          `The access policy of this key does not allow model ${model.id}.`,
-          {
-            param: "model",
-          },
-        );
-      }
+      if (!isPermitted(access, model.id)) throw forbidden(model.id);
       return model;
     },
   };
+}
+
+/** The access policy of a key does not allow a model. */
+export function forbidden(id: string): Failure {
+  return new Failure("policy_violation", `The access policy of this key does not allow model ${id}.`, {
+    param: "model",
+  });
 }
 
 function unpriced({ id }: Model): Failure {

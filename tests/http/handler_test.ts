@@ -152,6 +152,11 @@ Deno.test("what a key does not see is not there, and what it may not use is forb
     });
     assertEquals([routed.status, routed.body.model], [200, "q/model"]);
     assertMatch(routed.headers.get("x-svc-route")!, /^q\/model /);
+    const refused = await ask(gateway, "POST", "/v1/responses", {
+      headers: { authorization: `Bearer ${lost}` },
+      body: JSON.stringify({ model: "svc/auto", input: "hi" }),
+    });
+    assertEquals([refused.status, refused.code], [403, "policy_violation"]);
   }));
 
 Deno.test("GET /v1/models lists the fields of a catalog entry, and what clients need besides", () =>

@@ -98,6 +98,10 @@ Deno.test("openAuto() takes only models that fit, and says why it chose", () => 
   assertMatch(chosen.route, /^a\/dear \S+,gain:[\d.]+,quality:0,of:1$/);
 });
 
+function under(accessPolicy: AutoRequest["access"]["accessPolicy"]): AutoRequest {
+  return request({}, { access: { models: null, accessPolicy, team: null } });
+}
+
 const CASES: [string, string, AutoRequest][] = [
   ["auto_routing_missing_context", "no user text", request({ turns: [] })],
   [
@@ -114,10 +118,19 @@ const CASES: [string, string, AutoRequest][] = [
     }),
   ],
   ["auto_routing_no_match", "nobody healthy", request({}, { healthy: () => false })],
+  ["policy_violation", "a policy that does not exist", under("missing")],
+  ["policy_violation", "a policy that allows none", under({ allow: ["b/*"], deny: [] })],
+  ["policy_violation", "a policy that denies it by name", under({ allow: ["*"], deny: ["svc/*"] })],
   [
-    "auto_routing_no_match",
-    "nobody permitted",
-    request({}, { access: { models: null, accessPolicy: "missing", team: null } }),
+    "policy_violation",
+    "a team's policy that denies it by name",
+    request({}, {
+      access: {
+        models: null,
+        accessPolicy: null,
+        team: { models: null, accessPolicy: { allow: ["*"], deny: ["svc/auto"] } },
+      },
+    }),
   ],
   [
     "auto_routing_request_too_large",
