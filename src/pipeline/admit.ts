@@ -15,7 +15,7 @@ import { isShortName } from "./answer_name.ts";
 import { labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
-import { reachOf } from "./passing.ts";
+import { ownRoutes, reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -149,7 +149,8 @@ async function autoroute(
   const limited = accounts.isLimited(key);
   const contexts = catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
   await countIfOver(reading, size, contexts, { tokens, key: key.id });
-  const healthy = (m: Model) => providers.healthy(m.routes);
+  // A caller's own credential goes to no model that autorouting names.
+  const healthy = (m: Model) => providers.healthy(ownRoutes(m.routes, providers));
   const { model, route } = auto({ prompt, size, access: key, limited, healthy });
   steps.add("admission", "route", 0, "ok", { route });
   return { model, headers: { "x-svc-route": route } };

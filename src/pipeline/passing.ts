@@ -45,29 +45,34 @@ export function isFree(routes: readonly Route[], { provider }: Passing): boolean
   return routes.every((route) => route.provider === provider);
 }
 
-/** @param named the caller named the model. Throws `validation_error` where only a caller's credential would reach it. */
+/** @param named the caller named the model; else it has routes of the gateway's own. Throws `validation_error` where only a caller's credential would reach it. */
 export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean): Reach {
   const { routes } = model;
   const { providers } = kit;
   if (!providers.passes) return { routes, passing: null };
-  const passes = ({ provider }: Route) => providers.get(provider)?.passCredentials === true;
-  const bound = routes.find(passes);
+  const others = ownRoutes(routes, providers);
+  const bound = routes.find((route) => !others.includes(route));
   if (bound === undefined) return { routes, passing: null };
   const names = credentialHeaders(bound, kit);
   const credential = named ? credentialOf(names, arrival, kit) : null;
   if (credential === null) {
-    const others = routes.filter((route) => !passes(route));
     if (others.length > 0) return { routes: others, passing: null };
-    throw absent(model, names, named);
+    throw absent(model, names);
   }
   const headers = { ...companionsOf(arrival), ...credential };
   return {
-    routes: routes.filter((route) => route.provider === bound.provider || !passes(route)),
+    routes: routes.filter((route) => route.provider === bound.provider || others.includes(route)),
     passing: {
       provider: bound.provider,
       through: (door) => door.provider.name === bound.provider ? openPassingDoor(door, headers) : door,
     },
   };
+}
+
+/** Those that are called with the gateway's own credentials. */
+export function ownRoutes(routes: readonly Route[], providers: Kit["providers"]): readonly Route[] {
+  if (!providers.passes) return routes;
+  return routes.filter(({ provider }) => providers.get(provider)?.passCredentials !== true);
 }
 
 /** Where the API has its key, and where its vendors take tokens of a signed-in user. */
@@ -101,13 +106,7 @@ function companionsOf({ header }: Arrival): Record<string, string> {
   return found;
 }
 
-function absent({ id }: Model, names: readonly string[], named: boolean): Failure {
-  if (!named) {
-    return new Failure(
-      "auto_routing_no_match",
-      `Cannot call ${id}: its provider takes the caller's own credential, which goes only to a model that is named.`,
-    );
-  }
+function absent({ id }: Model, names: readonly string[]): Failure {
   const message =
     `Cannot call ${id}: its provider takes the caller's own credential. Expected it in the header ${
       names.join(" or ")

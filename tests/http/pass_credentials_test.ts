@@ -172,6 +172,38 @@ Deno.test("a credential goes to no other provider: on failover, by autorouting, 
   await Promise.all([failing.close(), own.close(), vendor.close()]);
 });
 
+Deno.test("autorouting leaves out models that only a caller's credential reaches", async () => {
+  const vendor = scriptedProvider("openai-chat", []);
+  const own = scriptedProvider("openai-chat", [SAID]);
+  const at = (url: string) => ({ api: "openai-chat", base_url: url, api_key: "provider-secret" });
+  const price = (amount: string) => ({ pricing: { prompt: amount, completion: amount } });
+  const gateway = await testGateway({}, {
+    providers: { vendor: { ...at(vendor.url), ...PASSES }, own: at(own.url) },
+    models: [
+      { id: "m/cheap", routes: [{ provider: "vendor", model: "m" }], ...price("0.000001") },
+      { id: "m/dear", routes: [{ provider: "own", model: "m" }], ...price("0.00001") },
+    ],
+    auto: { models: ["m/cheap", "m/dear"], quality: 0 },
+    keys: [
+      { name: "test", secret: SECRET },
+      { name: "cheap", secret: `${SECRET}c`, models: ["m/cheap", "svc/auto"] },
+    ],
+  });
+  const path = "/v1/chat/completions";
+  const bearer = { authorization: `Bearer ${OAUTH}` };
+  const response = await gateway.post(path, request(path, "svc/auto"), as(bearer));
+  assertEquals([response.status, (await response.json()).model], [200, "m/dear"]);
+  const none = await gateway.post(
+    path,
+    request(path, "svc/auto"),
+    as({ "x-svc-key": `${SECRET}c`, ...bearer }),
+  );
+  assertEquals([none.status, (await none.json()).error.code], [422, "auto_routing_no_match"]);
+  assertEquals(vendor.seen.length, 0);
+  await gateway.close();
+  await Promise.all([vendor.close(), own.close()]);
+});
+
 Deno.test("what the vendor says of the credential concerns the caller alone, and is repeated nowhere", async () => {
   for (
     const [status, expected, code] of [[401, 401, null], [403, 403, "provider_forbidden"], [
