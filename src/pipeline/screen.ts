@@ -64,7 +64,14 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
     ? slices.step(tools.key, "screen", read).then(judged)
     : judged(metrics.holding("screen", read));
   const concluded = (verdict: Verdict): Screened => ({
-    ...conclude(tell(verdict, check, arrival, kit), check, tools),
+    ...conclude(tell(verdict, check, arrival, kit), check),
+    async query(text) {
+      const { reading, holder } = readText(text);
+      const judged = await verdictOn(reading, check, tools, null);
+      // Where answers are screened, what leaves as it is has been told with the call.
+      if (judged.action !== "pass" || answers === null) tell(judged, check, arrival, kit, QUERY);
+      return judged.action === "block" ? null : holder.text as string;
+    },
     answers: answers && {
       rules: new AnswerRules(answers, tools, {
         ...policies.secrets,
@@ -77,16 +84,24 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
-function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit): Verdict {
+/** The place of what a model asks a search for. */
+const QUERY = "answer.search.query";
+
+/** @param place of all that was found; absent: it was found in the request, at places of its own */
+function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit, place?: string): Verdict {
   const { action, all, unscanned } = verdict;
   if (all.length === 0 && action !== "block") return verdict;
   tellFindings({
     id,
     key,
-    of: "request",
+    of: place === undefined ? "request" : "answer",
     mode,
     action: action === "block" ? "refused" : action === "mask" ? "masked" : "alerted",
-    found: all.map(({ category, entity_type: type, location }) => ({ category, type, location })),
+    found: all.map(({ category, entity_type: type, location }) => ({
+      category,
+      type,
+      location: place ?? location,
+    })),
     unscanned: unscanned.length,
   }, kit);
   return verdict;
@@ -185,7 +200,7 @@ function isShort(reading: BodyLeaves): boolean {
   return units <= SHORT;
 }
 
-function conclude(verdict: Verdict, check: Check, tools: Tools): Omit<Screened, "answers"> {
+function conclude(verdict: Verdict, check: Check): Omit<Screened, "answers" | "query"> {
   const headers: Record<string, string> = {
     "x-svc-dlp-mode": check.mode,
     "x-svc-dlp-findings": String(verdict.count),
@@ -202,11 +217,6 @@ function conclude(verdict: Verdict, check: Check, tools: Tools): Omit<Screened, 
       : null,
     headers,
     originals: check.restore && verdict.originals.size > 0 ? verdict.originals : null,
-    async query(text) {
-      const { reading, holder } = readText(text);
-      const { action } = await verdictOn(reading, check, tools, null);
-      return action === "block" ? null : holder.text as string;
-    },
   };
 }
 

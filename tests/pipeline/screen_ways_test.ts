@@ -17,6 +17,8 @@ import {
   withGateway,
 } from "./screening.ts";
 
+const ADMIN = "the-admin-key-of-the-test";
+
 Deno.test("screen() says of images that they were not scanned, and refuses them where the policy wants that", async () => {
   const image = (more: object = {}) => ({
     model: "p/model",
@@ -39,9 +41,13 @@ Deno.test("screen() says of images that they were not scanned, and refuses them 
   });
 });
 
-Deno.test("a search query is screened before it leaves: masked, or not sent", async () => {
+Deno.test("a search query is screened before it leaves: masked, or not sent, and the audit log tells of it", async () => {
   for (
-    const [mode, sent] of [["alert", `who is ${MAIL}`], ["mask", "who is <EMAIL_ADDRESS_1>"], ["block", null]]
+    const [mode, sent, action] of [
+      ["alert", `who is ${MAIL}`, "alerted"],
+      ["mask", "who is <EMAIL_ADDRESS_1>", "masked"],
+      ["block", null, "refused"],
+    ]
   ) {
     const queries: (string | null)[] = [];
     const engine = loopbackProvider(({ path }) => {
@@ -68,6 +74,7 @@ Deno.test("a search query is screened before it leaves: masked, or not sent", as
     });
     const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
       ...keyed(mode!),
+      admin_key: ADMIN,
       search: { engine: "searxng", base_url: engine.url },
     });
     try {
@@ -77,6 +84,11 @@ Deno.test("a search query is screened before it leaves: masked, or not sent", as
       );
       assertEquals((await response.json()).choices[0].message.content, "done");
       assertEquals(queries, sent === null ? [] : [sent]);
+      const headers = { authorization: `Bearer ${ADMIN}` };
+      const audit = await (await fetch(`${gateway.url}/admin/audit?kind=dlp`, { headers })).json();
+      const told = audit.data.map((entry: Loose) => [entry.of, entry.mode, entry.action, entry.places]);
+      assertEquals(told, [["answer", mode, action, { "answer.search.query": 1 }]]);
+      assert(!JSON.stringify(audit).includes(MAIL));
     } finally {
       await gateway.close();
       await provider.close();
