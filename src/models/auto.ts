@@ -38,6 +38,8 @@ export interface AutoRequest {
   prompt: Prompt;
   size: PromptSize;
   access: ModelAccess;
+  /** It is to be served with search. */
+  searches: boolean;
   /** The key's spending has a limit: models without a price are not for it. */
   limited?: boolean;
   /** Whether some route of a model is believed to work. */
@@ -57,7 +59,7 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
   // The first judgement compiles what it needs; nobody's request should wait for that.
   difficulty("");
-  return ({ prompt, size, access, limited, healthy }) => {
+  return ({ prompt, size, access, searches, limited, healthy }) => {
     const mine = all.filter((m) => isVisible(access, m.id) && !(limited && !isPriced(m)));
     if (mine.length === 0 || !isVisible(access, AUTO)) {
       throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
@@ -69,7 +71,7 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
     const question = firstQuestion(prompt);
     if (question === "") throw refusal("auto_routing_missing_context", "there is no user text to judge");
 
-    const able = permitted.filter((m) => healthy(m) && canAnswer(m, prompt));
+    const able = permitted.filter((m) => healthy(m) && canAnswer(m, prompt, searches));
     if (able.length === 0) {
       throw refusal(
         "auto_routing_no_match",
@@ -118,10 +120,9 @@ function firstQuestion(prompt: Prompt): string {
   return texts.join("\n");
 }
 
-function canAnswer(model: Model, prompt: Prompt): boolean {
+function canAnswer(model: Model, prompt: Prompt, searches: boolean): boolean {
   const { features } = model;
-  const calls = prompt.tools.length > 0 || prompt.search !== undefined;
-  if (calls && !features.has("tools")) return false;
+  if ((searches || prompt.tools.length > 0) && !features.has("tools")) return false;
   if (prompt.output?.type === "schema" && !features.has("structured_outputs")) return false;
   if (
     prompt.output?.type === "json" && !(features.has("response_format") || features.has("structured_outputs"))

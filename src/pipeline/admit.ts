@@ -16,7 +16,7 @@ import { labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
 import { ownRoutes, reachOf } from "./passing.ts";
-import { shapeOf } from "./shape.ts";
+import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
 /**
@@ -151,7 +151,14 @@ async function autoroute(
   await countIfOver(reading, size, contexts, { tokens, key: key.id });
   // A caller's own credential goes to no model that autorouting names.
   const healthy = (m: Model) => providers.healthy(ownRoutes(m.routes, providers));
-  const { model, route } = auto({ prompt, size, access: key, limited, healthy });
+  const { model, route } = auto({
+    prompt,
+    size,
+    access: key,
+    searches: wantsSearch(prompt),
+    limited,
+    healthy,
+  });
   steps.add("admission", "route", 0, "ok", { route });
   return { model, headers: { "x-svc-route": route } };
 }

@@ -49,6 +49,7 @@ function request(more: Partial<Prompt>, rest: Partial<AutoRequest> = {}): AutoRe
     prompt,
     size,
     access: { models: null, accessPolicy: null, team: null },
+    searches: false,
     healthy: () => true,
     ...rest,
   };

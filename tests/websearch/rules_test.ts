@@ -224,6 +224,29 @@ Deno.test("search is silently left out for a model without tools", () =>
     }],
   }));
 
+Deno.test("autorouting asks for a model with tools only where a search is offered", () =>
+  withRig(async (rig) => {
+    const asked = async (more: Record<string, unknown>) => {
+      const cell = whole("chat_completions");
+      const { response } = await rig.ask(cell, {
+        answer: () => say("x"),
+        more: { model: "svc/auto", ...more },
+      });
+      const { error } = await response.json();
+      return [response.status, error?.code];
+    };
+    assertEquals(await asked({ n: 2 }), [200, undefined]);
+    assertEquals(await asked({ tool_choice: "none" }), [200, undefined]);
+    assertEquals(await asked({}), [422, "auto_routing_no_match"]);
+  }, {
+    models: [{
+      id: "openai-chat/model",
+      routes: [{ provider: "openai-chat", model: "model" }],
+      capabilities: { modality_input: ["text"], modality_output: ["text"], features: [] },
+    }],
+    auto: { models: ["openai-chat/model"] },
+  }));
+
 Deno.test("search names what of the wish is not read, also where it searches", () =>
   withRig(async (rig) => {
     for (const searches of [0, 1]) {
