@@ -6,26 +6,39 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { Labels } from "../exchange/labels.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { isShortName } from "./answer_name.ts";
-import { labelsOf } from "./labels.ts";
+import { labelsOf, toldApart } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
 import { ownRoutes, reachOf } from "./passing.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
+/** What came of screening a request. */
+interface Screening {
+  /** Null: nothing was checked. */
+  screened: Screened | null;
+  /** Labels before anything was masked; null: nothing was checked, or there are none. */
+  sent: Labels | null;
+}
+
 /**
  * Decodes the request, chooses the model, checks sizes and rights, and reserves what the call may cost. Throws the `Failure`
  * that the caller is to see; nothing is reserved then.
  */
-export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
+export async function admit(
+  arrival: Arrival,
+  { screened, sent }: Screening,
+  kit: Kit,
+): Promise<Call> {
   const { format, key, large } = arrival;
-  const { unseal } = kit.sealer.of(key.account);
+  const { unseal, fingerprint } = kit.sealer.of(key.account);
   const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
   const look = (prompt: Prompt) => {
     const reading = readLeaves(arrival.body, arrival.format.leaves);
@@ -54,7 +67,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
-  const labels = labelsOf(arrival.header, arrival.body);
+  const labels = toldApart(labelsOf(arrival.header, arrival.body), sent, fingerprint);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,

@@ -23,6 +23,7 @@ const SESSIONS_OF_CLIENTS = [
   "x-opencode-session",
   "x-session-affinity",
 ];
+const DIGEST = "sha256:";
 const SESSION_TEXT = /^[!-~]{1,128}$/;
 const TAG_VALUE = /^[ -+\--~]{1,64}$/;
 
@@ -34,6 +35,47 @@ export function labelsOf(header: Header, body: unknown): Labels | null {
   const tags = written === null ? tagsOfBody(fields, metadata) : readTags(written);
   const session = sessionOf(header, fields, metadata);
   return tags === null && session === null ? null : { tags, session };
+}
+
+/** The same where what cannot be read is told later, by {@link labelsOf}: null then. */
+export function labelsIfGood(header: Header, body: unknown): Labels | null {
+  try {
+    return labelsOf(header, body);
+  } catch {
+    return null;
+  }
+}
+
+/** A placeholder of a mask. Its number says which of the values of one request it stands for. */
+const PLACEHOLDER = /<([A-Z][A-Z0-9_]*)_\d+>/g;
+const MARK = "#";
+
+/**
+ * Labels of a body in which values were masked. What a placeholder stands in gets a fingerprint of what was sent in place of the
+ * number: in another request the same placeholder stands for another value, and budgets rest on labels.
+ */
+export function toldApart(
+  masked: Labels | null,
+  sent: Labels | null,
+  fingerprint: (text: string) => string,
+): Labels | null {
+  if (masked === null || sent === null) return masked;
+  const apart = (now: string, before: string | null | undefined, most: number) => {
+    if (now === before || typeof before !== "string") return now;
+    const mark = MARK + fingerprint(before);
+    return now.replace(PLACEHOLDER, "<$1>").slice(0, most - mark.length) + mark;
+  };
+  const tags: Record<string, string> = {};
+  for (const [name, value] of Object.entries(masked.tags ?? {})) {
+    setTag(tags, name, apart(value, sent.tags?.[name], TAG_CHARS));
+  }
+  const { session } = masked;
+  // A digest has the number in it.
+  const shown = session?.startsWith(DIGEST) ? "masked" : session;
+  return {
+    tags: masked.tags === null ? null : tags,
+    session: shown == null || session === sent.session ? session : apart(shown, sent.session, SESSION_CHARS),
+  };
 }
 
 function readTags(header: string): Labels["tags"] {
@@ -115,7 +157,7 @@ function sessionOf(header: Header, fields: Loose, metadata: Loose | null): strin
 /** A session that was named for another purpose may be longer than ours, or hold any character. */
 function shortened(session: string): string {
   if (SESSION_TEXT.test(session)) return session;
-  return `sha256:${sha256Hex(session)}`;
+  return DIGEST + sha256Hex(session);
 }
 
 /** What Claude Code writes has some 200 characters. */

@@ -3,9 +3,8 @@ import type { Key } from "../accounts/mod.ts";
 import type { FailureCode } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject } from "../exchange/json.ts";
-import type { Labels } from "../exchange/labels.ts";
 import type { Kit } from "./kit.ts";
-import { labelsOf } from "./labels.ts";
+import { labelsIfGood } from "./labels.ts";
 
 export interface RefusedArrival {
   id: string;
@@ -39,15 +38,7 @@ export function tellRefused(
     requestedModel: known === undefined ? "" : requested,
     model: known?.id ?? "",
     stream: stream === true,
+    // Tags that cannot be read may be why the call was refused.
     labels: labelsIfGood(header, passed ? body : null),
   }, code);
-}
-
-/** Tags that cannot be read may be why the call was refused. */
-function labelsIfGood(header: RefusedArrival["header"], body: unknown): Labels | null {
-  try {
-    return labelsOf(header, body);
-  } catch {
-    return null;
-  }
 }

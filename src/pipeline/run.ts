@@ -4,8 +4,9 @@ import { admit } from "./admit.ts";
 import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
 import { lazy } from "../exchange/lazy.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
-import { screen } from "./guard.ts";
+import { isScreened, screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
+import { labelsIfGood } from "./labels.ts";
 import { meter, meterPlain, meterWhole } from "./meter.ts";
 import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
@@ -24,13 +25,15 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   if (arrival.format.unsealBody !== undefined) {
     arrival.body = arrival.format.unsealBody(arrival.body, kit.sealer.of(arrival.key.account).unseal);
   }
+  // A mask is written into the body.
+  const sent = isScreened(arrival.key, arrival.body) ? labelsIfGood(arrival.header, arrival.body) : null;
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
   arrival.passed = true;
   const followed = arrival.steps.follow("admission", "request");
   let call: Call;
   try {
-    call = await admit(arrival, screened, kit);
+    call = await admit(arrival, { screened, sent }, kit);
   } catch (thrown) {
     // What the check found is said whatever comes of the request.
     const failure = Failure.from(thrown).with(screened?.headers ?? {});

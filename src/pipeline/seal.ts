@@ -17,6 +17,8 @@ const MAC_BYTES = 16;
 export interface AccountSealer {
   seal: Seal;
   unseal: Unseal;
+  /** Always the same of the same text, and nobody can tell the text from it: 12 hexadecimal digits. */
+  fingerprint(text: string): string;
 }
 
 export interface Sealer {
@@ -46,6 +48,8 @@ function accountSealer(secret: Uint8Array, account: string): AccountSealer {
   const mac = (payload: string) =>
     nodeCrypto().createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
   return {
+    // A payload has no line break.
+    fingerprint: (text) => mac(`fingerprint\n${text}`).toString("hex").slice(0, 12),
     seal(proof) {
       const fields = [
         proof.api,
@@ -110,6 +114,7 @@ export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, r
   return {
     of: (account) => ({
       seal: (proof) => (known ?? temporary).of(account).seal(proof),
+      fingerprint: (text) => (known ?? temporary).of(account).fingerprint(text),
       unseal: (text) => known?.of(account).unseal(text) ?? temporary.of(account).unseal(text),
     }),
     close() {

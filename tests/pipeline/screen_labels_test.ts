@@ -1,6 +1,7 @@
 /** What is shown of a call's tags and session where data-loss prevention has a say in them. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { testGateway } from "../support/gateway.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { leastAnswer } from "../support/answers.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const ADMIN = "admin-key-0123456789abcdef";
@@ -51,3 +52,57 @@ Deno.test("a call that is refused behind its screening keeps its tags, masked", 
   assertEquals(end.tags, { user: "<EMAIL_ADDRESS_1>", card: "<CREDIT_CARD_1>" });
   assertEquals(end.error_code, "model_not_found");
 });
+
+for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
+  Deno.test(`${path}: users and sessions that a mask hides have a label and a budget each, the same in every request`, async () => {
+    const provider = loopbackProvider(leastAnswer);
+    const gateway = await testGateway({
+      p: {
+        api: "openai-chat",
+        url: `${provider.url}/v1`,
+        model: { pricing: { prompt: "0.00001", completion: "0.00001" } },
+      },
+    }, {
+      dlp_policies: { safe: { mode: "mask", entity_types: ["EMAIL_ADDRESS"] } },
+      keys: [{
+        name: "test",
+        secret: SECRET,
+        dlp_policy: "safe",
+        tag_limits: [{ tag: "user", amount: "0.01", period: "total" }],
+      }],
+    });
+    const ask = async (mail: string, text: string) => {
+      const response = await gateway.post(path, {
+        model: "p/model",
+        ...(path === "/v1/responses"
+          ? { input: text, max_output_tokens: 16 }
+          : { messages: [{ role: "user", content: text }], max_tokens: 16 }),
+        ...(path === "/v1/messages"
+          ? { metadata: { user_id: mail } }
+          : { user: mail, prompt_cache_key: mail }),
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const long = "word ".repeat(150);
+    assertEquals(await ask(MAIL, "Hello"), 200);
+    // Its placeholder has another number here.
+    assertEquals(await ask(MAIL, "Write to bob@corp.example"), 200);
+    assertEquals(await ask("bob@corp.example", "Hello"), 200);
+    // What one has spent is not missing for another.
+    let asked = 0;
+    while (await ask(MAIL, long) === 200) assert(++asked < 1000);
+    assertEquals(await ask("carol@corp.example", long), 200);
+    const { data } = await gateway.gateway.accounts.generations({ limit: 1000 });
+    const [carol] = data;
+    const [first, second, bob] = data.toReversed();
+    const tags = [first, bob, carol].map(({ tags }) => tags.user);
+    assertEquals(new Set(tags).size, 3);
+    for (const tag of tags) assertMatch(tag, /^<EMAIL_ADDRESS>#[0-9a-f]{12}$/);
+    assertEquals([second.tags, second.session], [first.tags, first.session]);
+    if (path !== "/v1/messages") assertEquals(first.session, tags[0]);
+    assert(!JSON.stringify(data).includes("@corp.example"));
+    await gateway.close();
+    await provider.close();
+  });
+}
