@@ -18,7 +18,7 @@ import { choose, type Read } from "./admit.ts";
 import type { Arrival } from "./call.ts";
 import { encodeFlat } from "./generate.ts";
 import type { Kit } from "./kit.ts";
-import { labelsOf } from "./labels.ts";
+import { labelsIfGood, labelsOf, toldApart } from "./labels.ts";
 import { namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
 import { FREE, isFree, reachOf } from "./passing.ts";
@@ -182,7 +182,9 @@ function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
 
 /** Rejects as the request would be, as far as that can be known without a provider. */
 async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: Kit): Promise<void> {
-  const { key } = arrival;
+  const { key, header } = arrival;
+  // A mask is written into the body.
+  const sent = labelsIfGood(header, arrival.body);
   await refuseData(arrival, kit);
   const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
@@ -202,7 +204,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     key,
     prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate),
     estimate,
-    labels: labelsOf(arrival.header, arrival.body),
+    labels: toldApart(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });
   if (!kit.providers.healthy(routes)) {
     throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");

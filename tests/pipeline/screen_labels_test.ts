@@ -71,18 +71,22 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
         tag_limits: [{ tag: "user", amount: "0.01", period: "total" }],
       }],
     });
+    const request = (mail: string, text: string) => ({
+      model: "p/model",
+      ...(path === "/v1/responses"
+        ? { input: text, max_output_tokens: 16 }
+        : { messages: [{ role: "user", content: text }], max_tokens: 16 }),
+      ...(path === "/v1/messages" ? { metadata: { user_id: mail } } : { user: mail, prompt_cache_key: mail }),
+    });
     const ask = async (mail: string, text: string) => {
-      const response = await gateway.post(path, {
-        model: "p/model",
-        ...(path === "/v1/responses"
-          ? { input: text, max_output_tokens: 16 }
-          : { messages: [{ role: "user", content: text }], max_tokens: 16 }),
-        ...(path === "/v1/messages"
-          ? { metadata: { user_id: mail } }
-          : { user: mail, prompt_cache_key: mail }),
-      });
+      const response = await gateway.post(path, request(mail, text));
       await response.body?.cancel();
       return response.status;
+    };
+    const isAllowed = async (mail: string, text: string) => {
+      const format = path.slice(4).replace("/", "_");
+      const response = await gateway.post(`/v1/estimate?format=${format}`, request(mail, text));
+      return (await response.json()).allowed;
     };
     const long = "word ".repeat(150);
     assertEquals(await ask(MAIL, "Hello"), 200);
@@ -92,6 +96,7 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     // What one has spent is not missing for another.
     let asked = 0;
     while (await ask(MAIL, long) === 200) assert(++asked < 1000);
+    assertEquals([await isAllowed(MAIL, long), await isAllowed("carol@corp.example", long)], [false, true]);
     assertEquals(await ask("carol@corp.example", long), 200);
     const { data } = await gateway.gateway.accounts.generations({ limit: 1000 });
     const [carol] = data;
