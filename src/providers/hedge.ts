@@ -33,7 +33,10 @@ export async function openHedged<T>(
     providers.open(from, { ...opening(which, ending[which].signal), order: "written" })
       .then((answer) => ({ ...answer, which }));
   const first = open("first", turns);
-  if (patience === null || await settledWithin(first, patience) || !await affords()) return await first;
+  if (patience === null || await settledWithin(first, patience)) return await first;
+  const settled = first.then(() => false, () => false);
+  // It may wait for money for longer than the first route takes.
+  if (!await Promise.race([affords(), settled])) return await first;
   const second = open("second", turns.slice(1));
   try {
     // Of two failures the first route's says more.
