@@ -22,6 +22,8 @@ export interface Demand {
   amount: bigint;
   /** The call may use more than it needs to be let in: it takes up to this, so that no other one is let in on what is left. */
   upTo?: bigint;
+  /** What the call holds of the lease already. It does not come back while the call waits. */
+  held?: bigint;
 }
 
 export interface DemandsOptions {
@@ -30,6 +32,11 @@ export interface DemandsOptions {
   searchPrice(): string | undefined;
   /** True: the account never runs out, as the configuration says. */
   unlimited(account: string): boolean;
+}
+
+/** Whether there is too little left for a demand, even if all that other calls have reserved came back. */
+export function isSpent({ lease, amount, held = 0n }: Demand, now: number): boolean {
+  return lease.isSpent(amount + held, now);
 }
 
 type SpendLimit = NonNullable<KeyState["spendLimit"]>;
@@ -130,6 +137,7 @@ export class Demands {
       .map(({ lease, amount }) => ({
         lease,
         amount: cost - amount,
+        held: amount,
         upTo: upTo === undefined ? undefined : upTo - amount,
       }));
   }

@@ -4,7 +4,7 @@
  * What is free in this node's leases is taken at once. Otherwise the store is asked for more. What then still does not fit
  * was spent, and is refused; or it is only reserved by calls under way, here or elsewhere, and worth a short wait.
  */
-import type { Demand } from "./demands.ts";
+import { type Demand, isSpent } from "./demands.ts";
 import type { Failure } from "../../exchange/failure.ts";
 import { StoreUnavailable } from "../../store/mod.ts";
 import { within } from "../../timing/within.ts";
@@ -55,7 +55,7 @@ export class Holds {
     }
     const step = demanded.length - 1;
     const least = demanded[step];
-    const spent = least.find(({ lease, amount }) => lease.isSpent(amount, time));
+    const spent = least.find((demand) => isSpent(demand, time));
     if (spent) throw this.#refusal(spent.lease, least, time);
     let holds: Hold[] | null;
     try {
@@ -66,7 +66,7 @@ export class Holds {
     if (holds !== null) return { holds, step };
     const after = now();
     const lacking = least.filter(({ lease, amount }) => !lease.fits(amount, after));
-    const short = lacking.find(({ lease, amount }) => lease.isSpent(amount, after)) ??
+    const short = lacking.find((demand) => isSpent(demand, after)) ??
       lacking.find(({ lease }) => lease.isRate());
     throw short ? this.#refusal(short.lease, least, after) : reservedOnly(after, least);
   }

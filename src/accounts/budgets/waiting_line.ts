@@ -6,7 +6,7 @@
  * first. A call that asks for more than there is does not keep smaller ones behind it from passing. A wait is short and a
  * line is bounded: whoever comes too late is told that the lack is transient.
  */
-import type { Demand } from "./demands.ts";
+import { type Demand, isSpent } from "./demands.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { Patience } from "../../timing/within.ts";
 
@@ -125,7 +125,7 @@ export class WaitingLine {
       const left = line.filter((waiter) => {
         // What ran has ended meanwhile, and was spent: waiting longer cannot help.
         const over = waiter.patience.left(time) <= 0 ||
-          waiter.demands.some(({ lease, amount }) => lease.isSpent(amount, now));
+          waiter.demands.some((demand) => isSpent(demand, now));
         if (over) waiter.resolve(null);
         return !over;
       });
