@@ -1,18 +1,18 @@
 /**
- * Heads of the answers of one server. They have the same fields in the same order, of which most are never asked for: where a head has
- * the names of one before, values are only looked at for what may not stand in them, and made into text when somebody asks. Two are known
- * at a time, because streams have another head than whole answers.
+ * Fast parser of the response headers of one server. Consecutive responses of a server usually have the same header fields in the same
+ * order, and most fields are never read. If a response has the same field names as an earlier one, its values are only checked for
+ * invalid characters, and decoded when they are read. Two header layouts are cached, because streams and whole answers differ.
  */
 import { Buffer } from "node:buffer";
 import { BodyFraming } from "../transport/body_framing.ts";
 import { headEnd, headText, valueIn } from "../transport/head.ts";
 import { type Head, parseHead } from "./http1_wire.ts";
 
-/** Where so many heads in a row were each another, no more of them are learnt. */
+/** After this many consecutive cache misses, no more layouts are cached. */
 const MOST_OTHERS = 8;
-/** A longer head is not learnt. */
+/** A longer header section is not cached. */
 const MOST_CHARACTERS = 4096;
-/** Of a length. */
+/** Most digits of a `content-length`. */
 const MOST_DIGITS = 9;
 
 const TAB = 9;
@@ -21,26 +21,24 @@ const SPACE = 32;
 const ZERO = 48;
 const DELETE = 127;
 
-/** Fields that say where the answer and the connection end: known heads have the same values of these. */
+/** Fields that determine the framing of the body and the reuse of the connection: their values must equal the cached ones. */
 const DECISIVE: ReadonlySet<string> = new Set(["connection", "transfer-encoding"]);
 const LENGTH = "content-length";
 
 export class AnswerHeads {
   #known: KnownHead | null = null;
-  /** The one known before that. */
+  /** The layout used before `#known`. */
   #other: KnownHead | null = null;
-  /** Heads since one was known. */
+  /** Consecutive responses with another layout. */
   #others = 0;
-  /** Where the last one ends. */
+  /** Offset of the end of the last header section. */
   end = 0;
 
-  /**
-   * The head that begins at `from`, once it is there whole; null before. Throws {@link WireError}.
-   *
-   * @param looked where its end may be at the earliest
+  /** The headers that begin at `from`; null while they are incomplete. Throws {@link WireError}.
+   * @param looked offset up to which the end has been searched for already
    */
   next(bytes: Buffer, from: number, looked: number, to: number): Head | null {
-    // Not with each of its pieces, however small they are.
+    // Only once for each response, not again for each read that brings a part of it.
     if (looked === from && this.#known !== null) {
       const known = this.#known.at(bytes, from, to) ?? this.#otherAt(bytes, from, to);
       if (known !== null) {
@@ -69,11 +67,11 @@ export class AnswerHeads {
   }
 }
 
-/** Values of a head, by the places of their names. */
+/** Values of the header fields, by the index of their names. */
 class KnownFields {
   readonly #names: ReadonlyMap<string, readonly number[]>;
   readonly #text: string;
-  /** Where each value begins and ends. */
+  /** Start and end offset of each value. */
   readonly #places: readonly number[];
 
   constructor(names: ReadonlyMap<string, readonly number[]>, text: string, places: readonly number[]) {
@@ -94,17 +92,17 @@ class KnownFields {
 }
 
 class KnownHead {
-  /** What stands before each value. */
+  /** The bytes before each value. */
   readonly #before: readonly Uint8Array[];
-  /** Values that must be the same; null: any will do. */
+  /** Required values; null: any value is accepted. */
   readonly #fixed: readonly (Uint8Array | null)[];
   readonly #end: Uint8Array;
   readonly #names: ReadonlyMap<string, readonly number[]>;
-  /** Which value is the length; negative: there is none. */
+  /** Index of `content-length`; negative: there is none. */
   readonly #length: number;
   readonly #head: Head;
   readonly #minor: number;
-  /** Where the head ends that was found last. */
+  /** End offset of the header section that was matched last. */
   end = 0;
 
   private constructor(lines: Lines, head: Head, minor: number) {
@@ -118,9 +116,9 @@ class KnownHead {
   }
 
   /**
-   * Null: it is not to be kept.
+   * @returns null: this layout cannot be cached
    *
-   * @param text what `head` was read from, a character a byte
+   * @param text the bytes of `head` as Latin-1
    */
   static of(text: string, head: Head): KnownHead | null {
     if (text.length > MOST_CHARACTERS || head.status < 200) return null;
@@ -128,7 +126,7 @@ class KnownHead {
     return lines && new KnownHead(lines, head, text.startsWith("HTTP/1.1") ? 1 : 0);
   }
 
-  /** A head of the same lines, where it stands there whole; null: there is another, or not all of it yet. */
+  /** The headers at this offset, if they have this layout and are complete; else null. */
   at(bytes: Buffer, from: number, to: number): Head | null {
     const before = this.#before;
     const places: number[] = [];
@@ -179,7 +177,7 @@ interface Lines {
   length: number;
 }
 
-/** Null: the head cannot be told by its lines. @param text a head that was read */
+/** @returns null: the layout cannot be cached. @param text a complete header section */
 function linesOf(text: string): Lines | null {
   const before: string[] = [];
   const fixed: (string | null)[] = [];
@@ -193,7 +191,7 @@ function linesOf(text: string): Lines | null {
     let value = colon + 1;
     at = end + 2;
     if (name === LENGTH) {
-      // Twice, or not as most write it.
+      // A repeated field, or unusual spelling.
       if (length >= 0 || !/^ (?:0|[1-9]\d{0,8})$/.test(text.slice(value, end))) return null;
       length = before.length;
       value++;
@@ -208,7 +206,7 @@ function linesOf(text: string): Lines | null {
   return { before, fixed, end: text.slice(literal), names, length };
 }
 
-/** Where these letters end that should stand there; negative: there are others. */
+/** Offset after these expected bytes; negative: the bytes differ. */
 function behind(letters: Uint8Array, bytes: Buffer, at: number, to: number): number {
   const end = at + letters.length;
   if (end > to) return -1;

@@ -1,10 +1,9 @@
-/**
- * One short exchange with a service beside the conversations: a list of models, a token, an object of a storage, a search, an
- * event for a receiver. What it answers is a stranger's, so its head, its body and its time are bounded.
+/** One short HTTP request to a service other than a model: a list of models, a token, an object in a storage, a web search, a webhook. The
+ * answer is untrusted, so its header section, its body and its time are limited.
  *
- * By the own client, like calls of models: `fetch` reads any number of interim answers before it tells anything, and hands over
- * each chunk by itself, both of which hold up everybody (Deno 2.9.6). Redirects, which would be the service's choice, are not
- * followed, and no coding is asked for that could make much of little.
+ * The request uses the gateway's own HTTP client, like calls of models. `fetch` reads an unlimited number of interim (1xx) responses
+ * and passes on each chunk separately, and both can block the event loop (Deno 2.9.6). Redirects are not followed, since the service
+ * chooses their target. Compressed answers are not requested, to prevent decompression bombs.
  */
 import { Ticker } from "../timing/ticker.ts";
 import { pause } from "../timing/waits.ts";
@@ -17,44 +16,44 @@ export interface Question {
   method?: string;
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array<ArrayBuffer>;
-  /** Bytes of the answer's body. */
+  /** Maximum size of the body, in bytes. */
   most: number;
-  /** What the answer has beyond them is left out. Absent: such an answer is refused. */
+  /** A larger body is truncated. Absent: a larger body is an error. */
   cuts?: true;
-  /** Ends the exchange at any time. */
+  /** Aborts the request. */
   signal: AbortSignal;
 }
 
-/** An answer that has come whole. */
+/** A complete answer. */
 export interface Answer {
   status: number;
-  /** The status says that it was done. */
+  /** The status is 2xx. */
   ok: boolean;
   header(name: string): string | null;
   bytes: Uint8Array<ArrayBuffer>;
   text(): string;
 }
 
-/** The signal ends an exchange sooner. */
+/** Upper limit of the timeouts, in milliseconds; usually the signal ends a request sooner. */
 const LONGEST_MS = 600_000;
 const FIRST_BYTES = 4096;
-/** Pieces that are read before others have their turn: through `fetch` each takes some 40 µs, however small it is (Deno 2.9.6). */
+/** Chunks that are read before other tasks run. With `fetch` each chunk takes some 40 µs, however small it is (Deno 2.9.6). */
 const TURN_PIECES = 16;
 
-/** Sent by `fetch` too. Some services refuse clients that do not say who they are. */
+/** The same defaults as in `fetch`. Some services refuse clients without a `user-agent`. */
 const USUAL_HEADERS = { accept: "*/*", "accept-encoding": "identity", "user-agent": "sluice" };
 
 const ticker = new Ticker();
 let usual: Send | undefined;
 
-/** How {@link ask} reaches services in this process. */
+/** Sets how {@link ask} sends requests in this process (proxies, certificates). */
 export function askThrough(options: SendOptions): void {
   usual = openSend(options);
 }
 
-/** A TypeError, as `fetch` throws it. It tells no address. */
+/** The service cannot be reached. A TypeError, as `fetch` throws it, whose message contains no URL. */
 class NoAnswer extends TypeError {
-  /** Null: it is not known. */
+  /** The reason; null: unknown. */
   readonly reason: string | null;
 
   constructor(reason: string | null) {
@@ -63,12 +62,12 @@ class NoAnswer extends TypeError {
   }
 }
 
-/** The same words with the reason behind them, where {@link ask} has thrown it and the reason is known. */
+/** The message, followed by the reason if {@link ask} has thrown the error and its reason is known. */
 export function withReason(words: string, thrown: unknown): string {
   return thrown instanceof NoAnswer && thrown.reason !== null ? `${words}: ${thrown.reason}` : words;
 }
 
-/** Why something was not taken, for the operator: a text is told as it is, of errors that {@link ask} does not throw the name alone. */
+/** The reason of a failed delivery, for operators. Strings are returned unchanged; of errors not thrown by {@link ask}, only the name. */
 export function whyNotTaken(trouble: unknown): string {
   if (typeof trouble === "string") return trouble;
   if (trouble instanceof NoAnswer) return withReason("it cannot be reached", trouble);
@@ -76,18 +75,15 @@ export function whyNotTaken(trouble: unknown): string {
   return trouble.name === "TimeoutError" ? "it did not answer in time" : trouble.name;
 }
 
-/**
- * Throws the signal's reason when that has ended it, a RangeError for an answer that is too long, and a TypeError, as `fetch`
- * does, when there is no answer. None tells an address.
+/** Sends a request and reads the whole answer, whatever its status. Rejects with the signal's reason after an abort, with a RangeError
+ * if the answer is too long, and with a TypeError, like `fetch`, if there is no answer. No message contains a URL.
  */
 export function ask(url: string, question: Question): Promise<Answer> {
   return askBy(usual ??= openSend(), url, question);
 }
 
-/**
- * Asks a service and reads its answer, whatever its status. Rejects with `NoAnswer` where it cannot be reached, with a
- * RangeError where the answer is longer than `most` bytes and may not be cut, and with the signal's reason once that is
- * aborted.
+/** Sends a request and reads the whole answer, whatever its status. Rejects with `NoAnswer` if the service cannot be reached, with a
+ * RangeError if the answer is longer than `most` bytes and may not be truncated, and with the signal's reason after an abort.
  */
 export async function askBy(
   send: Send,
@@ -139,7 +135,7 @@ function answerOf(reply: Reply, bytes: Uint8Array<ArrayBuffer>): Answer {
   };
 }
 
-/** In one piece of memory that grows: a stranger chooses how small the pieces are that come. */
+/** Reads the body into one growing buffer: the service chooses the size of the chunks, so a list of chunks could be very long. */
 async function bodyOf(reply: Reply, most: number, cuts: boolean): Promise<Uint8Array<ArrayBuffer>> {
   let body = new Uint8Array(Math.min(most, FIRST_BYTES));
   let size = 0;

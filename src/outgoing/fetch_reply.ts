@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange with a provider through `fetch`, for what the own clients do not do: proxies, and hosts that have no sockets.
+ * One HTTP request to a provider through `fetch`, for the cases that the own clients do not support: proxies, and hosts without sockets.
  *
- * The body is read with a BYOB reader where there is one: it halves the cost of a streamed frame against the default
- * reader. A deadline runs only while this side waits for the provider, so a slow caller is never the provider's silence.
+ * The body is read with a BYOB reader if possible, which halves the cost of a streamed frame compared with the default reader. Timeouts
+ * run only while the gateway waits for the provider, so a slow caller never counts as silence of the provider.
  */
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
@@ -11,7 +11,7 @@ import type { Deadline, Ticker } from "../timing/ticker.ts";
 const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 65536;
 
-/** @param options.proxied `fetch` reaches the address through a proxy */
+/** @param options.proxied `fetch` uses a proxy for this URL */
 export async function sendByFetch(
   exchange: Exchange,
   ticker: Ticker,
@@ -98,7 +98,7 @@ class FetchReply implements Reply {
   }
 }
 
-/** Gives the next bytes, null at the end. */
+/** Returns the next bytes; null at the end. */
 type Read = () => Promise<Uint8Array | null>;
 
 function reader(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Read {

@@ -1,9 +1,9 @@
-/** The JSON of another service's answer, which may have megabytes: others have their turn while it is read. */
+/** Parses the JSON of another service's answer. It may have megabytes, so it is parsed in slices, between which other tasks run. */
 import { ANSWER_BUDGET, type JsonBudget } from "../exchange/json_budget.ts";
 import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
 import { pause } from "../timing/waits.ts";
 
-/** Throws where it is no JSON, or more than the budget allows. */
+/** Rejects if the text is not JSON or exceeds the budget. */
 export async function jsonIn(text: string, budget: JsonBudget = ANSWER_BUDGET): Promise<unknown> {
   const parsing = parseAnswerInSlices(text, budget);
   for (;;) {

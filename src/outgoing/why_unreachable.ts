@@ -1,10 +1,10 @@
-/**
- * Why a server cannot be reached, in words of our own: what an error says may hold its address and text of the server's.
+/** The reason why a server cannot be reached, in the gateway's own words: the message of an error may contain the URL and text from the
+ * server.
  *
- * The patterns are those of rustls, of hyper and of the system's errors, as Deno 2.9.6 tells them.
+ * The patterns match the messages of rustls, hyper and the operating system in Deno 2.9.6.
  */
 
-/** The first that fits counts: those of TLS stand before those of the connection. */
+/** The first match is used: TLS errors come before connection errors. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/certificate expired/, "its certificate has expired"],
   [/certificate not valid yet/, "its certificate is not valid yet, or the clock of this machine is slow"],
@@ -37,16 +37,16 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/timed out/i, "the connection timed out"],
 ];
 
-/** Causes of causes that are looked at. */
+/** Maximum depth of nested `cause` that is examined. */
 const DEEPEST = 4;
 
-/** The same words with the reason behind them, where it is known. */
+/** The message, followed by the reason if it is known. */
 export function because(words: string, cause: unknown): string {
   const why = whyUnreachable(cause);
   return why === null ? words : `${words}: ${why}`;
 }
 
-/** @returns null: the error is of no known kind */
+/** @returns null: the error matches no pattern */
 export function whyUnreachable(cause: unknown): string | null {
   let said = "";
   for (let error = cause, depth = 0; error instanceof Error && depth < DEEPEST; depth++) {
