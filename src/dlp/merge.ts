@@ -6,23 +6,23 @@ import {
   type Check,
   type Defaults,
   type Owned,
+  type RequestOptions,
   type Rules,
   type Side,
   stricter,
-  type Wishes,
 } from "./policy.ts";
 import { type Detector, detector } from "./scan.ts";
 import { stopWordFinder } from "./stop_words.ts";
 
-/** The check of a request: by its key's policy, by its own wishes, or by both. */
+/** The check of a request: from its key's policy, from its own `plugins.dlp`, or from both. */
 export function merge(
   policy: Omit<Rules, "answers"> | null,
-  wishes: Wishes | null,
+  requestOptions: RequestOptions | null,
   defaults: Defaults,
 ): Check {
   // A request that names no mode wants the policy's; without one, the safest.
-  const request = wishes
-    ? { ...wishes.rules, mode: wishes.rules.mode ?? policy?.mode ?? "block" as const }
+  const request = requestOptions
+    ? { ...requestOptions.rules, mode: requestOptions.rules.mode ?? policy?.mode ?? "block" as const }
     : null;
   const stopWords = union(policy?.stopWords, request?.stopWords, (w) => `${w.match} ${foldValue(w.value)}`);
   const blocking = new Set((request?.stopWords ?? []).map((word) => foldValue(word.value)));
@@ -35,23 +35,29 @@ export function merge(
     stopWords,
     finder: stopWords.length > 0 ? stopWordFinder(stopWords.map((owned) => owned.rule)) : null,
     patterns: union(policy?.patterns, request?.patterns, (p) => `${p.name} ${p.pattern}`),
-    scope: wishes?.scope ?? "all",
-    asked: wishes !== null,
-    injected: policy ? new Set() : wishes?.injected ?? new Set(),
-    unscannable: defaults.unscannable === "block" || wishes?.unscannable === "block" ? "block" : "pass",
-    restore: defaults.restore || (wishes?.restore ?? false),
+    scope: requestOptions?.scope ?? "all",
+    asked: requestOptions !== null,
+    injected: policy ? new Set() : requestOptions?.injected ?? new Set(),
+    unscannable: defaults.unscannable === "block" || requestOptions?.unscannable === "block"
+      ? "block"
+      : "pass",
+    restore: defaults.restore || (requestOptions?.restore ?? false),
     policy: policy && sideOf(policy, new Set()),
     request: request && sideOf(request, blocking),
   };
 }
 
 /** The check of the answer, of whose rules all have one mode; null: it is not looked at. */
-export function answerCheck(policy: Rules | null, wishes: Wishes | null, defaults: Defaults): Check | null {
-  const mode = stricter<AnswerMode>(policy?.answers ?? "off", wishes?.rules.answers ?? "off");
+export function answerCheck(
+  policy: Rules | null,
+  requestOptions: RequestOptions | null,
+  defaults: Defaults,
+): Check | null {
+  const mode = stricter<AnswerMode>(policy?.answers ?? "off", requestOptions?.rules.answers ?? "off");
   if (mode === "off") return null;
   return merge(
     policy && { ...policy, mode },
-    wishes && { ...wishes, rules: { ...wishes.rules, mode } },
+    requestOptions && { ...requestOptions, rules: { ...requestOptions.rules, mode } },
     defaults,
   );
 }

@@ -1,11 +1,10 @@
 /**
- * What is looked for in one request: the rules of its key's policy and those it declares itself, and which mode a
- * finding falls under.
+ * What one request is checked for: the rules of its key's policy and of its own `plugins.dlp`, and the mode of each finding.
  *
- * A rule is an entity type, a stop word or a pattern. The request can only add: a rule that both declare has the
- * stricter mode, a rule of the policy alone keeps the administrator's, and the request's allowlist reaches the rules
- * that are its own. The two sets are scanned each with a detector of its own, because how much a detector takes for a
- * finding depends on how few types it looks for, and an addition must not cost the policy one.
+ * A rule is an entity type, a stop word or a pattern. The request can only add rules. A rule that both declare has the stricter mode, a
+ * rule of the policy alone keeps the policy's mode, and the request's allowlist applies only to its own rules. Each of the two sets has
+ * its own detector, because the sensitivity of a detector depends on the number of its types, and rules of a request must not reduce
+ * what the policy finds.
  */
 import type { Detector } from "./scan.ts";
 import { foldValue } from "./exact_words.ts";
@@ -13,7 +12,7 @@ import type { StopWord } from "./stop_word.ts";
 import type { StopWordFinder } from "./stop_words.ts";
 
 export type Mode = "alert" | "mask" | "block";
-/** What a finding in an answer leads to. `off`: answers are not looked at. */
+/** Mode for findings in an answer. `off`: answers are not screened. */
 export type AnswerMode = "off" | Mode;
 export type ReportScope = "all" | "last_message" | "latest_user_message";
 
@@ -23,31 +22,31 @@ export interface Pattern {
   pattern: string;
 }
 
-/** Rules that one side declares. */
+/** Rules of a policy or of a request. */
 export interface Rules {
   mode: Mode;
   answers: AnswerMode;
   types: ReadonlySet<string>;
   stopWords: readonly StopWord[];
   patterns: readonly Pattern[];
-  /** Values that lift findings of these rules. */
+  /** Values that are not findings of these rules. */
   allowed: readonly string[];
 }
 
-/** Where what cannot be scanned goes, unless the request says more strictly. */
+/** Defaults for all policies; a request can only be stricter. */
 export interface Defaults {
   unscannable: "pass" | "block";
   restore: boolean;
 }
 
-/** The request's own part: rules, and what it wants to know. */
-export interface Wishes extends Defaults {
+/** `plugins.dlp` of a request: its own rules, and which findings are returned. */
+export interface RequestOptions extends Defaults {
   rules: Omit<Rules, "mode" | "answers"> & { mode?: Mode; answers?: AnswerMode };
   scope: ReportScope;
   injected: ReadonlySet<string>;
 }
 
-/** A rule of the union, and who declared it. */
+/** A rule of the combined set, and who declared it. */
 export interface Owned<T> {
   rule: T;
   byPolicy: boolean;

@@ -1,10 +1,10 @@
 /**
- * `plugins.dlp` of a request as {@link Wishes}, or a `validation_error` that names every mistake in it. A field that is misspelt must not silently check less, so unknown ones are mistakes.
+ * `plugins.dlp` of a request as {@link RequestOptions}, or a `validation_error` that names every mistake in it. A field that is misspelt must not silently check less, so unknown ones are mistakes.
  */
 import { z } from "zod/mini";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
-import type { Wishes } from "./policy.ts";
+import type { RequestOptions } from "./policy.ts";
 import type { StopWord } from "./stop_word.ts";
 
 /** Rules that one request may declare, so that what they cost is bounded. */
@@ -69,7 +69,7 @@ export const PLUGIN = fields({
 const HOME = ["plugins", "dlp"];
 
 /** @param given `plugins.dlp` as the caller sent it */
-export function readWishes(given: unknown): Wishes {
+export function readRequestOptions(given: unknown): RequestOptions {
   const read = PLUGIN.safeParse(given);
   if (!read.success) {
     const mistakes = read.error.issues.map((issue) => {

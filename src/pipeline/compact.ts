@@ -6,7 +6,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
-import type { Door, Provider } from "../providers/provider.ts";
+import type { Provider, Upstream } from "../providers/provider.ts";
 import type { Call } from "./call.ts";
 import { generate, type Way } from "./generate.ts";
 import type { Kit } from "./kit.ts";
@@ -25,7 +25,7 @@ export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Pa
   );
   if (routes.length > 0 && !isMasked(call)) {
     const asked = new Set<Provider>();
-    const way: Way = { routes, missing: MISSING, through: (door) => compacting(door, asked) };
+    const way: Way = { routes, missing: MISSING, through: (upstream) => compacting(upstream, asked) };
     try {
       yield* generate(call, call.prompt, kit, way);
       return;
@@ -42,11 +42,11 @@ function isMasked({ screened }: Call): boolean {
   return (screened.mode === "mask" && screened.findings > 0) || screened.answers !== null;
 }
 
-function compacting(door: Door, asked: Set<Provider>): Door {
-  const { provider, api } = door;
+function compacting(upstream: Upstream, asked: Set<Provider>): Upstream {
+  const { provider, api } = upstream;
   asked.add(provider);
   return {
-    ...door,
+    ...upstream,
     api: {
       ...api,
       format: api.compaction!,

@@ -2,14 +2,14 @@
  * A text, a request or a file screened as a policy would, with nothing sent and nothing kept: to try a policy before it is
  * set.
  */
-import { readWishes } from "../dlp/request.ts";
+import { readRequestOptions } from "../dlp/request.ts";
 import { readText, type Reported, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/caller_formats.ts";
-import type { Check, Wishes } from "../dlp/policy.ts";
+import type { Check, RequestOptions } from "../dlp/policy.ts";
 import type { Arrival } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
@@ -46,30 +46,30 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
     kit.dlp.documents,
     tools.key,
   );
-  return toldOf(await verdictOn(reading, given.check, tools, given.wishes), given.check);
+  return toldOf(await verdictOn(reading, given.check, tools, given.requestOptions), given.check);
 }
 
-/** @param wished `plugins.dlp` of the request; undefined: there is none */
-export async function wouldRefuse(arrival: Arrival, wished: unknown, kit: Kit): Promise<boolean> {
+/** @param dlpField `plugins.dlp` of the request; undefined: there is none */
+export async function wouldRefuse(arrival: Arrival, dlpField: unknown, kit: Kit): Promise<boolean> {
   const { slices, metrics, dlp } = kit;
   if (!dlp.dlp.enabled) {
-    if (wished === undefined) return false;
+    if (dlpField === undefined) return false;
     throw new Failure("dlp_unavailable", "Data-loss prevention is switched off here.", {
       param: "plugins.dlp",
     });
   }
-  const wishes = wished === undefined ? null : readWishes(wished);
-  const { check } = checksOf(policyNames(arrival.key), wishes, policiesOf(dlp));
+  const requestOptions = dlpField === undefined ? null : readRequestOptions(dlpField);
+  const { check } = checksOf(policyNames(arrival.key), requestOptions, policiesOf(dlp));
   const read = readLeaves(arrival.body, arrival.format.leaves);
   const tools: Tools = { re2: dlp.re2, model: dlp.model, slices, metrics, key: arrival.key.id };
   const reading = await readDocuments(read, dlp.documents, tools.key);
-  return (await verdictOn(reading, check, tools, wishes)).action === "block";
+  return (await verdictOn(reading, check, tools, requestOptions)).action === "block";
 }
 
 /** What a text is screened by. */
 export interface DryRules {
   check: Check;
-  wishes: Wishes | null;
+  requestOptions: RequestOptions | null;
 }
 
 /** @param rules as in `plugins.dlp`; with neither these nor a policy: the default set */
@@ -85,14 +85,18 @@ export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
       }${hint ? `; nearest is ${hint}` : ""}`,
     );
   }
-  const wishes = rules !== undefined || policy === undefined ? readWishes(rules ?? {}) : null;
-  const { check } = checksOf(policy === undefined ? [] : [policy as string], wishes, policies);
-  return { check, wishes };
+  const requestOptions = rules !== undefined || policy === undefined ? readRequestOptions(rules ?? {}) : null;
+  const { check } = checksOf(policy === undefined ? [] : [policy as string], requestOptions, policies);
+  return { check, requestOptions };
 }
 
 /** What a policy finds in a text. Nothing is recorded. */
-export async function dryScanText(text: string, { check, wishes }: DryRules, tools: Tools): Promise<DryScan> {
-  const told = toldOf(await verdictOn(readText(text).reading, check, tools, wishes), check);
+export async function dryScanText(
+  text: string,
+  { check, requestOptions }: DryRules,
+  tools: Tools,
+): Promise<DryScan> {
+  const told = toldOf(await verdictOn(readText(text).reading, check, tools, requestOptions), check);
   return { ...told, findings: told.findings.map((one) => ({ ...one, location: "text" })) };
 }
 

@@ -13,7 +13,7 @@ import { lazy } from "../exchange/lazy.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Model } from "../models/catalog.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
@@ -96,11 +96,12 @@ function openingOf(
   const { model, passing, arrival, together } = call;
   const through = passing === null
     ? way?.through
-    : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
+    : (upstream: Upstream) =>
+      way === undefined ? passing.through(upstream) : way.through(passing.through(upstream));
   return {
-    prepare(door, format, providersModel) {
+    prepare(upstream, format, providersModel) {
       together?.placed.resolve();
-      const encode = () => encodeFor(door, format, { providersModel, asking, made });
+      const encode = () => encodeFor(upstream, format, { providersModel, asking, made });
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
@@ -147,7 +148,7 @@ function openingOf(
  */
 export function encodeFlat(
   flat: Prompt,
-  door: Pick<Door, "provider" | "api">,
+  upstream: Pick<Upstream, "provider" | "api">,
   format: ProviderFormat,
   providersModel: string,
   model: Model,
@@ -159,22 +160,22 @@ export function encodeFlat(
     features: model.features,
     efforts: model.efforts,
     parameters: model.parameters,
-    apiVersion: versionInForce(door, flat.headers),
+    apiVersion: versionInForce(upstream, flat.headers),
   });
-  return door.api.finish ? door.api.finish(encoded, providersModel, flat) : encoded;
+  return upstream.api.finish ? upstream.api.finish(encoded, providersModel, flat) : encoded;
 }
 
 /** The request in the form of a provider's API. @param providersModel the provider's own name of the model */
 function encodeFor(
-  door: Pick<Door, "provider" | "api">,
+  upstream: Pick<Upstream, "provider" | "api">,
   format: ProviderFormat,
   { providersModel, asking, made }: { providersModel: string; asking: Asking; made: Made },
 ): Pick<ProviderRequest, "body" | "headers"> {
-  const { api } = door;
+  const { api } = upstream;
   const { prompt, call: { model } } = asking;
   const flat = flattenTools(prompt, api.toolForms(prompt.format));
   made.names = flat.names;
-  const request = blaming(prompt, () => encodeFlat(flat.prompt, door, format, providersModel, model));
+  const request = blaming(prompt, () => encodeFlat(flat.prompt, upstream, format, providersModel, model));
   made.dropped = request.dropped;
   return request;
 }

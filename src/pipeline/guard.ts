@@ -17,13 +17,13 @@ export async function loadScreening(): Promise<Screening> {
 }
 
 /** `plugins.dlp` of a request. */
-function wishesOf(body: unknown): unknown {
+function dlpFieldOf(body: unknown): unknown {
   return isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
 }
 
 /** Whether there is something to check: a policy of the key or its team, or `plugins.dlp` of the request. */
 export function isScreened({ dlpPolicy, team }: Key, body: unknown): boolean {
-  return dlpPolicy !== null || Boolean(team?.dlpPolicy) || wishesOf(body) !== undefined;
+  return dlpPolicy !== null || Boolean(team?.dlpPolicy) || dlpFieldOf(body) !== undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export function isScreened({ dlpPolicy, team }: Key, body: unknown): boolean {
  */
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
   if (!isScreened(arrival.key, arrival.body)) return null;
-  const wished = wishesOf(arrival.body);
+  const dlpField = dlpFieldOf(arrival.body);
   const { steps } = arrival;
   const began = kit.ticker.now();
   const followed = steps.follow("screening", "request");
@@ -47,8 +47,8 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   };
   try {
     const screening = loaded
-      ? loaded.screen(arrival, wished, kit)
-      : loadScreening().then((screening) => screening.screen(arrival, wished, kit));
+      ? loaded.screen(arrival, dlpField, kit)
+      : loadScreening().then((screening) => screening.screen(arrival, dlpField, kit));
     return screening instanceof Promise ? screening.then(told, refused) : told(screening);
   } catch (thrown) {
     return refused(thrown);

@@ -10,7 +10,7 @@ import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Prices } from "../exchange/prices.ts";
 import type { Model } from "../models/catalog.ts";
-import { openPassingDoor, type Passing, type Route } from "../providers/provider.ts";
+import { type Passing, type Route, upstreamWithCallersCredential } from "../providers/provider.ts";
 import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
@@ -64,7 +64,10 @@ export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean
     routes: routes.filter((route) => route.provider === bound.provider || others.includes(route)),
     passing: {
       provider: bound.provider,
-      through: (door) => door.provider.name === bound.provider ? openPassingDoor(door, headers) : door,
+      through: (upstream) =>
+        upstream.provider.name === bound.provider
+          ? upstreamWithCallersCredential(upstream, headers)
+          : upstream,
     },
   };
 }

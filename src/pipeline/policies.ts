@@ -2,7 +2,7 @@
 import type { OwnSecrets } from "../dlp/answer_rules.ts";
 import { DEFAULT_TYPES, resolveEntityTypes } from "../dlp/entities.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
-import type { Check, Defaults, Rules, Wishes } from "../dlp/policy.ts";
+import type { Check, Defaults, RequestOptions, Rules } from "../dlp/policy.ts";
 import { stricter } from "../dlp/policy.ts";
 import { stopWordFinder } from "../dlp/stop_words.ts";
 import type { Key } from "../accounts/mod.ts";
@@ -71,7 +71,7 @@ export function policyNames({ dlpPolicy, team }: Key): string[] {
 export function checksOfBoth(
   a: Policy,
   b: Policy,
-  wishes: Wishes | null,
+  requestOptions: RequestOptions | null,
   { defaults }: Policies,
 ): Pick<Policy, "check" | "answers"> {
   const rules: Rules = {
@@ -85,8 +85,8 @@ export function checksOfBoth(
   const apart = (check: Check): Check => ({
     ...check,
     detectors: [a, b].flatMap((policy) => policy.check.detectors)
-      .concat(wishes === null ? [] : merge(null, wishes, defaults).detectors),
+      .concat(requestOptions === null ? [] : merge(null, requestOptions, defaults).detectors),
   });
-  const answers = answerCheck(rules, wishes, defaults);
-  return { check: apart(merge(rules, wishes, defaults)), answers: answers && apart(answers) };
+  const answers = answerCheck(rules, requestOptions, defaults);
+  return { check: apart(merge(rules, requestOptions, defaults)), answers: answers && apart(answers) };
 }

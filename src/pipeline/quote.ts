@@ -12,7 +12,7 @@ import type { ProviderFormat } from "../formats/format.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, refuseOversize } from "../models/limits.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
 import { choose, type Read } from "./admit.ts";
 import type { Arrival } from "./call.ts";
@@ -150,7 +150,7 @@ const caches = (model: Model): boolean =>
 /** A route as requests are encoded for it. */
 interface Way {
   route: Route;
-  door: Pick<Door, "provider" | "api">;
+  upstream: Pick<Upstream, "provider" | "api">;
   format: ProviderFormat;
 }
 
@@ -160,13 +160,13 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
   const provider = kit.providers.get(route.provider);
   const api = kit.providers.apiOf(route);
   if (provider === undefined || api === undefined) return null;
-  return { route, door: { provider, api }, format: await api.format.open() };
+  return { route, upstream: { provider, api }, format: await api.format.open() };
 }
 
 /** What a provider would not be told. Throws where its API has no form for something. */
-function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): string[] {
-  const flat = flattenTools(prompt, door.api.toolForms(prompt.format));
-  const request = encodeFlat(flat.prompt, door, format, route.model, model);
+function droppedBy(model: Model, prompt: Prompt, { route, upstream, format }: Way): string[] {
+  const flat = flattenTools(prompt, upstream.api.toolForms(prompt.format));
+  const request = encodeFlat(flat.prompt, upstream, format, route.model, model);
   return [...request.dropped, ...prompt.search?.unread ?? []];
 }
 
@@ -216,10 +216,10 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
 /** Throws where data-loss prevention would refuse the request. Nothing is written to the audit. */
 async function refuseData(arrival: Arrival, kit: Kit): Promise<void> {
   const { body, key } = arrival;
-  const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
-  if (key.dlpPolicy === null && (key.team?.dlpPolicy ?? null) === null && wished === undefined) return;
+  const dlpField = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
+  if (key.dlpPolicy === null && (key.team?.dlpPolicy ?? null) === null && dlpField === undefined) return;
   const { wouldRefuse } = await import("./dry_scan.ts");
-  if (await wouldRefuse(arrival, wished, kit)) {
+  if (await wouldRefuse(arrival, dlpField, kit)) {
     throw new Failure("dlp_violation", "Data-loss prevention would refuse the request.");
   }
 }

@@ -10,9 +10,9 @@ import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
 import { judgeHits } from "../dlp/answer_fields.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
-import type { Check, Wishes } from "../dlp/policy.ts";
+import type { Check, RequestOptions } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
-import { readWishes, refusePattern } from "../dlp/request.ts";
+import { readRequestOptions, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
@@ -31,10 +31,10 @@ const MOST_TOLD = 1000;
 /** A request with no more text than this is scanned in one go. */
 const SHORT = 16_384;
 
-/** @param wished `plugins.dlp`; undefined: there is none */
-export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | null | Promise<Screened> {
+/** @param dlpField `plugins.dlp`; undefined: there is none */
+export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened | null | Promise<Screened> {
   if (!kit.dlp.dlp.enabled) {
-    if (wished === undefined) return null;
+    if (dlpField === undefined) return null;
     throw new Failure(
       "dlp_unavailable",
       "The request asks for data-loss prevention, which is switched off here.",
@@ -43,9 +43,9 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
       },
     );
   }
-  const wishes = wished === undefined ? null : readWishes(wished);
+  const requestOptions = dlpField === undefined ? null : readRequestOptions(dlpField);
   const policies = policiesOf(kit.dlp);
-  const { check, answers } = checksOf(policyNames(arrival.key), wishes, policies);
+  const { check, answers } = checksOf(policyNames(arrival.key), requestOptions, policies);
   const read = () => {
     const reading = readLeaves(arrival.body, arrival.format.leaves);
     measureText(reading, kit.limits);
@@ -57,9 +57,9 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   const judged = (reading: BodyLeaves) =>
     holdsDocuments(reading)
       ? readDocuments(reading, kit.dlp.documents, tools.key).then((read) =>
-        verdictOn(read, check, tools, wishes)
+        verdictOn(read, check, tools, requestOptions)
       )
-      : verdictOn(reading, check, tools, wishes);
+      : verdictOn(reading, check, tools, requestOptions);
   const verdict = arrival.large
     ? slices.step(tools.key, "screen", read).then(judged)
     : judged(metrics.holding("screen", read));
@@ -123,12 +123,12 @@ export function verdictOn(
   reading: BodyLeaves,
   check: Check,
   tools: Tools,
-  wishes: Wishes | null,
+  requestOptions: RequestOptions | null,
 ): Verdict | Promise<Verdict> {
   const { slices, metrics, key, budgetMs = BUDGET_MS } = tools;
   const model = wantsModel(check) ? tools.model : null;
   if (check.patterns.length > 0 || model !== null) {
-    return besides(reading, check, { ...tools, model }, wishes).then((found) =>
+    return besides(reading, check, { ...tools, model }, requestOptions).then((found) =>
       slices.run(key, screenBody(reading, check, { budgetMs, ...found }))
     );
   }
@@ -146,14 +146,14 @@ async function besides(
   reading: BodyLeaves,
   check: Check,
   { re2, model, slices, key }: Tools,
-  wishes: Wishes | null,
+  requestOptions: RequestOptions | null,
 ): Promise<Pick<ScreenOptions, "patterns" | "entities">> {
   const texts = textsOf(reading, check);
   const finding = model?.find(texts);
   const patterns = check.patterns.length > 0
     ? await findPatterns(texts, check, { re2, key, slices })
     : undefined;
-  if (patterns) refuseBadPattern(patterns, check, wishes);
+  if (patterns) refuseBadPattern(patterns, check, requestOptions);
   return { patterns, entities: await finding };
 }
 
@@ -162,11 +162,17 @@ function wantsModel({ detectors }: Check): boolean {
 }
 
 /** The request's own pattern is the request's mistake; one of the policy leaves the scan incomplete. */
-function refuseBadPattern({ refused }: PatternResult, check: Check, wishes: Wishes | null): void {
-  if (!refused || !wishes) return;
+function refuseBadPattern(
+  { refused }: PatternResult,
+  check: Check,
+  requestOptions: RequestOptions | null,
+): void {
+  if (!refused || !requestOptions) return;
   const { rule, byPolicy } = check.patterns[refused.pattern];
   if (byPolicy) return;
-  const index = wishes.rules.patterns.findIndex((p) => p.name === rule.name && p.pattern === rule.pattern);
+  const index = requestOptions.rules.patterns.findIndex((p) =>
+    p.name === rule.name && p.pattern === rule.pattern
+  );
   throw refusePattern(index, rule.name, refused.why);
 }
 
@@ -176,7 +182,11 @@ interface Checks {
 }
 
 /** @param names of policies that hold together */
-export function checksOf(names: readonly string[], wishes: Wishes | null, policies: Policies): Checks {
+export function checksOf(
+  names: readonly string[],
+  requestOptions: RequestOptions | null,
+  policies: Policies,
+): Checks {
   const found = names.map((name) => policies.byName.get(name));
   if (found.includes(undefined)) {
     throw new Failure(
@@ -185,12 +195,12 @@ export function checksOf(names: readonly string[], wishes: Wishes | null, polici
     );
   }
   const [policy, other] = found;
-  if (policy && other) return checksOfBoth(policy, other, wishes, policies);
-  if (wishes === null && policy) return policy;
+  if (policy && other) return checksOfBoth(policy, other, requestOptions, policies);
+  if (requestOptions === null && policy) return policy;
   const rules = policy?.rules ?? null;
   return {
-    check: merge(rules, wishes, policies.defaults),
-    answers: answerCheck(rules, wishes, policies.defaults),
+    check: merge(rules, requestOptions, policies.defaults),
+    answers: answerCheck(rules, requestOptions, policies.defaults),
   };
 }
 

@@ -5,7 +5,7 @@
 import type { Mode } from "../dlp/policy.ts";
 import { passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
 import type { Attempt, AttemptWatch, FollowedAttempt } from "../providers/attempt.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import type { FollowedCall, FollowedStep } from "./telemetry.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import type { Clock } from "../timing/clock.ts";
@@ -58,8 +58,8 @@ export class Steps implements AttemptWatch {
     return this.followed === null ? null : this.followed.begin(kind, name);
   }
 
-  begin(door: Door, route: Route, stream: boolean): FollowedAttempt | null {
-    return this.followed === null ? null : this.followed.attempt(door, route, stream);
+  begin(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt | null {
+    return this.followed === null ? null : this.followed.attempt(upstream, route, stream);
   }
 
   callersTrace(): TraceHeaders | undefined {

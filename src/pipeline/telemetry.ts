@@ -5,7 +5,7 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Labels } from "../exchange/labels.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 
 export interface Telemetry {
   /** A request for a generation has come. */
@@ -27,7 +27,7 @@ export interface FollowedCall {
   /** Null: its trace is not recorded. */
   readonly traceId: string | null;
   of(key: Key): void;
-  attempt(door: Door, route: Route, stream: boolean): FollowedAttempt;
+  attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt;
   /** Null: its trace is not recorded. */
   begin(kind: StepKind, name: string): FollowedStep | null;
   /** A step that is over. */

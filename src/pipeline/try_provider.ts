@@ -95,8 +95,8 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
     messages: [{ role: "user", content: "Answer with OK." }],
   }, { unseal: () => null, headers: () => ({}) });
   const { begun: usage } = await kit.providers.open([route], {
-    prepare(door, format, name) {
-      const { prompt: flat } = flattenTools(prompt, door.api.toolForms(prompt.format));
+    prepare(upstream, format, name) {
+      const { prompt: flat } = flattenTools(prompt, upstream.api.toolForms(prompt.format));
       const encoded = format.encodeRequest(flat, {
         model: name,
         stream: false,
@@ -104,9 +104,9 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
         features: model.features,
         efforts: model.efforts,
         parameters: model.parameters,
-        apiVersion: versionInForce(door, prompt.headers),
+        apiVersion: versionInForce(upstream, prompt.headers),
       });
-      const request = door.api.finish ? door.api.finish(encoded, name, flat) : encoded;
+      const request = upstream.api.finish ? upstream.api.finish(encoded, name, flat) : encoded;
       return { body: JSON.stringify(request.body), headers: request.headers };
     },
     async begin(opened): Promise<Usage> {

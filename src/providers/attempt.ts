@@ -2,7 +2,7 @@
 import type { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { TraceHeaders } from "../exchange/trace_context.ts";
-import type { Door, Route } from "./provider.ts";
+import type { Route, Upstream } from "./provider.ts";
 
 /** One attempt on a route, once it has given an answer or has failed. */
 export interface Attempt {
@@ -21,7 +21,7 @@ export interface AttemptWatch {
   /** Whether attempts that work are to be measured as well. */
   readonly measures: boolean;
   /** Before it is asked. Null: nobody follows it. */
-  begin(door: Door, route: Route, stream: boolean): FollowedAttempt | null;
+  begin(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt | null;
   attempted(attempt: Attempt): void;
   /** The call waited for a place at a provider. @param outcome "ok": it got one */
   waited(name: string, ms: number, outcome: string): void;

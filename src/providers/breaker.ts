@@ -1,19 +1,17 @@
-/**
- * The circuit breaker of one model at one provider: stops asking what keeps failing, and finds out with a few calls when
- * it works again.
+/** The circuit breaker of one model at one provider: it stops calls while they keep failing, and uses a few probe calls to detect the
+ * recovery.
  *
  * - closed: every call goes through. It opens when, within the window, at least `failures` calls failed and they are at
  *   least half of all.
  * - open: no call goes through, for `openMs`.
- * - half-open: a few calls at a time try it. As many successes close it, one failure opens it again.
- *
- * A call succeeds with its first byte, so that a long answer does not hold up a recovery; when it breaks off later, the
- * success is taken back and counted as a failure. What began before the last change of state says nothing about now.
+ * - half-open: a few calls at a time pass as probes. The same number of successes closes it, one failure opens it again.
+ * A call counts as a success at its first byte, so that a long answer does not delay a recovery. If it fails later, the success is
+ * replaced by a failure. Calls that began before the last change of state are ignored.
  */
 import { SlidingWindow } from "../timing/sliding_window.ts";
 
 export interface BreakerSettings {
-  /** The least number of failures within the window. */
+  /** Minimum number of failures within the window. */
   failures: number;
   windowMs: number;
   openMs: number;
@@ -21,7 +19,7 @@ export interface BreakerSettings {
 
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** Calls that may try a half-open route at once, and successes that close it. */
+/** Maximum number of concurrent probes when half-open, and the number of successes that closes the breaker. */
 export const PROBES = 2;
 
 export class Breaker {
@@ -29,7 +27,7 @@ export class Breaker {
   readonly #changed: (state: BreakerState, calls: number, failures: number) => void;
   readonly #window: SlidingWindow;
   #state: BreakerState = "closed";
-  /** Goes up with each change of state. */
+  /** Incremented with each change of state. */
   #epoch = 0;
   #openUntil = 0;
   #probing = 0;
@@ -49,13 +47,13 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Whether a call would go through. */
+  /** Whether a call would be let through. */
   allows(now: number): boolean {
     const state = this.state(now);
     return state === "closed" || (state === "half-open" && this.#probing < PROBES);
   }
 
-  /** Lets a call through, or null. Its pass must be given one of the verdicts. */
+  /** Lets a call through; null: refused. One of the methods of the permit must be called with the outcome. */
   enter(now: number): Permit | null {
     if (!this.allows(now)) return null;
     const probe = this.#state === "half-open";
@@ -63,7 +61,7 @@ export class Breaker {
     return new Permit(this, this.#epoch, probe);
   }
 
-  /** Lets all calls through from now on. False: it does so already. */
+  /** Closes the breaker. False: it is closed already. */
   close(now: number): boolean {
     if (this.state(now) === "closed") return false;
     this.#change("closed", now);
@@ -76,7 +74,7 @@ export class Breaker {
     return { calls, failures: hits };
   }
 
-  /** Milliseconds until an open one is tried again. */
+  /** Milliseconds until an open breaker becomes half-open. */
   opensIn(now: number): number {
     return this.state(now) === "open" ? this.#openUntil - now : 0;
   }
@@ -87,7 +85,7 @@ export class Breaker {
     if (this.#state === "half-open" && ++this.#proven >= PROBES) this.#change("closed", now);
   }
 
-  /** @param counted the call has counted as a success before */
+  /** @param counted the call was counted as a success before */
   failed(epoch: number, now: number, counted: boolean): void {
     if (epoch !== this.#epoch) return;
     this.#window.add(now, counted ? 0 : 1, 1);
@@ -112,7 +110,7 @@ export class Breaker {
   }
 }
 
-/** A call that a breaker let through. */
+/** Permit of a call that the breaker let through. */
 export class Permit {
   readonly #breaker: Breaker;
   readonly #epoch: number;
@@ -125,7 +123,7 @@ export class Permit {
     this.#probe = probe;
   }
 
-  /** The provider answers. */
+  /** The first byte of the answer has arrived. */
   succeed(now: number): void {
     if (this.#counted) return;
     this.#endProbe();
@@ -139,7 +137,7 @@ export class Permit {
     this.#breaker.failed(this.#epoch, now, this.#counted);
   }
 
-  /** How it ended says nothing about the provider. */
+  /** The outcome does not depend on the provider. */
   abandon(): void {
     this.#endProbe();
   }

@@ -5,7 +5,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
-import { callHeaders, type Door, type Route } from "./provider.ts";
+import { callHeaders, type Route, type Upstream } from "./provider.ts";
 import { credentialRefused, ownCredentialRefused } from "./refusals.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import { readRefusal } from "./reply_body.ts";
@@ -45,7 +45,7 @@ export interface Exchanged {
 }
 
 /** Gives the failure that a refusal or an empty answer is, and throws when there is no answer. */
-export type Exchange = (door: Door, route: Route, asking: Asking) => Promise<Exchanged | Failure>;
+export type Exchange = (upstream: Upstream, route: Route, asking: Asking) => Promise<Exchanged | Failure>;
 
 /** Statuses that are about who asks. */
 const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
@@ -59,17 +59,17 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
   return exchange;
 
   async function exchange(
-    door: Door,
+    upstream: Upstream,
     route: Route,
     { outgoing, again = false, ...opening }: Asking & { again?: boolean },
   ): Promise<Exchanged | Failure> {
-    const { provider, api } = door;
-    let { withheld } = door;
+    const { provider, api } = upstream;
+    let { withheld } = upstream;
     const { credential } = provider;
     const { stream, signal, missing, heard } = opening;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
-      headers: callHeaders(door, outgoing.headers),
+      headers: callHeaders(upstream, outgoing.headers),
       body: outgoing.body,
       stream,
       firstByteMs: provider.firstByteMs,
@@ -79,7 +79,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
     const signed = credential.sign && await credential.sign({ method: "POST", ...request });
     if (signed) {
       request.headers = { ...request.headers, ...signed };
-      withheld = new Withheld({ ...door.headers, ...signed });
+      withheld = new Withheld({ ...upstream.headers, ...signed });
     }
     const { body } = request;
     const reply =
@@ -91,7 +91,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       heard.status = reply.status;
       const text = withheld.refusal(await readRefusal(reply, ticker));
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
-      if (door.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
+      if (upstream.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
         // Once more, since JSON writes each character in more than one way.
@@ -99,7 +99,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       }
       return again
         ? credentialRefused(refusal.status)
-        : exchange(door, route, { ...opening, outgoing, again: true });
+        : exchange(upstream, route, { ...opening, outgoing, again: true });
     }
     // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";

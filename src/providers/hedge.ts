@@ -1,24 +1,22 @@
-/**
- * A call that is asked of a second route when the first takes longer than 19 of 20 calls do. Whichever answers first stays; the
- * other one is cancelled.
+/** Hedged requests: if the first route takes longer than the 95th percentile of its recent calls, the request is also sent to a second
+ * route. The first answer is used, and the other call is cancelled.
  */
 import type { Providers } from "./mod.ts";
 import type { OpenAnswer, Opening } from "./opening.ts";
 import type { Route } from "./provider.ts";
 
-/** What one try of the two is told: when it is cancelled, and how its requests are made. */
+/** Parameters of one of the two calls: the signal of its cancellation, and how its requests are made. */
 export type OpeningOf<T> = (which: "first" | "second", signal: AbortSignal) => Opening<T>;
 
 export interface HedgeOptions<T> {
   opening: OpeningOf<T>;
-  /** Whether there is money for a second call. */
+  /** Whether the budget suffices for a second call. */
   affords(): Promise<boolean>;
-  /** The slower one had begun to answer when it was cancelled. */
+  /** Is called if the slower call had begun to answer when it was cancelled. */
   lost(answer: OpenAnswer<T>): void;
 }
 
-/**
- * Asks a second route when the first is slower than usual, and takes whichever answers first; the other is cancelled.
+/** Sends the request to a second route if the first is slower than usual, and returns the first answer; the other call is cancelled.
  */
 export async function openHedged<T>(
   providers: Providers,
@@ -39,7 +37,7 @@ export async function openHedged<T>(
   if (!await Promise.race([affords(), settled])) return await first;
   const second = open("second", turns.slice(1));
   try {
-    // Of two failures the first route's says more.
+    // If both fail, the failure of the first route is more informative.
     const winner = await Promise.any([first, second]).catch(() => first);
     const loser = winner.which === "first" ? second : first;
     loser.then((answer) => {
@@ -54,7 +52,7 @@ export async function openHedged<T>(
   }
 }
 
-/** Whether a promise is settled within some time. */
+/** Whether a promise settles within some time. */
 async function settledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), ms));

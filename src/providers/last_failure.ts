@@ -1,4 +1,4 @@
-/** The last failure of a model at a provider, for who looks after it. */
+/** The last failure of a model at a provider, for operators. */
 import type { Failure } from "../exchange/failure.ts";
 import { printable } from "../exchange/printable.ts";
 
@@ -16,7 +16,7 @@ export interface LastFailureView {
 
 const MOST_TEXT = 300;
 
-/** An attempt has failed in a way that says something about the provider. */
+/** An attempt has failed with a failure that counts against the provider. */
 export function noteFailure(
   model: { failed: number; lastFailure: LastFailure | null },
   failure: Failure,
@@ -25,7 +25,7 @@ export function noteFailure(
   model.lastFailure = { failure, at: Date.now() };
 }
 
-/** Messages of failures hold no secret, no address and no text of a conversation. */
+/** Messages of failures contain no secret, no URL and no text of a conversation. */
 export function lastFailureView({ failure, at }: LastFailure): LastFailureView {
   return {
     at: new Date(at).toISOString(),

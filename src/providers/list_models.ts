@@ -6,7 +6,7 @@ import { object } from "../exchange/json.ts";
 import { ask } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
 import type { ListedModel } from "./apis/mod.ts";
-import { type Door, openDoor, type Provider } from "./provider.ts";
+import { type Provider, type Upstream, upstreamOf } from "./provider.ts";
 
 const MOST_PAGES = 50;
 const MOST_MODELS = 20_000;
@@ -34,7 +34,7 @@ export async function listModels(
   { preset, signal, refused }: ListingOptions,
 ): Promise<ListedModel[] | null> {
   const { modelsList } = provider.api;
-  const door = openDoor(provider, provider.api);
+  const upstream = upstreamOf(provider, provider.api);
   if (modelsList === null) return null;
   const models = new Map<string, ListedModel>();
   const pages = new Set<string>();
@@ -45,7 +45,7 @@ export async function listModels(
   for (let page: string | null = null;;) {
     const path = modelsList.path(page);
     try {
-      const body = await asked(door, { method: "GET", url: origin + path }, signal);
+      const body = await asked(upstream, { method: "GET", url: origin + path }, signal);
       const read = modelsList.read(body, page);
       if (read === null) throw new Error("the answer is no list of models");
       for (const model of read.models) {
@@ -67,7 +67,7 @@ export async function listModels(
   }
   for (const refusal of refusals) refused?.(refusal);
   const list = [...models.values()];
-  return preset === "ollama" ? await shown(door, list, signal) : list;
+  return preset === "ollama" ? await shown(upstream, list, signal) : list;
 }
 
 function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): ListedModel {
@@ -85,11 +85,11 @@ function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): Li
 
 /** Ollama's own API beside `/v1` tells the context of each model, and whether it answers conversations at all. */
 async function shown(
-  door: Door,
+  upstream: Upstream,
   list: ListedModel[],
   signal: AbortSignal,
 ): Promise<ListedModel[]> {
-  const url = `${door.provider.baseUrl.replace(/\/v1$/, "")}/api/show`;
+  const url = `${upstream.provider.baseUrl.replace(/\/v1$/, "")}/api/show`;
   const waiting = list.slice(0, MOST_SHOWN).entries();
   const told: (ListedModel | null)[] = [...list];
   await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, async () => {
@@ -97,7 +97,7 @@ async function shown(
       try {
         const body = JSON.stringify({ model: model.id });
         const { model_info, capabilities } = object(
-          await asked(door, { method: "POST", url, body }, signal),
+          await asked(upstream, { method: "POST", url, body }, signal),
         );
         const length = Object.entries(object(model_info)).find(([name]) => name.endsWith(".context_length"));
         if (Array.isArray(capabilities) && !capabilities.includes("completion")) told[i] = null;
@@ -118,7 +118,7 @@ interface Question {
 }
 
 async function asked(
-  { provider, headers }: Door,
+  { provider, headers }: Upstream,
   { method, url, body = "" }: Question,
   signal: AbortSignal,
 ): Promise<unknown> {

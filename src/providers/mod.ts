@@ -1,10 +1,8 @@
-/**
- * Calls to providers: the routes of a model in order, with retries before the first byte and never after it.
+/** Calls to providers: tries the routes of a model in order, with retries before the first byte of the answer and never after it.
  *
- * An attempt needs the permit of the route's circuit breaker and a place under its provider's concurrency limit. Retried
- * are failures that say nothing about the request: no connection, 408, 429, 5xx, also when the body of a 200 reports them
- * before any output. When a provider refuses this gateway's key, the next route is tried; when it refuses the request,
- * that is the answer.
+ * An attempt needs a permit of the route's circuit breaker and a slot of its provider's concurrency limit. Failures that do not depend on
+ * the request are retried: no connection, 408, 429, 5xx, also if the body of a 200 reports them before any output. If a provider refuses
+ * the gateway's key, the next route is tried. If it refuses the request, the refusal is returned.
  */
 import type { Failure } from "../exchange/failure.ts";
 import { openSend, type Send } from "../outgoing/send.ts";
@@ -25,26 +23,25 @@ export type { ProviderHealth } from "./states.ts";
 
 export interface Providers {
   get(name: string): Provider | undefined;
-  /** Whether any of them takes credentials of callers. */
+  /** Whether any provider accepts callers' own credentials. */
   readonly passes: boolean;
-  /** The API that a route is called through; undefined: there is no such provider. */
+  /** The API of a route's calls; undefined: there is no such provider. */
   apiOf(route: Route): ProviderApi | undefined;
-  /**
-   * Opens an answer on the first route that gives one; what `begin` made of it comes along. Throws the last try's
-   * Failure, `circuit_breaker_open` when no route could be tried, `service_unavailable` when there was no place.
+  /** Returns the answer of the first route that succeeds, with the result of `begin`. Throws the Failure of the last attempt,
+   * `circuit_breaker_open` if no route could be tried, or `service_unavailable` if no provider had capacity.
    */
   open<T>(routes: readonly Route[], opening: Opening<T>): Promise<OpenAnswer<T>>;
-  /** The routes in the order in which this call would try them. */
+  /** The routes in the order in which a call would try them. */
   inTurn(
     routes: readonly Route[],
     opening: Pick<Opening<unknown>, "conversation" | "order">,
   ): readonly Route[];
-  /** What 19 of 20 calls of a route take at most until their first output, in milliseconds; null: not known. */
+  /** 95th percentile of a route's time to the first output, in milliseconds; null: unknown. */
   p95(route: Route): number | null;
-  /** Whether some route would be tried. */
+  /** Whether at least one route would be tried. */
   healthy(routes: readonly Route[]): boolean;
   health(): ProviderHealth[];
-  /** What a later configuration takes over. */
+  /** State that the next configuration takes over. */
   readonly states: States;
 }
 
@@ -52,14 +49,14 @@ export interface ProvidersOptions {
   ticker: Ticker;
   /** Routes of the catalog. */
   routes: readonly Route[];
-  /** Routes of models that providers list. */
+  /** Routes of discovered models. */
   discovered?: readonly Route[];
-  /** What ran before a reload. */
+  /** The instance before a reload. */
   previous?: Providers;
   log(line: string): void;
-  /** Ends a call at this provider that nobody waits for, if there is one. */
+  /** Ends an abandoned call at this provider, if there is one. */
   makeRoom?(provider: string): void;
-  /** Makes the exchanges; absent: over sockets, without proxies. */
+  /** Sends the requests; absent: over sockets, without proxies. */
   send?: Send;
   random?(): number;
   sleep?(ms: number): Promise<void>;
@@ -142,7 +139,7 @@ class OpenProviders implements Providers {
       const found = this.states.find(route);
       if (found === undefined) continue;
       const { provider, budget, limiter } = found.state;
-      // To ask the time costs more than all the rest of these: of the first try it is that at which the call came.
+      // Reading the clock is the most expensive of these steps: the first attempt uses the time at which the call arrived.
       const now = i === 0 ? came : ticker.now();
       if (!waits) budget.call(now);
       for (let tries = 0;; tries++) {
@@ -152,7 +149,7 @@ class OpenProviders implements Providers {
           break;
         }
         if (!limiter.tryEnter()) {
-          // Another route may have a place at once; only when none has is it worth waiting.
+          // Another route may have capacity at once; the call waits only if none has.
           if (!waits && i < line.turns.length - 1) {
             line.comesAgain(route, i);
             break;
@@ -203,9 +200,8 @@ class OpenProviders implements Providers {
     throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
   }
 
-  /**
-   * All places of the provider are taken. Answers how many milliseconds the call has waited for the place that it has now; "full":
-   * it gets none here; "again": it may wait once more.
+  /** Waits for capacity of a provider that has reached its concurrency limit. Returns the milliseconds that the call has waited for its
+   * slot; "full": it gets none; "again": it may wait once more.
    */
   async #waitForPlace<T>(
     { state: { provider, limiter } }: RouteState,
@@ -220,7 +216,7 @@ class OpenProviders implements Providers {
     return entered ? now - at : "full";
   }
 
-  /** Another route may hide it from callers, so the operator is told; once, until it works again. */
+  /** Another route may hide the failure from callers, so it is logged for operators, once until the route works again. */
   #complain({ model }: RouteState, route: Route, failure: Failure): void {
     const complaint = failure.operator ?? failure.message;
     if (complaint === model.complaint) return;
@@ -229,10 +225,10 @@ class OpenProviders implements Providers {
   }
 }
 
-/** The routes of a call in the order of its tries: those that rest come last, those whose places are all taken come once more. */
+/** The routes of a call in the order of its attempts: routes within their `Retry-After` come last, routes without capacity twice. */
 class RouteLine {
   readonly turns: { route: Route; waits: boolean }[];
-  /** Turns before this come before all routes that rest. */
+  /** Index up to which routes come before those within their `Retry-After`. */
   #first: number;
 
   constructor(routes: readonly Route[], rests: (route: Route) => boolean) {
@@ -241,7 +237,7 @@ class RouteLine {
     this.#first = rested.length;
   }
 
-  /** The call waits for a place there, after all tries of its kind. @param at its turn now */
+  /** Appends the route again, to wait for capacity after all attempts of its kind. @param at its current index */
   comesAgain(route: Route, at: number): void {
     this.turns.splice(at < this.#first ? this.#first++ : this.turns.length, 0, { route, waits: true });
   }

@@ -1,73 +1,72 @@
-/** What is asked of a model's routes, and the answer that one of them gives. */
+/** A call to the routes of a model, and the answer of the route that succeeds. */
 import type { Failure } from "../exchange/failure.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Outgoing } from "./exchange.ts";
-import type { Door, Provider } from "./provider.ts";
+import type { Provider, Upstream } from "./provider.ts";
 import type { RouteOrder } from "./routes.ts";
 import type { Withheld } from "./withheld.ts";
 
-/** A provider's good answer, of which the first bytes are there. It holds one of the provider's places until closed. */
+/** A successful answer of a provider whose first bytes have arrived. It occupies one of the provider's concurrent calls until closed. */
 export interface Opened {
   readonly provider: Provider;
   readonly api: ProviderApi;
-  /** Of the API. */
+  /** The format of the API. */
   readonly format: ProviderFormat;
-  /** The provider's own name of it. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly reply: Reply;
-  /** Valid until the next bytes are read. It keeps a buffer of the connection in memory: whoever needs it no more puts an empty array here. */
+  /** Valid until the next bytes are read. It keeps a buffer of the connection in memory, so set it to an empty array after use. */
   first: Uint8Array;
-  /** What nothing of the answer may tell. */
+  /** Secrets that must be removed from the answer. */
   readonly withheld: Withheld;
   /** Null: telemetry is off. */
   readonly followed: FollowedAttempt | null;
-  /** The answer turned into this failure. */
+  /** Reports that the answer failed after its beginning. */
   failed(failure: Failure): void;
-  /** Must be called once no more is read. */
+  /** Must be called when no more is read. */
   close(): void;
 }
 
 export interface Opening<T> {
-  /** Makes the request for a provider's API. @param model the provider's own name of it */
+  /** Builds the request for a provider's API. @param model the provider's name of the model */
   prepare(
-    door: Pick<Door, "provider" | "api">,
+    upstream: Pick<Upstream, "provider" | "api">,
     format: ProviderFormat,
     model: string,
   ): Outgoing | Promise<Outgoing>;
-  /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
+  /** Processes the beginning of an answer. If it throws, the attempt has failed, as with an error status. */
   begin(opened: Opened): T | Promise<T>;
   stream: boolean;
-  /** Who asks: callers take turns where places are short. */
+  /** The caller's key: keys take turns in the queue of a provider. */
   key: string;
-  /** The callers' name of the model, for messages. */
+  /** The catalog id of the model, for error messages. */
   model: string;
-  /** Calls of one conversation go to one of the routes that share the load; null: it belongs to none. */
+  /** Identifies the conversation for sticky routing; null: none. */
   conversation: string | null;
-  /** Absent: as the routes are written. */
+  /** Absent: the order of the configuration. */
   order?: RouteOrder;
-  /** The door that the call goes through, where it is not the usual one. */
-  through?(door: Door): Door;
-  /** What the call fails with where the provider does not know its address. Absent: as the provider says. */
+  /** Replaces the upstream of a route, for example to use the caller's credential. */
+  through?(upstream: Upstream): Upstream;
+  /** The failure if the provider does not have this endpoint (404, 405, 501). Absent: the provider's own error. */
   missing?: Failure;
-  /** Ends it before its time: nothing more is tried. */
+  /** Cancels the call; nothing more is tried. */
   signal?: AbortSignal;
-  /** Whether nobody waits for it, and nothing of it has begun: then it takes no place that it had to wait for. Absent: no. */
+  /** Whether the caller has disconnected and no attempt has begun: then the call gives up its wait for capacity. Absent: no. */
   gone?(): boolean;
-  /** Whether the request that it belongs to has ended otherwise: nothing more is tried. Absent: no. */
+  /** Whether the request has ended for another reason: nothing more is tried. Absent: no. */
   over?(): boolean;
-  /**
-   * It belongs to a request that has been asked for before: to refuse it would throw away what that has cost. It waits for a
-   * place before all others, and for as long as the provider has for its first byte. Absent: no.
+  /** A further call of a request for which calls have been made already, whose cost would be lost if it were refused. It goes to the front
+   * of the queue, and its wait is limited only by the timeout for the first byte. Absent: no.
    */
   further?: boolean;
-  /** Told of its attempts. */
+  /** Is notified of the attempts. */
   watch?: AttemptWatch;
 }
 
-/** A good answer, and what its caller has made of the beginning. */
+/** A successful answer, and the result of `begin`. */
 export interface OpenAnswer<T> {
   opened: Opened;
   begun: T;

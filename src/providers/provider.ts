@@ -1,4 +1,4 @@
-/** Providers and routes as the configuration describes them, and what a call through one of a provider's APIs is sent with. */
+/** Providers and routes as the configuration describes them, and the headers of calls through each API of a provider. */
 import { inDialect } from "./apis/chat_dialects.ts";
 import { apiNamed, type ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
@@ -8,59 +8,59 @@ import { Withheld } from "./withheld.ts";
 
 export interface Provider {
   name: string;
-  /** The API of routes that name none. */
+  /** Default API of its routes. */
   api: ProviderApi;
-  /** Present: each API has an address of its own here. */
+  /** Present: a cloud, where each API has its own URL. */
   cloud?: Cloud;
-  /** With the version, or of a cloud without any path; without a slash at the end. */
+  /** Includes the version; for a cloud, without a path. No slash at the end. */
   baseUrl: string;
   credential: ProviderCredential;
-  /** The operator's own, added to every request; they win over all others of the same name. */
+  /** Configured headers, added to every request; they override all others of the same name. */
   headers: Readonly<Record<string, string>>;
-  /** The newest version of its API that the provider knows; null: whichever is asked for. */
+  /** The newest version of its API that the provider supports; null: no limit. */
   maxVersion: string | null;
-  /** Longest wait for the first byte of an answer. */
+  /** Timeout for the first byte of an answer. */
   firstByteMs: number;
-  /** Longest silence within an answer. */
+  /** Idle timeout within an answer. */
   idleMs: number;
-  /** Further tries of one route, before its first byte only. */
+  /** Maximum number of retries on one route, only before the first byte. */
   retries: number;
   breaker: BreakerSettings;
-  /** Calls under way at once; null: as many as come. */
+  /** Maximum number of concurrent calls; null: unlimited. */
   maxConcurrent: number | null;
-  /** Callers send credentials of their own for it, and pay it themselves. Absent: no. */
+  /** Callers send their own credentials for it, and pay it themselves. Absent: no. */
   passCredentials?: boolean;
-  /** It is told where its requests stand in the caller's trace. */
+  /** Its requests get the headers `traceparent` and `tracestate`. */
   traceContext?: boolean;
   /** Name of the preset that it follows; null or absent: none. */
   preset?: string | null;
 }
 
-/** Where a model can be had. `model` is the provider's own name for it. */
+/** A provider of a model. `model` is the provider's name for it. */
 export interface Route {
   provider: string;
   model: string;
-  /** Name of the API that it is called through. Absent: the provider's. */
+  /** Name of the API of its calls. Absent: the provider's. */
   api?: string;
-  /** Null: tried strictly in order. Neighbours with a weight share the load by it. */
+  /** Share of the load among adjacent routes with a weight. Null: tried strictly in order. */
   weight: number | null;
-  /** What it costs, to compare with other routes of the same model. Absent: not known. */
+  /** Relative cost, to compare with other routes of the same model. Absent: unknown. */
   cost?: number;
 }
 
-/** A provider through one of its APIs. */
-export interface Door {
+/** A provider and one of its APIs: where calls are sent, and with which headers. */
+export interface Upstream {
   readonly provider: Provider;
   readonly api: ProviderApi;
-  /** Headers that do not change from call to call. */
+  /** Headers that are the same for all calls. */
   readonly headers: Readonly<Record<string, string>>;
   readonly withheld: Withheld;
-  /** The credential is the caller's own: what the provider says of it concerns nobody else. Absent: it is the gateway's. */
+  /** The credential is the caller's own, so its refusal does not concern other calls. Absent: it is the gateway's. */
   readonly passing?: true;
 }
 
-/** @param api as the provider has it: what its cloud makes of an API, else the API itself */
-export function openDoor(provider: Provider, api: ProviderApi): Door {
+/** @param api the result of {@link apiOf}: for a cloud, the API adapted to that cloud */
+export function upstreamOf(provider: Provider, api: ProviderApi): Upstream {
   const headers = Object.freeze(standingHeaders(provider, api));
   return { provider, api, headers, withheld: new Withheld(headers) };
 }
@@ -68,27 +68,27 @@ export function openDoor(provider: Provider, api: ProviderApi): Door {
 /** A caller's own credential, and the provider that it is for. */
 export interface Passing {
   provider: string;
-  /** The door to that provider with the credential; any other as it is. */
-  through(door: Door): Door;
+  /** The upstream with the caller's credential, if it belongs to that provider; any other unchanged. */
+  through(upstream: Upstream): Upstream;
 }
 
-/** Without any credential of the gateway's. */
+/** No credential of the gateway. */
 const NO_CREDENTIAL: ProviderCredential = { identity: "", headers: {} };
 
 /**
- * The same door with a caller's own credential in place of the provider's.
- * @param callers credential and what belongs to it, names in lower case; nothing else of the same name counts
+ * The same upstream with a caller's own credential in place of the provider's.
+ * @param callers headers of the credential, names in lower case; they replace headers of the same name
  */
-export function openPassingDoor(
-  { provider, api }: Door,
+export function upstreamWithCallersCredential(
+  { provider, api }: Upstream,
   callers: Readonly<Record<string, string>>,
-): Door {
+): Upstream {
   const passing = { ...provider, credential: NO_CREDENTIAL };
   const headers = { ...standingHeaders(passing, api), ...callers };
   return { provider: passing, api, headers, withheld: new Withheld(headers), passing: true };
 }
 
-/** The API that a route is called through, as its provider has it. */
+/** The API of a route's calls, adapted to its provider (cloud, preset). */
 export function apiOf(
   { cloud, api, preset = null, baseUrl }: Provider,
   route: Pick<Route, "api" | "model">,
@@ -111,37 +111,35 @@ function standingHeaders(provider: Provider, api: ProviderApi): Record<string, s
   return standing;
 }
 
-/** Header whose value is a list: one that both sides may add to. */
+/** Header whose value is a list: the values of caller and operator are merged. */
 const LIST = "anthropic-beta";
 
-/**
- * Headers of one call: the operator's win over the caller's, and both over the API's own.
+/** Headers of one call. Headers of the operator override those of the caller, and both override those of the API.
  * @param callers names in lower case
  */
 export function callHeaders(
-  door: Door,
+  upstream: Upstream,
   callers: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> {
-  if (callers === undefined) return door.headers;
-  const { provider, api } = door;
-  const headers: Record<string, string> = { ...door.headers };
+  if (callers === undefined) return upstream.headers;
+  const { provider, api } = upstream;
+  const headers: Record<string, string> = { ...upstream.headers };
   for (const name of Object.keys(callers)) {
     const value = callers[name];
     if (operatorHeader(provider, name) === undefined) headers[name] = value;
     else if (name === LIST) headers[name] = joined(headers[name], value);
   }
   const { versionHeader } = api;
-  const version = versionInForce(door, callers);
+  const version = versionInForce(upstream, callers);
   if (versionHeader !== undefined && version !== undefined) headers[versionHeader] = version;
   return headers;
 }
 
-/**
- * The version of the API that a call is made under: the operator's, else the caller's or the usual one, no newer than the
- * provider knows. Undefined: the API has none.
+/** The API version of a call: the operator's, else the caller's, else the default, but no newer than the provider supports. Undefined:
+ * the API has no versions.
  */
 export function versionInForce(
-  { provider, api }: Pick<Door, "provider" | "api">,
+  { provider, api }: Pick<Upstream, "provider" | "api">,
   callers: Readonly<Record<string, string>> | undefined,
 ): string | undefined {
   const { maxVersion } = provider;

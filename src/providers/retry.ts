@@ -1,38 +1,36 @@
-/**
- * Whether and when a provider is asked once more.
+/** Whether and when an attempt is retried.
  *
- * Retries make an overloaded provider worse, so they come out of a budget: in any ten seconds no more than a tenth of the
- * provider's calls, and a few more, so that a single failure on a quiet gateway still gets its second try.
+ * Retries increase the load of an overloaded provider, so there is a retry budget: in any ten seconds at most a tenth of the provider's
+ * calls, plus a constant, so that a single failure on a gateway with little traffic can be retried.
  */
 import type { Failure } from "../exchange/failure.ts";
 import { SlidingWindow } from "../timing/sliding_window.ts";
 
-/** Longest pause before another try, in milliseconds; a provider that asks for more gets no other try. */
+/** Longest pause before a retry, in milliseconds; if the provider asks for more, there is no retry. */
 const LONGEST_PAUSE_MS = 2000;
 const FIRST_PAUSE_MS = 100;
-/** On top of what a provider asks for, so that not everybody comes back at the same moment. */
+/** Random addition to the provider's `Retry-After`, so that retries do not arrive at the same moment. */
 const JITTER_MS = 100;
 
 const BUDGET_MS = 10_000;
 const SHARE = 0.1;
-/** Retries in ten seconds that need no traffic to allow them. */
+/** Constant part of the retry budget, in ten seconds. */
 const FLOOR = 10;
 
-/** Whether it says nothing about the request, so that another try, or another provider, may well answer it. */
+/** Whether the failure is independent of the request, so that a retry or another provider may succeed. */
 export function isTransient(failure: Failure): boolean {
   return failure.row.transient === true;
 }
 
-/**
- * Whether a failure is the provider's: an outage, an overload, a silence. What it says about a request is not, and neither
- * is its refusal of this gateway's key or of a model's name, which only an operator can mend. A rate that is used up is
- * none either: the provider is well and says when to come back, which callers need to hear.
+/** Whether a failure counts against the provider: an outage, an overload, a timeout. A refusal of the request does not count. Nor does a
+ * refusal of the gateway's key or of the model's name, which an operator has to correct. A rate limit (429) does not count either: the
+ * provider works, and callers need to see its `Retry-After`.
  */
 export function isFault(failure: Failure): boolean {
   return isTransient(failure) && !failure.lasting && failure.code !== "provider_rate_limited";
 }
 
-/** Milliseconds before the next try: what the provider asked for, else doubling with full jitter; null: too long. */
+/** Milliseconds before the next attempt: the provider's `Retry-After`, else exponential backoff with full jitter; null: too long. */
 export function pauseMs(failure: Failure, attempt: number, random: () => number): number | null {
   if (failure.retryAfter !== undefined) {
     const asked = failure.retryAfter * 1000;
@@ -41,10 +39,10 @@ export function pauseMs(failure: Failure, attempt: number, random: () => number)
   return random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 }
 
-/** Nobody is kept away for longer than this by a provider's word alone. */
+/** A provider is skipped for at most this time because of its `Retry-After`, in milliseconds. */
 const LONGEST_REST_MS = 600_000;
 
-/** How long another route is better: as long as the provider wants no call, where that is too long for a pause; else 0. */
+/** How long other routes are preferred: the provider's `Retry-After`, if it is too long for a pause before a retry; else 0. */
 export function restMs(failure: Failure): number {
   const asked = isTransient(failure) ? (failure.retryAfter ?? 0) * 1000 : 0;
   return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_REST_MS);
@@ -53,12 +51,12 @@ export function restMs(failure: Failure): number {
 export class RetryBudget {
   readonly #window = new SlidingWindow(BUDGET_MS);
 
-  /** A call that is no retry. */
+  /** Counts a call that is not a retry. */
   call(now: number): void {
     this.#window.add(now, 1, 0);
   }
 
-  /** Takes one retry, where there is one. */
+  /** Takes one retry from the budget. False: it is used up. */
   take(now: number): boolean {
     const { calls, hits } = this.#window.sum(now);
     if (hits >= FLOOR + SHARE * calls) return false;

@@ -1,25 +1,25 @@
-/**
- * In which order the routes of a model are tried: as they are written, except that neighbours with a weight share the load.
+/** The order in which the routes of a model are tried: the order of the configuration, except that adjacent routes with a weight share the
+ * load.
  *
- * Among those each call draws a number for each route, and the order follows from the numbers and the weights. A number is
- * random, or follows from the conversation that the call belongs to (weighted rendezvous hashing): then each turn of a
- * conversation goes where its prompt is cached, and a route that comes or goes moves only the conversations that it gets or had.
+ * For the weighted routes of a call, one number is computed for each route, and the order follows from the numbers and the weights. The
+ * number is random, or a hash of the conversation and the route (weighted rendezvous hashing). In the second case each turn of a
+ * conversation goes to the provider that has its prompt in the cache, and adding or removing a route moves only the conversations of
+ * that route.
  */
 import type { Route } from "./provider.ts";
 
 /** Which of its routes a model tries first. */
 export type RouteOrder = "written" | "price" | "latency";
 
-/** The cheapest first; routes whose price is not known come last, and equals as they were. */
+/** The cheapest first (stable); routes with unknown cost come last. */
 export function byPrice(routes: readonly Route[]): readonly Route[] {
   return routes.toSorted((a, b) =>
     (a.cost ?? Infinity) === (b.cost ?? Infinity) ? 0 : (a.cost ?? Infinity) - (b.cost ?? Infinity)
   );
 }
 
-/**
- * The quickest first. A route that was not measured lately comes before all others, so that it is measured.
- * @param usual milliseconds to the first output; null: not known
+/** The fastest first. A route without a recent measurement comes before all others, so that it is measured.
+ * @param usual milliseconds to the first output; null: unknown
  */
 export function byLatency(
   routes: readonly Route[],
@@ -32,16 +32,15 @@ export function byLatency(
 /** A number in [0, 1) for a route, uniform over calls or over conversations. */
 export type Draw = (route: Route) => number;
 
-/** Calls under way at a route's provider. */
+/** Number of calls in progress at a route's provider. */
 export type Load = (route: Route) => number;
 
-/**
- * How far above its share of the calls under way a route may be before conversations of its own go elsewhere. Less would
- * move conversations for nothing, more would let one busy conversation fill a provider.
+/** A route with more than this many times its share of the calls in progress loses its sticky conversations to other routes. A smaller
+ * factor would move conversations unnecessarily; with a larger one, a busy conversation could overload a provider.
  */
 const OVERLOAD = 1.25;
 
-/** The order of one call. A route above its share of the load comes behind its neighbours. */
+/** The order for one call. A route above its share of the load comes after the other weighted routes. */
 export function inOrder(routes: readonly Route[], draw: Draw, load: Load = () => 0): readonly Route[] {
   if (routes.length < 2 || routes.every((r) => r.weight === null)) return routes;
   const ordered: Route[] = [];
@@ -91,7 +90,7 @@ function unit(text: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** A list, and what of it comes second. */
+/** Splits a list into the elements for which `second` is false, and those for which it is true. */
 export function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
   return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];
 }

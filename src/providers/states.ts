@@ -1,6 +1,6 @@
 /**
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
- * each of its models, through each API that routes name. A reload of the configuration keeps the state of providers whose settings are the same.
+ * each of its models and each API of their routes. A reload of the configuration keeps the state of providers whose settings are unchanged.
  */
 import { countOf } from "../exchange/printable.ts";
 import { type LastFailure, type LastFailureView, lastFailureView } from "./last_failure.ts";
@@ -8,39 +8,39 @@ import { FirstBytes } from "./first_bytes.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import type { ProviderApi } from "./apis/mod.ts";
-import { apiOf, type Door, openDoor, type Provider, type Route } from "./provider.ts";
+import { apiOf, type Provider, type Route, type Upstream, upstreamOf } from "./provider.ts";
 import { RetryBudget } from "./retry.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface ProviderState {
   provider: Provider;
   /** One for each API that its routes use. */
-  doors: Map<ProviderApi, Door>;
+  upstreams: Map<ProviderApi, Upstream>;
   limiter: ConcurrencyLimiter;
   budget: RetryBudget;
   /** By {@link modelKey}. */
-  models: Map<string, ModelAtDoor>;
+  models: Map<string, ModelAtUpstream>;
 }
 
-interface ModelAtDoor {
+interface ModelAtUpstream {
   model: ModelState;
-  door: Door;
+  upstream: Upstream;
 }
 
 /** A model of a provider, through one of its APIs. */
 export interface ModelState {
-  /** As the operator sees it named. */
+  /** The name that operators see. */
   name: string;
   breaker: Breaker;
   attempts: number;
   failed: number;
   retries: number;
   firstBytes: FirstBytes;
-  /** Until then the provider wants no call, so that other routes go first. */
+  /** End of the provider's `Retry-After`: until then other routes are tried first. */
   restsUntil: number;
-  /** The last failure that says something about the provider, and when it came. */
+  /** The last failure of the provider (not of a request), and its time. */
   lastFailure: LastFailure | null;
-  /** The last refusal that only an operator can mend, so that it is logged once. */
+  /** The last refusal that an operator has to correct, so that it is logged only once. */
   complaint: string;
 }
 
@@ -48,7 +48,7 @@ export interface ModelState {
 export interface RouteState {
   state: ProviderState;
   model: ModelState;
-  door: Door;
+  upstream: Upstream;
 }
 
 /** One provider, as `GET /admin/providers` shows it. */
@@ -62,7 +62,7 @@ export interface ProviderHealth {
 }
 
 export interface ModelHealth {
-  /** With the API behind it where routes reach the model through another than the provider's. */
+  /** Followed by the API, if routes use another API than the provider's. */
   model: string;
   state: BreakerState;
   /** Within the breaker's window. */
@@ -74,7 +74,7 @@ export interface ModelHealth {
   attempts: number;
   attempts_failed: number;
   retries: number;
-  /** Milliseconds until the first output, of the last 64 calls; null: there were none. */
+  /** Milliseconds to the first output in the last 64 calls; null: no calls. */
   first_output_ms: { p50: number; p95: number } | null;
   last_error: LastFailureView | null;
 }
@@ -89,30 +89,30 @@ export interface States {
   get(name: string): ProviderState | undefined;
   /** Undefined: the configuration has no such provider. */
   find(route: Route): RouteState | undefined;
-  /** What is known of a route that has been called, or that the configuration names. */
+  /** State of a route that has been called, or that the configuration names. */
   known(route: Route): ModelState | undefined;
   health(now: number): ProviderHealth[];
-  /** Closes the breakers of a provider, of one of its models where it is named. Answers which were not closed. */
+  /** Closes the breakers of a provider, or of one of its models. Returns the names of those that were not closed. */
   closeBreakers(of: { provider: string; model?: string }, now: number): NamedModel[];
-  /** These are in use from now on, and those before no more: limits that both share become these ones'. */
+  /** Activates this instance in place of the previous one: shared limits get the settings of this one. */
   takeOver(): void;
 }
 
 export interface StatesOptions {
   ticker: Ticker;
-  /** Routes of the configuration; each has its breaker from the start. */
+  /** Routes of the configuration; their breakers are created at once. */
   routes: readonly Route[];
-  /** Further routes, of models that providers list: each has a breaker once it is called. */
+  /** Routes of discovered models; their breakers are created with the first call. */
   discovered?: readonly Route[];
-  /** What ran before a reload. */
+  /** The instance before a reload. */
   previous?: States;
   log(line: string): void;
 }
 
-/** Breakers, limits and measurements of providers; those of `previous` go on for providers that are the same. */
+/** Breakers, limits and measurements of providers; unchanged providers keep those of `previous`. */
 export function openStates(list: readonly Provider[], options: StatesOptions): States {
   const { ticker, log } = options;
-  // Let go of at the end: else every state that there ever was would be kept.
+  // Released at the end; otherwise the states of all earlier configurations would stay in memory.
   let previous = options.previous;
   const states = new Map(list.map((p) => [p.name, stateOf(p, ticker, previous?.get(p.name))]));
 
@@ -123,13 +123,16 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
     }).map(({ name }) => name),
   );
 
-  function add(state: ProviderState, route: Route, lately: boolean): ModelAtDoor | undefined {
+  function add(state: ProviderState, route: Route, lately: boolean): ModelAtUpstream | undefined {
     const key = modelKey(route);
     const known = state.models.get(key);
     if (known !== undefined) return known;
     const kept = same.has(route.provider) ? previous?.get(route.provider)?.models.get(key)?.model : undefined;
     if (lately && kept === undefined) return undefined;
-    const made = { door: doorOf(state, route), model: kept ?? modelState(state.provider, route, log) };
+    const made = {
+      upstream: upstreamFor(state, route),
+      model: kept ?? modelState(state.provider, route, log),
+    };
     state.models.set(key, made);
     return made;
   }
@@ -169,7 +172,7 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
   };
 }
 
-/** A route as the operator and messages name it. */
+/** The name of a route for operators and messages. */
 export function routeName(route: Route): string {
   return `${route.provider} (${modelName(route)})`;
 }
@@ -183,19 +186,19 @@ function modelKey({ model, api }: Route): string {
   return api === undefined ? model : `${model}\n${api}`;
 }
 
-/** APIs have the same door for all models, so that there are few of them. */
-function doorOf({ provider, doors }: ProviderState, route: Route): Door {
+/** All models with the same API share one upstream. */
+function upstreamFor({ provider, upstreams }: ProviderState, route: Route): Upstream {
   const api = apiOf(provider, route);
-  const door = doors.get(api) ?? openDoor(provider, api);
-  doors.set(api, door);
-  return door;
+  const upstream = upstreams.get(api) ?? upstreamOf(provider, api);
+  upstreams.set(api, upstream);
+  return upstream;
 }
 
-/** The limiter is kept by the provider's name, since calls under way hold some of its places. */
+/** The limiter is kept by the provider's name, since calls in progress occupy some of its slots. */
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
   return {
     provider,
-    doors: new Map(),
+    upstreams: new Map(),
     limiter: before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker),
     budget: before?.budget ?? new RetryBudget(),
     models: new Map(),
@@ -224,7 +227,7 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
   };
 }
 
-/** Equal: the same address, account and rules of failing, so that what a breaker has counted still holds. */
+/** Equal values: the same URL, account and breaker settings, so the counts of the breaker are still valid. */
 function identity({ api, cloud, baseUrl, credential, headers, breaker }: Provider): string {
   return JSON.stringify([api.name, cloud?.identity, baseUrl, credential.identity, headers, breaker]);
 }

@@ -11,7 +11,7 @@ import type { Permit } from "./breaker.ts";
 import type { Exchange, Exchanged, Heard, Outgoing } from "./exchange.ts";
 import { noteFailure } from "./last_failure.ts";
 import type { OpenAnswer, Opened, Opening } from "./opening.ts";
-import type { Door, Route } from "./provider.ts";
+import type { Route, Upstream } from "./provider.ts";
 import { cancelled } from "./refusals.ts";
 import { isFault, isTransient, restMs } from "./retry.ts";
 import type { ModelState, RouteState } from "./states.ts";
@@ -43,14 +43,14 @@ export async function tryRoute<T>(
   { ticker, exchange, only, came }: TryOptions,
 ): Promise<OpenAnswer<T> | Failed | "shut"> {
   const { limiter } = found.state;
-  const door = opening.through?.(found.door) ?? found.door;
+  const upstream = opening.through?.(found.upstream) ?? found.upstream;
   let outgoing: Outgoing;
   let began = came;
   let format: ProviderFormat;
   try {
-    const loading = door.api.format.open();
+    const loading = upstream.api.format.open();
     format = loading instanceof Promise ? await loading : loading;
-    const prepared = opening.prepare(door, format, route.model);
+    const prepared = opening.prepare(upstream, format, route.model);
     if (prepared instanceof Promise) {
       outgoing = await prepared;
       began = ticker.now();
@@ -66,20 +66,20 @@ export async function tryRoute<T>(
   }
   found.model.attempts++;
   const { watch, stream, signal, missing } = opening;
-  const followed = watch?.begin(door, route, stream) ?? null;
-  if (door.provider.traceContext) {
+  const followed = watch?.begin(upstream, route, stream) ?? null;
+  if (upstream.provider.traceContext) {
     const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
     outgoing = { body: outgoing.body, headers };
   }
-  const attempt = new RouteAttempt({ ticker, route, door, found, permit, followed, watch, only, began });
+  const attempt = new RouteAttempt({ ticker, route, upstream, found, permit, followed, watch, only, began });
   const { heard } = attempt;
   let got: Exchanged | Failure;
   try {
     const asking = { outgoing, stream, signal, missing, heard };
     got = await (followed === null
-      ? exchange(door, route, asking)
+      ? exchange(upstream, route, asking)
       : followed.within(() =>
-        exchange(door, route, asking)
+        exchange(upstream, route, asking)
       ));
   } catch (thrown) {
     return signal?.aborted ? attempt.cancel() : attempt.giveUp(thrown, { silent: true });
@@ -87,8 +87,8 @@ export async function tryRoute<T>(
   if (got instanceof Failure) return attempt.giveUp(got);
   const { reply, first, withheld } = got;
   const opened: Opened = {
-    provider: door.provider,
-    api: door.api,
+    provider: upstream.provider,
+    api: upstream.api,
     format,
     model: route.model,
     reply,
@@ -111,7 +111,7 @@ export async function tryRoute<T>(
 interface AttemptParts {
   ticker: Ticker;
   route: Route;
-  door: Door;
+  upstream: Upstream;
   found: RouteState;
   permit: Permit;
   followed: FollowedAttempt | null;
@@ -148,11 +148,11 @@ class RouteAttempt {
   }
 
   failed(failure: Failure): void {
-    const { ticker, door, permit, only } = this.#parts;
+    const { ticker, upstream, permit, only } = this.#parts;
     // With a single route, an open breaker would refuse every call: answers that break off are better than none.
     if (this.#answering && only) return;
     // How much one caller's own account has left says nothing of others'.
-    if (door.passing && failure.code === "provider_rate_limited") return permit.succeed(ticker.now());
+    if (upstream.passing && failure.code === "provider_rate_limited") return permit.succeed(ticker.now());
     const fault = isFault(failure);
     const rest = restMs(failure);
     if (rest > 0) this.#model.restsUntil = ticker.now() + rest;

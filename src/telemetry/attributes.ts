@@ -4,7 +4,7 @@
  */
 import type { FinishReason } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
-import type { Door } from "../providers/provider.ts";
+import type { Upstream } from "../providers/provider.ts";
 import { type AttributeWriter, FixedAttributes } from "./otlp/attributes.ts";
 
 /** By preset: the conventions' names of providers. */
@@ -34,12 +34,12 @@ const OF_API: Readonly<Record<string, string>> = {
 };
 
 /** The name of a provider in the vocabulary of OpenTelemetry (`gen_ai.provider.name`). */
-export function providerName({ provider, api }: Door): string {
+export function providerName({ provider, api }: Upstream): string {
   return OF_PRESET[provider.preset ?? ""] ?? provider.preset ?? OF_API[api.name] ?? provider.name;
 }
 
 /** Where the provider is called. Empty: nowhere outside of this process. */
-export function serverOf({ provider }: Door): Record<string, string | number> {
+export function serverOf({ provider }: Upstream): Record<string, string | number> {
   if (provider.baseUrl === "") return {};
   const { protocol, hostname, port } = new URL(provider.baseUrl);
   const usual = protocol === "http:" ? 80 : 443;

@@ -7,7 +7,7 @@ import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import { type CallersTrace, passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
 import type { FollowedCall, FollowedRequest, FollowedStep } from "../pipeline/telemetry.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import { type CallSpan, TracedAttempt } from "./attempt.ts";
 import { writeKey, writeLabels, writeStep } from "./langfuse.ts";
 import type { AttributeWriter } from "./otlp/attributes.ts";
@@ -44,9 +44,9 @@ class UnrecordedCall implements FollowedCall {
     this.#callers = callers === null ? undefined : passedOn(callers);
   }
 
-  attempt(door: Door, route: Route, stream: boolean): FollowedAttempt {
+  attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt {
     const callers = this.#callers;
-    return new TracedAttempt(this.#recording, this.#recording.of(door, route), {
+    return new TracedAttempt(this.#recording, this.#recording.of(upstream, route), {
       stream,
       call: null,
       callers,
@@ -110,8 +110,8 @@ class RecordedCall implements FollowedCall {
     this.#key = key;
   }
 
-  attempt(door: Door, route: Route, stream: boolean): FollowedAttempt {
-    const facts = this.#recording.of(door, route);
+  attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt {
+    const facts = this.#recording.of(upstream, route);
     return new TracedAttempt(this.#recording, facts, { stream, call: this.#call, callers: undefined });
   }
 

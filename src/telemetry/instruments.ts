@@ -1,6 +1,6 @@
 /** The metrics of the conventions. Their labels are bounded by the configuration: no name that a caller sends is one. */
 import { NO_USAGE, type Usage } from "../exchange/usage.ts";
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import { providerName, serverOf } from "./attributes.ts";
 import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
 import { Counter, type CounterPoint, Histogram, type HistogramPoint } from "./otlp/measurements.ts";
@@ -62,12 +62,12 @@ export class Instruments {
     this.all = [...Object.values(this.#newest), ...Object.values(this.#before ?? {})];
   }
 
-  of(door: Door, { model }: Route): RouteMeasures {
+  of(upstream: Upstream, { model }: Route): RouteMeasures {
     const labels: Values = {
       "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": providerName(door),
+      "gen_ai.provider.name": providerName(upstream),
       "gen_ai.request.model": model,
-      ...serverOf(door),
+      ...serverOf(upstream),
     };
     const name = JSON.stringify(labels);
     const known = this.#routes.get(name);

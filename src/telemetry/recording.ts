@@ -1,5 +1,5 @@
 /** What all calls share that are followed. */
-import type { Door, Route } from "../providers/provider.ts";
+import type { Route, Upstream } from "../providers/provider.ts";
 import { providerName, serverOf } from "./attributes.ts";
 import type { TelemetryConfig } from "./config.ts";
 import type { Instruments, RouteMeasures } from "./instruments.ts";
@@ -28,7 +28,7 @@ export class Recording {
   /** Of calls whose callers do not say whether. */
   readonly #sample: number;
   readonly #random: () => number;
-  readonly #routes = new WeakMap<Door, Map<string, RouteFacts>>();
+  readonly #routes = new WeakMap<Upstream, Map<string, RouteFacts>>();
   readonly #requests = {
     http: new Map<string, FixedAttributes>(),
     https: new Map<string, FixedAttributes>(),
@@ -48,11 +48,11 @@ export class Recording {
     return this.#random() < this.#sample;
   }
 
-  of(door: Door, route: Route): RouteFacts {
-    let ofDoor = this.#routes.get(door);
-    if (ofDoor === undefined) this.#routes.set(door, ofDoor = new Map());
-    let facts = ofDoor.get(route.model);
-    if (facts === undefined) ofDoor.set(route.model, facts = this.#factsOf(door, route));
+  of(upstream: Upstream, route: Route): RouteFacts {
+    let ofUpstream = this.#routes.get(upstream);
+    if (ofUpstream === undefined) this.#routes.set(upstream, ofUpstream = new Map());
+    let facts = ofUpstream.get(route.model);
+    if (facts === undefined) ofUpstream.set(route.model, facts = this.#factsOf(upstream, route));
     return facts;
   }
 
@@ -82,18 +82,18 @@ export class Recording {
     this.#exporter.ended();
   }
 
-  #factsOf(door: Door, route: Route): RouteFacts {
+  #factsOf(upstream: Upstream, route: Route): RouteFacts {
     return {
       spanName: `chat ${route.model}`,
       attributes: fixedOf({
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": providerName(door),
+        "gen_ai.provider.name": providerName(upstream),
         "gen_ai.request.model": route.model,
-        ...serverOf(door),
-        "sluice.provider": door.provider.name,
-        "sluice.api": door.api.name,
+        ...serverOf(upstream),
+        "sluice.provider": upstream.provider.name,
+        "sluice.api": upstream.api.name,
       }),
-      measures: this.#instruments.of(door, route),
+      measures: this.#instruments.of(upstream, route),
     };
   }
 }

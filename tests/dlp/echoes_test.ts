@@ -1,18 +1,25 @@
 import { assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 // deno-lint-ignore no-explicit-any
-function screened(body: any, wishes: Record<string, unknown> = {}): Verdict {
-  return screenedAs("chat_completions", body, wishes);
+function screened(body: any, requestOptions: Record<string, unknown> = {}): Verdict {
+  return screenedAs("chat_completions", body, requestOptions);
 }
 
 // deno-lint-ignore no-explicit-any
-function screenedAs(format: keyof typeof LEAVES, body: any, wishes: Record<string, unknown>): Verdict {
-  const check = merge(null, readWishes({ mode: "mask", ...wishes }), { unscannable: "pass", restore: false });
+function screenedAs(
+  format: keyof typeof LEAVES,
+  body: any,
+  requestOptions: Record<string, unknown>,
+): Verdict {
+  const check = merge(null, readRequestOptions({ mode: "mask", ...requestOptions }), {
+    unscannable: "pass",
+    restore: false,
+  });
   const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs: 1000 });
   let step = work.next();
   while (!step.done) step = work.next();
@@ -128,8 +135,8 @@ for (const [format, conversation] of Object.entries(CONVERSATIONS)) {
     Deno.test(`${format}: a short value that an answer was given back leaves with no later turn: ${value}`, () => {
       const args = JSON.stringify({ code: value, n: 737, text: JSON.stringify({ again: value }) });
       const body = conversation(`My ${name}${value}`, `You said ${value}, not ${value}5.`, args);
-      const wishes = { restore: true, entity_types: ["CVV", "PASSWORD", "PERSON"] };
-      const verdict = screenedAs(format as keyof typeof LEAVES, body, wishes);
+      const requestOptions = { restore: true, entity_types: ["CVV", "PASSWORD", "PERSON"] };
+      const verdict = screenedAs(format as keyof typeof LEAVES, body, requestOptions);
       assertEquals([verdict.action, verdict.count], ["mask", 1]);
       const sent = JSON.stringify(body).replaceAll(`${value}5`, "").replace(/n\\?":737/, "");
       assertEquals(sent.includes(value), false, sent);

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { categoryOf } from "../../src/dlp/entities.ts";
 import { escapes } from "../../src/dlp/escapes.ts";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
@@ -127,7 +127,7 @@ const PLACES: [Format, string, (text: string) => Body, (body: Body) => string][]
 ];
 
 function screened(body: Body, format: Format, type: string, mode: "block" | "mask"): Verdict {
-  const check = merge(null, readWishes({ mode, entity_types: [type] }), {
+  const check = merge(null, readRequestOptions({ mode, entity_types: [type] }), {
     unscannable: "pass",
     restore: false,
   });

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { readHeaders, readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -28,7 +28,7 @@ const FORMATS = ["chat_completions", "messages", "responses"] as const;
 type Format = typeof FORMATS[number];
 
 function isFound(body: unknown, format: Format, headers: Record<string, string> = {}): boolean {
-  const check = merge(null, readWishes({ mode: "block" }), { unscannable: "pass", restore: false });
+  const check = merge(null, readRequestOptions({ mode: "block" }), { unscannable: "pass", restore: false });
   const reading = readLeaves(body, LEAVES[format]);
   readHeaders(reading, headers);
   const work = screenBody(reading, check, { budgetMs: 10_000 });

@@ -1,7 +1,7 @@
 /** What placeholders stand for where values are written with the escapes of JSON. */
 import { assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -21,7 +21,7 @@ function originals(text: string, args: string, result: unknown): Record<string, 
       { role: "tool", content: result },
     ],
   };
-  const check = merge(null, readWishes(WISHES), { unscannable: "pass", restore: false });
+  const check = merge(null, readRequestOptions(WISHES), { unscannable: "pass", restore: false });
   const work = screenBody(readLeaves(body, LEAVES.chat_completions), check, { budgetMs: 10_000 });
   let step = work.next();
   while (!step.done) step = work.next();

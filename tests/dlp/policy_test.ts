@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { resolveEntityTypes } from "../../src/dlp/entities.ts";
 import { merge } from "../../src/dlp/merge.ts";
-import type { Mode, ReportScope, Rules, Wishes } from "../../src/dlp/policy.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import type { Mode, ReportScope, RequestOptions, Rules } from "../../src/dlp/policy.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -22,12 +22,12 @@ function rules(mode: Mode, more: Partial<Rules> = {}): Rules {
   };
 }
 
-function verdict(policy: Rules | null, wishes: Wishes | null, messages?: unknown[]): Verdict {
+function verdict(policy: Rules | null, requestOptions: RequestOptions | null, messages?: unknown[]): Verdict {
   const body = {
     messages: messages ?? [{ role: "user", content: `to ${VALUE} ok` }, { role: "user", content: "hi" }],
   };
   const reading = readLeaves(body, LEAVES.chat_completions);
-  const work = screenBody(reading, merge(policy, wishes, DEFAULTS), { budgetMs: 60_000 });
+  const work = screenBody(reading, merge(policy, requestOptions, DEFAULTS), { budgetMs: 60_000 });
   let step = work.next();
   while (!step.done) step = work.next();
   return step.value;
@@ -67,7 +67,7 @@ Deno.test("merge() of policy mode, request mode, same rule, allowlist, stop word
             for (const allowed of [true, false]) {
               for (const stopped of [true, false]) {
                 for (const scope of ["all", "last_message", "latest_user_message"] as ReportScope[]) {
-                  const wishes = requestMode === null ? null : readWishes({
+                  const requestOptions = requestMode === null ? null : readRequestOptions({
                     ...(requestMode && { mode: requestMode }),
                     entity_types: same ? ["EMAIL_ADDRESS"] : ["CREDIT_CARD"],
                     allowlist: allowed ? [{ value: VALUE.toUpperCase() }] : [],
@@ -77,11 +77,11 @@ Deno.test("merge() of policy mode, request mode, same rule, allowlist, stop word
                   const effective = requestMode === null ? null : requestMode ?? policyMode ?? "block";
                   const modes = expected(policyMode, effective, { same, allowed, stopped });
                   const strictest = MODES.findLast((mode) => modes.includes(mode));
-                  const got = verdict(policyMode && rules(policyMode), wishes);
+                  const got = verdict(policyMode && rules(policyMode), requestOptions);
                   const name = JSON.stringify({ same, allowed, stopped, scope });
                   assertEquals(got.action, strictest ? ACTIONS[strictest] : "pass", name);
                   assertEquals(got.count, modes.length, name);
-                  const all = wishes === null || scope === "all";
+                  const all = requestOptions === null || scope === "all";
                   assertEquals(got.findings.length, all ? modes.length : 0, name);
                   assertEquals(got.blockedInScope, got.action === "block" && all, name);
                 }
@@ -106,7 +106,7 @@ Deno.test("merge() scans every message and counts every finding, whatever is rep
     ["latest_user_message", [1]],
   ];
   for (const [report_scope, indices] of cases) {
-    const got = verdict(null, readWishes({ mode: "block", report_scope }), messages);
+    const got = verdict(null, readRequestOptions({ mode: "block", report_scope }), messages);
     assertEquals(got.findings.map((f) => f.message_index), indices);
     assertEquals(got.count, 3);
     assertEquals(got.blockedInScope, true);
@@ -115,9 +115,13 @@ Deno.test("merge() scans every message and counts every finding, whatever is rep
 
 Deno.test("merge() unions entity types: the policy's keep its mode, the request's own have its own", () => {
   const text = [{ role: "user", content: `${VALUE} and 4111 1111 1111 1111` }];
-  const cards = readWishes({ mode: "alert", entity_types: ["CREDIT_CARD"] });
+  const cards = readRequestOptions({ mode: "alert", entity_types: ["CREDIT_CARD"] });
   assertEquals(verdict(rules("block"), cards, text).action, "block");
-  const masked = verdict(rules("alert"), readWishes({ mode: "mask", entity_types: ["CREDIT_CARD"] }), text);
+  const masked = verdict(
+    rules("alert"),
+    readRequestOptions({ mode: "mask", entity_types: ["CREDIT_CARD"] }),
+    text,
+  );
   assertEquals([masked.action, masked.count, [...masked.originals.values()]], ["mask", 2, [
     "4111 1111 1111 1111",
   ]]);
@@ -126,22 +130,22 @@ Deno.test("merge() unions entity types: the policy's keep its mode, the request'
 Deno.test("merge() keeps a finding of the policy that the request's types would swallow", () => {
   const address = "https://x.example/?card=4111111111111111";
   const policy = rules("block", { types: new Set(["CREDIT_CARD"]) });
-  const urls = readWishes({ mode: "alert", entity_types: ["URL"] });
+  const urls = readRequestOptions({ mode: "alert", entity_types: ["URL"] });
   assertEquals(verdict(policy, urls, [{ role: "user", content: address }]).action, "block");
 });
 
 Deno.test("merge() lets an allowlist lift whole values only, in any letter case and spelling", () => {
-  const wishes = (value: string) => readWishes({ mode: "block", allowlist: [{ value }] });
-  assertEquals(verdict(null, wishes("JANE@corp.example")).count, 0);
-  assertEquals(verdict(null, wishes("ｊane@corp.example")).count, 0);
-  assertEquals(verdict(null, wishes("corp.example")).count, 1);
-  assertEquals(verdict(null, wishes(`${VALUE}x`)).count, 1);
+  const requestOptions = (value: string) => readRequestOptions({ mode: "block", allowlist: [{ value }] });
+  assertEquals(verdict(null, requestOptions("JANE@corp.example")).count, 0);
+  assertEquals(verdict(null, requestOptions("ｊane@corp.example")).count, 0);
+  assertEquals(verdict(null, requestOptions("corp.example")).count, 1);
+  assertEquals(verdict(null, requestOptions(`${VALUE}x`)).count, 1);
 });
 
 Deno.test("merge() lets the policy's own allowlist lift the policy's findings, but not those of the request", () => {
   const policy = rules("block", { allowed: [VALUE] });
   assertEquals(verdict(policy, null).count, 0);
-  const both = verdict(policy, readWishes({ mode: "alert", entity_types: ["EMAIL_ADDRESS"] }));
+  const both = verdict(policy, readRequestOptions({ mode: "alert", entity_types: ["EMAIL_ADDRESS"] }));
   assertEquals([both.count, both.action], [1, "pass"]);
   const stops = rules("block", { allowed: ["falcon"], stopWords: [{ value: "falcon", match: "exact" }] });
   assertEquals(verdict(stops, null, [{ role: "user", content: "Falcon" }]).count, 1);
@@ -150,14 +154,15 @@ Deno.test("merge() lets the policy's own allowlist lift the policy's findings, b
 Deno.test("merge() takes the stricter mode of a stop word that both declare", () => {
   const words = (mode: Mode, match: "exact" | "fuzzy") =>
     rules(mode, { types: new Set(), stopWords: [{ value: "Falcon", match }] });
-  const wishes = (mode: Mode) => readWishes({ mode, entity_types: [], stop_words: [{ value: "falcon" }] });
+  const requestOptions = (mode: Mode) =>
+    readRequestOptions({ mode, entity_types: [], stop_words: [{ value: "falcon" }] });
   const text = [{ role: "user", content: "project falcon" }];
-  assertEquals(verdict(words("alert", "exact"), wishes("block"), text), {
-    ...verdict(words("block", "exact"), wishes("alert"), text),
+  assertEquals(verdict(words("alert", "exact"), requestOptions("block"), text), {
+    ...verdict(words("block", "exact"), requestOptions("alert"), text),
   });
-  assertEquals(verdict(words("alert", "exact"), wishes("block"), text).count, 1);
+  assertEquals(verdict(words("alert", "exact"), requestOptions("block"), text).count, 1);
   // Another kind of match is another rule, on the same place.
-  assertEquals(verdict(words("block", "fuzzy"), wishes("alert"), text).action, "block");
+  assertEquals(verdict(words("block", "fuzzy"), requestOptions("alert"), text).action, "block");
 });
 
 Deno.test("merge() leaves messages with injected names unscanned, unless a policy applies", () => {
@@ -166,34 +171,41 @@ Deno.test("merge() leaves messages with injected names unscanned, unless a polic
     name: "jane",
     content: "hi",
   }];
-  const wishes = readWishes({ mode: "block", injected_context_names: ["context"] });
-  assertEquals(verdict(null, wishes, messages).count, 0);
-  assertEquals(verdict(rules("alert"), wishes, messages).count, 1);
-  assertEquals(verdict(null, readWishes({ injected_context_names: ["other"] }), messages).action, "block");
+  const requestOptions = readRequestOptions({ mode: "block", injected_context_names: ["context"] });
+  assertEquals(verdict(null, requestOptions, messages).count, 0);
+  assertEquals(verdict(rules("alert"), requestOptions, messages).count, 1);
+  assertEquals(
+    verdict(null, readRequestOptions({ injected_context_names: ["other"] }), messages).action,
+    "block",
+  );
 });
 
 Deno.test("merge() takes the stricter of what to do with the unscannable, and restores if either says so", () => {
-  const wishes = readWishes({ on_unscannable: "block", restore: true });
-  assertEquals(merge(null, wishes, DEFAULTS).unscannable, "block");
+  const requestOptions = readRequestOptions({ on_unscannable: "block", restore: true });
+  assertEquals(merge(null, requestOptions, DEFAULTS).unscannable, "block");
   assertEquals(
-    merge(null, readWishes({ on_unscannable: "pass" }), { unscannable: "block", restore: false }).unscannable,
+    merge(null, readRequestOptions({ on_unscannable: "pass" }), { unscannable: "block", restore: false })
+      .unscannable,
     "block",
   );
-  assertEquals([merge(null, wishes, DEFAULTS).restore, merge(rules("mask"), null, DEFAULTS).restore], [
-    true,
-    false,
-  ]);
+  assertEquals(
+    [merge(null, requestOptions, DEFAULTS).restore, merge(rules("mask"), null, DEFAULTS).restore],
+    [
+      true,
+      false,
+    ],
+  );
 });
 
-Deno.test("readWishes() does nothing with acknowledged", () => {
-  assertEquals(verdict(null, readWishes({ mode: "block", acknowledged: true })).action, "block");
-  assertEquals(verdict(null, readWishes({ mode: "alert", acknowledged: false })).action, "pass");
+Deno.test("readRequestOptions() does nothing with acknowledged", () => {
+  assertEquals(verdict(null, readRequestOptions({ mode: "block", acknowledged: true })).action, "block");
+  assertEquals(verdict(null, readRequestOptions({ mode: "alert", acknowledged: false })).action, "pass");
 });
 
 Deno.test("merge() turns placeholders back where either side wants it, and a request cannot take that away", () => {
-  const wish = (restore: boolean) => readWishes({ mode: "mask", restore });
-  const restores = (byDefault: boolean, wishes: Wishes | null) =>
-    merge(rules("mask"), wishes, { unscannable: "pass", restore: byDefault }).restore;
+  const wish = (restore: boolean) => readRequestOptions({ mode: "mask", restore });
+  const restores = (byDefault: boolean, requestOptions: RequestOptions | null) =>
+    merge(rules("mask"), requestOptions, { unscannable: "pass", restore: byDefault }).restore;
   assertEquals([restores(true, wish(false)), restores(true, null), restores(false, wish(true))], [
     true,
     true,
@@ -203,18 +215,26 @@ Deno.test("merge() turns placeholders back where either side wants it, and a req
 });
 
 Deno.test("merge() lets a stop word of the request stand beside the policy's allowlist, not undo it", () => {
-  const wishes = readWishes({ mode: "alert", entity_types: [], stop_words: [{ value: VALUE }] });
-  const { action, findings } = verdict(rules("block", { allowed: [VALUE] }), wishes);
+  const requestOptions = readRequestOptions({
+    mode: "alert",
+    entity_types: [],
+    stop_words: [{ value: VALUE }],
+  });
+  const { action, findings } = verdict(rules("block", { allowed: [VALUE] }), requestOptions);
   assertEquals([action, findings.map((f) => f.entity_type)], ["pass", ["STOP_WORD"]]);
 });
 
 Deno.test("screenBody() says that what blocks is outside the report scope, though what only alerts is inside", () => {
-  const wishes = readWishes({ mode: "alert", entity_types: ["IP_ADDRESS"], report_scope: "last_message" });
+  const requestOptions = readRequestOptions({
+    mode: "alert",
+    entity_types: ["IP_ADDRESS"],
+    report_scope: "last_message",
+  });
   const messages = [{ role: "user", content: `to ${VALUE}` }, {
     role: "user",
     content: "server 10.20.30.40",
   }];
-  const { action, findings, blockedInScope } = verdict(rules("block"), wishes, messages);
+  const { action, findings, blockedInScope } = verdict(rules("block"), requestOptions, messages);
   assertEquals([action, findings.map((f) => f.entity_type), blockedInScope], [
     "block",
     ["IP_ADDRESS"],

@@ -1,7 +1,7 @@
 /** Values that only the question before them names, in the line or the message of another speaker. */
 import { assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -52,8 +52,8 @@ const talk: Record<Format, (question: string, reply: string) => Record<string, u
 };
 
 function screened(body: unknown, format: Format, mode: "block" | "mask"): Verdict {
-  const wishes = readWishes({ mode, entity_types: TYPES });
-  const check = merge(null, wishes, { unscannable: "pass", restore: false });
+  const requestOptions = readRequestOptions({ mode, entity_types: TYPES });
+  const check = merge(null, requestOptions, { unscannable: "pass", restore: false });
   const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs: 1000 });
   let step = work.next();
   while (!step.done) step = work.next();

@@ -1,23 +1,27 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES } from "../../src/dlp/entities.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 
 function refused(given: unknown): Failure {
-  const failure = assertThrows(() => readWishes(given), Failure);
+  const failure = assertThrows(() => readRequestOptions(given), Failure);
   assertEquals(failure.code, "validation_error");
   return failure;
 }
 
-Deno.test("readWishes() takes an empty object as the default set", () => {
-  const wishes = readWishes({});
-  assertEquals(wishes.rules.types, DEFAULT_TYPES);
-  assertEquals(wishes.rules.mode, undefined);
-  assertEquals([wishes.scope, wishes.unscannable, wishes.restore], ["all", "pass", false]);
-  assertEquals(readWishes({ entity_types: [] }).rules.types.size, 0);
+Deno.test("readRequestOptions() takes an empty object as the default set", () => {
+  const requestOptions = readRequestOptions({});
+  assertEquals(requestOptions.rules.types, DEFAULT_TYPES);
+  assertEquals(requestOptions.rules.mode, undefined);
+  assertEquals([requestOptions.scope, requestOptions.unscannable, requestOptions.restore], [
+    "all",
+    "pass",
+    false,
+  ]);
+  assertEquals(readRequestOptions({ entity_types: [] }).rules.types.size, 0);
 });
 
-Deno.test("readWishes() takes null for a field that may be left out", () => {
+Deno.test("readRequestOptions() takes null for a field that may be left out", () => {
   const nulls = {
     mode: null,
     answers: null,
@@ -31,8 +35,8 @@ Deno.test("readWishes() takes null for a field that may be left out", () => {
     on_unscannable: null,
     restore: null,
   };
-  assertEquals(readWishes(nulls), readWishes({}));
-  const { rules } = readWishes({
+  assertEquals(readRequestOptions(nulls), readRequestOptions({}));
+  const { rules } = readRequestOptions({
     stop_words: [{ value: "x", match: null }],
     allowlist: [{ value: "y", match: null }],
   });
@@ -40,7 +44,7 @@ Deno.test("readWishes() takes null for a field that may be left out", () => {
   assertEquals(refused({ stop_words: [{ value: null }] }).param, "plugins.dlp.stop_words[0].value");
 });
 
-Deno.test("readWishes() refuses with field, value and what is allowed", () => {
+Deno.test("readRequestOptions() refuses with field, value and what is allowed", () => {
   const cases: [unknown, string][] = [
     [{ mode: "warn" }, 'Cannot read plugins.dlp.mode: expected one of alert, mask, block, got "warn"'],
     [
@@ -79,33 +83,33 @@ Deno.test("readWishes() refuses with field, value and what is allowed", () => {
   }
 });
 
-Deno.test("readWishes() refuses a field that there is not, so that a slip does not check less", () => {
+Deno.test("readRequestOptions() refuses a field that there is not, so that a slip does not check less", () => {
   assert(refused({ stopwords: [] }).message.includes("expected only mode, answers, entity_types"));
   assert(
     refused({ stop_words: [{ value: "x", fuzzy: true }] }).message.includes("expected only value, match"),
   );
 });
 
-Deno.test("readWishes() names every mistake at once", () => {
+Deno.test("readRequestOptions() names every mistake at once", () => {
   assertEquals(refused({ mode: "no", report_scope: "no", restore: 1 }).errors?.length, 3);
 });
 
-Deno.test("readWishes() refuses an unknown entity type with the list of those there are", () => {
+Deno.test("readRequestOptions() refuses an unknown entity type with the list of those there are", () => {
   const failure = refused({ entity_types: ["EMAIL", "NOPE"] });
   assertEquals(failure.param, "plugins.dlp.entity_types[1]");
   for (const name of ALL_ENTITY_NAMES) assert(failure.message.includes(name), name);
   assert(failure.message.endsWith('got "NOPE"'));
 });
 
-Deno.test("readWishes() never repeats a value that must not leak", () => {
+Deno.test("readRequestOptions() never repeats a value that must not leak", () => {
   const value = `4111 1111 1111 1111 ${"x".repeat(300)}`;
   assert(!JSON.stringify(refused({ stop_words: [{ value }] }).errors).includes("4111"));
   assert(!JSON.stringify(refused({ allowlist: [{ value: { secret: "4111" } }] }).errors).includes("4111"));
 });
 
-Deno.test("readWishes() bounds how many rules a request brings", () => {
+Deno.test("readRequestOptions() bounds how many rules a request brings", () => {
   const words = (n: number) => ({ stop_words: Array.from({ length: n }, (_, i) => ({ value: `w${i}` })) });
-  assertEquals(readWishes(words(1000)).rules.stopWords.length, 1000);
+  assertEquals(readRequestOptions(words(1000)).rules.stopWords.length, 1000);
   refused(words(1001));
   refused({ regexes: Array.from({ length: 51 }, () => ({ name: "x", pattern: "x" })) });
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -14,9 +14,9 @@ interface Screening {
   unscannable?: "pass" | "block";
 }
 
-function screened(body: unknown, wishes: unknown, options: Screening = {}): Verdict {
+function screened(body: unknown, requestOptions: unknown, options: Screening = {}): Verdict {
   const { format = "chat_completions", budgetMs = 1000, unscannable = "pass" } = options;
-  const check = merge(null, readWishes(wishes), { unscannable, restore: false });
+  const check = merge(null, readRequestOptions(requestOptions), { unscannable, restore: false });
   const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs });
   let step = work.next();
   while (!step.done) step = work.next();
@@ -26,11 +26,11 @@ function screened(body: unknown, wishes: unknown, options: Screening = {}): Verd
 // deno-lint-ignore no-explicit-any
 type Body = any;
 
-function masked(body: Body, wishes: Record<string, unknown> = {}, options: Screening = {}): Body {
+function masked(body: Body, requestOptions: Record<string, unknown> = {}, options: Screening = {}): Body {
   const sent = structuredClone(body);
-  const verdict = screened(sent, { mode: "mask", ...wishes }, options);
+  const verdict = screened(sent, { mode: "mask", ...requestOptions }, options);
   assertEquals(verdict.action, "mask");
-  assertEquals(screened(structuredClone(sent), { mode: "block", ...wishes }, options).findings, []);
+  assertEquals(screened(structuredClone(sent), { mode: "block", ...requestOptions }, options).findings, []);
   return sent;
 }
 
@@ -73,9 +73,9 @@ Deno.test("screenBody() skips numbers of placeholders that the request writes it
 });
 
 Deno.test("screenBody() masks stop words and the longest of overlapping findings", () => {
-  const wishes = { stop_words: [{ value: "corp.example" }, { value: "Falcon", match: "fuzzy" }] };
+  const requestOptions = { stop_words: [{ value: "corp.example" }, { value: "Falcon", match: "fuzzy" }] };
   assertEquals(
-    masked(user(`${MAIL} on falc0n`), wishes).messages[0].content,
+    masked(user(`${MAIL} on falc0n`), requestOptions).messages[0].content,
     "<EMAIL_ADDRESS_1> on <STOP_WORD_1>",
   );
 });
@@ -286,7 +286,7 @@ Deno.test("screenBody() hands control back while it scans and masks", () => {
       20,
     ),
   })));
-  const check = merge(null, readWishes({ mode: "mask" }), { unscannable: "pass", restore: false });
+  const check = merge(null, readRequestOptions({ mode: "mask" }), { unscannable: "pass", restore: false });
   const work = screenBody(readLeaves(body, LEAVES.chat_completions), check, { budgetMs: 60_000 });
   let slices = 0;
   let step = work.next();

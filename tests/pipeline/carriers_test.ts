@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { openDocuments } from "../../src/documents/mod.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
@@ -46,7 +46,7 @@ for (const mode of ["block", "mask"]) {
     const documents = openDocuments({ limitMs: 60_000 });
     const screened = async (body: unknown, format: Format) => {
       const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents, "key");
-      const check = merge(null, readWishes({ mode }), { unscannable: "pass", restore: false });
+      const check = merge(null, readRequestOptions({ mode }), { unscannable: "pass", restore: false });
       const work = screenBody(reading, check, { budgetMs: 60_000 });
       let step = work.next();
       while (!step.done) step = work.next();

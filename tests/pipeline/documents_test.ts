@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { merge } from "../../src/dlp/merge.ts";
-import { readWishes } from "../../src/dlp/request.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { openDocuments } from "../../src/documents/mod.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
@@ -57,7 +57,7 @@ async function screened(body: unknown, format: Format, wish: Record<string, unkn
   const documents = openDocuments({ limitMs: 60_000 });
   try {
     const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents, "key");
-    const check = merge(null, readWishes(wish), { unscannable: "pass", restore: false });
+    const check = merge(null, readRequestOptions(wish), { unscannable: "pass", restore: false });
     const work = screenBody(reading, check, { budgetMs: 60_000 });
     let step = work.next();
     while (!step.done) step = work.next();

@@ -2,7 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { API_NAMES, apiNamed, PROVIDER_APIS } from "../../../src/providers/apis/mod.ts";
 import { keyCredential } from "../../../src/providers/credentials/key.ts";
-import { openDoor, type Provider } from "../../../src/providers/provider.ts";
+import { type Provider, upstreamOf } from "../../../src/providers/provider.ts";
 
 const BASE = "https://up.example/v1";
 
@@ -22,7 +22,7 @@ function provider(api: string, headers: Record<string, string> = {}, key = "k"):
   };
 }
 
-const headersOf = (p: Provider) => openDoor(p, p.api).headers;
+const headersOf = (p: Provider) => upstreamOf(p, p.api).headers;
 
 Deno.test("PROVIDER_APIS has each name once, and apiNamed() finds each", () => {
   assertEquals(new Set(API_NAMES).size, PROVIDER_APIS.length);
@@ -53,7 +53,7 @@ Deno.test("address() of Gemini takes names with the prefix of their kind", () =>
   assertEquals(address("tunedModels/m"), "/tunedModels/m:generateContent");
 });
 
-Deno.test("openDoor() carries the key where the API wants it, and the operator's headers above all", () => {
+Deno.test("upstreamOf() carries the key where the API wants it, and the operator's headers above all", () => {
   const json = { "content-type": "application/json" };
   assertEquals(headersOf(provider("openai-chat")), { ...json, authorization: "Bearer k" });
   assertEquals(headersOf(provider("openai-responses")), { ...json, authorization: "Bearer k" });
