@@ -34,7 +34,9 @@ export class AnswerHeads {
   /** Offset of the end of the last header section. */
   end = 0;
 
-  /** The headers that begin at `from`; null while they are incomplete. Throws {@link WireError}.
+  /**
+   * The headers that begin at `from`; null while they are incomplete. Throws {@link WireError}.
+   *
    * @param looked offset up to which the end has been searched for already
    */
   next(bytes: Buffer, from: number, looked: number, to: number): Head | null {

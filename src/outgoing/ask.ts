@@ -1,4 +1,5 @@
-/** One short HTTP request to a service other than a model: a list of models, a token, an object in a storage, a web search, a webhook. The
+/**
+ * One short HTTP request to a service other than a model: a list of models, a token, an object in a storage, a web search, a webhook. The
  * answer is untrusted, so its header section, its body and its time are limited.
  *
  * The request uses the gateway's own HTTP client, like calls of models. `fetch` reads an unlimited number of interim (1xx) responses
@@ -75,14 +76,16 @@ export function whyNotTaken(trouble: unknown): string {
   return trouble.name === "TimeoutError" ? "it did not answer in time" : trouble.name;
 }
 
-/** Sends a request and reads the whole answer, whatever its status. Rejects with the signal's reason after an abort, with a RangeError
+/**
+ * Sends a request and reads the whole answer, whatever its status. Rejects with the signal's reason after an abort, with a RangeError
  * if the answer is too long, and with a TypeError, like `fetch`, if there is no answer. No message contains a URL.
  */
 export function ask(url: string, question: Question): Promise<Answer> {
   return askBy(usual ??= openSend(), url, question);
 }
 
-/** Sends a request and reads the whole answer, whatever its status. Rejects with `NoAnswer` if the service cannot be reached, with a
+/**
+ * Sends a request and reads the whole answer, whatever its status. Rejects with `NoAnswer` if the service cannot be reached, with a
  * RangeError if the answer is longer than `most` bytes and may not be truncated, and with the signal's reason after an abort.
  */
 export async function askBy(

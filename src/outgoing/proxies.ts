@@ -1,4 +1,5 @@
-/** Proxy settings from the environment variables that `fetch` uses: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower
+/**
+ * Proxy settings from the environment variables that `fetch` uses: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower
  * case.
  */
 import { isWithin, type Network, networkOf } from "../exchange/networks.ts";
@@ -12,7 +13,8 @@ export interface ProxySettings {
   networks: readonly Network[];
 }
 
-/** The URLs that `fetch` accepts as a proxy. If a variable has another value, for example a password with characters that are not
+/**
+ * The URLs that `fetch` accepts as a proxy. If a variable has another value, for example a password with characters that are not
  * percent-encoded, `fetch` silently uses no proxy (Deno 2.9.6).
  */
 const ADDRESS =

@@ -1,4 +1,5 @@
-/** The reason why a server cannot be reached, in the gateway's own words: the message of an error may contain the URL and text from the
+/**
+ * The reason why a server cannot be reached, in the gateway's own words: the message of an error may contain the URL and text from the
  * server.
  *
  * The patterns match the messages of rustls, hyper and the operating system in Deno 2.9.6.

@@ -1,6 +1,6 @@
 /**
- * Guard: reads the request, finds its model, and reserves what it may cost. Everything that can be refused without a
- * provider is refused here, with a status of its own.
+ * Guard: decodes the request, chooses its model, and reserves its highest possible cost. Everything that can be refused without calling a
+ * provider is refused here, with its own HTTP status.
  */
 import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
@@ -29,8 +29,8 @@ interface Screening {
 }
 
 /**
- * Decodes the request, chooses the model, checks sizes and rights, and reserves what the call may cost. Throws the `Failure`
- * that the caller is to see; nothing is reserved then.
+ * Decodes the request, chooses the model, checks sizes and permissions, and reserves the highest possible cost. Throws the `Failure` for
+ * the caller; nothing is reserved then.
  */
 export async function admit(
   arrival: Arrival,
@@ -129,14 +129,14 @@ export interface Chosen {
   headers: Record<string, string>;
 }
 
-/** What is known of a request before its model is. */
+/** Data of a request that is known before its model is chosen. */
 export interface Read {
   reading: BodyLeaves;
   size: PromptSize;
   named: readonly NamedModel[] | null;
 }
 
-/** The model that is named, or the one that autorouting names. A promise only where tokens have to be counted. */
+/** The requested model, or the one that automatic routing chooses. A promise only if tokens have to be counted. */
 export function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): Chosen | Promise<Chosen> {
   if (prompt.model === AUTO && kit.auto) return autoroute(kit.auto, prompt, read, { arrival, kit });
   const { key } = arrival;
@@ -182,7 +182,7 @@ interface Asking {
   limited: boolean;
 }
 
-/** What operators have been told of a catalog: callers repeat themselves. */
+/** Messages that were logged already for a catalog, so that repeated requests do not repeat them. */
 const told = new WeakMap<Catalog, Set<string>>();
 
 function resolve(name: string, { key, ...asker }: Asking, { catalog, log }: Kit): Model {

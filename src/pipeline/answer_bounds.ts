@@ -1,31 +1,31 @@
 /**
- * How much one streamed answer may be. A provider that never ends would hold a call's place, and what each part leaves behind,
- * for as long as anybody reads; silence alone does not end it, because something comes all the time.
+ * Size limits of one streamed answer. An endless answer of a provider would occupy capacity, and memory for each part, as long as somebody
+ * reads it; the idle timeout does not end it, because data arrives all the time.
  */
 import { Failure, TIMED_OUT } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 
 const MB = 1024 * 1024;
-/** Of a stream: a hundred thousand tokens with twenty alternatives each are some 300 MB. */
+/** Limit of a stream, in bytes. 100,000 tokens with the log probabilities of 20 alternatives each are some 300 MB. */
 const MOST_BYTES = 512 * MB;
-/** Of an answer that is kept whole for its caller, and of one whose caller has left. */
+/** Limit of an answer that is collected in memory, and of one whose caller has disconnected, in bytes. */
 const MOST_KEPT_BYTES = 64 * MB;
 /** Characters of text and media. */
 const MOST_CHARS = 64 * MB;
-/** What stays of an answer beside its text: starts and ends of blocks, citations. */
+/** Limit of the parts besides text: starts and ends of blocks, citations. */
 const MOST_EVENTS = 100_000;
-/** Bytes that come without saying anything; the largest frame is half as much. */
+/** Limit of bytes without content; the largest frame is half as much. */
 const MOST_SILENT_BYTES = 64 * MB;
-/** Bytes of comments keep a connection alive, and some providers send them while a call waits in their line. */
+/** Limit of the time without content, in milliseconds. Some providers send comments as keep-alives while a call waits in their queue. */
 const MOST_SILENT_MS = 1_800_000;
 
 export interface AnswerBoundsOptions {
-  /** All of it is kept until its end. */
+  /** The answer is collected in memory until its end. */
   whole: boolean;
-  /** Nobody listens any more. */
+  /** The caller has disconnected. */
   left(): boolean;
-  /** Milliseconds, as of some moment ago. */
+  /** Milliseconds of a monotonic clock that is updated now and then. */
   lately(): number;
 }
 
@@ -34,7 +34,7 @@ export class AnswerBounds {
   #bytes = 0;
   #chars = 0;
   #events = 0;
-  /** Where, and when, something was said last. */
+  /** Byte position and time of the last content. */
   #said = 0;
   #saidAt: number;
 
@@ -43,13 +43,13 @@ export class AnswerBounds {
     this.#saidAt = options.lately();
   }
 
-  /** @param from the first of the parts that so many bytes brought. Answers why no more is taken */
+  /** @param from index of the first part decoded from these bytes. @returns the failure that ends the answer; undefined: within the limits */
   take(bytes: number, parts: readonly Part[], from: number): Failure | undefined {
     this.#bytes += bytes;
     for (let i = from; i < parts.length; i++) {
       const part = parts[i];
       if ("text" in part) this.#chars += part.text.length;
-      // Some providers report usage with each word: one report takes the place of another, and says nothing.
+      // Some providers report usage with each delta: a report replaces the earlier one and is not content.
       else if (part.type === "usage") continue;
       else {
         this.#events++;

@@ -1,8 +1,8 @@
 /**
- * One choice of an answer on its way through the guard: its parts wait in order, each until its text is clear.
+ * Screening of one choice of an answer: its parts are queued in order, and each is released when its text is known to be clean.
  *
- * Text blocks of a choice are one text, because that is how they are read, and so is its reasoning; the arguments of each
- * call are a text of their own.
+ * The text blocks of a choice are screened as one text, because they are displayed as one, and so is its reasoning; the arguments of each
+ * tool call are a separate text.
  */
 import type { AnswerRules } from "../dlp/answer_rules.ts";
 import { AnswerText, type Clearing } from "../dlp/answer_text.ts";
@@ -14,9 +14,9 @@ type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delt
 
 interface Waiting {
   part: Part;
-  /** The time when it came. */
+  /** Time of its arrival. */
   since: number;
-  /** Of a delta: which text, and the run in it that has not gone yet. */
+  /** For a delta: its text, and the range that has not been released yet. */
   text: AnswerText | null;
   first: number;
   start: number;
@@ -25,34 +25,34 @@ interface Waiting {
 
 interface Opened {
   text: AnswerText;
-  /** Where in the text the block begins. */
+  /** Offset of the block in the text. */
   at: number;
 }
 
 export interface LineOptions {
   rules: AnswerRules;
   choice: number;
-  /** `answer`, or `answer[1]` for another choice than the first. */
+  /** `answer`, or `answer[1]` for a second choice. */
   place: string;
-  /** How long each text of the answer was until now: rounds of a search go on with it. */
+  /** Length of each text of the answer so far: later search rounds continue these texts. */
   lengths: Map<string, number>;
   found(finding: Finding, location: string): void;
 }
 
 export class Line {
-  /** Something in it must not go out, and nothing more of it does. */
+  /** The choice was blocked: nothing more of it is sent. */
   refused = false;
-  /** Its finish is on its way. */
+  /** Its finish part is queued. */
   ended = false;
   readonly #options: LineOptions;
   readonly #waiting: Waiting[] = [];
   readonly #blocks = new Map<number, Opened>();
-  /** Blocks that went out and were not ended. */
+  /** Blocks whose start was sent and whose end was not. */
   readonly #open = new Map<number, "text-end" | "reasoning-end" | "call-end">();
   readonly #text: AnswerText;
   readonly #reasoning: AnswerText;
   readonly #texts = new Set<AnswerText>();
-  /** Of the reasoning. */
+  /** The text of the reasoning. */
   #section = 0;
   #calls = 0;
 
@@ -77,12 +77,12 @@ export class Line {
     return this.#options.rules.mode === "alert";
   }
 
-  /** When the oldest part that waits came; null: none does. */
+  /** Arrival of the oldest queued part; null: the queue is empty. */
   get since(): number | null {
     return this.#waiting[0]?.since ?? null;
   }
 
-  /** Takes a part in. Answers the text that grew. */
+  /** Adds a part to the queue. Returns the text that it extends. */
   async take(part: Part, now: number): Promise<AnswerText | null> {
     let text: AnswerText | null = null;
     let at = 0;
@@ -111,7 +111,7 @@ export class Line {
       case "reasoning-delta":
       case "call-delta":
         text = this.#blocks.get(part.block)?.text ?? null;
-        // A delta of no block has no place in the answer.
+        // A delta without a block is dropped.
         if (text === null) return null;
         at = text.length;
         if (part.type === "reasoning-delta" && part.section !== this.#section) {
@@ -156,7 +156,7 @@ export class Line {
     return this.#clearOthers(null, how);
   }
 
-  /** Lets go what is clear. */
+  /** Releases the parts that are known to be clean. */
   give(out: Part[]): void {
     if (this.refused) return;
     let gone = 0;
@@ -169,7 +169,7 @@ export class Line {
     for (const text of this.#texts) text.forget();
   }
 
-  /** False: it, or some of it, has to wait. */
+  /** False: the part, or a piece of it, has to wait. */
   #giveOne(one: Waiting, out: Part[]): boolean {
     const { part, text } = one;
     if (text === null) {
@@ -192,7 +192,7 @@ export class Line {
     if (intact && one.start === one.first) out.push(part);
     else if (said !== "") {
       const piece = { ...part, text: said } as Delta;
-      // They spell the text out once more: not before all of it is clear, and not what was replaced.
+      // Log probabilities repeat the text: they are sent only when all of it is clean, and not for replaced text.
       if ("logprobs" in piece && !intact) delete piece.logprobs;
       out.push(piece);
     }
@@ -224,7 +224,7 @@ export class Line {
     return { ...part, citation: { ...citation, start: move(citation.start), end: move(citation.end) } };
   }
 
-  /** A signature holds for the text that was signed, and only `encrypted` ones stand for themselves. */
+  /** A signature is valid only for the unchanged text; only `encrypted` proofs are independent of the text. */
   #proved(part: Extract<Part, { type: "text-end" | "reasoning-end" }>): Part {
     const opened = this.#blocks.get(part.block);
     if (!part.proof || !opened?.text.isChangedSince(opened.at)) return part;
@@ -233,7 +233,7 @@ export class Line {
       : { ...part, proof: undefined };
   }
 
-  /** The filter's ending, in the place of all that has not gone. */
+  /** Ends the choice with the content filter's finish, in place of everything that has not been sent. */
   refuse(out: Part[], explanation: string): void {
     this.#waiting.length = 0;
     for (const [block, type] of this.#open) out.push({ type, block });

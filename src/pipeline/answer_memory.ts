@@ -1,21 +1,21 @@
 /**
- * Memory of large answers, from where they are read to where they are written for their callers. A provider may send tens of them at
- * once: what all of them hold is bounded, and what is over waits, its connection with it. The call that began first of each key
- * always goes on, so that nothing waits for ever.
+ * Memory limit for large answers, from reading to writing them for the callers. Providers may send many large answers at the same time:
+ * their total memory is limited, and calls above the limit stop reading from their connections (backpressure). The oldest call of each
+ * key always continues, which prevents a deadlock.
  */
 import { LARGE } from "../timing/slices.ts";
 
 const MOST_BYTES = 256 << 20;
-/** Of all, for one key. */
+/** Limit for one key. */
 const SHARE_OF_KEY = 0.5;
-/** Of each byte that has come there is its text, what is said in it, and the answer as the caller gets it. */
+/** Copies of each received byte: the provider's text, the decoded parts, and the answer in the caller's format. */
 const COPIES = 3;
-/** Bytes that come before they are counted: most answers are smaller. */
+/** Answers smaller than this, in bytes, are not counted: most answers are. */
 const UNCOUNTED_BYTES = 128 << 10;
 
 interface OfKey {
   bytes: number;
-  /** The oldest first. */
+  /** In the order of their beginning. */
   open: Set<HeldAnswer>;
 }
 
@@ -27,7 +27,7 @@ interface Waiting {
 export class AnswerMemory {
   readonly #most: number;
   readonly #keys = new Map<string, OfKey>();
-  /** In the order in which they came. */
+  /** In the order of their arrival. */
   readonly #waiting = new Set<Waiting>();
   #all = 0;
 
@@ -35,12 +35,12 @@ export class AnswerMemory {
     this.#most = most;
   }
 
-  /** What all of them hold. */
+  /** Total memory in use. */
   get bytes(): number {
     return this.#all;
   }
 
-  /** Of one call, whose calls of providers share it. */
+  /** The memory of one call; its provider calls share it. */
   open(key: string): HeldAnswer {
     let of = this.#keys.get(key);
     if (of === undefined) this.#keys.set(key, of = { bytes: 0, open: new Set() });
@@ -49,7 +49,7 @@ export class AnswerMemory {
     return held;
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is memory for more. */
   async add(held: HeldAnswer, bytes: number): Promise<void> {
     this.#count(held, bytes);
     if (!this.#mayGoOn(held)) await new Promise<void>((resolve) => this.#waiting.add({ held, resolve }));
@@ -83,14 +83,14 @@ export class AnswerMemory {
 
   #mayGoOn(held: HeldAnswer): boolean {
     const of = this.#keys.get(held.key);
-    // Its call is over.
+    // The call has ended.
     if (of === undefined || !of.open.has(held)) return true;
     const [oldest] = of.open;
     return oldest === held || (this.#all <= this.#most && of.bytes <= this.#most * SHARE_OF_KEY);
   }
 }
 
-/** What one call holds. */
+/** The memory that one call uses. */
 export class HeldAnswer {
   readonly key: string;
   readonly #memory: AnswerMemory;
@@ -102,7 +102,7 @@ export class HeldAnswer {
     this.key = key;
   }
 
-  /** So much more has come; resolves when there is room for more. */
+  /** Counts received bytes; resolves when there is memory for more. */
   async grow(bytes: number): Promise<void> {
     if (this.#closed) return;
     this.#bytes += bytes;
@@ -122,25 +122,25 @@ export class HeldAnswer {
   }
 }
 
-/** What of one provider's answer is in memory. */
+/** The part of a provider's answer that is in memory. */
 export class Intake {
   readonly #open: () => HeldAnswer;
   #held: HeldAnswer | null = null;
   #all = 0;
-  /** Of the call's. */
+  /** Bytes counted in the call's memory. */
   #counted = 0;
 
-  /** @param open gives what the call holds, once that is worth counting */
+  /** @param open creates the memory count of the call; it is called when the answer is large enough */
   constructor(open: () => HeldAnswer) {
     this.#open = open;
   }
 
-  /** More has come, and all of it stays. A promise: nothing more may be read before it resolves. */
+  /** More bytes were received and stay in memory. A promise: nothing more may be read before it resolves. */
   more(bytes: number): Promise<void> | null {
     return this.holds(this.#all + bytes);
   }
 
-  /** So much of it is in memory now. A promise likewise. */
+  /** Sets the number of bytes in memory. A promise: as above. */
   holds(bytes: number): Promise<void> | null {
     this.#all = bytes;
     const more = bytes < UNCOUNTED_BYTES ? -this.#counted : COPIES * bytes - this.#counted;
@@ -152,12 +152,12 @@ export class Intake {
     return this.#held.grow(more);
   }
 
-  /** What has come has been taken, or will never be. */
+  /** Releases the memory: the answer has been passed on, or never will be. */
   passed(): void {
     if (this.#counted > 0) this.holds(0);
   }
 
-  /** It is to be worked on in slices. */
+  /** Whether the answer must be processed in slices. */
   get isLarge(): boolean {
     return this.#all > LARGE;
   }

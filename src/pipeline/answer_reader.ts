@@ -1,8 +1,8 @@
 /**
- * A provider's answer, bytes in and parts out, with nothing to await: the stage around it does the waiting.
+ * Decodes a provider's answer from bytes to parts, synchronously: waiting for the bytes is done by the stage around it.
  *
- * Which of the two forms an answer has is decided by its first byte and not by its content type alone, because some
- * providers put a plain JSON body under the type of an event stream.
+ * Whether an answer is a stream or a JSON body is decided by its first byte, not only by its content type, because some providers send a
+ * JSON body with the content type of an event stream.
  */
 import { Failure } from "../exchange/failure.ts";
 import { parse, unread } from "../exchange/json.ts";
@@ -17,10 +17,10 @@ import { type FrameSource, type Framing, SERVER_SENT_EVENTS } from "../providers
 const BRACE = 123;
 const BRACKET = 91;
 
-/** Largest plain body taken under the type of an event stream, in bytes. */
+/** Maximum size of a JSON body with the content type of an event stream, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** All parts of a whole body. */
+/** Decodes all parts of a JSON body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
   const known = format.readAnswer?.(text);
   if (known) return known;
@@ -31,7 +31,7 @@ export function readWhole(text: string, format: ProviderFormat): Part[] {
   return parts;
 }
 
-/** As {@link readWhole}, of a large body. */
+/** As {@link readWhole}, in slices, for a large body. */
 export function* readWholeInSlices(text: string, format: ProviderFormat): Generator<void, Part[]> {
   const parsed = yield* parseAnswerInSlices(text);
   yield;
@@ -40,8 +40,7 @@ export function* readWholeInSlices(text: string, format: ProviderFormat): Genera
 }
 
 /**
- * Reads one streamed answer. A failure is returned and not thrown, since the parts appended before it are still to be
- * passed on.
+ * Reads one streamed answer. Failures are returned and not thrown, since the parts decoded before must still be passed on.
  */
 export class AnswerReader {
   readonly #format: ProviderFormat;
@@ -49,14 +48,14 @@ export class AnswerReader {
   readonly #frames: FrameSource;
   readonly #withhold: (text: string) => string;
   readonly #bounds: AnswerBounds | undefined;
-  /** The form of the answer is known. */
+  /** Whether the form of the answer has been detected. */
   #begun: boolean;
-  /** The answer turned out to be a plain body: its pieces so far. */
+  /** The chunks of a JSON body so far; null: the answer is a stream. */
   #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
 
   /**
-   * @param withhold takes out of a text what a provider must not tell
-   * @param bounds absent: it may be as long as it likes
+   * @param withhold removes secrets of the gateway from a text
+   * @param bounds absent: no size limits
    * @param model as of {@link ProviderFormat.decodeStream}
    */
   constructor(
@@ -74,12 +73,12 @@ export class AnswerReader {
     this.#decoder = format.decodeStream(model);
   }
 
-  /** Bytes held that belong to no whole frame, or body, yet. */
+  /** Number of buffered bytes of an incomplete frame or body. */
   get pending(): number {
     return this.#plain?.bytes ?? this.#frames.pending;
   }
 
-  /** What has come may complete a frame, or a body, that takes long to read: only the methods in slices read on. */
+  /** The bytes may complete a large frame or body, so the methods with slices must be used. */
   get isLarge(): boolean {
     return this.pending > LARGE;
   }
@@ -107,7 +106,7 @@ export class AnswerReader {
     try {
       this.#frames.push(bytes, frames);
     } finally {
-      // Those before bytes that are no frame are good.
+      // Frames before invalid bytes are valid.
       this.#decode(frames, out);
     }
   }
@@ -116,7 +115,7 @@ export class AnswerReader {
     try {
       if (this.#plain) {
         const text = this.#withhold(this.#plain.pieces.join("") + this.#plain.decoder.decode());
-        // Not spread: each would be an argument, of which there may not be hundreds of thousands.
+        // No spread: the number of function arguments is limited, and there may be hundreds of thousands of parts.
         for (const part of readWhole(text, this.#format)) out.push(part);
         return;
       }
@@ -129,7 +128,7 @@ export class AnswerReader {
     }
   }
 
-  /** As {@link AnswerReader.push}. The bytes must stay as they are until it is done. */
+  /** As {@link AnswerReader.push}, in slices. The bytes must not be changed until it has finished. */
   *pushInSlices(bytes: Uint8Array, out: Part[]): Generator<void, Failure | undefined> {
     if (this.#plain) return this.push(bytes, out);
     const from = out.length;
@@ -186,7 +185,7 @@ export class AnswerReader {
     }
   }
 
-  /** Index of the first byte that is no white space and of no byte order mark, which may come in pieces. What is before it is left out. */
+  /** Index of the first byte after white space and a byte order mark, which may be split over chunks. The bytes before it are skipped. */
   #begin(bytes: Uint8Array): number {
     const at = bytes.findIndex((b) => b > 32 && b !== 0xef && b !== 0xbb && b !== 0xbf);
     if (at < 0) return bytes.length;

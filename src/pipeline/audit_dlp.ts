@@ -1,8 +1,8 @@
-/** What the audit log and the metrics are told of findings: types, names of rules, places and counts, never text. */
+/** Findings as written to the audit log and the metrics: types, names of rules, locations and counts, never text. */
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 
-/** One finding, as far as it may be told. */
+/** One finding, without its value. */
 export interface ToldFinding {
   category: string;
   type: string;
@@ -10,29 +10,29 @@ export interface ToldFinding {
 }
 
 export interface ToldFindings {
-  /** The generation's id; a request that was refused has one too. */
+  /** The id of the generation; refused requests have one too. */
   id: string;
   key: Key;
   of: "request" | "answer";
   mode: string;
   action: "refused" | "masked" | "alerted";
   found: readonly ToldFinding[];
-  /** Places that could not be looked at. */
+  /** Number of locations that could not be scanned. */
   unscanned?: number;
 }
 
 const MOST_PLACES = 50;
 
-/** Tells the audit log and the metrics what was found: types, rules and places, and never a value. */
+/** Writes findings to the audit log and the metrics: types, rules and locations, never a value. */
 export function tellFindings(
   { id, key, of, mode, action, found, unscanned = 0 }: ToldFindings,
   { accounts, metrics }: Pick<Kit, "accounts" | "metrics">,
 ): void {
-  // Callers name patterns: `toString` is a name like any other.
+  // Callers choose the names of patterns, which may be names of object properties such as `toString`.
   const counts = (): Record<string, number> => Object.create(null);
   const [types, rules, places] = [counts(), counts(), counts()];
   for (const { category, type, location } of found) {
-    // A pattern has the name that its author gave it, and there is no end of those.
+    // Names of patterns are arbitrary, so they are not used as a metric label.
     const named = category === "regex" ? "REGEX" : type;
     types[named] = (types[named] ?? 0) + 1;
     if (category === "regex") rules[type] = (rules[type] ?? 0) + 1;

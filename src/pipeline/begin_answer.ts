@@ -1,4 +1,4 @@
-/** The beginning of an answer: of a whole one all of it, of a stream its first parts. */
+/** Reads the beginning of an answer: the first parts of a stream, or all of an answer that is not streamed. */
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Opened } from "../providers/mod.ts";
@@ -10,10 +10,10 @@ import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
-/** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
+/** Bytes of a stream that are processed before other calls get their turn. */
 export const TURN_BYTES = 65_536;
 
-/** Bytes of one read whose conversion may take more than a millisecond. */
+/** Reads of at least this size, in bytes, may take more than a millisecond to convert. */
 const WORTH_MEASURING = 16_384;
 
 const decoder = new TextDecoder();
@@ -24,21 +24,21 @@ const memory = new AnswerMemory();
 /** The first parts of an answer. */
 export interface Begun {
   batch: Part[];
-  /** What came after the parts. */
+  /** The outcome of reading the first parts. */
   failure?: Failure;
-  /** Reads on; null: that was all. */
+  /** Reads the next bytes; null: the end. */
   reader: AnswerReader | null;
   intake: Intake;
 }
 
 /**
- * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
- * a provider may well say under a good one that it is overloaded.
+ * Reads an answer up to its first parts. A failure before any content is treated like an error status, because some providers report an
+ * overload in the body of a 200.
  */
 export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Begun> {
   const { api: { framing }, format, reply, first, withheld } = opened;
   const intake = intakeOf(call);
-  // As most whole answers are: short, and there with their head.
+  // Fast path: most answers that are not streamed are short and arrive together with their headers.
   if (
     reply.ended === true && first.length <= LARGE && !framing.isStream(reply.header("content-type") ?? "")
   ) {
@@ -51,7 +51,7 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
   return beginLater(opened, call, kit, intake);
 }
 
-/** Outside of {@link begin}, whose variables it would keep, the first bytes among them. */
+/** A separate function, because a closure in {@link begin} would keep its variables in memory, including the first bytes. */
 function intakeOf(call: Call): Intake {
   return new Intake(() => call.held ??= memory.open(call.arrival.key.id));
 }
@@ -80,7 +80,7 @@ async function beginLater(
       const { length } = bytes;
       const text = () => {
         const decoded = decoder.decode(bytes as Uint8Array);
-        // The text takes their place.
+        // The decoded text replaces the bytes.
         bytes = null;
         return withheld.answer(decoded);
       };
@@ -124,7 +124,7 @@ async function beginLater(
   }
 }
 
-/** Bytes of a stream have come. Of a whole answer all of them stay; else those that complete no frame yet. */
+/** Counts received bytes that stay in memory: all bytes of a JSON body, or those of an incomplete frame. */
 export function take(reader: AnswerReader, bytes: number, intake: Intake, call: Call): Promise<void> | null {
   if (call.prompt.stream) return intake.holds(reader.pending + bytes);
   const room = intake.more(bytes);
@@ -132,7 +132,7 @@ export function take(reader: AnswerReader, bytes: number, intake: Intake, call: 
   return room;
 }
 
-/** Reads on; in slices where much has come. Null: that was all. */
+/** Decodes bytes, in slices if there are many. Null: the end of the answer. */
 export function read(
   reader: AnswerReader,
   bytes: Uint8Array | null,
@@ -143,24 +143,24 @@ export function read(
   if (reader.isLarge) {
     return slices.run(
       key,
-      // A copy: before its turn comes the caller may leave, and the connection with its buffer be given to another call.
+      // A copy: until its turn, the caller may disconnect, and the connection with its buffer may be reused by another call.
       bytes === null ? reader.endInSlices(out) : reader.pushInSlices(new Uint8Array(bytes), out),
       "convert",
     );
   }
   if (bytes === null) return reader.end(out);
-  // Fewer bytes are never worth a look at the clock.
+  // For fewer bytes, reading the clock is not worth its cost.
   return bytes.length < WORTH_MEASURING
     ? reader.push(bytes, out)
     : metrics.holding("convert", () => reader.push(bytes, out));
 }
 
-/** These bytes, and those that wait for them, are few: {@link read} does with them what {@link AnswerReader.push} does, and {@link take} never waits. */
+/** Whether these bytes, with those buffered, are so few that {@link read} equals {@link AnswerReader.push} and {@link take} never waits. */
 export function isShort(reader: AnswerReader, bytes: Uint8Array): boolean {
   return reader.pending + bytes.length < WORTH_MEASURING;
 }
 
-/** Parts that a caller loses nothing by never seeing. */
+/** Parts without content, before which a failure can still be retried. */
 function isPreamble(part: Part): boolean {
   return part.type === "start" || part.type === "usage";
 }

@@ -1,4 +1,4 @@
-/** A call on its way through the pipeline, and what its stages leave with it. */
+/** The state of one call, which guards and stages of the pipeline share. */
 import type { Key, Reservation } from "../accounts/mod.ts";
 import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Mode } from "../dlp/policy.ts";
@@ -19,7 +19,7 @@ import type { Shape } from "./shape.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Steps } from "./steps.ts";
 
-/** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
+/** A request as `http/` passes it on: the key is authenticated, the body is parsed but not decoded. */
 export interface Arrival {
   /** `gen_…` */
   id: string;
@@ -28,148 +28,148 @@ export interface Arrival {
   key: Key;
   /** The parsed JSON body. */
   body: unknown;
-  /** It asks for a compaction of its conversation: of a provider that has such, else by the summary that its body asks for. */
+  /** The request is for a compaction of its conversation: by the provider if its API has that, else by a summary. */
   compacts?: boolean;
-  /** The body's text was so long that what is done with all of it is done in steps of their own. */
+  /** The body is so large that work on all of it is done in separate slices. */
   large: boolean;
-  /** Its headers whose names begin so; names in lower case. */
+  /** The request headers with this prefix; names in lower case. */
   headers(prefix: string): Record<string, string>;
-  /** One of its headers, by its name in lower case. */
+  /** A request header, by its name in lower case. */
   header(name: string): string | null;
-  /** Whether the caller has left meanwhile. */
+  /** Whether the caller has disconnected. */
   gone(): boolean;
-  /** A repeat of the request may wait for the same answer: a provider is asked also where the caller leaves before. Absent: no. */
+  /** A repeated request may join this one, so the provider is called even if the caller disconnects before. Absent: no. */
   joinable?: boolean;
-  /** What it goes through. */
+  /** Records the processing steps. */
   steps: Steps;
-  /** Data-loss prevention let it pass, or does not look at it. Absent: not yet. */
+  /** Data-loss prevention has let the request pass, or does not apply. Absent: not yet. */
   passed?: boolean;
-  /** What it may cost is reserved: from here on its reservation tells how it ends. Absent: not yet. */
+  /** The cost is reserved: from now on the end of the call is recorded through its reservation. Absent: not yet. */
   admitted?: boolean;
 }
 
-/** What an answer is screened for, and by what: loaded only where it is needed. */
+/** Rules and modules for screening an answer; loaded only if needed. */
 export interface AnswerScreening {
   rules: AnswerRules;
   screen: typeof screenAnswer;
   judgeHits: typeof judgeHits;
 }
 
-/** What is known of a call's data after its guard let it pass. */
+/** The result of screening a request that was let through. */
 export interface Screened {
   mode: Mode;
-  /** Those of the answer are added as they come. */
+  /** Findings; those of the answer are added later. */
   findings: number;
-  /** What its answer is looked at for; null: it is not. */
+  /** The check for its answer; null: answers are not screened. */
   answers: AnswerScreening | null;
-  /** For the answer; null when the request did not ask. */
+  /** The report for the answer; null: the request did not ask for it. */
   report: DlpReport | null;
   headers: Record<string, string>;
-  /** Placeholders to be turned back in the answer; null: none are. */
+  /** Placeholders to replace by the original values in the answer; null: none. */
   originals: ReadonlyMap<string, string> | null;
-  /** What may leave of a query for a search; null: nothing. */
+  /** Masks the query of a web search; its result null: the query must not be sent. */
   query(text: string): Promise<string | null>;
 }
 
 export interface ProviderUse {
   usage: Usage | null;
-  /** The tier of service that the provider says it gave. */
+  /** The service tier that the provider reports. */
   service: string | undefined;
-  /** It was paid by the caller's own credential. Absent: no. */
+  /** The call used the caller's own credential, so it is not billed. Absent: no. */
   own?: boolean;
-  /** Whose usage it is. */
+  /** The provider of the call. */
   provider?: string;
-  /** Of a cancelled call: the provider did not report the usage. Absent: it did. */
+  /** The usage of a cancelled call is an estimate. Absent: the provider reported it. */
   estimated?: boolean;
-  /** Another model of the catalog answered than the asked one. Absent: none, or nobody knows. */
+  /** The catalog model that answered, if it is not the requested one. Absent: the requested one, or unknown. */
   served?: Model;
-  /** Parts of the usage that other models of the catalog had. Absent: none, or nobody knows. */
+  /** Parts of the usage by other catalog models. Absent: none, or unknown. */
   beside?: readonly { model: Model; usage: Usage }[];
 }
 
-/** Other models that may answer a request or be asked for advice, since it names them. */
+/** Additional models that a request names: they may answer, or be called as advisors. */
 export interface Others {
-  /** Those of the catalog. */
+  /** The models that are in the catalog. */
   models: readonly Model[];
-  /** One for each further model that may bill a try of the same request: the cap on its output; 0: the request's. */
+  /** For each further model that may be billed for the same request, its maximum output; 0: that of the request. */
   tries: readonly number[];
-  /** Output tokens that models asked for advice may bill beside the answer. */
+  /** Maximum output tokens of advisor models, in addition to the answer. */
   advice: number;
-  /** Of the routes that the call could take, those whose providers may be told of the others. */
+  /** The routes of the call whose providers may get the names of the additional models. */
   routes: readonly Route[];
 }
 
-/** Takes parts on at once, and resolves when it can take more; null: it leaves them. */
+/** Accepts parts at once and resolves when it can accept more (backpressure); null: it does not accept them. */
 export type Onward = (batch: readonly Part[]) => Promise<void> | null;
 
 /** Parts of an answer, in order. */
 export interface Parts extends AsyncGenerator<readonly Part[]> {
   /**
-   * Pieces of text may be handed over at once while somebody waits for what comes next, who is then not told of what was taken: to
-   * pass each of thousands from stage to stage costs more than all that is done with it. Absent: a stage in between has to see them.
+   * Fast path: while the consumer waits for the next batch, text deltas may be passed directly to this callback and are then not part of
+   * a batch. Passing each of thousands of deltas from stage to stage costs more than processing them. Absent: a stage must see all parts.
    */
   shorten?(onward: Onward): void;
 }
 
-/** Calls of providers side by side, whose answers are one. */
+/** Parallel provider calls whose answers form one answer. */
 export interface Together {
-  /** Resolves once the first of them has a place at its provider, or they are over: until then the others wait for none. */
+  /** Resolves once the first call has capacity at its provider, or all are over; the others wait for that. */
   placed: PromiseWithResolvers<void>;
-  /** One of them has failed, or all have ended: those that have not been begun never are. */
+  /** One call has failed, or all have ended: calls that have not begun are not made. */
   over: boolean;
 }
 
-/** An admitted call on its way. */
+/** An admitted call. */
 export interface Call {
   arrival: Arrival;
   prompt: Prompt;
   model: Model;
-  /** Those of the model's that the call may take. */
+  /** The routes of the model that the call may use. */
   routes: readonly Route[];
   /** The caller's own credential at a provider; null: there is none. */
   passing: Passing | null;
   shape: Shape;
-  /** Other models that may answer or be asked as well, since the request names them; null: there are none. */
+  /** Additional models that the request names; null: none. */
   others: Others | null;
   size: PromptSize;
   reservation: Reservation;
-  /** Names and values that the caller gave it. */
+  /** Tags and session of the call. */
   labels: Labels | null;
   /** Prices that are in force for the call. */
   sheet: PriceSheet;
-  /** How many calls of providers it has begun. */
+  /** Number of provider calls that were begun. */
   asked: number;
-  /** Its calls of providers run side by side; null: there is one, or one after the other. */
+  /** Its parallel provider calls; null: calls are made one after the other. */
   together: Together | null;
-  /** What each call of a provider reports to have used so far. */
+  /** The usage reported so far by each provider call. */
   uses: ProviderUse[];
-  /** What calls said that were cancelled because another route was quicker. */
+  /** Output of hedged calls that were cancelled because another route was faster. */
   lost: ProviderUse[];
-  /** Null: nothing was checked. */
+  /** Null: not screened. */
   screened: Screened | null;
   /** Milliseconds since the epoch. */
   created: number;
-  /** The same moment by the ticker's clock, which nobody sets: what the call took is measured from it. */
+  /** The same moment by the monotonic clock, for measuring durations. */
   began: number;
-  /** Tool calls whose arguments were mended. */
+  /** Number of tool calls whose arguments were repaired. */
   repaired: number;
-  /** Headers of the answer; stages add to them until the first part is out. */
+  /** Headers of the answer; stages add to them until the first part is sent. */
   headers: Record<string, string>;
-  /** So is what is done with all of the answer. */
+  /** The answer is so large that work on all of it is done in separate slices. */
   large: boolean;
-  /** What it holds of large answers, until it is over; null: there are none. */
+  /** Memory that the call uses for large answers; null: none. */
   held: HeldAnswer | null;
-  /** The provider that answers, once one does. */
+  /** The provider that answers; absent before. */
   provider: string | null;
-  /** Answers that are being read; ends each, so that nothing more comes of it. */
+  /** Functions that end the answers that are being read. */
   answers: Set<() => void>;
-  /** Takes pieces of text past all stages; null: they go from stage to stage. */
+  /** Fast path for text deltas past all stages; null: deltas are passed from stage to stage. */
   onward: Onward | null;
-  /** It was ended before its time: nobody waits for it, and its place is needed. */
+  /** The call was ended by {@link cutOff}: its caller has disconnected, and its capacity is needed. */
   cut: boolean;
 }
 
-/** The asked model, or another one of the catalog that the provider says has answered instead. */
+/** The requested model, or another catalog model that answered instead according to the provider. */
 export function answeredBy({ uses, model }: Pick<Call, "uses" | "model">): Model {
   return uses.at(-1)?.served ?? model;
 }
@@ -180,8 +180,8 @@ export function elapsed({ began }: Pick<Call, "began">, { ticker }: { ticker: Cl
 }
 
 /**
- * Ends a call whose caller has left. It is recorded as interrupted, with what it used by now. False: no provider has begun to
- * answer it, so that it goes on until one does.
+ * Ends a call whose caller has disconnected. It is recorded as interrupted, with its usage so far. False: no provider has begun to
+ * answer, so the call continues until one does.
  */
 export function cutOff(call: Call): boolean {
   call.cut = true;

@@ -1,4 +1,4 @@
-/** What each call of a provider is billed by. */
+/** The charges of provider calls. */
 import type { Charge, GenerationEnd } from "../exchange/generation.ts";
 import { priceOf, versionOfModel } from "../exchange/prices.ts";
 import { addUsage, NO_USAGE, subtractUsage, type Usage } from "../exchange/usage.ts";
@@ -13,12 +13,12 @@ interface Counted extends Omit<ProviderUse, "usage"> {
 }
 
 /**
- * Adds what each call of a provider is billed by. What was estimated beyond what providers report is billed in the tier that was
- * asked for. Calls with the caller's own credential are not billed.
+ * Adds the charge of each provider call. Estimated usage is billed in the requested service tier. Calls with the caller's own
+ * credential are not billed.
  */
 export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   const { uses, lost, passing, others } = call;
-  // As most calls are: one call of a provider.
+  // Fast path: most calls make one provider call.
   if (uses.length === 1 && lost.length === 0 && passing === null && others === null) {
     const { usage: told, service } = uses[0];
     const whole = told !== null && told.input === usage.input && told.output === usage.output;
@@ -61,7 +61,7 @@ function charge(usage: Usage, service: string | undefined, { sheet, prompt }: Ca
   return { usage, prices, version };
 }
 
-/** Several where other models had a part of it. */
+/** Several charges, if other models generated a part of it. */
 function chargesOf({ usage, service, served, beside = [], each }: Counted, call: Call): Charge[] {
   if (served === undefined && beside.length === 0) {
     return [chargeAt(call.model, usage, { service, each }, call)];
@@ -73,7 +73,7 @@ function chargesOf({ usage, service, served, beside = [], each }: Counted, call:
   ];
 }
 
-/** At a model's prices. The version says the model, if it is another than the record's. */
+/** A charge at a model's prices. The price version names the model if it differs from the record's. */
 function chargeAt(
   model: Model,
   usage: Usage,
@@ -85,7 +85,7 @@ function chargeAt(
   return { usage, prices, version: model === answeredBy(call) ? version : versionOfModel(version, model.id) };
 }
 
-/** Those whose provider has said what they used. */
+/** The uses with reported usage. */
 export function reportedOf(uses: readonly ProviderUse[]): Counted[] {
   return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
 }

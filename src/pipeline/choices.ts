@@ -1,13 +1,13 @@
 /**
- * Stage: several answers from an API that gives one. As many calls run side by side; their parts come out as the choices
- * of one answer, their usage added up, because every call is billed by the provider. A call of which the provider reports
- * none counts by estimate.
+ * Stage: several answers (`n`) from an API that supports only one. It makes parallel calls; their parts become the choices of one answer,
+ * and their usage is added up, because the provider bills every call. The usage of a
+ * call is estimated if the provider does not report it.
  */
 import type { Part } from "../exchange/part.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 
-/** Block numbers of choice i begin at i times this. */
+/** Block indices of choice i begin at i times this number. */
 const STRIDE = 1_000_000;
 
 interface Choices {
@@ -15,11 +15,11 @@ interface Choices {
   ask(choice: number): AsyncGenerator<readonly Part[]>;
   /** UTF-16 units of the request's text, which each call sends. */
   chars: number;
-  /** Told once one of them has failed, or all have ended. */
+  /** Called when one of them has failed, or all have ended. */
   over?(): void;
 }
 
-/** Stage: so many calls side by side, as one answer. */
+/** Makes `n` parallel calls, and gives their parts as one answer. */
 export async function* choices(
   n: number,
   { ask, chars, over = () => {} }: Choices,
@@ -55,7 +55,7 @@ export async function* choices(
     }
   } finally {
     over();
-    // One failed: the others that have begun are read to their end, since they are paid for either way.
+    // One call failed: the others that have begun are read to their end, since the provider bills them anyway.
     for (const call of calls) void drain(call);
   }
 }
@@ -106,7 +106,7 @@ class Counts {
 
 function step(call: AsyncGenerator<readonly Part[]>, i: number) {
   const taken = call.next().then(({ value, done }) => ({ i, batch: done ? undefined : value }));
-  // It may fail while a slow caller takes what came before: nobody waits for it then, and the process would end.
+  // It may fail while a slow caller still receives earlier parts. Without this handler, the unhandled rejection would end the process.
   taken.catch(() => {});
   return taken;
 }
@@ -115,7 +115,7 @@ async function drain(call: AsyncGenerator<readonly Part[]>): Promise<void> {
   try {
     while (!(await call.next()).done);
   } catch {
-    // The first failure has been thrown already.
+    // The first failure was thrown already.
   }
 }
 

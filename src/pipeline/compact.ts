@@ -1,8 +1,8 @@
 /**
- * Stage of a compaction: by the provider, where its API has that, otherwise by the model's summary, which the prompt asks for.
+ * Stage of a compaction: by the provider if its API supports it, otherwise by a summary of the model, for which the prompt asks.
  *
- * Nothing of a conversation with masked values, or whose answers are screened, is compacted by a provider: nobody could look
- * into what it encrypts, nor turn placeholders in it back.
+ * A conversation with masked values, or whose answers are screened, is never compacted by a provider: the encrypted result cannot be
+ * screened, and placeholders in it cannot be replaced.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
@@ -11,13 +11,13 @@ import type { Call } from "./call.ts";
 import { generate, type Way } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 
-/** Providers of an API that has compactions, which turned out to have none themselves. */
+/** Providers that do not support compactions although their API has them. */
 const without = new WeakSet<Provider>();
 
 const MISSING = new Failure("feature_not_supported", "The provider compacts no conversations.");
 
 /**
- * Stage: a shorter form of the conversation, by a provider whose API has one, else as a summary that the model writes.
+ * Stage: a compaction of the conversation, by a provider whose API supports it, else as a summary written by the model.
  */
 export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const routes = call.routes.filter((route) =>

@@ -1,7 +1,7 @@
 /**
- * An answer on its way from its provider to its caller: what has been read last, and what may be told of it. Large batches go in
- * portions that take a caller's format a few milliseconds each, since a provider may send megabytes of text, or tens of thousands
- * of parts, as one.
+ * Passes an answer from its provider to its caller: the batch that was read last, without the gateway's secrets. Large batches are split
+ * into portions that take a few milliseconds to encode, since a provider may send megabytes of text, or tens of thousands of parts, at
+ * once.
  */
 import type { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
@@ -19,7 +19,7 @@ import { SplitSecrets } from "./split_secrets.ts";
 export const NO_PARTS: readonly Part[] = [];
 const NO_BYTES = new Uint8Array();
 
-/** A call, and what is asked of its provider. */
+/** A call with the request to its provider. */
 export interface Asked {
   call: Call;
   prompt: Prompt;
@@ -31,29 +31,29 @@ export interface Answering {
   opened: Opened;
   begun: Begun;
   use: ProviderUse;
-  /** Those of tools that the provider's API cannot have; null: there are none. */
+  /** Original names of tools that were renamed for the provider's API; null: none. */
   names: ToolNames | null;
 }
 
-/** An answer on its way: the parts of what was read last, and what has become of them. */
+/** The state of an answer: the parts of the last read, and whether they were passed on. */
 export class Delivery {
-  /** Undefined: it has not failed yet. */
+  /** Undefined: no failure. */
   failure: Failure | undefined;
-  /** No more comes of the provider. */
+  /** The provider's answer has ended. */
   ended: boolean;
   /** The batch has all parts of the last bytes. */
   isRead = false;
   readonly #answering: Answering;
   readonly #asked: Asked;
-  /** Null: the whole answer was there at once. */
+  /** Null: the whole answer arrived at once. */
   readonly #reader: AnswerReader | null;
-  /** Null: the provider knows all tools by their own names. */
+  /** Null: no tool was renamed for the provider. */
   readonly #restore: ((batch: readonly Part[]) => readonly Part[]) | null;
   readonly #secrets: SplitSecrets | null;
   #batch: Part[];
-  /** What of the batch may be told; null: nobody has looked yet. */
+  /** The batch without secrets; null: not computed yet. */
   #told: readonly Part[] | null = null;
-  /** Bytes since others had their turn. */
+  /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
 
   constructor(answering: Answering, asked: Asked) {
@@ -77,14 +77,14 @@ export class Delivery {
     return this.failure !== undefined || this.ended || this.#asked.call.cut;
   }
 
-  /** What the caller is told of the batch. */
+  /** The batch as the caller gets it. */
   given(): readonly Part[] {
     if (this.#batch.length === 0) return NO_PARTS;
     this.#told ??= this.#tell();
     return this.#restore === null || this.#told.length === 0 ? this.#told : this.#restore(this.#told);
   }
 
-  /** What was held back because it may have been the beginning of a secret, at the end. */
+  /** At the end: the text that was held back because it might have been the beginning of a secret. */
   rest(): readonly Part[] {
     return this.#secrets === null ? NO_PARTS : this.#secrets.end();
   }
@@ -96,7 +96,7 @@ export class Delivery {
     this.isRead = false;
   }
 
-  /** Tells the parts of bytes past the generators, to a caller who waits for them. Null: the bytes go the usual way. */
+  /** Fast path: passes the parts of these bytes directly to a waiting caller. Null: the bytes must be processed in the usual way. */
   pass(bytes: Uint8Array): Promise<void> | null {
     const { onward, cut } = this.#asked.call;
     const reader = this.#reader!;
@@ -112,25 +112,25 @@ export class Delivery {
     return passed;
   }
 
-  /** The connection has broken. True: the answer has not come whole before. */
+  /** The connection was lost. True: the answer was not complete. */
   lost(): boolean {
     this.ended = true;
     return this.#reader!.end(this.#batch) !== undefined;
   }
 
-  /** Resolves when there is room for the bytes; null: there is. */
+  /** Resolves when there is memory for the bytes; null: at once. */
   take({ length }: Uint8Array): Promise<void> | null {
     return take(this.#reader!, length, this.#answering.begun.intake, this.#asked.call);
   }
 
-  /** Reads the parts of bytes, null at their end; gives the failure that they are, if they are one. */
+  /** Decodes bytes (null: the end) to parts. Returns the failure that they contain, if any. */
   read(bytes: Uint8Array | null): Promise<Failure | undefined> | Failure | undefined {
     const { kit, call } = this.#asked;
     this.#unpaused += bytes?.length ?? 0;
     return read(this.#reader!, bytes, this.#batch, call.arrival.key.id, kit);
   }
 
-  /** Others are to have their turn. */
+  /** Whether other calls should get their turn now. */
   isDue(): boolean {
     if (this.#unpaused < TURN_BYTES) return false;
     this.#unpaused = 0;
@@ -156,12 +156,12 @@ function isLarge(part: Part): part is Delta {
     part.text.length > LARGE;
 }
 
-/** Whether a batch is handed on in portions, so that other calls have their turns in between. */
+/** Whether a batch is passed on in portions, between which other calls get their turn. */
 export function isLargeBatch(batch: readonly Part[]): boolean {
   return batch.length > PARTS || batch.some(isLarge);
 }
 
-/** The same parts, but for large texts, which become several deltas. */
+/** The same parts, with large deltas split into several. */
 export function* portionsOf(batch: readonly Part[]): Generator<readonly Part[]> {
   let portion: Part[] = [];
   for (const part of batch) {

@@ -1,6 +1,6 @@
 /**
- * Stage: one provider call. Encodes the prompt for the provider that takes it, and decodes what comes back, a stream and
- * a whole answer alike, into batches of parts: one batch for what one network read brought.
+ * Stage: one provider call. Encodes the prompt for the provider's API, and decodes the answer, streamed or not, into batches of parts. A
+ * batch contains the parts of one network read.
  */
 import { Failure } from "../exchange/failure.ts";
 import { wellFormed } from "../exchange/json.ts";
@@ -27,25 +27,25 @@ import { bill, noteUsage } from "./note_usage.ts";
 import { SplitSecrets } from "./split_secrets.ts";
 import type { Took } from "./whole_parts.ts";
 
-/** Clients and proxies give up on headers of some kilobytes. */
+/** Maximum length of the header with dropped fields: clients and proxies reject headers of some kilobytes. */
 const MOST_LISTED = 40;
-/** What a record keeps of them, in characters. */
+/** Maximum length of the dropped fields in a record, in characters. */
 const MOST_DROPPED = 400;
 
-// Few keys want it.
+// Loaded on first use: few keys use hedging.
 const hedging = lazy(() => import("../providers/hedge.ts"));
 
-/** Another way to a provider than a plain call of its API. */
+/** A provider call that is not a plain generation, for example a compaction. */
 export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
   routes: readonly Route[];
 }
 
 interface Asking extends Asked {
-  /** Absent: any route of the model, by a plain call. */
+  /** Absent: a plain call to any route of the model. */
   way?: Way;
 }
 
-/** Asks, up to the first parts of the answer. */
+/** Calls the provider and reads up to the first parts of the answer. */
 async function ask(asking: Asking): Promise<Answering> {
   const { call, prompt, kit, way } = asking;
   const routes = way?.routes ?? call.routes;
@@ -86,7 +86,7 @@ async function ask(asking: Asking): Promise<Answering> {
   return { opened, begun, use, names };
 }
 
-/** How a call is asked of a provider. @param made is told of the request */
+/** The parameters of a provider call. @param made is called with the encoded request */
 function openingOf(
   asking: Asking,
   made: Made,
@@ -111,7 +111,7 @@ function openingOf(
     begin(opened) {
       const failed = (thrown: unknown): never => {
         const failure = opened.withheld.failure(Failure.from(thrown));
-        // It may charge for what it began.
+        // The provider may charge for an answer that it began.
         if (failure.begun) call.provider = opened.provider.name;
         throw failure;
       };
@@ -131,7 +131,7 @@ function openingOf(
     missing: way?.missing,
     signal,
     further,
-    // Once one of several calls has been begun, the others are asked for all the same.
+    // Once one of several parallel calls has begun, the others are made even if the caller has disconnected.
     gone: call.uses.length === 0 && (together === null || !further) && !arrival.joinable
       ? arrival.gone
       : undefined,
@@ -141,10 +141,9 @@ function openingOf(
 }
 
 /**
- * A request as a provider's API takes it, with the fields that it is not told.
- *
- * @param flat a prompt whose tools are of the forms that the API takes
- * @param providersModel the provider's own name of the model
+ * Encodes a request for a provider's API, and lists the dropped fields.
+ * @param flat a prompt whose tools have only the forms that the API supports
+ * @param providersModel the provider's name of the model
  */
 export function encodeFlat(
   flat: Prompt,
@@ -165,7 +164,7 @@ export function encodeFlat(
   return upstream.api.finish ? upstream.api.finish(encoded, providersModel, flat) : encoded;
 }
 
-/** The request in the form of a provider's API. @param providersModel the provider's own name of the model */
+/** Encodes the request of a call for a provider's API. @param providersModel the provider's name of the model */
 function encodeFor(
   upstream: Pick<Upstream, "provider" | "api">,
   format: ProviderFormat,
@@ -180,7 +179,7 @@ function encodeFor(
   return request;
 }
 
-/** Tells the caller, in a header, and the record which fields the provider was not told. */
+/** Lists the dropped fields in the header `x-svc-dropped` and in the record. */
 function tellDropped(dropped: readonly string[], call: Call): void {
   if (dropped.length === 0) return;
   const fields = headerList(dropped);
@@ -188,14 +187,14 @@ function tellDropped(dropped: readonly string[], call: Call): void {
   call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
 }
 
-/** @param way absent: to any route of the model, by a plain call */
+/** @param way absent: a plain call to any route of the model */
 export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): AsyncGenerator<readonly Part[]> {
   return deliver(() => ask({ call, prompt, kit, way }), { call, prompt, kit });
 }
 
 /**
- * The parts of a call of which one answer is wanted. Once it has begun, nobody needs the prompt's messages any more, and they are
- * given up: a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
+ * The parts of a call with only one provider call. Once the answer has begun, the prompt's messages are released from memory: a stream
+ * may last for an hour, and the history of an agent has hundreds of kilobytes.
  */
 export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt } = call;
@@ -207,7 +206,7 @@ export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part
   return deliver(asked, { call, prompt, kit });
 }
 
-/** The parts of a call that wants its answer whole: nobody waits for them one by one. */
+/** Passes the parts of an answer that is not streamed to a callback. */
 export async function generateWhole(call: Call, kit: Kit, took: Took): Promise<void> {
   const { prompt } = call;
   const answering = await ask({ call, prompt, kit });
@@ -240,7 +239,7 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
   return said;
 }
 
-/** @param asked called when the parts are first asked for */
+/** @param asked called when the parts are first requested */
 async function* deliver(
   asked: () => Answering | Promise<Answering>,
   { call, prompt, kit }: Asked,
@@ -249,7 +248,7 @@ async function* deliver(
   try {
     answering = await asked();
   } catch (thrown) {
-    // It was ended while a further call of it waited for a place: what it has used by then counts.
+    // The call was ended while a further provider call waited for capacity: its usage so far is billed.
     if (thrown === CALLER_LEFT && call.cut && call.uses.length > 0) return;
     throw thrown;
   }
@@ -290,13 +289,13 @@ async function* deliver(
         const room = bytes === null ? null : delivery.take(bytes);
         if (room !== null) {
           await room;
-          // The connection may be another call's by now, and the bytes that were read from it with it.
+          // The connection and its read buffer may be in use by another call by now.
           if (call.cut) return;
         }
         const reading = delivery.read(bytes);
         delivery.failure = reading instanceof Promise ? await reading : reading;
       }
-      // A provider that sends faster than others get their turn.
+      // A provider that sends very fast must not block the event loop for other calls.
       if (delivery.isDue()) await kit.slices.pause(key.id);
     }
   } catch (thrown) {
@@ -309,7 +308,7 @@ async function* deliver(
   }
 }
 
-/** What is known of a request once it is made. */
+/** Data of an encoded request. */
 interface Made {
   names: ToolNames | null;
   dropped: readonly string[];
@@ -317,7 +316,7 @@ interface Made {
 
 const notMade = (): Made => ({ names: null, dropped: [] });
 
-/** Only what is one call of a provider is asked twice. */
+/** Whether the call is hedged: only if it makes a single provider call. */
 export function hedges({ arrival, routes, passing, shape }: Call): boolean {
   return arrival.key.hedge && routes.length > 1 && passing === null && !shape.search && shape.calls === 1;
 }
@@ -327,13 +326,13 @@ function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): 
   return reservation.extend(NO_USAGE, { ...rest, input: 2 * input, media: 2 * media, output: 2 * output });
 }
 
-/** Names that a caller chose, as a header may hold them. */
+/** A list of names chosen by callers, in a form that is valid in a header. */
 function headerList(names: readonly string[]): string {
   const listed = names.slice(0, MOST_LISTED).map((name) => name.slice(0, 80).replace(/[^ -+\--~]/g, "?"));
   return (names.length > listed.length ? [...listed, "..."] : listed).join(", ");
 }
 
-/** A large request as it is sent. */
+/** Writes the body of a large request in slices. */
 function* writtenInSlices(
   encode: () => Pick<ProviderRequest, "body" | "headers">,
 ): Generator<void, Outgoing> {
@@ -341,7 +340,7 @@ function* writtenInSlices(
   return { body: yield* jsonBytes(body), headers };
 }
 
-/** What a provider's API has no form for stands in the field that the caller's format has for a conversation. */
+/** Sets `param` of the failure for unsupported content to the field of the conversation in the caller's format. */
 function blaming<T>(prompt: Prompt, encode: () => T): T {
   try {
     return bounded(encode);
@@ -352,7 +351,7 @@ function blaming<T>(prompt: Prompt, encode: () => T): T {
   }
 }
 
-/** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */
+/** Turns a stack overflow caused by a deeply nested request into a `validation_error`, since it is not an internal error. */
 function bounded<T>(walk: () => T): T {
   try {
     return walk();

@@ -1,6 +1,6 @@
 /**
- * Guard: data-loss prevention. What it takes to screen (some 200 modules) is loaded where there is a policy, else with the
- * first request that wants it: most gateways never need it.
+ * Guard: data-loss prevention. The modules for screening (some 200) are loaded at the start if a policy is configured, else with the first
+ * request that needs them: most gateways never do.
  */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -11,7 +11,7 @@ import type { Kit } from "./kit.ts";
 type Screening = typeof import("./screen.ts");
 let loaded: Screening | undefined;
 
-/** The modules of data-loss prevention, which calls without a policy do not need. */
+/** Loads the modules of data-loss prevention. */
 export async function loadScreening(): Promise<Screening> {
   return loaded ??= await import("./screen.ts");
 }
@@ -21,14 +21,14 @@ function dlpFieldOf(body: unknown): unknown {
   return isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
 }
 
-/** Whether there is something to check: a policy of the key or its team, or `plugins.dlp` of the request. */
+/** Whether the request must be screened: by a policy of the key or its team, or by its own `plugins.dlp`. */
 export function isScreened({ dlpPolicy, team }: Key, body: unknown): boolean {
   return dlpPolicy !== null || Boolean(team?.dlpPolicy) || dlpFieldOf(body) !== undefined;
 }
 
 /**
- * Null where there is nothing to check. A promise only where the text is long, or for the first request. Throws what
- * refuses the request.
+ * Screens a request; null: no rules apply. A promise only for long texts, or for the first request. Throws the failure that refuses the
+ * request.
  */
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
   if (!isScreened(arrival.key, arrival.body)) return null;

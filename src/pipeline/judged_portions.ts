@@ -1,10 +1,10 @@
-/** Parts of an answer in portions that take some milliseconds to judge. */
+/** Splits the parts of an answer into portions that take some milliseconds to screen. */
 import type { Part } from "../exchange/part.ts";
 
-/** Text and parts that are judged before others have their turn. */
+/** Amount of text and number of parts that are screened before other calls get their turn. */
 const PORTION_CHARS = 16_384;
 const PORTION_PARTS = 200;
-/** A longer text of one part is judged in pieces, as if it had been streamed. */
+/** A longer text of one part is screened in pieces, as if it had been streamed. */
 const LONG_TEXT = 2 * PORTION_CHARS;
 
 /** Whether a batch is more than one portion. */
@@ -12,7 +12,7 @@ export function isLarge(batch: readonly Part[]): boolean {
   return batch.length > PORTION_PARTS || !batch.every(isShort);
 }
 
-/** The same parts; of a long text each piece is a part of its own. */
+/** The same parts in portions; long texts are split into several parts. */
 export function* portions(batch: readonly Part[]): Generator<readonly Part[]> {
   if (!isLarge(batch)) return yield batch;
   let portion: Part[] = [];

@@ -1,8 +1,8 @@
 /**
- * Stage: hands what was asked and what was answered to the payload log, once the call is over, however it ended.
+ * Stage: passes the request and the answer to the payload log when the call has ended, whatever its outcome.
  *
- * It stands behind screening and before masked values are put back, so that it has what the provider saw. The request is
- * the caller's body after masking; the answer is in the caller's format, as one object, also where it was streamed.
+ * This stage comes after screening and before placeholders are replaced, so it has what the provider saw. The request is the caller's body
+ * after masking. The answer is one object in the caller's format, also if it was streamed.
  */
 import { type Answer, Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -15,18 +15,18 @@ import { answeredBy, type Call, elapsed } from "./call.ts";
 import type { Sealer } from "./seal.ts";
 import type { Clock } from "../timing/clock.ts";
 
-/** Characters of an answer that are kept; of a longer one the rest is left out. */
+/** Maximum characters of a stored answer; longer ones are truncated. */
 const MOST_CHARS = 16 << 20;
 /** No queue is larger. */
 const MOST_BYTES = 2 ** 32;
 
-/** What of the pipeline it works with. */
+/** The parts of the {@link Kit} that this stage uses. */
 export interface Keeper {
   ticker: Clock;
   sealer: Sealer;
 }
 
-/** @param body the request's, which the call lets go of before its end */
+/** @param body the body of the request, which the call releases before its end */
 export async function* keepPayload(
   parts: AsyncGenerator<readonly Part[]>,
   { call, body, kit, log }: { call: Call; body: unknown; kit: Keeper; log: PayloadLog },
@@ -72,7 +72,7 @@ export async function* keepPayload(
   }
 }
 
-/** What the caller's format makes of it; null: nothing was said. */
+/** The answer in the caller's format; null: there is no content. */
 function answerOf(answer: Answer | null, call: Call, kit: Keeper): unknown {
   if (answer === null) return null;
   const { arrival, prompt, created } = call;
@@ -85,14 +85,14 @@ function answerOf(answer: Answer | null, call: Call, kit: Keeper): unknown {
       seal: kit.sealer.of(arrival.key.account).seal,
     });
   } catch {
-    // The beginning of an answer may be none that the format can say.
+    // An answer that was cut at its beginning may not be valid in the format.
     return { blocks: answer.choices.flatMap(({ blocks }) => blocks) };
   }
 }
 
 class BoundedAnswer {
   readonly #collector = new Collector();
-  /** Blocks that have begun, and how each of them ends. */
+  /** Open blocks, with the part that ends each of them. */
   readonly #open = new Map<number, Part>();
   /** Of texts and media. */
   chars = 0;
@@ -127,7 +127,7 @@ class BoundedAnswer {
     return this.#filtered ? "incomplete" : "completed";
   }
 
-  /** With the blocks ended that were not. Null: nothing was said. */
+  /** The answer, with open blocks ended. Null: there is no content. */
   complete(): Answer | null {
     this.#collector.add([...this.#open.values()]);
     this.#open.clear();

@@ -1,4 +1,4 @@
-/** What the pipeline is given to work with: the parts that a configuration makes. */
+/** The dependencies of the pipeline, which are created from a configuration. */
 import type { Accounts } from "../accounts/mod.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog } from "../models/catalog.ts";
@@ -17,28 +17,28 @@ import type { Telemetry } from "./telemetry.ts";
 export interface Kit {
   accounts: Accounts;
   catalog: Catalog;
-  /** Null: no models are configured for autorouting. */
+  /** Null: automatic routing is not configured. */
   auto: AutoRouter | null;
-  /** Ids of the models that autorouting chooses among. */
+  /** Ids of the models from which automatic routing chooses. */
   autoModels: readonly string[];
   providers: Providers;
   websearch: WebSearch;
   dlp: Dlp;
   sealer: Sealer;
-  /** Null: what is asked and answered is not kept. */
+  /** Null: there is no payload log. */
   payloads: Payloads | null;
   limits: SizeLimits;
   metrics: Metrics;
-  /** For work that takes longer than a few milliseconds. */
+  /** Runs work of more than a few milliseconds in slices. */
   slices: Slices;
-  /** Counts the tokens of texts, where their length does not tell enough. */
+  /** Counts tokens if an estimate by length is not sufficient. */
   tokens: TokenCounter;
   /** Null: it is off. */
   telemetry: Telemetry | null;
-  /** For deadlines; its clock never goes back. */
+  /** For deadlines; a monotonic clock. */
   ticker: Ticker;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** One line for the operator. Never a secret, never text of a conversation. */
+  /** Logs a line for operators. Never contains a secret or text of a conversation. */
   log(line: string): void;
 }

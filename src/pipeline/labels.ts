@@ -1,8 +1,8 @@
 /**
- * What a caller says of a call: tags and a session, in headers, else in what the formats have for it.
+ * Tags and session of a call, from headers, else from fields of the body.
  *
- * A header that cannot be read is refused, because budgets rest on it. Of fields of the body, which were written for
- * providers, what cannot be a tag is left out.
+ * A request with an invalid header is refused, because budgets depend on it. Fields of the body were written for providers, so invalid
+ * values there are ignored.
  */
 import { sha256Hex } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -13,7 +13,7 @@ type Header = (name: string) => string | null;
 
 const TAGS = "x-svc-tags";
 const SESSION = "x-svc-session";
-/** Where coding agents say which session a request belongs to: Claude Code; Codex, of two generations; opencode. */
+/** Headers with the session of coding agents: Claude Code; two generations of Codex; opencode. */
 const SESSIONS_OF_CLIENTS = [
   "x-claude-code-session-id",
   "session-id",
@@ -27,7 +27,7 @@ const DIGEST = "sha256:";
 const SESSION_TEXT = /^[!-~]{1,128}$/;
 const TAG_VALUE = /^[ -+\--~]{1,64}$/;
 
-/** Null: nothing is said. Throws `validation_error`. */
+/** Null: neither tags nor session. Throws `validation_error`. */
 export function labelsOf(header: Header, body: unknown): Labels | null {
   const fields = isObject(body) ? body : {};
   const metadata = isObject(fields.metadata) ? fields.metadata : null;
@@ -107,7 +107,7 @@ function readTags(header: string): Labels["tags"] {
   return Object.keys(tags).length === 0 ? null : tags;
 }
 
-/** `__proto__` is a name like any other. */
+/** Sets a property also if its name is `__proto__`. */
 function setTag(tags: Record<string, string>, name: string, value: string): void {
   Object.defineProperty(tags, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -129,7 +129,7 @@ function tagsOfBody(fields: Loose, metadata: Loose | null): Labels["tags"] {
   return count === 0 ? null : tags;
 }
 
-/** Of characters that records and tables can hold. */
+/** Replaces characters that records and tables cannot contain. */
 function cleanValue(text: string): string {
   return text.slice(0, TAG_CHARS).toWellFormed().replace(/\p{Cc}/gu, "\ufffd").trim();
 }
@@ -154,17 +154,17 @@ function sessionOf(header: Header, fields: Loose, metadata: Loose | null): strin
   return typeof cacheKey === "string" && cacheKey !== "" ? shortened(cacheKey) : null;
 }
 
-/** A session that was named for another purpose may be longer than ours, or hold any character. */
+/** A session id from other fields may be longer than allowed, or contain any characters. */
 function shortened(session: string): string {
   if (SESSION_TEXT.test(session)) return session;
   return DIGEST + sha256Hex(session);
 }
 
-/** What Claude Code writes has some 200 characters. */
+/** Claude Code's `metadata.user_id` has some 200 characters. */
 const LONGEST_USER = 2000;
 const CLAUDE_CODE_USER = /^user_([0-9a-f]+)_account_([\w-]*?)_session_([\w-]+)$/;
 
-/** Claude Code puts its session into `metadata.user_id`: as a part of the text, or as JSON since 2.1.78. */
+/** Parses `metadata.user_id` of Claude Code, which contains its session: as a part of the text, or as JSON since 2.1.78. */
 function claudeCodeUser(userId: unknown): { user: string; session: string | null } | null {
   if (typeof userId !== "string" || userId.length > LONGEST_USER) return null;
   const match = CLAUDE_CODE_USER.exec(userId);

@@ -1,9 +1,9 @@
 /**
- * Stage: counts what passes, and has the ledger write it whatever happens. The record is durable before this stage
+ * Stage: counts the usage of an answer and writes its record to the ledger, whatever the outcome. The record is durable before this stage
  * ends, and the caller's stream is closed only after that.
  *
- * A failed call pays for its searches and not for its tokens. An answer whose provider never reported usage, though it
- * said something, is billed by an estimate, which the caller sees too.
+ * A failed call is billed for its searches, but not for its tokens. An answer whose provider reported no usage is billed by an estimate,
+ * which is also sent to the caller.
  */
 import { countOf } from "../exchange/printable.ts";
 import { withLimit } from "../exchange/context_overflow.ts";
@@ -20,17 +20,17 @@ import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { Took } from "./whole_parts.ts";
 
-/** The call's parts as they pass. */
+/** The parts of the call, metered. */
 export function meter(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
   return new MeteredParts(parts, new Meter(call, kit));
 }
 
-/** The same with no stage in between: these are the parts of {@link generate}. */
+/** The same for a call without other stages, whose parts come directly from {@link generate}. */
 export function meterPlain(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
   return new MeteredParts(parts, new Meter(call, kit), (onward) => call.onward = onward);
 }
 
-/** The same for an answer that nobody has before it is whole. @param ask tells of its parts as they come */
+/** The same for an answer that is not streamed. @param ask calls the provider and passes on the parts */
 export async function meterWhole(
   ask: (took: Took) => Promise<void>,
   took: Took,
@@ -68,7 +68,7 @@ class Meter {
     this.#kit = kit;
   }
 
-  /** What goes on of these parts. */
+  /** The parts to pass on. */
   take(batch: readonly Part[]): readonly Part[] {
     const call = this.#call;
     this.#ttft ??= elapsed(call, this.#kit);
@@ -93,7 +93,7 @@ class Meter {
     return given;
   }
 
-  /** What the provider left out, at the end of its answer; null: nothing. */
+  /** Parts to add at the end because the provider did not send them; null: none. */
   rest(): Part[] | null {
     if (this.#usage !== null || this.#said === 0 || this.#call.cut) return null;
     this.#estimated = true;
@@ -119,7 +119,7 @@ class Meter {
     const call = this.#call;
     const kit = this.#kit;
     const failed = this.#failed;
-    // The stream was ended from outside: its caller had left, and the time to finish without it was over.
+    // The stream was ended from outside: the caller had disconnected, and the time limit for abandoned calls was over.
     if (!this.#finished && !failed && this.#usage === null && this.#said > 0) {
       this.#estimated = true;
       this.#usage = estimateUsage(call.size.chars, this.#said);
@@ -144,7 +144,7 @@ class Meter {
       toolCalls: this.#toolCalls,
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
-    // Not spread into it: V8 would do that field by field, in its slow way.
+    // No spread: V8 would copy the fields one by one on its slow path.
     if (usage !== null) addCharges(end, usage, call);
     if (call.repaired > 0) end.repaired = call.repaired;
     if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
@@ -157,8 +157,8 @@ class Meter {
   }
 
   /**
-   * Some models search though the request has no tool of their provider's, and nothing is reserved for that: what there is
-   * no money for is not billed, so that a thousand such calls at once do not pass a limit.
+   * Some models run searches although the request has no provider tool, so nothing was reserved for them. Searches that the budget does
+   * not cover are not billed; otherwise many such calls at once could exceed a limit.
    */
   async #billedSearches(searches: number, usage: Usage | null): Promise<number> {
     const { shape, size, reservation, arrival, model } = this.#call;

@@ -1,15 +1,15 @@
-/** Parts on their way past the meter. */
+/** The parts of an answer while they pass the meter. */
 import type { Part } from "../exchange/part.ts";
 import type { Onward, Parts } from "./call.ts";
 
 interface Counter {
-  /** What goes on of these parts. */
+  /** The parts to pass on. */
   take(batch: readonly Part[]): readonly Part[];
-  /** What the provider left out, at the end of its answer; null: nothing. */
+  /** Parts to add at the end because the provider did not send them; null: none. */
   rest(): readonly Part[] | null;
-  /** All has been given. */
+  /** All parts have been passed on. */
   finish(): void;
-  /** What it fails with. */
+  /** The answer failed with this error. */
   failed(thrown: unknown): Error;
   /** Resolves when the record is durable. */
   settle(): Promise<void>;
@@ -17,17 +17,17 @@ interface Counter {
 
 type Step = IteratorResult<readonly Part[]>;
 
-/** A generator would take three promises more for each batch. Asked for one batch after the other. */
+/** Not an async generator, which would need three more promises for each batch. Batches must be requested one after the other. */
 export class MeteredParts implements Parts {
   readonly #parts: AsyncGenerator<readonly Part[]>;
   readonly #meter: Counter;
   readonly #pass: ((onward: Onward) => void) | null;
   #begun = false;
-  /** The provider's parts have ended, and what they left out was given. */
+  /** The provider's parts have ended, and missing parts were added. */
   #restGiven = false;
   #over = false;
 
-  /** @param pass has text handed over past these parts; null: there is nobody who would */
+  /** @param pass sets the callback of the fast path for text deltas; null: not available */
   constructor(
     parts: AsyncGenerator<readonly Part[]>,
     meter: Counter,
@@ -93,7 +93,7 @@ export class MeteredParts implements Parts {
     return { done: true, value: undefined };
   }
 
-  /** Ends the call before its time. */
+  /** Ends the call early. */
   async return(value: unknown): Promise<Step> {
     const over = this.#over;
     this.#over = true;

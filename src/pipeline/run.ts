@@ -1,4 +1,4 @@
-/** One call from admission to bill: the order of the steps, and nothing else. */
+/** One call from admission to billing: defines only the order of guards and stages. */
 import { Failure } from "../exchange/failure.ts";
 import { admit } from "./admit.ts";
 import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
@@ -20,7 +20,7 @@ export interface Run {
   parts: Parts;
 }
 
-/** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
+/** Runs the guards, whose failures still become an HTTP status. The stages begin when the parts are read. */
 export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   if (arrival.format.unsealBody !== undefined) {
     arrival.body = arrival.format.unsealBody(arrival.body, kit.sealer.of(arrival.key.account).unseal);
@@ -35,14 +35,14 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   try {
     call = await admit(arrival, { screened, sent }, kit);
   } catch (thrown) {
-    // What the check found is said whatever comes of the request.
+    // The headers with the findings are sent also if the request fails later.
     const failure = Failure.from(thrown).with(screened?.headers ?? {});
     followed?.end(failure.code);
     throw failure;
   }
   arrival.admitted = true;
   followed?.end("ok");
-  // Of several calls of providers the record tells too little.
+  // With several provider calls, the steps cannot be derived from the record.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
   const one = isOneCall(call);
@@ -60,7 +60,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   return { call, parts: meter(restore(parts, originals), call, kit) };
 }
 
-/** What is needed before the parts begin. The call's money is reserved by now. */
+/** Prepares the stages. The cost of the call is reserved already, so it is released if this fails. */
 async function begun<T>(call: Call, begin: () => Promise<T>): Promise<T> {
   try {
     return await begin();
@@ -70,13 +70,13 @@ async function begun<T>(call: Call, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One call of a provider, whose answer is given as it comes. */
+/** Whether the call makes one provider call whose answer is passed on unchanged. */
 function isOneCall({ arrival, shape, screened }: Call): boolean {
   return !shape.search && shape.calls === 1 && !screened?.answers && arrival.compacts !== true &&
     !repairs(arrival);
 }
 
-/** The same, its answer wanted whole and with nothing to be put back into it. */
+/** As {@link isOneCall}, and not streamed, without payload log and without placeholders to restore. */
 function isPlain(call: Call, { payloads }: Kit): boolean {
   return !call.prompt.stream && !call.screened?.originals && isOneCall(call) &&
     !payloads?.keeps(call.arrival.key);

@@ -1,4 +1,5 @@
-/** The circuit breaker of one model at one provider: it stops calls while they keep failing, and uses a few probe calls to detect the
+/**
+ * The circuit breaker of one model at one provider: it stops calls while they keep failing, and uses a few probe calls to detect the
  * recovery.
  *
  * - closed: every call goes through. It opens when, within the window, at least `failures` calls failed and they are at

@@ -1,4 +1,5 @@
-/** Hedged requests: if the first route takes longer than the 95th percentile of its recent calls, the request is also sent to a second
+/**
+ * Hedged requests: if the first route takes longer than the 95th percentile of its recent calls, the request is also sent to a second
  * route. The first answer is used, and the other call is cancelled.
  */
 import type { Providers } from "./mod.ts";

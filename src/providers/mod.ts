@@ -1,4 +1,5 @@
-/** Calls to providers: tries the routes of a model in order, with retries before the first byte of the answer and never after it.
+/**
+ * Calls to providers: tries the routes of a model in order, with retries before the first byte of the answer and never after it.
  *
  * An attempt needs a permit of the route's circuit breaker and a slot of its provider's concurrency limit. Failures that do not depend on
  * the request are retried: no connection, 408, 429, 5xx, also if the body of a 200 reports them before any output. If a provider refuses
@@ -27,7 +28,8 @@ export interface Providers {
   readonly passes: boolean;
   /** The API of a route's calls; undefined: there is no such provider. */
   apiOf(route: Route): ProviderApi | undefined;
-  /** Returns the answer of the first route that succeeds, with the result of `begin`. Throws the Failure of the last attempt,
+  /**
+   * Returns the answer of the first route that succeeds, with the result of `begin`. Throws the Failure of the last attempt,
    * `circuit_breaker_open` if no route could be tried, or `service_unavailable` if no provider had capacity.
    */
   open<T>(routes: readonly Route[], opening: Opening<T>): Promise<OpenAnswer<T>>;
@@ -200,7 +202,8 @@ class OpenProviders implements Providers {
     throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
   }
 
-  /** Waits for capacity of a provider that has reached its concurrency limit. Returns the milliseconds that the call has waited for its
+  /**
+   * Waits for capacity of a provider that has reached its concurrency limit. Returns the milliseconds that the call has waited for its
    * slot; "full": it gets none; "again": it may wait once more.
    */
   async #waitForPlace<T>(

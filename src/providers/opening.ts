@@ -58,7 +58,8 @@ export interface Opening<T> {
   gone?(): boolean;
   /** Whether the request has ended for another reason: nothing more is tried. Absent: no. */
   over?(): boolean;
-  /** A further call of a request for which calls have been made already, whose cost would be lost if it were refused. It goes to the front
+  /**
+   * A further call of a request for which calls have been made already, whose cost would be lost if it were refused. It goes to the front
    * of the queue, and its wait is limited only by the timeout for the first byte. Absent: no.
    */
   further?: boolean;

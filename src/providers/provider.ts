@@ -114,7 +114,8 @@ function standingHeaders(provider: Provider, api: ProviderApi): Record<string, s
 /** Header whose value is a list: the values of caller and operator are merged. */
 const LIST = "anthropic-beta";
 
-/** Headers of one call. Headers of the operator override those of the caller, and both override those of the API.
+/**
+ * Headers of one call. Headers of the operator override those of the caller, and both override those of the API.
  * @param callers names in lower case
  */
 export function callHeaders(
@@ -135,7 +136,8 @@ export function callHeaders(
   return headers;
 }
 
-/** The API version of a call: the operator's, else the caller's, else the default, but no newer than the provider supports. Undefined:
+/**
+ * The API version of a call: the operator's, else the caller's, else the default, but no newer than the provider supports. Undefined:
  * the API has no versions.
  */
 export function versionInForce(

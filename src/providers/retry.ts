@@ -1,4 +1,5 @@
-/** Whether and when an attempt is retried.
+/**
+ * Whether and when an attempt is retried.
  *
  * Retries increase the load of an overloaded provider, so there is a retry budget: in any ten seconds at most a tenth of the provider's
  * calls, plus a constant, so that a single failure on a gateway with little traffic can be retried.
@@ -22,7 +23,8 @@ export function isTransient(failure: Failure): boolean {
   return failure.row.transient === true;
 }
 
-/** Whether a failure counts against the provider: an outage, an overload, a timeout. A refusal of the request does not count. Nor does a
+/**
+ * Whether a failure counts against the provider: an outage, an overload, a timeout. A refusal of the request does not count. Nor does a
  * refusal of the gateway's key or of the model's name, which an operator has to correct. A rate limit (429) does not count either: the
  * provider works, and callers need to see its `Retry-After`.
  */

@@ -1,4 +1,5 @@
-/** The order in which the routes of a model are tried: the order of the configuration, except that adjacent routes with a weight share the
+/**
+ * The order in which the routes of a model are tried: the order of the configuration, except that adjacent routes with a weight share the
  * load.
  *
  * For the weighted routes of a call, one number is computed for each route, and the order follows from the numbers and the weights. The
@@ -18,7 +19,8 @@ export function byPrice(routes: readonly Route[]): readonly Route[] {
   );
 }
 
-/** The fastest first. A route without a recent measurement comes before all others, so that it is measured.
+/**
+ * The fastest first. A route without a recent measurement comes before all others, so that it is measured.
  * @param usual milliseconds to the first output; null: unknown
  */
 export function byLatency(
@@ -35,7 +37,8 @@ export type Draw = (route: Route) => number;
 /** Number of calls in progress at a route's provider. */
 export type Load = (route: Route) => number;
 
-/** A route with more than this many times its share of the calls in progress loses its sticky conversations to other routes. A smaller
+/**
+ * A route with more than this many times its share of the calls in progress loses its sticky conversations to other routes. A smaller
  * factor would move conversations unnecessarily; with a larger one, a busy conversation could overload a provider.
  */
 const OVERLOAD = 1.25;
