@@ -43,7 +43,7 @@ export class AnswerBounds {
     this.#saidAt = options.lately();
   }
 
-  /** @param from index of the first part decoded from these bytes. @returns the failure that ends the answer; undefined: within the limits */
+  /** @param from index of the first part decoded from these bytes. @returns the failure that ends the answer, if a limit is exceeded */
   take(bytes: number, parts: readonly Part[], from: number): Failure | undefined {
     this.#bytes += bytes;
     for (let i = from; i < parts.length; i++) {

@@ -1,28 +1,27 @@
 /**
- * Models that a request names beside the one it asks for, in fields that a provider of the caller's format is given as they
- * came: Anthropic's `fallbacks` and advisor, OpenRouter's `models` and its tools, the model of `image_generation`, and
- * whatever else is called so.
+ * Finds the additional models that a request names in fields that are passed to a provider of the caller's format unchanged: Anthropic's
+ * `fallbacks` and advisor, OpenRouter's `models` and its tools, the model of `image_generation`, and all other fields of these names.
  *
- * Texts that are the caller's own, such as schemas, headers and variables, may well have a field of that name: they are not
- * looked into. Nor is `moderation`: its model judges, writes nothing, and costs nothing.
+ * Free-form data of the caller, such as schemas, headers and variables, may have fields with these names and is not searched. Nor is
+ * `moderation`, whose model generates nothing and costs nothing.
  */
 import { array, isObject, type Loose, object } from "../exchange/json.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 
 export interface NamedModel {
-  /** Its place in the request: `fallbacks[0].model`. */
+  /** Path in the request, such as `fallbacks[0].model`. */
   field: string;
-  /** Null: the provider is asked to choose one. */
+  /** Null: the provider may choose the model. */
   name: string | null;
 }
 
-/** No field of a provider's stands deeper. */
+/** Maximum depth: no provider has such fields at a deeper level. */
 const DEEPEST = 8;
 
 const MODEL =
   /^(?:[a-z0-9]+_){0,4}models?(?:_id|_name)?$|^(?:[a-z]+M|m)odels?(?:Id|Name)?$|^deployment_(?:id|name)$/;
 const FALLBACK = /^(?:[a-z]+_){0,3}fallbacks?$|^fallback[A-Z][a-z]+$/;
-/** Types of tools by which a provider asks another model, one of its own choice where none is named. */
+/** Types of tools that call another model; if none is named, the provider chooses one. */
 const ASKS = /(?:^|:)(?:image_generation|advisor|subagent|fusion)(?:_\d{8})?$/;
 /** What must not be used. */
 const WITHOUT = /^(?:exclude|ignore|deny|denied|block|forbid|disallow|disable|not_|without)/;
@@ -74,7 +73,7 @@ function placeOf(tool: Loose, body: unknown): string {
   return at >= 0 ? `tools[${at}]` : placeInHistory(tool, array(input), array(messages)) ?? "tools[]";
 }
 
-/** Of a tool that an entry of the history declares. */
+/** The path of a tool that is declared in the history. */
 function placeInHistory(
   tool: Loose,
   input: readonly unknown[],
@@ -94,7 +93,7 @@ function placeInHistory(
 
 class Search {
   found: NamedModel[] | null = null;
-  /** Where the search is: names of fields and indices. */
+  /** Current path: names of fields and indices. */
   readonly #path: (string | number)[] = [];
 
   inTool(tool: Loose, place: string): void {
@@ -157,7 +156,7 @@ class Search {
     this.#inNames(value);
     value.forEach((inner, i) => {
       if (!isObject(inner)) return;
-      // Whatever else it says, it is no tool of the caller's.
+      // It is never a tool of the caller, whatever other fields it has.
       this.#at(i, () => this.#inFields(inner));
       if ("model" in inner) return;
       for (const [model, others] of Object.entries(inner)) {
@@ -183,7 +182,7 @@ class Search {
   }
 }
 
-/** Whether a tool says which model it asks, as Anthropic and OpenAI, or as OpenRouter have it. */
+/** Whether a tool names the model that it calls, in the form of Anthropic and OpenAI, or of OpenRouter. */
 function namesModel(tool: Loose): boolean {
   const parameters = object(tool.parameters);
   const drawn = tool.output_format === "svg" ? object(tool.svg).model : undefined;
@@ -191,7 +190,7 @@ function namesModel(tool: Loose): boolean {
     .some((name) => typeof name === "string");
 }
 
-/** A function of the caller's, or a schema of its arguments: it may have a parameter of any name. */
+/** A function of the caller, or the schema of its arguments, which may have parameters of any name. */
 function isDeclared({ type, properties }: Loose): boolean {
   return type === "function" || type === "custom" || isObject(properties);
 }

@@ -1,9 +1,8 @@
 /**
- * Other models that a provider may let answer, or ask for advice, because the request names them.
+ * Additional models that a request names, which may answer or be called as advisors.
  *
- * A key whose models are restricted may name only those that it may use: by the provider's own name, as the routes of the
- * catalog have it, or by the catalog's id. What is reserved covers the dearest of those that the catalog has, and a call is
- * billed at the prices of those that its answer names.
+ * A key with restricted models may name only models that it may use: by the provider's name, as in the routes of the catalog, or by the
+ * catalog id. The reservation covers the most expensive of them, and a call is billed at the prices of the models that its answer names.
  */
 import type { Estimate, Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -31,22 +30,23 @@ export interface Asked {
   prompt: Prompt;
   model: Model;
   routes: readonly Route[];
-  /** As {@link namedModels} has found them. */
+  /** The result of {@link namedModels}. */
   named: readonly NamedModel[] | null;
 }
 
-/** Output of an advisor where the request names no cap, for each time that it is asked. */
+/** Maximum output of an advisor for each call, if the request sets none. */
 const UNCAPPED_ADVICE = 4096;
-/** Types of tools by which other models are asked. */
+/** Types of tools that call other models. */
 const ADVISES = /advisor|subagent|fusion/;
-/** Models that a refusal lists. */
+/** Maximum number of models that a refusal lists. */
 const MOST_LISTED = 10;
 
 /**
- * Null: the request names no other models, or no provider would be told. Throws `model_not_found`, `policy_violation` where the
- * key may not use one of them.
+ * Null: the request names no additional models, or the names would not be sent to any provider. Throws `model_not_found` or
+ * `policy_violation` if the key may not use one of them.
  *
- * Of a restricted key no provider is told a name that the catalog does not have there: nobody could say which model it would be.
+ * For a restricted key, names that the catalog does not have for a provider are not sent to that provider: it is unknown which model they
+ * would select.
  */
 export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit: Kit): Others | null {
   if (named === null) return null;
@@ -84,7 +84,7 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
   };
 }
 
-/** Providers that get fields of the caller's format as they came. */
+/** Providers to which fields of the caller's format are passed unchanged. */
 function providersTold(format: FormatName, routes: readonly Route[], kit: Kit): string[] {
   const told = routes.filter((route) => isTold(route, format, kit));
   return [...new Set(told.map(({ provider }) => provider))];
@@ -102,7 +102,7 @@ function isRestricted(key: ModelAccess): boolean {
 
 const routed = new WeakMap<Catalog, Map<string, Model[]>>();
 
-/** Models of the catalog by the names that a provider has for them. */
+/** Models of the catalog by the providers' names for them. */
 function byProvidersName(catalog: Catalog): Map<string, Model[]> {
   let known = routed.get(catalog);
   if (known === undefined) {
@@ -119,13 +119,13 @@ function byProvidersName(catalog: Catalog): Map<string, Model[]> {
   return known;
 }
 
-/** What a name means to a provider that is asked for `asked`. Its own names come first: a catalog's id may be one of them. */
+/** The models that a name can mean at a provider when `asked` is requested. The provider's names take priority over catalog ids. */
 function modelsAt(catalog: Catalog, provider: string, name: string, asked: Model): readonly Model[] {
   const own = byProvidersName(catalog).get(`${provider}\n${name}`);
   if (own !== undefined) return own.includes(asked) ? [asked] : own;
   const listed = catalog.find(name);
   if (listed !== undefined) return [listed];
-  // The same name with or without its date.
+  // The same name with or without a date.
   const dated = catalog.find(`${asked.id.slice(0, asked.id.indexOf("/"))}/${name}`);
   return dated?.routes.some((route) => route.provider === provider) ? [dated] : [];
 }
@@ -137,7 +137,7 @@ interface Naming {
   providers: readonly string[];
 }
 
-/** @param meant what each of the providers would take the name for */
+/** @param meant the possible models at each of the providers */
 function refuseUnless(meant: readonly (readonly Model[])[], naming: Naming, kit: Kit): void {
   const { one: { field, name }, key, limited } = naming;
   const exists = (model: Model) => isVisible(key, model.id) && (!limited || isPriced(model));
@@ -193,7 +193,7 @@ function knownTogetherNowhere({ field, name }: NamedModel, { id }: Model): Failu
   );
 }
 
-/** Anthropic bills what each model of `fallbacks` wrote before it declined. Elsewhere only the one that answers is billed. */
+/** Anthropic bills the output of each model in `fallbacks`, also if it declined. Other providers bill only the answering model. */
 function triesOf({ format, unknown: { fallbacks } }: Prompt): number[] {
   if (format !== "messages") return [];
   return fallbacks === "default"
@@ -218,7 +218,7 @@ function adviceOf({ tools }: Prompt): number {
 /** What the prices of a call depend on. */
 type Priced = Pick<Call, "prompt" | "model" | "routes" | "passing" | "others" | "created">;
 
-/** The asked model with room for whatever any of the others may take, for what is reserved. */
+/** The requested model with the largest limits of all models that may answer, for the reservation. */
 export function roomiest(model: Model, others: Others | null): Model {
   if (others === null || others.models.length === 0) return model;
   const all = [model, ...others.models];
@@ -232,7 +232,7 @@ export function roomiest(model: Model, others: Others | null): Model {
   };
 }
 
-/** Of every kind the dearest price that a call can be billed by, if it uses no more than the estimate. */
+/** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
 export function dearestPrices(call: Priced, estimate: Estimate): Prices {
   const { prompt, model, routes, passing, others, created } = call;
   if (passing !== null && isFree(routes, passing)) return FREE;
@@ -242,7 +242,7 @@ export function dearestPrices(call: Priced, estimate: Estimate): Prices {
   return dearestOfEach([model, ...others.models].map(dearest));
 }
 
-/** The model of the catalog that an answer of a provider names; null: it is not known there, or has no price. */
+/** The catalog model that a provider's answer names; null: it is not in the catalog, or has no price. */
 export function servedModel(
   name: string,
   { provider, asked, others }: { provider: string; asked: Model; others: Others },

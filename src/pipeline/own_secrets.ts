@@ -1,4 +1,4 @@
-/** The secrets that a configuration gives the gateway, as answers are searched for them. */
+/** Collects the secrets of the gateway's configuration, for which answers are scanned. */
 import { CREDENTIAL_NEEDS } from "../providers/credentials/needs.ts";
 import type { AuthSettings } from "../providers/credentials/open_credential.ts";
 import type { ProviderCredential } from "../providers/credentials/credential.ts";
@@ -13,13 +13,13 @@ export interface SecretSettings {
   store: { url: string; pepper: string | null };
 }
 
-/** Variables that name a secret's place, or which of several it is. */
+/** Environment variables that contain the location or the name of a secret, not the secret itself. */
 const NAMES_NONE = /FILE|HOST|URI|URL|_ID$/;
 const NAMES_SECRET = /key|token|secret|auth|cookie|signature|password/i;
 
 /**
- * @param credentials of the providers, as they were opened
- * @param env variables that credentials of clouds may come from
+ * @param credentials the resolved credentials of the providers
+ * @param env environment variables with cloud credentials
  */
 export function ownSecrets(
   { providers, adminKey, oidc, keys, webhooks, search, store }: SecretSettings,
@@ -48,7 +48,7 @@ export function ownSecrets(
     .map((secret) => secret.replace(/^(?:Bearer|Basic) +/i, ""));
 }
 
-/** Fields, also those of objects in them, like the keys of a cloud. */
+/** All fields, including those of nested objects such as cloud keys. */
 function fieldsOf(value: object): [string, unknown][] {
   return Object.entries(value).flatMap(([name, inner]) =>
     typeof inner === "object" && inner !== null ? fieldsOf(inner) : [[name, inner] as [string, unknown]]

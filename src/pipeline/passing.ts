@@ -1,10 +1,9 @@
 /**
- * A caller's own credential at a vendor, for providers with `pass_credentials`: what the caller sent goes to one provider and
- * to nobody else.
+ * A caller's own credential for providers with `pass_credentials`. The credential is sent to exactly one provider.
  *
- * Which vendor a bearer token is of cannot be told from it, so a call is bound to one provider before anything is sent:
- * the first of the model's routes that takes such credentials. Its other routes are called with the gateway's own
- * credentials, those of further providers that want the caller's are left out.
+ * A bearer token does not show which vendor it belongs to. Therefore a call is bound to one provider before anything is sent: that of
+ * the model's first route whose provider accepts callers' credentials. Further routes of such providers are skipped; all other routes are
+ * called with the gateway's own credentials.
  */
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -14,7 +13,7 @@ import { type Passing, type Route, upstreamWithCallersCredential } from "../prov
 import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
-/** Headers beside the credential by which vendors tell an account, or know the client that a subscription is for. */
+/** Headers that belong to the credential: vendors use them to select an account, or to check the client of a subscription. */
 const COMPANIONS = [
   "chatgpt-account-id",
   "openai-organization",
@@ -30,22 +29,25 @@ const COMPANIONS = [
   "user-agent",
 ];
 
-/** How a call reaches its model. */
+/** The routes of a call and its credential. */
 export interface Reach {
   routes: readonly Route[];
-  /** Null: with the gateway's own credentials. */
+  /** Null: the gateway's own credentials are used. */
   passing: Passing | null;
 }
 
-/** Of a call that its caller pays. */
+/** Prices of a call with the caller's own credential. */
 export const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
 
-/** Whether the caller pays, whichever of the routes is taken. */
+/** Whether all of the routes use the caller's credential. */
 export function isFree(routes: readonly Route[], { provider }: Passing): boolean {
   return routes.every((route) => route.provider === provider);
 }
 
-/** @param named the caller named the model; else it has routes of the gateway's own. Throws `validation_error` where only a caller's credential would reach it. */
+/**
+ * @param named the request names the model; otherwise it has routes with the gateway's own credentials. Throws `validation_error` if the
+ * model requires a caller's credential and there is none.
+ */
 export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean): Reach {
   const { routes } = model;
   const { providers } = kit;
@@ -72,19 +74,19 @@ export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean
   };
 }
 
-/** Those that are called with the gateway's own credentials. */
+/** The routes that use the gateway's own credentials. */
 export function ownRoutes(routes: readonly Route[], providers: Kit["providers"]): readonly Route[] {
   if (!providers.passes) return routes;
   return routes.filter(({ provider }) => providers.get(provider)?.passCredentials !== true);
 }
 
-/** Where the API has its key, and where its vendors take tokens of a signed-in user. */
+/** The header of the API's key, and the header for tokens of a signed-in user. */
 function credentialHeaders(route: Route, { providers }: Kit): string[] {
   const ofTheKey = Object.keys(providers.apiOf(route)?.keyHeaders("") ?? {});
   return [...new Set([...ofTheKey, "authorization"])];
 }
 
-/** Null: there is none. A key of this gateway goes to no vendor, whatever stands beside it. */
+/** Null: there is none. A key of this gateway is never sent to a vendor. */
 function credentialOf(
   names: readonly string[],
   { header }: Arrival,

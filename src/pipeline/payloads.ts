@@ -1,4 +1,4 @@
-/** Whose calls go into the payload log: those of keys that want it, and of keys under a policy that does. */
+/** Determines which calls are written to the payload log: those of keys, or of policies, with `payloads: true`. */
 import type { Key } from "../accounts/mod.ts";
 import type { PolicyRules } from "../dlp/config.ts";
 import type { Part } from "../exchange/part.ts";
@@ -14,7 +14,7 @@ export interface Payloads {
   keep(parts: Parts, of: { call: Call; body: unknown; kit: Keeper }): Parts;
 }
 
-/** Decides which calls are kept: those of policies and keys that ask for it. */
+/** Creates the payload log with the rule which keys' calls are stored. */
 export function keepingPayloads(
   log: OpenPayloads,
   policies: Readonly<Record<string, PolicyRules>>,

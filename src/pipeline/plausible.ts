@@ -1,6 +1,6 @@
 /**
- * Usage as a provider reports it, bounded by what a model can hold: a report beyond that is a fault of the provider's, which
- * must neither be billed nor make sums that no database can hold.
+ * Limits the usage that a provider reports to what the model can process. A larger report is an error of the provider, which must not be
+ * billed and could overflow the sums in the database.
  */
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -8,7 +8,7 @@ import { normalizeUsage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere, runsElsewhere, TOOL_ROUNDS } from "../models/limits.ts";
 
-/** The longest context that there is, for models whose own is not known. */
+/** The longest existing context, for models with an unknown context length. */
 const LONGEST_CONTEXT = 10_000_000;
 
 type UsagePart = Extract<Part, { type: "usage" }>;

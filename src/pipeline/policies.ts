@@ -1,4 +1,4 @@
-/** The policies of a configuration, ready to be used. */
+/** The compiled policies of a configuration. */
 import type { OwnSecrets } from "../dlp/answer_rules.ts";
 import { DEFAULT_TYPES, resolveEntityTypes } from "../dlp/entities.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
@@ -8,7 +8,7 @@ import { stopWordFinder } from "../dlp/stop_words.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Dlp } from "./dlp.ts";
 
-/** Rules of a policy, and the checks that it makes alone. */
+/** Rules of a policy, and its check if no other rules apply. */
 interface Policy {
   rules: Rules;
   check: Check;
@@ -18,11 +18,11 @@ interface Policy {
 export interface Policies {
   byName: ReadonlyMap<string, Policy>;
   defaults: Defaults;
-  /** Secrets that the gateway was given: no answer may hold one. */
+  /** Secrets of the gateway, which no answer may contain. */
   secrets: Omit<OwnSecrets, "isKey">;
 }
 
-/** A shorter one is a word that may well occur. */
+/** Shorter secrets are ignored, since they may occur as ordinary words. */
 const SHORTEST_SECRET = 8;
 const MADE = new WeakMap<Dlp, Policies>();
 
@@ -37,7 +37,7 @@ function make({ dlp, dlpPolicies, secrets }: Dlp): Policies {
   const defaults: Defaults = { unscannable: dlp.onUnscannable, restore: dlp.restore };
   const byName = new Map(
     Object.entries(dlpPolicies).map(([name, { entityTypes, payloads: _, ...others }]) => {
-      // The default set stays one object: whoever compares sets need not look into it.
+      // The default set is always the same object, so that sets can be compared by reference.
       const types = entityTypes === undefined ? DEFAULT_TYPES : resolveEntityTypes(entityTypes).types;
       const rules = { ...others, types };
       return [name, {
@@ -59,14 +59,14 @@ function make({ dlp, dlpPolicies, secrets }: Dlp): Policies {
   };
 }
 
-/** Of the policies that hold for a key: its own, and its team's. */
+/** Names of the policies that apply to a key: its own, and its team's. */
 export function policyNames({ dlpPolicy, team }: Key): string[] {
   return [...new Set([dlpPolicy, team?.dlpPolicy ?? null])].filter((name) => name !== null);
 }
 
 /**
- * The checks of two policies that hold together: the rules of both under the stricter mode. An allowed value is one that
- * both allow. Each set of types keeps a detector of its own, which finds as much as it does alone.
+ * The checks of two policies that apply together: the rules of both in the stricter mode. A value is allowed only if both allow it. Each
+ * set of types has its own detector, so it finds as much as alone.
  */
 export function checksOfBoth(
   a: Policy,

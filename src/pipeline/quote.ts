@@ -1,5 +1,5 @@
 /**
- * What a request would cost, and whether it would pass, before anything is spent: nothing is reserved, recorded or sent.
+ * Estimates the cost of a request, and whether it would be accepted. Nothing is reserved, recorded or sent.
  */
 import { costAtMost, costOf, formatAmount, priceTable } from "../accounts/mod.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
@@ -27,7 +27,7 @@ import { capOutput, upperBound, upperBoundOfAll } from "./upper_bound.ts";
 
 export interface Quote {
   input_tokens: number;
-  /** Input that the provider probably has in its cache: what the conversation held before its last turn. */
+  /** Input tokens that are probably in the provider's cache: the conversation before its last turn. */
   cached_tokens_estimate: number;
   candidates: Candidate[];
   allowed: boolean;
@@ -36,19 +36,19 @@ export interface Quote {
 
 export interface Candidate {
   model: string;
-  /** Dollars, as a decimal string: the input alone, with its probable cached share. Null: the model has no price. */
+  /** US dollars, as a decimal string: the price of the input, with its probably cached part. Null: the model has no price. */
   cost_min: string | null;
-  /** Dollars: the most that it can be billed, however often it searches. */
+  /** US dollars: the highest possible bill, including all search rounds. */
   cost_max: string | null;
-  /** Fields that the model's provider could not be told. */
+  /** Fields that cannot be sent to the model's provider. */
   dropped: string[];
 }
 
-/** Providers cache beginnings of at least so many tokens, in steps of so many (OpenAI; Anthropic's are larger). */
+/** Minimum size and step of cached prompt prefixes, in tokens (OpenAI; Anthropic's are larger). */
 const LEAST_CACHED = 1024;
 const CACHE_STEP = 128;
 
-/** @param inputTokens as they were counted */
+/** @param inputTokens the counted tokens of the input */
 export async function quote(
   arrival: Arrival,
   inputTokens: number,
@@ -99,7 +99,7 @@ function candidatesOf({ arrival: { key, formatName }, prompt }: Asked, kit: Kit)
     ) as Model[];
 }
 
-/** What a call of a model would be, or null: it would be refused. */
+/** The result of a function, or null if it throws a failure: the call would be refused. */
 function orNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -147,14 +147,14 @@ function tableOf(prices: Prices, kit: Kit) {
 const caches = (model: Model): boolean =>
   model.features.has("prompt_caching") || model.pricing.input_cache_read !== undefined;
 
-/** A route as requests are encoded for it. */
+/** A route with its upstream and format. */
 interface Way {
   route: Route;
   upstream: Pick<Upstream, "provider" | "api">;
   format: ProviderFormat;
 }
 
-/** The first route that works. */
+/** The first route that is in service. */
 async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
   const route = model.routes.find((one) => kit.providers.healthy([one])) ?? model.routes[0];
   const provider = kit.providers.get(route.provider);
@@ -163,14 +163,14 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
   return { route, upstream: { provider, api }, format: await api.format.open() };
 }
 
-/** What a provider would not be told. Throws where its API has no form for something. */
+/** The fields that would be dropped. Throws if the provider's API does not support some content. */
 function droppedBy(model: Model, prompt: Prompt, { route, upstream, format }: Way): string[] {
   const flat = flattenTools(prompt, upstream.api.toolForms(prompt.format));
   const request = encodeFlat(flat.prompt, upstream, format, route.model, model);
   return [...request.dropped, ...prompt.search?.unread ?? []];
 }
 
-/** The share of the input before the last turn of the caller, where the conversation has gone on for a while. */
+/** The tokens before the caller's last turn, if the conversation has several turns. */
 function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
   const last = turns.findLastIndex((turn) => turn.role === "assistant");
   if (last < 0) return 0;
@@ -180,7 +180,7 @@ function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
   return tokens < LEAST_CACHED ? 0 : tokens - tokens % CACHE_STEP;
 }
 
-/** Rejects as the request would be, as far as that can be known without a provider. */
+/** Rejects with the failure that the request would get, as far as it can be determined without a provider. */
 async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: Kit): Promise<void> {
   const { key, header } = arrival;
   // A mask is written into the body.
@@ -213,7 +213,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   if (way !== null) droppedBy(model, prompt, way);
 }
 
-/** Throws where data-loss prevention would refuse the request. Nothing is written to the audit. */
+/** Throws if data-loss prevention would refuse the request. Nothing is written to the audit log. */
 async function refuseData(arrival: Arrival, kit: Kit): Promise<void> {
   const { body, key } = arrival;
   const dlpField = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;

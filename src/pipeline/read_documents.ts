@@ -1,19 +1,19 @@
-/** Puts the text of documents into a reading, so that it is screened as everything else is. */
+/** Extracts the text of documents, so that it is screened like other text. */
 import { Buffer } from "node:buffer";
 import { textOfFile } from "../documents/data_text.ts";
 import { isWritten } from "../documents/kind.ts";
 import type { Documents } from "../documents/mod.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 
-/** Milliseconds that all documents of one request have; those that have no turn by then count as not scanned. */
+/** Time limit for all documents of one request, in milliseconds; documents not processed by then count as not scanned. */
 const BUDGET_MS = 15_000;
 
-/** Whether a request has files whose text would have to be read. */
+/** Whether a request has files whose text must be extracted. */
 export function holdsDocuments({ leaves }: BodyLeaves): boolean {
   return leaves.some(({ kind }) => kind === "document");
 }
 
-/** Each document becomes its text; where that is not all of it, or where it cannot be read, media stands beside or instead. */
+/** Replaces each document by its text. If the text is incomplete or cannot be extracted, an unscannable item is added. */
 export async function readDocuments(
   reading: BodyLeaves,
   documents: Documents,
@@ -33,7 +33,7 @@ export async function readDocuments(
     }
     const value = (leaf.holder[leaf.key] as string).slice(leaf.run!.start);
     const read = await documents.read(leaf.document!, Uint8Array.from(Buffer.from(value, "base64")), key);
-    // Broken as a document, it may still be read as a text, as all that is written is anyhow.
+    // A damaged document may still contain readable text.
     const text = read?.text ??
       (isWritten(leaf.document!) ? null : textOfFile(Buffer.from(value, "base64"))?.text) ?? "";
     if (text !== "") leaves.push({ ...leaf, kind: "encoded", text });

@@ -1,4 +1,4 @@
-/** A call of a known key that ended before it was admitted: no ledger has it, the console and the metrics count it. */
+/** A call with a valid key that was refused before its admission: it has no record, but the console and the metrics count it. */
 import type { Key } from "../accounts/mod.ts";
 import type { FailureCode } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -8,18 +8,18 @@ import { labelsIfGood } from "./labels.ts";
 
 export interface RefusedArrival {
   id: string;
-  /** When it came, in milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   created: number;
   key: Key;
   format: CallerFormatName;
   /** The parsed JSON body; undefined: it could not be read. */
   body: unknown;
-  /** It was screened, masked where that was needed, and may pass: what it says of the call may be shown. */
+  /** Screening has let the request pass, so its labels may be shown. */
   passed: boolean;
   header(name: string): string | null;
 }
 
-/** Counts a call that was not admitted, and tells those who watch. */
+/** Counts a call that was not admitted, and notifies the watchers of the live view. */
 export function tellRefused(
   { id, created, key, format, body, passed, header }: RefusedArrival,
   code: FailureCode,
@@ -34,7 +34,7 @@ export function tellRefused(
     created,
     key,
     format,
-    // Names that no model has would crowd out those of models, and may hold any words of the caller.
+    // Unknown model names are not counted: they would displace actual models, and may contain arbitrary text of the caller.
     requestedModel: known === undefined ? "" : requested,
     model: known?.id ?? "",
     stream: stream === true,

@@ -1,8 +1,8 @@
 /**
- * Data-loss prevention of one request. It comes before the request is decoded, because what is scanned is what was sent.
+ * Data-loss prevention for one request. It runs before the request is decoded, because the scan covers exactly what was sent.
  *
- * A key whose policy cannot be found is refused, not let through unscanned. Masking changes the body in place, so everything
- * after sees only placeholders.
+ * If the policy of a key does not exist, the request is refused (fail closed). Masking changes the body in place, so all later steps see
+ * only placeholders.
  */
 import { MODEL_TYPES } from "../dlp/model/labels.ts";
 import type { EntityModel } from "../dlp/model/mod.ts";
@@ -24,9 +24,9 @@ import { holdsDocuments, readDocuments } from "./read_documents.ts";
 import { checksOfBoth, type Policies, policiesOf, policyNames } from "./policies.ts";
 import { screenAnswer } from "./screen_answer.ts";
 
-/** Work that one request may cause; text at the limit of a request takes a tenth of it. */
+/** Maximum CPU time for one request, in milliseconds; text of the maximum size needs a tenth of it. */
 const BUDGET_MS = 5000;
-/** Findings that a refusal or an answer lists; their number is told besides. */
+/** Maximum number of findings in a list; the total is given separately. */
 const MOST_TOLD = 1000;
 /** A request with no more text than this is scanned in one go. */
 const SHORT = 16_384;
@@ -107,18 +107,18 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit,
   return verdict;
 }
 
-/** What a screening works with. Keys take turns at what is slow. */
+/** Dependencies of a scan. Keys take turns in slow work. */
 export interface Tools extends Pick<Kit, "slices"> {
   re2: Re2;
   /** Null: none is configured. */
   model: EntityModel | null;
   metrics: Pick<Kit["metrics"], "holding">;
   key: string;
-  /** Milliseconds of work; absent: what one request may cause. */
+  /** Maximum CPU time in milliseconds; absent: the limit for one request. */
   budgetMs?: number;
 }
 
-/** What a check finds in a request, and what follows from it; at once where the request is small. */
+/** The findings in a request and the resulting action; synchronous for small requests. */
 export function verdictOn(
   reading: BodyLeaves,
   check: Check,
@@ -141,7 +141,7 @@ export function verdictOn(
   });
 }
 
-/** What is found by others than the recognizers: patterns and a model. */
+/** Findings of custom patterns and of the model, in addition to the recognizers. */
 async function besides(
   reading: BodyLeaves,
   check: Check,
@@ -161,7 +161,7 @@ function wantsModel({ detectors }: Check): boolean {
   return detectors.some(({ types }) => !types.isDisjointFrom(MODEL_TYPES));
 }
 
-/** The request's own pattern is the request's mistake; one of the policy leaves the scan incomplete. */
+/** Refuses the request because of an invalid pattern of its own. An invalid pattern of the policy only makes the scan incomplete. */
 function refuseBadPattern(
   { refused }: PatternResult,
   check: Check,
@@ -181,7 +181,7 @@ interface Checks {
   answers: Check | null;
 }
 
-/** @param names of policies that hold together */
+/** @param names of policies that apply together */
 export function checksOf(
   names: readonly string[],
   requestOptions: RequestOptions | null,

@@ -1,10 +1,10 @@
 /**
- * Stage: data-loss prevention for an answer. Stands right behind the provider's call, so that neither a search nor the next
- * round of one sees what the caller must not.
+ * Stage: data-loss prevention for an answer. It comes directly after the provider call, so that searches and later rounds do not get text
+ * that the caller must not see.
  *
- * Text goes on as soon as no value can be open in it; what may be the beginning of one waits until that is known, a
- * quarter of a second or 512 units at most. Where an answer is refused, the caller gets the filter's ending at once, and
- * the provider is read on for its counts, because it is paid for what it made.
+ * Text is passed on as soon as it cannot contain an incomplete value. Text that may be the beginning of a value waits until this is
+ * decided, for at most a quarter of a second or 512 UTF-16 units. If an answer is blocked, the caller gets the content filter's finish at
+ * once, and the rest of the provider's answer is read only for its token counts, because the provider bills it.
  */
 import { type AnswerRules, Unscannable } from "../dlp/answer_rules.ts";
 import { type JudgedPart, judgeFailure, judgePart } from "../dlp/answer_fields.ts";
@@ -17,15 +17,15 @@ import { Line } from "./answer_line.ts";
 import { estimateUsage } from "./estimate.ts";
 import { isLarge, portions } from "./judged_portions.ts";
 
-/** The ticker may be off by a twentieth of a second, and nothing may wait for more than 300 ms. */
+/** Maximum delay of text, in milliseconds: the ticker may be 50 ms late, and the total must not exceed 300 ms. */
 const HOLD_MS = 200;
-/** How long a refused answer is read on. */
+/** Maximum time for which a blocked answer is read for its counts, in milliseconds. */
 const DRAIN_MS = 10_000;
-/** Judging that takes longer in all, in milliseconds, lets others have their turn. */
+/** After this much screening, in milliseconds, other calls get their turn. */
 const TURN_MS = 5;
-/** In alert mode nothing waits, so the text is judged in longer pieces. */
+/** In mode alert no text is delayed, so the text is screened in longer pieces. */
 const PIECE = 512;
-/** Findings of one answer: one with more of them counts as not scanned. */
+/** Maximum number of findings in one answer; an answer with more counts as not scanned. */
 const MOST_FOUND = 50_000;
 const MOST_CHOICES = 1e6;
 const UNSCANNED = "The provider's words could not be scanned, so they are left out.";
@@ -36,31 +36,31 @@ export interface AnswerGuard {
   ticker: Ticker;
   /** Lets others have their turn. */
   pause(): Promise<void>;
-  /** Told how long a piece of an answer took. */
+  /** Called with the duration of screening a piece of an answer. */
   held(ms: number): void;
-  /** Which of several answers that are asked for one by one. */
+  /** Index of the choice, if each choice is a separate call. */
   choice: number;
-  /** Length of the prompt, for an estimate. */
+  /** Length of the prompt, for an estimate of the usage. */
   promptChars: number;
   lengths: Map<string, number>;
-  /** @param refused the finding cannot be replaced, so it ends the answer */
+  /** @param refused the finding cannot be masked, so it ends the answer */
   found(finding: Finding, location: string, refused: boolean): void;
 }
 
 type Usages = Extract<Part, { type: "usage" }>;
 type Step = IteratorResult<readonly Part[]>;
-/** What the provider came to: parts, its end, or a failure. */
+/** An event from the provider: parts, the end, or a failure. */
 type Came = Step | { thrown: unknown };
 const LATE = Symbol();
 
-/** Stage: what a policy finds in an answer is masked, reported, or ends it. Text waits until it is known to be clean. */
+/** Stage: masks or reports findings in an answer, or ends the answer. Text waits until it is known to be clean. */
 export async function* screenAnswer(
   parts: AsyncGenerator<readonly Part[]>,
   guard: AnswerGuard,
 ): AsyncGenerator<readonly Part[]> {
   const screen = new AnswerScreen(guard);
   const provider = new ProviderWait(parts, guard.ticker);
-  /** All that could go has gone, and nothing has come since. */
+  /** Everything that is clean has been passed on, and nothing has arrived since. */
   let emptied = false;
   let ended = false;
   try {
@@ -90,7 +90,7 @@ export async function* screenAnswer(
   }
 }
 
-/** What the provider sends, waited for no longer than what is held back may wait, or than a refused answer is read on. */
+/** Waits for the provider's next parts, at most until the deadline of the held-back text or of reading a blocked answer. */
 class ProviderWait {
   readonly #parts: AsyncGenerator<readonly Part[]>;
   readonly #ticker: Ticker;
@@ -105,12 +105,12 @@ class ProviderWait {
     this.#deadline = ticker.deadline(() => this.#wake());
   }
 
-  /** The answer is refused, and read on for its counts alone. */
+  /** The answer is blocked, and the rest is read only for its counts. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** @param since when the oldest of what is held back came, by the ticker; null: nothing is held back */
+  /** @param since arrival of the oldest held-back text, by the ticker; null: nothing is held back */
   next(since: number | null): Promise<Came | typeof LATE> {
     this.#next ??= this.#parts.next().catch((thrown) => ({ thrown }));
     if (since === null && !this.#draining) {
@@ -122,7 +122,7 @@ class ProviderWait {
     return Promise.race([this.#next, late]);
   }
 
-  /** What came has been taken: what is waited for next comes behind it. */
+  /** The last event was processed; the next call waits for the following one. */
   taken(): void {
     this.#next = null;
   }
@@ -138,7 +138,7 @@ class ProviderWait {
   }
 }
 
-/** Judges a batch in portions, between which others have their turn: a provider that sends a word at a time may send thousands at once. */
+/** Screens a batch in portions, between which other calls get their turn: a batch may contain thousands of small deltas. */
 async function* pushPortions(
   screen: AnswerScreen,
   batch: readonly Part[],
@@ -163,14 +163,14 @@ class AnswerScreen {
   #usage: Usages | null = null;
   #said = 0;
   #found = 0;
-  /** Milliseconds of judging since others had their turn. */
+  /** Milliseconds of screening since other calls had their turn. */
   #unpaused = 0;
 
   constructor(guard: AnswerGuard) {
     this.#guard = guard;
   }
 
-  /** When the oldest part that waits came; null: none does. */
+  /** Arrival of the oldest held-back part; null: none. */
   get since(): number | null {
     let oldest: number | null = null;
     for (const { since } of this.#lines.values()) {
@@ -179,7 +179,7 @@ class AnswerScreen {
     return oldest;
   }
 
-  /** One of the choices was refused, and none goes on. */
+  /** A choice was blocked, and none of the others continues. */
   get isRefused(): boolean {
     let refused = false;
     for (const line of this.#lines.values()) {
@@ -189,7 +189,7 @@ class AnswerScreen {
     return refused;
   }
 
-  /** Others are to have their turn before more is judged. */
+  /** Whether other calls should get their turn before more is screened. */
   get isDue(): boolean {
     return this.#unpaused > TURN_MS;
   }
@@ -206,7 +206,7 @@ class AnswerScreen {
     const alert = this.#guard.rules.mode === "alert";
     try {
       for (let part of batch) {
-        // No choice has such a number.
+        // There is no choice with this index.
         if (!alert && "choice" in part && part.choice >= MOST_CHOICES) {
           part = { ...part, choice: part.choice % MOST_CHOICES };
         }
@@ -244,7 +244,7 @@ class AnswerScreen {
     this.#unpaused += took;
   }
 
-  /** Nothing came for too long: what waits goes as it is. */
+  /** The maximum delay has passed: held-back text is passed on unchanged. */
   async late(out: Part[]): Promise<void> {
     await this.#clearAll("late");
     this.#give(out);
@@ -255,7 +255,7 @@ class AnswerScreen {
     this.#give(out);
   }
 
-  /** The provider failed: what had come before is still good, and after a refusal nothing was expected any more. */
+  /** The provider failed: earlier parts are still valid, and after a block no further parts were expected. */
   async fail(thrown: unknown, out: Part[]): Promise<Step> {
     if (!this.isRefused) this.failure = { thrown: await this.#failureOf(thrown) };
     await this.#clearAll("all");
@@ -263,7 +263,7 @@ class AnswerScreen {
     return { done: true, value: undefined };
   }
 
-  /** A provider may tell in its refusal what it would have said. */
+  /** Screens the provider's error message, which may contain text of the answer. */
   async #failureOf(thrown: unknown): Promise<unknown> {
     const { rules, found } = this.#guard;
     if (!(thrown instanceof Failure)) return thrown;
@@ -277,7 +277,7 @@ class AnswerScreen {
     }
   }
 
-  /** Counts of an answer that was refused: as reported, and where that lacks, by what was said. */
+  /** Usage of a blocked answer: as reported, else estimated from the received text. */
   lastCounts(): Part[] {
     const said = estimateUsage(this.#guard.promptChars, this.#said);
     const known = this.#usage;
@@ -307,7 +307,7 @@ class AnswerScreen {
     }
   }
 
-  /** Counts are told whatever becomes of the answer, without what was found beside them. */
+  /** Usage is always passed on, without other fields that contain findings. */
   async #usageOf(part: Usages): Promise<Usages> {
     const judging = judgePart(part, this.#guard.rules);
     if (judging === null) return part;
@@ -316,7 +316,7 @@ class AnswerScreen {
     return this.#guard.rules.mode === "alert" || kept === null ? part : kept as Usages;
   }
 
-  /** What takes the place of a part that comes whole; null: nothing. */
+  /** Screens a part that is not streamed in deltas. Returns its replacement; null: the part is dropped. */
   #judged({ part, found, stuck }: JudgedPart, line: Line | null): Part | null {
     const { rules } = this.#guard;
     const refused = line !== null &&
@@ -328,7 +328,7 @@ class AnswerScreen {
     return null;
   }
 
-  /** What could be told and masked without end would take memory without end. */
+  /** An unlimited number of findings would need unlimited memory. */
   #tell(finding: Finding, location: string): void {
     if (++this.#found <= MOST_FOUND) this.#guard.found(finding, location, false);
     else if (this.#guard.rules.mode !== "alert") throw new Unscannable();

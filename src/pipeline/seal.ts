@@ -1,16 +1,15 @@
 /**
- * Signs proofs for callers of another format: `svc1.<payload>.<mac>`, both base64url. The payload is readable (a proof is
- * not a secret from the caller it was made for); the mac makes sure that only what this gateway issued goes back to a
- * provider. The mac is over the account as well: a proof belongs to the conversation of
- * the account that it was made for, and what another one sends is nobody's proof. So is what was sealed before seals named
- * an account: the reasoning beside it is then left out of the next turn.
+ * Signs proofs for callers of another format: `svc1.<payload>.<mac>`, both base64url. The payload is readable, since a proof is not secret
+ * from its caller. The MAC ensures that only proofs issued by this gateway are sent to a provider. It includes the account, so a proof is
+ * valid only for the account for which it was issued. Invalid proofs, including those from versions whose seals had no account, are
+ * dropped together with their reasoning.
  */
 import { nodeCrypto } from "../exchange/hashes.ts";
 import { Buffer } from "node:buffer";
 import { isSealed, type Proof, type Seal, SEAL_PREFIX, type Unseal } from "../exchange/proof.ts";
 import { parse } from "../exchange/json.ts";
 
-/** Bytes of the mac that are kept: 128 bits. */
+/** Length of the truncated MAC in bytes: 128 bits. */
 const MAC_BYTES = 16;
 
 /** Seals for one account. */
@@ -25,7 +24,7 @@ export interface Sealer {
   of(account: string): AccountSealer;
 }
 
-/** Accounts whose seals are kept ready. */
+/** Maximum number of cached sealers, one for each account. */
 const MOST_KNOWN = 1000;
 
 /** @param secret at least 32 bytes, the same on every node */
@@ -44,7 +43,7 @@ export function sealer(secret: Uint8Array): Sealer {
 }
 
 function accountSealer(secret: Uint8Array, account: string): AccountSealer {
-  // Base64url has no point, so payload and account cannot be shifted against each other.
+  // Base64url has no ".", so the boundary between payload and account is unambiguous.
   const mac = (payload: string) =>
     nodeCrypto().createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
   return {
@@ -91,13 +90,13 @@ function accountSealer(secret: Uint8Array, account: string): AccountSealer {
 }
 
 export interface LateSealer extends Sealer {
-  /** Stops asking for the shared secret. */
+  /** Stops requesting the shared secret. */
   close(): void;
 }
 
 /**
- * Seals with a secret of this process until the one that all nodes share is available, for which it asks again and again.
- * What was sealed in the meantime stays readable in this process.
+ * Seals with a secret of this process until the secret shared by all nodes is available, which it requests repeatedly. Seals made in the
+ * meantime remain valid in this process.
  */
 export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, retryMs = 2000): LateSealer {
   const temporary = sealer(own);

@@ -1,23 +1,23 @@
 /**
- * Stage: web search inside one request. The model is offered one more tool; its calls are answered here, and it is asked
- * again until it stops searching. The caller sees one answer: text of every round as it is made, searches as they start
- * and finish, one finish.
+ * Stage: web search within one request. The model gets an additional search tool. Its search calls are executed here, and the model is
+ * called again with the results until it makes no more search calls. The caller sees one answer: the text of every round as it is
+ * generated, the start and the end of each search, and one finish.
  *
- * What happens when, in a round:
- * - only searches: all run side by side, and their results go into the next round;
- * - a search together with a call of the caller's own tool: the caller's call ends the answer, the search is not run, because
- *   its result could not reach the model before the caller's own;
- * - arguments without a query: nothing is run, the model is told what a call looks like;
- * - a query once more: it is run, and counts, like any other;
- * - a call over the limit: nothing is run, the model is told to answer with what it has. One that goes on all the same
- *   may call no tools any more, and one that calls even so ends the answer after some more rounds;
- * - `tool_choice` that names the search: it comes first, and what follows is free. One that forces any tool: a search
- *   satisfies it, unless the caller has tools of its own to be called; then the rounds after are forced as well. `none`,
- *   or a forced tool of the caller: no search is offered;
- * - the output cap: what earlier rounds used is taken off. With too little left for another round nothing more is
- *   searched, and the answer is marked cut;
- * - the budget: each round sends the prompt again, with what was found. Where there is no money left for one, the answer
- *   ends, marked cut as well.
+ * Rules for a round:
+ * - only search calls: all run in parallel, and their results go into the next round;
+ * - a search call together with a call of the caller's tool: the caller's tool call ends the answer, and the search is not run, because
+ *   its result could not reach the model before the result of the caller's tool;
+ * - arguments without a query: nothing is run, the model is told the correct form of a call;
+ * - a repeated query: it is run and counted like any other;
+ * - a call over the limit: nothing is run, the model is told to answer with the results it has. If it makes another call, the next rounds
+ *   allow no tools; if it still makes calls, the answer ends after some more rounds;
+ * - `tool_choice` with the name of the search tool: the first call must be a search, later rounds are free. A `tool_choice` that forces
+ *   any tool: a search satisfies it, unless the caller has its own tools; then the later rounds are forced too. With `none`, or a forced
+ *   tool of the caller, there is no search tool;
+ * - maximum output: the output of earlier rounds is subtracted. If too little is left for another round, no more searches are run, and the
+ *   answer is marked as truncated;
+ * - budget: each round sends the prompt again, with the search results. If the budget does not suffice for another round, the answer
+ *   ends and is marked as truncated as well.
  */
 import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
@@ -29,12 +29,12 @@ import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
 import { invalidCallContent, limitContent, nameOf, outcomeContent, searchTool } from "./search_prompts.ts";
 import { MOST_IDLE_ROUNDS, searchLimit } from "./shape.ts";
 
-/** Rounds in which no search could be run, after which the model may call no tools. */
+/** After this many rounds without an executed search, the model may not call tools any more. */
 const IDLE_ROUNDS_WITH_TOOLS = 2;
-/** The least output cap that a round is worth: providers refuse smaller ones. */
+/** Minimum output limit for another round: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
 
-/** What a further round, and the searches before it, may use. */
+/** Upper bound for a further round and the searches before it. */
 export interface Next {
   /** Bytes that were added to the prompt. */
   added: number;
@@ -47,23 +47,23 @@ export interface SearchLoop {
   websearch: WebSearch;
   /** One provider call. */
   ask(prompt: Prompt): AsyncGenerator<readonly Part[]>;
-  /** What may leave of a query; null: nothing. */
+  /** Masks a query; null: it must not be sent. */
   screen(query: string): Promise<string | null>;
-  /** What the caller may see of hits; absent: all of it. */
+  /** Screens search results for the caller; absent: not screened. */
   shown?(hits: SearchHit[]): Promise<SearchHit[]>;
   /** UTF-16 units of the request's text. */
   chars: number;
-  /** Output of all rounds together; null: no bound is known. */
+  /** Maximum output of all rounds together; null: unknown. */
   mostOutput: number | null;
-  /** Told of each search. @param outcome "ok", or in a word why there are no hits */
+  /** Called for each search. @param outcome "ok", or one word for the reason of a failure */
   searched?(ms: number, outcome: string, hits: number): void;
-  /** Whether the call has been ended before its time. Absent: it never is. */
+  /** Whether the call was ended early. Absent: never. */
   cut?(): boolean;
-  /** Whether there is money to go on. */
+  /** Extends the reservation for another round. False: the budget does not suffice. */
   affords(spent: Usage, next: Next): Promise<boolean>;
 }
 
-/** Stage: asks the model, runs the searches that it calls for, and asks again with what they found, as one answer. */
+/** Stage: calls the model, runs its search calls, and calls it again with the results, as one answer. */
 export async function* searchLoop(
   prompt: Prompt,
   loop: SearchLoop,
@@ -114,7 +114,7 @@ export async function* searchLoop(
       estimated = true;
     }
     if (estimated) yield [counts()];
-    // Nobody waits for it, and its place is needed: nothing is searched for it.
+    // The call was ended because its caller has disconnected and its capacity is needed: no searches are run.
     if (loop.cut?.()) return;
 
     const finish = reader.finish ?? { type: "finish", choice: 0, reason: "stop" };
@@ -150,7 +150,7 @@ export async function* searchLoop(
           const hits = await loop.shown?.(all) ?? all;
           return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
         });
-        // It may fail while a slow caller takes the starts: nobody waits for it then, and the process would end.
+        // It may fail while a slow caller receives the starts. Without this handler, the unhandled rejection would end the process.
         ended.catch(() => {});
         running.push(ended);
       }
@@ -158,7 +158,7 @@ export async function* searchLoop(
     if (starts.length === 0) idle++;
     else yield starts;
     for await (const end of inOrderOfCompletion(running)) yield [end, counts()];
-    // Nor is a provider asked again.
+    // The provider is not called again either.
     if (loop.cut?.()) return;
     const next = [reader.turn(), resultTurn(calls, tool.name, results)];
     turns = [...turns, ...next];
@@ -174,7 +174,7 @@ export async function* searchLoop(
   }
 }
 
-/** The tools of a round, and the choice among them. @param last the model searched on although it was told to answer */
+/** The tools of a round, and the choice among them. @param last the model made further search calls although it was told to answer */
 function offer(
   prompt: Prompt,
   tool: FunctionTool,

@@ -1,6 +1,6 @@
 /**
- * One round of a search loop: the parts of one provider call, made a piece of one answer. Search calls are held back,
- * blocks numbered on, the opening passed on once, and what the model said is kept for the round after.
+ * One round of a search loop: turns the parts of one provider call into a section of one answer. Search calls are held back, blocks are
+ * numbered consecutively, the start is passed on only once, and the model's output is kept for the next round.
  */
 import { type Block, Collector } from "../exchange/answer.ts";
 import { isObject, parse, string } from "../exchange/json.ts";
@@ -10,7 +10,7 @@ import { addUsage, type Usage } from "../exchange/usage.ts";
 
 export interface HeldCall {
   id: string;
-  /** Undefined: the arguments hold none. */
+  /** Undefined: the arguments contain no query. */
   query: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface RoundStart {
   tool: string;
   /** Names of the caller's tools. */
   callers: ReadonlySet<string>;
-  /** Number of the first block. */
+  /** Index of the first block. */
   block: number;
   first: boolean;
   ids: CallIds;
@@ -30,15 +30,15 @@ type Blocked = Extract<Part, { block: number }>;
 export class RoundReader {
   callersCalls = 0;
   usage: Usage | null = null;
-  /** The usage is not what the provider reported. */
+  /** The usage is an estimate. */
   estimated = false;
   finish: Extract<Part, { type: "finish" }> | undefined;
   nextBlock: number;
-  /** UTF-16 units that the model wrote, held calls included. */
+  /** UTF-16 units of the model's output, including search calls. */
   said = 0;
   readonly #start: RoundStart;
   readonly #calls: { id: string; pieces: string[] }[] = [];
-  /** Blocks that do not go to the caller: search calls, and what belongs to another choice (null). */
+  /** Blocks that are not sent to the caller: search calls, and blocks of other choices (null). */
   readonly #held = new Map<number, string[] | null>();
   readonly #collector = new Collector();
 
@@ -68,7 +68,7 @@ export class RoundReader {
   }
 
   #read(part: Blocked, out: Part[]): void {
-    // One answer was asked for; a provider that gives several anyway is read, and its first is used.
+    // One answer was requested; if a provider sends several, only the first is used.
     if ("choice" in part && part.choice !== 0) this.#held.set(part.block, null);
     else if (part.type === "call-start" && part.namespace === undefined && this.#isSearch(part.name)) {
       const id = this.#start.ids.unique(part.id);
@@ -96,22 +96,22 @@ export class RoundReader {
     out.push({ ...part, block });
   }
 
-  /** Small models give the name as their template has it, `functions.web_search`, or near to how it was told. */
+  /** Small models may write the name with the prefix of their template, as `functions.web_search`, or in a similar spelling. */
   #isSearch(name: string): boolean {
     const { tool, callers } = this.#start;
     return name === tool || (!callers.has(name) && bareName(name) === tool);
   }
 
-  /** The searches that the model asks for, in order. */
+  /** The model's search calls, in order. */
   get calls(): HeldCall[] {
     return this.#calls.map(({ id, pieces }) => ({ id, query: queryOf(pieces.join("")) }));
   }
 
-  /** What the model said, as the next round is told. */
+  /** The model's output, for the prompt of the next round. */
   turn(): Turn {
     const content = (this.#collector.answer.choices[0]?.blocks ?? []).flatMap(contentOf);
     const spoken = content.filter((c) => c.type !== "reasoning" && c.type !== "call");
-    // Some providers take no list where a string will do.
+    // Some providers accept only a string here, not a list.
     return {
       role: "assistant",
       content,
@@ -120,7 +120,7 @@ export class RoundReader {
   }
 }
 
-/** Ids of calls that no other call of the conversation has: providers repeat theirs, and leave them empty. */
+/** Makes ids of tool calls unique in the conversation: some providers repeat ids or leave them empty. */
 export class CallIds {
   readonly #taken = new Set<string>();
 
@@ -157,13 +157,13 @@ function contentOf(block: Block): Content[] {
       const { text, proof, extra } = block;
       if (text === "" && !proof) return [];
       const said: Content[] = text === "" ? [] : [{ type: block.refusal ? "refusal" : "text", text, extra }];
-      // A signature on a text has no place in a text's turn but behind it.
+      // The signature of a text must come after the text.
       return proof ? [...said, { type: "reasoning", sections: [], kind: "text", proof }] : said;
     }
     case "reasoning":
       return [block];
     case "call":
-      // Providers refuse a history whose arguments are no JSON object.
+      // Providers refuse a history with arguments that are not a JSON object.
       return [{ ...block, arguments: isObject(parse(block.arguments)) ? block.arguments : "{}" }];
     case "media": {
       const source = { kind: "base64", mediaType: block.mediaType, data: block.data } as const;

@@ -1,4 +1,4 @@
-/** How a request is served: with rounds of search, or by several calls of a provider side by side. */
+/** Determines how a request is served: with search rounds, or with several parallel provider calls. */
 import type { Prompt, SearchOptions } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import type { Providers } from "../providers/mod.ts";
@@ -11,7 +11,7 @@ export const MOST_IDLE_ROUNDS = 15;
 
 export interface Shape {
   search: boolean;
-  /** Calls side by side: more than one where several answers are wanted of an API that gives one. */
+  /** Number of parallel provider calls: more than one if several answers are requested and the API supports only one. */
   calls: number;
 }
 
@@ -41,7 +41,7 @@ interface Asking {
   header(name: string): string | null;
 }
 
-/** Whether the key or the request wants arguments of tool calls mended. */
+/** Whether arguments of tool calls are repaired, by the key or the request. */
 export function repairs({ key, header }: Asking): boolean {
   return key.repair || header("x-svc-repair") === "true";
 }

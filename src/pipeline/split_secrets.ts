@@ -1,19 +1,17 @@
 /**
- * Secrets that a provider tells in pieces, each in a delta of its own: what has been looked for in each frame is looked for
- * across them here.
+ * Finds secrets of the gateway that are split over several deltas of a provider's answer. (Each single frame is searched elsewhere.)
  *
- * Text goes on at once unless it ends with {@link KNOWN} or more characters of the beginning of a secret; that much of it
- * waits for what follows. So deltas stay as they came, but for those that are looked for, of which the first characters
- * may have gone before.
+ * Text is passed on at once, unless it ends with {@link KNOWN} or more characters of the beginning of a secret; these characters wait for
+ * the following text. So deltas are unchanged except around secrets, whose first characters may have been sent already.
  *
- * Many clients put the text blocks of an answer together, so that a secret may also begin in one block and end in another: a block
- * is read behind the end of the one before of its kind and choice.
+ * Many clients concatenate the text blocks of an answer, so a secret may also begin in one block and end in another. Therefore the search
+ * continues from one block to the next of the same kind and choice.
  */
 import type { Part } from "../exchange/part.ts";
 
-/** Characters of the beginning by which a secret is known. */
+/** Number of characters of the beginning by which a secret is recognized. */
 const KNOWN = 4;
-/** So much of the beginning of a secret is withheld also where nothing follows. */
+/** This many characters of the beginning of a secret are withheld even if nothing follows. */
 const TELLING = 12;
 /** In a longer text the beginnings are looked for by native search first. */
 const LONG = 64;
@@ -135,7 +133,7 @@ export class SplitSecrets {
     open.last = part;
     const { gone } = open;
     const { text } = part;
-    // Most deltas of a stream are a word, and most words hold no letter that a secret begins with.
+    // Fast path: most deltas are a word without the first letter of any secret.
     if (text.length < KNOWN * 4 && open.held === "" && !this.#mayBegin(gone) && !this.#mayBegin(text)) {
       open.gone = text.length < KNOWN ? text : text.slice(1 - KNOWN);
       return text;
@@ -191,7 +189,7 @@ export class SplitSecrets {
 
 function withText(part: Delta, text: string): Delta {
   const changed = { ...part, text };
-  // They spell out what was withheld.
+  // Log probabilities would repeat the withheld text.
   if ("logprobs" in changed) delete changed.logprobs;
   return changed;
 }

@@ -1,6 +1,6 @@
 /**
- * Follows one generation through its steps. Most calls have none that their record does not tell: nothing is collected then,
- * and nothing is measured.
+ * Records the processing steps of one generation. For most calls the steps can be derived from the record: then nothing is collected and
+ * nothing is measured.
  */
 import type { Mode } from "../dlp/policy.ts";
 import { passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
@@ -10,10 +10,10 @@ import type { FollowedCall, FollowedStep } from "./telemetry.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import type { Clock } from "../timing/clock.ts";
 
-/** A wait or a screening shorter than this is no step of its own, in milliseconds. */
+/** A shorter wait or screening, in milliseconds, is not recorded as a step. */
 const WORTH_TELLING_MS = 20;
 
-/** What is done with what was found, where the request was not refused. */
+/** Outcome of findings in a request that was not refused. */
 const ACTIONS: Record<Mode, string> = { alert: "alerted", mask: "masked", block: "alerted" };
 
 export class Steps implements AttemptWatch {
@@ -23,7 +23,7 @@ export class Steps implements AttemptWatch {
   readonly followed: FollowedCall | null;
   #steps: Step[] | null = null;
 
-  /** @param clock which never goes back */
+  /** @param clock a monotonic clock */
   constructor(
     clock: Clock,
     header: (name: string) => string | null = () => null,
@@ -34,12 +34,12 @@ export class Steps implements AttemptWatch {
     this.followed = followed;
   }
 
-  /** Null: there is nothing to tell but what the record tells. */
+  /** Null: the steps follow from the record. */
   get list(): readonly Step[] | null {
     return this.#steps;
   }
 
-  /** From now on everything is collected: the record alone would not tell this call. */
+  /** Collects all steps from now on, because they cannot be derived from the record. */
   collect(): void {
     this.#steps ??= [];
   }
@@ -53,7 +53,7 @@ export class Steps implements AttemptWatch {
     (this.#steps ??= []).push({ kind, name, start: this.#clock.now() - ms, ms, outcome, details });
   }
 
-  /** Null: nobody follows it. */
+  /** Null: telemetry is off. */
   follow(kind: StepKind, name: string): FollowedStep | null {
     return this.followed === null ? null : this.followed.begin(kind, name);
   }
@@ -67,7 +67,7 @@ export class Steps implements AttemptWatch {
     return trace === null ? undefined : passedOn(trace);
   }
 
-  /** Waited for something of this name. Short waits are nobody's concern. */
+  /** Records a wait with this name. Short waits are ignored. */
   waited(name: string, ms: number, outcome = "ok"): void {
     if (ms < WORTH_TELLING_MS && outcome === "ok") return;
     this.add("admission", name, ms, outcome);
@@ -85,7 +85,7 @@ export class Steps implements AttemptWatch {
   }
 
   attempted({ route, ms, failure, status, headMs }: Attempt): void {
-    // The record tells of the only attempt.
+    // A single attempt follows from the record.
     if (failure === null && this.#steps === null) return;
     const { provider, model, api } = route;
     this.add("attempt", `${provider}/${model}`, ms, failure?.code ?? "ok", {

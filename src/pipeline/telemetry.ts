@@ -1,4 +1,4 @@
-/** What telemetry looks like from the stages of a call: nothing of it is loaded unless it is switched on. */
+/** The interface of telemetry for the stages of a call. The implementation is loaded only if telemetry is enabled. */
 import type { Key } from "../accounts/mod.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
@@ -8,7 +8,7 @@ import type { FollowedAttempt } from "../providers/attempt.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 
 export interface Telemetry {
-  /** A request for a generation has come. */
+  /** A request for a generation has arrived. */
   follow(request: FollowedRequest): FollowedCall;
 }
 
@@ -17,7 +17,7 @@ export interface FollowedRequest {
   id: string;
   /** Path of its endpoint. */
   route: string;
-  /** By which the caller came, as far as it is known. */
+  /** Address by which the caller connected, if known. */
   scheme: "http" | "https";
   header(name: string): string | null;
 }
@@ -30,17 +30,17 @@ export interface FollowedCall {
   attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt;
   /** Null: its trace is not recorded. */
   begin(kind: StepKind, name: string): FollowedStep | null;
-  /** A step that is over. */
+  /** A finished step. */
   step(step: Step): void;
-  /** It has its record, or leaves none. */
+  /** The record has been written, or there is none. */
   ended(end: GenerationEnd, labels: Labels | null): void;
   refused(failure: Failure): void;
-  /** @param status of the answer; null: nothing was sent. What comes after the first time is ignored */
+  /** @param status of the answer; null: nothing was sent. Only the first call has an effect */
   close(status: number | null): void;
 }
 
 export interface FollowedStep {
-  /** Does work whose own requests belong to the step. */
+  /** Runs a function; spans of its requests become children of the step. */
   within<T>(work: () => Promise<T>): Promise<T>;
   end(outcome: string, details?: StepDetails): void;
 }

@@ -1,8 +1,8 @@
 /**
- * Tries a provider's credential: by its list of models, which costs nothing, or by the shortest call of one model.
+ * Tests a provider's credential: by requesting its list of models, which is free, or by a minimal call to one model.
  *
- * Some providers give their list to everybody, so that it proves nothing of the credential: such a list is asked for
- * without it as well, and then the call decides.
+ * Some providers return their list without a credential, so the list does not test it. Therefore the list is also requested without the
+ * credential; if that succeeds, the call is made.
  */
 import { costOf, formatAmount, priceTable } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -21,24 +21,24 @@ import type { Kit } from "./kit.ts";
 
 export interface Trial {
   ok: boolean;
-  /** What was asked for. */
+  /** Which test was made. */
   by: "models" | "call";
-  /** How many the provider lists; null: its list was not asked for, or not given. */
+  /** Number of listed models; null: the list was not requested, or not returned. */
   models: number | null;
   /** The catalog's id of the model that was called. */
   model: string | null;
   latency_ms: number;
-  /** What the call cost, as far as that is known. It is in no record. */
+  /** Cost of the call, if known. It is not recorded. */
   cost: string;
   error: string | null;
 }
 
 const LIST_MS = 15_000;
-/** Fewer are refused by some. */
+/** Maximum output tokens of the call; some providers refuse fewer. */
 const OUTPUT = 16;
 const MOST_TEXT = 300;
 
-/** @param wanted a provider's name of a model, which is called then; absent: the list of models, if it proves something */
+/** @param wanted a provider's name of a model to call; absent: the list of models is used if it requires the credential */
 export async function tryProvider(
   provider: Provider,
   wanted: string | undefined,
@@ -65,7 +65,7 @@ export async function tryProvider(
   return trial;
 }
 
-/** Null: there is no list, or one that everybody gets. */
+/** Null: there is no list, or it does not require a credential. */
 async function listed(provider: Provider): Promise<number | null> {
   const list = (of: Provider) => listModels(of, { preset: null, signal: AbortSignal.timeout(LIST_MS) });
   const models = await list(provider);
@@ -127,7 +127,7 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
   trial.cost = formatAmount(costOf(usage, 0, priceTable(sheetOf(model, kit.now()).prices)));
 }
 
-/** The model of the provider whose output costs least; of those whose price is not known any. */
+/** The model of the provider with the lowest output price; if no price is known, any model. */
 function cheapest(
   { name }: Provider,
   wanted: string | undefined,
@@ -145,7 +145,7 @@ function cheapest(
   return best;
 }
 
-/** Without the address and whatever else an error of the network may tell. */
+/** An error message without the URL and other data of network errors. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof Failure) return printable(thrown.operator ?? thrown.message).slice(0, MOST_TEXT);
   if (!(thrown instanceof Error)) return "no reason is known";

@@ -1,8 +1,8 @@
 /**
- * What a call may use at most, for its reservation: no provider, whatever it is asked, may bill more than that.
+ * The upper bound of a call's usage, for its reservation: no provider may bill more than this, whatever the request asks for.
  *
- * Where the request names no cap on output, as much is set aside as the model may give. Accounts may grant less of that
- * when not so much is left, down to {@link LEAST_UNCAPPED}; what they grant is then sent to the provider as the cap.
+ * If the request sets no maximum output, the model's maximum is reserved. If the budget does not suffice, the accounts may grant less,
+ * down to {@link LEAST_UNCAPPED}; the granted number is then sent to the provider as the maximum.
  */
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
@@ -12,25 +12,25 @@ import type { Others } from "./call.ts";
 import { roomiest } from "./other_models.ts";
 import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
 
-/** Output of a model whose maximum is not known. It is sent as the cap. */
+/** Maximum output for models with an unknown maximum. It is sent to the provider. */
 const UNKNOWN_OUTPUT = 16_384;
-/** Output that a request without a cap is worth running for, and that rates count for one. */
+/** Minimum grant for a request without a maximum output, and the output that rate limits count for such a request. */
 const LEAST_UNCAPPED = 4096;
-/** Some providers refuse a smaller cap, so theirs is raised to this. */
+/** Some providers refuse a smaller maximum, so it is raised to this. */
 const LEAST_CAP = 16;
-/** Characters of ordinary text per token, for rates, which count what a call used once it has ended. */
+/** Average characters per token, for rate limits, which count the actual usage once the call has ended. */
 const CHARS_PER_TOKEN = 3;
 const USUAL_ATTACHMENT = 1600;
-/** Text that a search adds to the prompt, usually. */
+/** Typical text that a search adds to the prompt. */
 const SEARCH_RESULTS = 10_000;
-/** The most that it adds, in bytes: 20 results, each with a title and an address, and their text of three bytes a character. */
+/** Maximum that a search adds, in bytes: 20 results with title and URL, and their text with three bytes for each character. */
 const MOST_RESULTS = 20 * 2600 + 16_000 * 3;
-/** Output of a compaction: a summary. */
+/** Output of a compaction (a summary). */
 const SUMMARY = 16_384;
-/** Rounds of a request with search that are reserved at once; further ones ask for more. */
+/** Search rounds that are reserved at the beginning; further rounds extend the reservation. */
 const SEARCH_ROUNDS = 2;
 
-/** Lowers the cap to what the model has, and sets one where the model's output is priced and nothing else bounds it. */
+/** Limits the maximum output to that of the model, and sets one if the output has a price and no other limit. */
 export function capOutput(prompt: Prompt, model: Model, size: PromptSize): void {
   const { maxCompletion, defaultOutput, contextLength } = model;
   if (prompt.maxOutput === undefined) {
@@ -45,7 +45,7 @@ export function capOutput(prompt: Prompt, model: Model, size: PromptSize): void 
   }
 }
 
-/** @param others models that may answer or be asked as well; null: there are none */
+/** @param others additional models that may answer or be called; null: none */
 export function upperBound(
   prompt: Prompt,
   asked: Model,
@@ -89,7 +89,7 @@ export function upperBoundOfAll(
   const limit = searchLimit(prompt.search ?? {});
   const { output } = first;
   let [input, media] = [0, 0];
-  // The most is used where each search has a round of its own, and rounds without any follow.
+  // The usage is highest if each search has its own round, followed by rounds without a search.
   for (let round = 0; round <= limit + MOST_IDLE_ROUNDS + 1; round++) {
     const added = round === 0 ? 0 : Math.min(round, limit) * MOST_RESULTS + output;
     const next = nextRound(prompt, model, size, { added, output, searches: 0 });
@@ -105,7 +105,7 @@ export function upperBoundOfAll(
   };
 }
 
-/** Advice is granted as far as there is money for it: how often it is asked for, nobody knows. */
+/** Advisor output is granted as far as the budget suffices, since the number of advisor calls is unknown. */
 function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others): Estimate {
   const { input, media = 0, leastMedia, output, leastOutput = output } = estimate;
   const times = 1 + tries.length;
@@ -120,7 +120,7 @@ function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others):
   };
 }
 
-/** The cap on each answer, where fewer tokens were granted than asked for. */
+/** The maximum output of each answer if fewer tokens were granted than requested. */
 export function grantedCap(prompt: Prompt, granted: number): number {
   return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / (prompt.n ?? 1)));
 }

@@ -1,4 +1,4 @@
-/** Calls that are more than one plain call of a provider: with rounds of search, several answers, screened or mended ones, compactions. */
+/** Calls that need more than one plain provider call: search rounds, several answers, screening, repair of tool calls, compactions. */
 import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Call, Together } from "./call.ts";
@@ -34,7 +34,7 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);
 }
 
-/** One call of a provider, its answer screened where that is wanted. */
+/** One provider call, with screening of its answer if required. */
 function screenedBy(
   call: Call,
   kit: Kit,

@@ -1,4 +1,4 @@
-/** Parts of a call whose answer is wanted whole: as parts that come one by one, or, for less, all told at once. */
+/** The parts of an answer that is not streamed: read one by one or, at lower cost, passed to a callback. */
 import type { Part } from "../exchange/part.ts";
 
 export type Took = (batch: readonly Part[]) => void;
@@ -47,7 +47,7 @@ export class WholeParts implements AsyncGenerator<readonly Part[]> {
   }
 }
 
-/** Tells all batches, by the shortest way there is. */
+/** Passes all batches to a callback, in the cheapest way available. */
 export function tellAll(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
   return parts instanceof WholeParts ? parts.tellAll(took) : tellEach(parts, took);
 }
