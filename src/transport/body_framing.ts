@@ -1,8 +1,7 @@
 /**
- * Where the body of an HTTP/1.1 message ends (RFC 9112, sections 6 and 7), for requests and for answers.
+ * Determines the end of the body of an HTTP/1.1 message (RFC 9112, sections 6 and 7), for requests and responses.
  *
- * Strict where leniency could mistake one message's end for another's beginning: a length, a coding or a chunk that is not
- * plainly right is an error.
+ * The parser is strict, to prevent request smuggling: an ambiguous length, coding or chunk is an error.
  */
 const CR = 13;
 const LF = 10;

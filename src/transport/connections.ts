@@ -1,6 +1,6 @@
 /**
- * The connections of one server: how many there may be, how long each may take for what it is about, and which one is closed
- * when another needs its place.
+ * The connections of one server: their maximum number, the timeout of each state, and which connection is closed when a new one needs its
+ * place.
  */
 import { HeldAnswers } from "./held_answers.ts";
 import type { Host, Hosted, Phase } from "./host.ts";

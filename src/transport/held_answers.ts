@@ -1,6 +1,6 @@
 /**
- * Answers that wait for callers to take them. Each holds its bytes, and a caller may take as long as it likes as long as it takes
- * some: what all of them hold together is bounded, and where it is over, who has taken nothing for longest is given up.
+ * Memory limit for output that callers have not yet received. A caller may read slowly as long as it makes progress. If the total
+ * exceeds the limit, the connection whose caller has received nothing for the longest time is closed.
  */
 
 import type { HeldBody } from "./held_body.ts";

@@ -1,6 +1,6 @@
 /**
- * A request as it came over a connection: the part of the web's Request that the gateway reads, made lazily, because to make
- * a Request with its Headers costs as much as all the rest of a connection's work.
+ * An HTTP request: implements the part of the standard `Request` that the gateway uses, lazily, because creating a `Request` with
+ * its `Headers` costs as much CPU time as all other work of a connection.
  */
 import { type BodyFraming } from "./body_framing.ts";
 import type { Fields } from "./head.ts";

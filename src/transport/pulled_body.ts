@@ -1,6 +1,6 @@
 /**
- * A body that comes bit by bit, made as it is read: what a ReadableStream without a queue is, for a server that asks for the next
- * bytes itself. Through a ReadableStream each piece takes some five promises, and here one (Deno 2.9.6).
+ * A streamed response body that is produced on demand (pull), like a ReadableStream without a queue. With a ReadableStream each
+ * chunk needs some five promises, with this one (Deno 2.9.6).
  */
 type Bytes = Uint8Array<ArrayBuffer>;
 

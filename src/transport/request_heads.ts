@@ -1,6 +1,6 @@
 /**
- * Heads of the requests of one connection. Clients send the same head with each but for the length of the body: to see that costs a tenth
- * of what it costs to read one.
+ * Fast parser of the request headers on one connection. Clients usually repeat the same headers except for `content-length`;
+ * comparing them costs a tenth of parsing them.
  */
 import { Buffer } from "node:buffer";
 import { BodyFraming } from "./body_framing.ts";

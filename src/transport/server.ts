@@ -1,9 +1,8 @@
 /**
- * An HTTP/1.1 server whose every connection is bounded: in number, in how long it may say nothing, and in how long a request
- * may take to come.
+ * An HTTP/1.1 server with limits for connections: their number, an idle timeout, and timeouts for receiving a request.
  *
- * `Deno.serve` has none of these bounds: it keeps idle connections and half-sent heads for ever, and ends the process once
- * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
+ * `Deno.serve` has none of these limits: it keeps idle connections and incomplete request headers forever, and ends the process when it
+ * runs out of file descriptors. This server is as fast, because it creates no `Request` and no `Headers`.
  */
 import { pause } from "../timing/waits.ts";
 import { Connections, type OpenHttp2, tickMs } from "./connections.ts";

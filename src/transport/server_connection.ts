@@ -1,8 +1,8 @@
 /**
- * One connection of a caller: requests one after the other, each read, handled and answered before the next is looked at.
+ * One connection of a caller. Requests are processed one after the other: each is read, handled and answered before the next is parsed.
  *
- * While a request is handled a read is under way that sees the caller leave. What it brings instead (the next request,
- * sent ahead) waits.
+ * While a request is handled, a pending read detects that the caller disconnects. If it returns data instead (a pipelined request), the
+ * data waits in the buffer.
  */
 import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";

@@ -1,11 +1,11 @@
 /**
- * A WebSocket as a server has it, over a connection that was an HTTP one before (RFC 6455).
+ * The server side of a WebSocket, over an upgraded HTTP connection (RFC 6455).
  *
- * Messages wait in a bounded line until they are taken; while it is full nothing more is read, so that a caller who sends
- * faster than it is served is held back by its own connection.
+ * Messages wait in a bounded queue. While it is full, nothing more is read from the connection (backpressure), so a caller cannot send
+ * faster than it is served.
  *
- * Thousands of sockets wait for hours, and whatever they are made of is passed over by every collection of garbage: one that
- * waits is this object and a read of the connection below, with no function that waits for another.
+ * Thousands of sockets may be idle for hours, and every garbage collection visits their objects. So an idle socket consists only of this
+ * object and a pending read, without suspended async functions.
  */
 import { nodeCrypto } from "../exchange/hashes.ts";
 import { Rounds, Visited } from "../timing/rounds.ts";
