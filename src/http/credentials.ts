@@ -1,9 +1,10 @@
 /**
- * Who asks: which header carries the key, on which surface. Who administers is told in administrators.ts.
+ * Authentication of callers: which header contains the API key, for each surface. Administrators are authenticated in administrators.ts.
  *
- * `Authorization: Bearer` everywhere; `x-api-key` on messages only. Clients of that format often send both, one of them
- * a leftover: the one that looks like a key of this service counts. Two different keys are no key, because it would be
- * a guess whom to bill. `x-svc-key` carries the key everywhere; the others may then be a caller's credential at a vendor.
+ * The key is in `Authorization: Bearer`, or in `x-api-key` on messages. Clients of the messages format often send both headers, one of them
+ * with an unrelated value: the one with the form of a key of this service is used. Two different keys are refused, because it is unknown
+ * which of them should be billed. `x-svc-key` can contain the key on all surfaces; the other headers may then contain the caller's
+ * credential at a vendor.
  */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";

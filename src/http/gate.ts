@@ -1,4 +1,4 @@
-/** What stands before every call that takes work: refused under overload, its body's bytes counted as they arrive. */
+/** Admission control for requests that need processing: refuses them under overload, and counts the bytes of their bodies. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { LARGE, type Step } from "../timing/slices.ts";

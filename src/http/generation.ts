@@ -1,4 +1,4 @@
-/** A generation's way through this process: refused under overload, counted while it runs, run, answered. */
+/** Handles a request for a generation: overload check, counting, run, response. */
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";

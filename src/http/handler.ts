@@ -1,6 +1,5 @@
 /**
- * A Request in, a Response out: gives every request an id, finds its endpoint, and gives every failure the envelope of its
- * surface.
+ * The request handler: assigns an id to each request, calls its endpoint, and encodes each failure in the error envelope of its surface.
  */
 import { Failure } from "../exchange/failure.ts";
 import { withCors } from "./cors.ts";

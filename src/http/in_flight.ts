@@ -1,9 +1,9 @@
 /**
- * Generations under way, also those whose caller has left.
+ * Generations in progress, including abandoned ones, whose caller has disconnected.
  *
- * A call whose caller has left goes on, because it is paid for; but it takes no place that a caller needs. It does not count
- * against the bound of those under way, each key may have only so many of them, and where places at a provider are short
- * the one that has gone on longest is ended, as it would be some minutes later anyway.
+ * An abandoned call continues, because the provider bills it, but it does not take capacity from connected callers. It does not count
+ * towards the limit of calls in progress, and each key may have only a limited number. If a provider has no free capacity, the oldest
+ * abandoned call there is ended; its time limit would end it some minutes later anyway.
  */
 
 /** Part of all places that the calls of one key may go on in after their callers have left. */

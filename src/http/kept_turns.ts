@@ -1,7 +1,7 @@
 /**
- * What the sockets of a gateway keep: answers that the next turn of a connection may name as its `previous_response_id`, and
- * messages that have come and wait. Nothing of it outlives its connection, and all together is bounded; what finds no place
- * is forgotten, and its client sends the conversation anew.
+ * Memory of the WebSockets of a gateway: answers that a later turn of the connection may name as `previous_response_id`, and queued
+ * messages. It is released with the connection, and its total is limited. When the limit is exceeded, conversations are removed, and their
+ * clients have to send them again.
  */
 
 /** Part of all for answers. The rest is for messages: a socket that may not bring any is of no use, a conversation can be sent anew. */

@@ -1,9 +1,9 @@
 /**
- * Turns a run into a Response, and lets it finish after its reader has left.
+ * Turns a run into a Response, and lets the run finish after its caller has disconnected.
  *
- * The first batch of parts is awaited before the status goes out, so an early refusal keeps its status; a provider that
- * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
- * A caller who leaves does not end the run: it is read to its end, because it is paid for; but not without end.
+ * The status is sent after the first batch of parts, so that an early failure has its own status. If the provider sends nothing within the
+ * keep-alive interval, the status 200 is sent, and a later failure becomes the format's error event. When the caller disconnects, the run
+ * continues, because the provider bills it, but only for a limited time.
  */
 import { HeldBody } from "../transport/held_body.ts";
 import { PlainResponse } from "../transport/plain_response.ts";
