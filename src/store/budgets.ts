@@ -1,5 +1,5 @@
 /**
- * Budgets: amounts that must not be passed. The credits of an account, the spend limit of a key or a team in one period,
+ * Budgets: amounts that must not be exceeded. The credits of an account, the spend limit of a key or a team in one period,
  * that of a key's session or of a value of one of its tags, a key's or a session's requests or tokens in one minute.
  *
  * A budget's row holds what is spent. Its limit is the configuration's, the key's or, for an account, the sum of what was

@@ -1,8 +1,8 @@
 /**
- * Events on their way to their receivers: kept from the transaction that made the event until a receiver has taken it.
+ * The outbox of events for webhooks: an event is stored in the transaction that creates it, until a receiver has accepted it.
  *
- * A node that delivers one puts its id on the row. Another takes the row over only once that node is no longer among the
- * nodes, so no clock has to tell how long a delivery may take.
+ * A node that delivers an event writes its node id into the row. Another node takes the row over only when that node is no longer
+ * registered, so no timeout for deliveries is needed.
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asText, type Row } from "./rows.ts";

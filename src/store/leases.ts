@@ -1,9 +1,9 @@
 /**
- * Leases: what each node may spend of a budget without asking again.
+ * Leases: the part of a budget that a node may spend without asking the store.
  *
- * At all times what is spent plus what is leased stays within the limit, except for what a generation cost beyond what was
- * left when it was recorded. A lease is set to what the node says it needs, never added to, so a request whose answer was
- * lost can be repeated.
+ * Invariant: the spent amount plus all leases is at most the limit, except for the cost of a generation that exceeded the rest of a budget
+ * when it was recorded. A lease is set to the amount that the node requests and never incremented, so the request is idempotent and can
+ * be repeated if its answer was lost.
  */
 import { type Budget, type BudgetRef, dropUnleased, isRate } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";

@@ -1,8 +1,7 @@
 /**
- * The nodes that share a store: heartbeats, what other nodes want of a node's leases, and removal of dead nodes.
+ * The nodes that share a store: heartbeats, requests of other nodes for leased budget, and removal of dead nodes.
  *
- * A heartbeat is a count that goes up, not a time: clocks of different machines need not agree, and a count that stands
- * still is seen by whoever watches.
+ * A heartbeat increments a counter and contains no time, so the clocks of machines need not agree: other nodes detect a counter that stops.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { dropUnleased } from "./budgets.ts";

@@ -1,9 +1,9 @@
 /**
- * How records are chained: each record's link is a keyed hash of the link before it and of the record itself, so that none
- * can be changed, taken out, put in or moved without the key and without it showing.
+ * Hash chains of records: the link of a record is a keyed hash of the previous link and the record. Without the key, a changed, removed,
+ * inserted or moved record is detected.
  *
- * There is a chain for each node and day of records. A node's transactions come one after the other, so nobody waits for
- * anybody else to go on with it. The key is made of the pepper, which a copy of the database alone does not have.
+ * There is one chain for each node and day. The transactions of a node are sequential, so nodes never wait for each other to extend a
+ * chain. The key is derived from the pepper, which is not in the database.
  */
 import { base64url, hmacSha256, sha256Hex } from "../../exchange/hashes.ts";
 import { DAY } from "../sums.ts";
