@@ -1,4 +1,4 @@
-/** Watches the heartbeats of the other nodes: one whose count stands still for long enough is dead. */
+/** Watches the heartbeats of other nodes: a node whose counter has stopped for long enough is considered dead. */
 
 /** Of ours. At one in five seconds these are 30 seconds. */
 const DEAD_AFTER = 6;

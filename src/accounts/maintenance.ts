@@ -1,7 +1,7 @@
 /**
- * What is done in turns, half a second apart: hearing what changed, heartbeats, taking over from dead nodes, retention.
+ * Periodic maintenance, every half second: polling for changes, heartbeats, takeover from dead nodes, retention.
  *
- * A store that is away is tried again with every turn; what needs it waits.
+ * While the store is unavailable, each turn tries again, and work that needs the store waits.
  */
 import { hmacSha256 } from "../exchange/hashes.ts";
 import { chainKeyOf, type Store, StoreForbidden, StoreUnavailable } from "../store/mod.ts";

@@ -1,8 +1,8 @@
 /**
- * Keys, limits and the ledger: who is asking, may it, and what did it cost.
+ * API keys, limits and the ledger: authentication, admission and billing.
  *
- * A record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the store a few
- * milliseconds later. What this node may spend without asking the store it holds as leases, renewed in the background.
+ * When `settle` resolves, the record is in the journal (without a disk: in the store), and a few milliseconds later in the store. The node
+ * holds leases of the budgets, which it may spend without asking the store and which are renewed in the background.
  */
 export { openAccounts } from "./service.ts";
 export { StoreRefused } from "./keys/pepper.ts";

@@ -1,9 +1,9 @@
 /**
- * The transactions between this node and the store, one at a time: records go out of the outbox, leases are renewed.
+ * The transactions between this node and the store, one at a time: they write the records of the outbox and renew leases.
  *
- * Everybody who needs the store meanwhile joins the next transaction, so a thousand calls that wait for the same budget
- * cost one. While the store is away, transactions are tried again at growing intervals, records stay in the outbox, and
- * whoever needs a lease renewed is told at once.
+ * Requests during a transaction are combined in the next one, so a thousand calls that wait for the same budget cost one transaction. While
+ * the store is unavailable, transactions are retried with exponential backoff, records stay in the outbox, and requests for leases are
+ * rejected at once.
  */
 import {
   type BudgetRef,

@@ -1,10 +1,10 @@
 /**
- * Webhooks: what is told of budgets goes from the store to the receivers, signed, and again after a failure, at growing
- * intervals, until it is taken or too old.
+ * Webhooks: delivers budget events from the outbox in the store, signed. Failed deliveries are retried with exponential backoff until the
+ * receiver accepts the event or it expires.
  *
- * An event may arrive twice, where a node dies between the receiver's answer and the store's: its id is the same. A receiver
- * that hangs or fails delays only its own events. The address is the operator's own choice, so it may be of this network;
- * a redirect, which would be the receiver's choice, is not followed.
+ * An event may arrive twice, with the same id, if a node dies between the receiver's answer and the update of the store. A receiver that
+ * hangs or fails delays only its own events. The operator chooses the URL, so it may be in the internal network. Redirects are not
+ * followed, since the receiver chooses their target.
  */
 import { hmacSha256, sha256Hex } from "../exchange/hashes.ts";
 import {
