@@ -14,8 +14,8 @@ const LONGEST_CONTEXT = 10_000_000;
 type UsagePart = Extract<Part, { type: "usage" }>;
 
 /**
- * The part itself, or one whose counts are cut and which is marked as an estimate. Searches that a provider counts are its
- * own, since the gateway counts those that it runs itself. Some models search without a tool that says so.
+ * Returns the part, or a copy with limited counts that is marked as an estimate. Searches in the provider's report are the provider's own,
+ * since the gateway counts the searches that it runs. Some models search without a search tool in the request.
  */
 export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsagePart {
   const several = (prompt.tools.length > 0 && prompt.tools.some(runsElsewhere)) || compactsElsewhere(prompt);
