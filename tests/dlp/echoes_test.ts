@@ -11,15 +11,9 @@ function screened(body: any, requestOptions: Record<string, unknown> = {}): Verd
 }
 
 // deno-lint-ignore no-explicit-any
-function screenedAs(
-  format: keyof typeof LEAVES,
-  body: any,
-  requestOptions: Record<string, unknown>,
-): Verdict {
-  const check = merge(null, readRequestOptions({ mode: "mask", ...requestOptions }), {
-    unscannable: "pass",
-    restore: false,
-  });
+function screenedAs(format: keyof typeof LEAVES, body: any, options: Record<string, unknown>): Verdict {
+  const asked = readRequestOptions({ mode: "mask", ...options });
+  const check = merge(null, asked, { unscannable: "pass", restore: false });
   const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs: 1000 });
   let step = work.next();
   while (!step.done) step = work.next();
