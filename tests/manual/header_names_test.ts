@@ -15,8 +15,8 @@ const ELSEWHERE = [
   /^x-goog-(?:api-key|user-project)$/,
   /^x-am(?:zn-errortype|z-)|^x-aws-ec2-|^x-identity-header$/,
   /^x-subscription-token$/,
-  // A vendor.
-  /^x-ai$/,
+  // A vendor, and a format of audio.
+  /^x-(?:ai|aac)$/,
   /^x-loc-/,
   /^retry-after-ms$/,
   /^www-authenticate$/,
