@@ -99,8 +99,9 @@ function within<T>({ signal }: Exchange, promise: Promise<T>): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const leave = () => reject(broken(new WireError("nobody wants the answer any more")));
-    if (signal.aborted) return leave();
-    signal.addEventListener("abort", leave);
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave);
+    // Also of who has left: a rejection that nobody takes would end the process.
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
 }
