@@ -67,6 +67,10 @@ export class Http2Connection implements StreamConnection {
   idleSince: number;
   /** Requests that were made on it. */
   calls = 0;
+  /** It has brought something of an answer. */
+  answered = false;
+  /** The last request that the server says it may have worked on. */
+  #lastTaken = 0;
 
   constructor(conn: Deno.TcpConn | Deno.TlsConn, options: ConnectionOptions) {
     this.#conn = conn;
@@ -164,7 +168,10 @@ export class Http2Connection implements StreamConnection {
       this.#retired = true;
       this.#options.ended(code !== undefined);
     }
-    for (const stream of streams) stream.lost(cause);
+    // Where the server made a mistake, it was this side that ended the connection.
+    for (const stream of streams) {
+      stream.lost(cause, code === undefined && stream.id > this.#lastTaken ? "cut" : "taken");
+    }
   }
 
   #data(
@@ -196,6 +203,7 @@ export class Http2Connection implements StreamConnection {
     const stream = this.#streamOf(id);
     if (stream === undefined) return this.#idle();
     this.#idleFrames = 0;
+    this.answered = true;
     try {
       stream.head(fields, ended);
     } catch (cause) {
@@ -294,7 +302,7 @@ export class Http2Connection implements StreamConnection {
     this.#forget(stream);
     stream.lost(
       new WireError(`the server has ended the stream with code ${code}`),
-      code === CODE.refusedStream || code === CODE.http11Required,
+      code === CODE.refusedStream || code === CODE.http11Required ? "refused" : "taken",
     );
   }
 
@@ -304,6 +312,7 @@ export class Http2Connection implements StreamConnection {
     if (more === 0) throw new ConnectionError(CODE.protocolError, "a window grows by nothing");
     const stream = id === 0 ? undefined : this.#streamOf(id);
     if (id !== 0 && stream === undefined) return;
+    if (stream !== undefined) stream.heard = true;
     this.#bodies.widen(more, stream);
     this.#bodies.send();
   }
@@ -314,11 +323,12 @@ export class Http2Connection implements StreamConnection {
     expectLength(payload.length >= 8);
     const last = readUint32(payload, 0) & 0x7fffffff;
     const code = readUint32(payload, 4);
+    this.#lastTaken = last;
     const beyond = [...this.#streams.values()].filter((stream) => stream.id > last);
     this.retire();
     for (const stream of beyond) {
       this.#forget(stream);
-      stream.lost(new WireError(`the server has ended the connection with code ${code}`), true);
+      stream.lost(new WireError(`the server has ended the connection with code ${code}`), "refused");
     }
   }
 }

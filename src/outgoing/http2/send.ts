@@ -48,7 +48,7 @@ export async function sendHttp2(
     const connection = await within(exchange, http2.take(() => ticker.recently(), openConnection));
     if (connection === null) return null;
     const stream = new Http2Stream(connection, exchange, ticker);
-    const fresh = connection.calls === 0;
+    const fresh = !connection.answered;
     const asked = ticker.lately;
     try {
       await stream.ask(head, body);
@@ -57,8 +57,10 @@ export async function sendHttp2(
       stream.close();
       if (exchange.signal?.aborted) throw broken(cause);
       if (stream.late) throw timeout(exchange.firstByteMs);
-      const stale = !fresh && !stream.heard && ticker.now() - asked < STALE_MS;
-      if (!stream.refused && !stale) throw stream.heard ? broken(cause) : unreachable(cause);
+      const stale = stream.fate === "cut" && !fresh && !stream.heard && ticker.now() - asked < STALE_MS;
+      if (stream.fate !== "refused" && !stale) {
+        throw stream.heard || stream.fate === "taken" ? broken(cause) : unreachable(cause);
+      }
       // Once more on another connection, and then over HTTP/1.1.
       if (again) {
         if (alone) throw unreachable(cause);

@@ -14,6 +14,12 @@ export const STREAM_WINDOW_BYTES = 256 << 10;
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
+/**
+ * What a server has made of a request whose stream it ended: nothing, as it says; nothing, as is likely, where the connection ended
+ * without a word and the request was new; maybe all of it.
+ */
+export type Fate = "refused" | "cut" | "taken";
+
 /** Who waits for something of a stream. */
 interface Waiting<T> {
   resolve(value: T): void;
@@ -51,7 +57,7 @@ export class Http2Stream implements Reply {
   #bodyBytes = 0;
   /** What the server may send. */
   #window = STREAM_WINDOW_BYTES;
-  /** What the reader has taken and the server has not been told of. */
+  /** What the reader has taken, and padding, of which the server has not been told. */
   #owed = 0;
   /** What has come and nobody has waited for. */
   #queue: Uint8Array | null = null;
@@ -65,11 +71,11 @@ export class Http2Stream implements Reply {
   #reading: Waiting<Uint8Array | null> | null = null;
   #pass: Pass | null = null;
   readonly #abandon = () => this.#giveUp(new WireError("nobody wants the answer any more"));
-  /** Something of an answer has come. */
+  /** Something has come for it. */
   heard = false;
   late = false;
-  /** The server has done nothing of what was asked, and says so. */
-  refused = false;
+  /** Of what was asked, where it has ended without an answer. */
+  fate: Fate = "taken";
 
   constructor(connection: StreamConnection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
@@ -130,6 +136,7 @@ export class Http2Stream implements Reply {
 
   /** A part of the body came. Throws {@link WireError}. @param counted what it takes of the window, padding included */
   data(bytes: Uint8Array, from: number, to: number, counted: number): void {
+    this.heard = true;
     if (this.#status === 0) throw new WireError("a body comes before its head");
     this.#window -= counted;
     if (this.#window < 0) throw new WireError("more came than was asked for");
@@ -220,11 +227,11 @@ export class Http2Stream implements Reply {
     this.#reading = null;
   }
 
-  /** Nothing more comes. @param refused the server has done nothing of what was asked */
-  lost(cause: unknown, refused = false): void {
+  /** Nothing more comes. */
+  lost(cause: unknown, fate: Fate = "taken"): void {
     if (this.#ended || this.#fault !== null) return;
     this.#fault = cause;
-    this.refused = refused && this.#status === 0;
+    if (this.#status === 0) this.fate = fate;
     this.#deadline.disarm();
     this.#asking?.reject(cause);
     this.#asking = null;
