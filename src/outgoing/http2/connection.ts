@@ -36,7 +36,7 @@ export const MOST_STREAMS = 100;
 const LAST_ID = 1 << 30;
 /** A server that has this side answer so much, and reads nothing of it, is left. */
 const MOST_WAITING_BYTES = 1 << 20;
-/** Frames in a row that bring nothing for any stream; a server that sends more of them is left. */
+/** Frames in a row that bring nothing for any stream, and let nothing of a request go; a server that sends more of them is left. */
 const MOST_IDLE_FRAMES = 10_000;
 
 export interface ConnectionOptions {
@@ -79,7 +79,7 @@ export class Http2Connection implements StreamConnection {
     // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
     conn.unref();
     this.#writer = new FrameWriter(conn, {
-      more: () => this.#bodies.send(),
+      more: () => this.#sendBodies(),
       failed: (cause) => this.#end(cause),
     });
     this.#bodies = new RequestBodies(this.#writer);
@@ -120,6 +120,10 @@ export class Http2Connection implements StreamConnection {
     this.#bodies.open(stream, body);
     if (this.#nextId > LAST_ID) this.retire();
     this.#writer.flush();
+  }
+
+  #sendBodies(): void {
+    if (this.#bodies.send()) this.#idleFrames = 0;
   }
 
   widen(stream: Http2Stream, bytes: number): void {
@@ -270,7 +274,7 @@ export class Http2Connection implements StreamConnection {
       this.#setting((payload[at] << 8) | payload[at + 1], readUint32(payload, at + 2));
     }
     this.#writer.push(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
-    this.#bodies.send();
+    this.#sendBodies();
   }
 
   #setting(setting: number, value: number): void {
@@ -314,7 +318,7 @@ export class Http2Connection implements StreamConnection {
     if (id !== 0 && stream === undefined) return;
     if (stream !== undefined) stream.heard = true;
     this.#bodies.widen(more, stream);
-    this.#bodies.send();
+    this.#sendBodies();
   }
 
   /** The server takes no more requests, and has done nothing of those after the last that it names. */

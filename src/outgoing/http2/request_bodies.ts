@@ -34,23 +34,26 @@ export class RequestBodies {
     stream.unsent = null;
   }
 
-  /** Makes bodies into frames, a piece of each in turn. */
-  send(): void {
+  /** Makes bodies into frames, a piece of each in turn. False: there was nothing that may be sent now. */
+  send(): boolean {
+    let sent = false;
     // A stream that is added again comes once more, behind the others.
     for (const stream of this.#unsent) {
-      if (this.#window <= 0 || this.#writer.waiting >= MOST_WAITING_BYTES) return;
+      if (this.#window <= 0 || this.#writer.waiting >= MOST_WAITING_BYTES) break;
       if (stream.sendWindow <= 0) continue;
       const unsent = stream.unsent!;
       const bytes = Math.min(FRAME_BYTES, this.#window, stream.sendWindow, unsent.length);
       const ends = bytes === unsent.length;
       this.#writer.push(frameHead(bytes, FRAME.data, ends ? FLAG.endStream : 0, stream.id));
       this.#writer.push(unsent.subarray(0, bytes));
+      sent = true;
       this.#window -= bytes;
       stream.sendWindow -= bytes;
       stream.unsent = ends ? null : unsent.subarray(bytes);
       this.#unsent.delete(stream);
       if (!ends) this.#unsent.add(stream);
     }
+    return sent;
   }
 
   /** The server takes more. @param stream absent: of all together. Throws {@link ConnectionError}. */

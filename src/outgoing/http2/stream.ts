@@ -140,7 +140,7 @@ export class Http2Stream implements Reply {
     if (this.#status === 0) throw new WireError("a body comes before its head");
     this.#window -= counted;
     if (this.#window < 0) throw new WireError("more came than was asked for");
-    this.#owed += counted - (to - from);
+    this.#took(counted - (to - from));
     if (from === to) return;
     this.#bodyBytes += to - from;
     if (this.#length !== null && this.#bodyBytes > this.#length) throw wrongLength();
