@@ -44,6 +44,10 @@ export interface ConnectionOptions {
   now(): number;
   /** It takes no more requests. @param mistaken the server has made a mistake */
   ended(mistaken: boolean): void;
+  /** What the server allows for, as far as is known before it says so. */
+  mostStreams: number;
+  /** It says so. */
+  allows(streams: number): void;
 }
 
 export class Http2Connection implements StreamConnection {
@@ -57,8 +61,9 @@ export class Http2Connection implements StreamConnection {
   /** It takes no more requests. */
   #retired = false;
   #closed = false;
-  /** What the server allows for. */
-  #mostStreams = MOST_STREAMS;
+  /** What the server allows for, and whether it has said so. */
+  #mostStreams: number;
+  #settled = false;
   /** What the server may send for all streams. */
   #window = CONNECTION_WINDOW_BYTES;
   #idleFrames = 0;
@@ -75,6 +80,7 @@ export class Http2Connection implements StreamConnection {
   constructor(conn: Deno.TcpConn | Deno.TlsConn, options: ConnectionOptions) {
     this.#conn = conn;
     this.#options = options;
+    this.#mostStreams = options.mostStreams;
     this.heardAt = this.idleSince = options.now();
     // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
     conn.unref();
@@ -270,9 +276,13 @@ export class Http2Connection implements StreamConnection {
     expectStream(id === 0);
     if (flags & FLAG.ack) return expectLength(payload.length === 0);
     expectLength(payload.length % 6 === 0);
+    // A server that names no number with its first settings allows for any.
+    if (!this.#settled) this.#mostStreams = MOST_STREAMS;
+    this.#settled = true;
     for (let at = 0; at < payload.length; at += 6) {
       this.#setting((payload[at] << 8) | payload[at + 1], readUint32(payload, at + 2));
     }
+    this.#options.allows(this.#mostStreams);
     this.#writer.push(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
     this.#sendBodies();
   }

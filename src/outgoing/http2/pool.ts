@@ -1,17 +1,17 @@
 /** Connections over HTTP/2 to one server. */
-import type { Http2Connection } from "./connection.ts";
+import { type Http2Connection, MOST_STREAMS } from "./connection.ts";
 
 /** How long a connection is kept without a request, in milliseconds: some networks forget connections without a word. */
 const IDLE_MS = 90_000;
 /** A server that makes mistakes in HTTP/2, or likes HTTP/1.1 better, is asked over that for so long, in milliseconds. */
 const DECLINED_MS = 600_000;
-/** So many requests that wait for a connection may share it: as many as one takes. */
-const SHARED_BY = 100;
 
 export class Http2Pool {
   readonly #connections: Http2Connection[] = [];
   /** The server speaks no HTTP/1.1. */
   alone = false;
+  /** Requests that it takes at a time on a connection, as it said last. */
+  #mostStreams = MOST_STREAMS;
   #declinedUntil = -Infinity;
   #dialing = 0;
   #waiting = 0;
@@ -29,6 +29,15 @@ export class Http2Pool {
 
   decline(now: number): void {
     this.#declinedUntil = now + DECLINED_MS;
+  }
+
+  get mostStreams(): number {
+    return this.#mostStreams;
+  }
+
+  /** The server takes so many requests at a time on a connection. */
+  allows(streams: number): void {
+    this.#mostStreams = Math.max(1, Math.min(streams, MOST_STREAMS));
   }
 
   add(connection: Http2Connection): void {
@@ -53,7 +62,8 @@ export class Http2Pool {
       if (opened && this.declined(now())) return null;
       this.#waiting++;
       try {
-        if (this.#waiting > this.#dialing * SHARED_BY) await this.#dial(open);
+        // As many may share a connection as it takes.
+        if (this.#waiting > this.#dialing * this.#mostStreams) await this.#dial(open);
         else await Promise.race(this.#dials);
       } finally {
         this.#waiting--;

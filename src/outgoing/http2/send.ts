@@ -43,10 +43,13 @@ export async function sendHttp2(
   const head = [encodeTarget(address, exchange.method ?? "POST"), encodeHeaders(exchange.headers)];
   const body = typeof exchange.body === "string" ? new TextEncoder().encode(exchange.body) : exchange.body;
   if (body.length > 0) head.push(encodeFields([["content-length", String(body.length)]]));
-  for (let again = false;; again = true) {
+  const open = () => openConnection(address, exchange.firstByteMs, ticker, { caCerts, alone });
+  for (let again = false;;) {
     if (!alone && http2.declined(ticker.recently())) return null;
-    const connection = await within(exchange, http2.take(() => ticker.recently(), openConnection));
+    const connection = await within(exchange, http2.take(() => ticker.recently(), open));
     if (connection === null) return null;
+    // Others have taken the place meanwhile, or the connection has ended.
+    if (connection.room === 0) continue;
     const stream = new Http2Stream(connection, exchange, ticker);
     const fresh = !connection.answered;
     const asked = ticker.lately;
@@ -66,34 +69,43 @@ export async function sendHttp2(
         if (alone) throw unreachable(cause);
         return null;
       }
+      again = true;
     }
   }
+}
 
-  async function openConnection(): Promise<void> {
-    const protocols = alone ? ["h2"] : ["h2", "http/1.1"];
-    // Others wait for it too, so that nobody's leaving ends it.
-    const { conn, protocol } = await dial(address, { firstByteMs: exchange.firstByteMs }, ticker, {
-      caCerts,
-      protocols,
-    });
-    if (protocol !== "h2") {
-      if (alone) {
-        conn.close();
-        throw new ForeignProtocol();
-      }
-      http2.decline(ticker.now());
-      // It serves as well as one that was opened for that.
-      return new Connection(conn, address.pool).rest(ticker.recently());
+/**
+ * Adds a connection to those of its server, or finds out that it would rather be asked over HTTP/1.1. Others wait for it too, so that
+ * nobody's leaving ends it, and it keeps nothing of the call that needed it first.
+ */
+async function openConnection(
+  address: Address,
+  firstByteMs: number,
+  ticker: Ticker,
+  { caCerts, alone }: SendOptions,
+): Promise<void> {
+  const { http2 } = address;
+  const protocols = alone ? ["h2"] : ["h2", "http/1.1"];
+  const { conn, protocol } = await dial(address, { firstByteMs }, ticker, { caCerts, protocols });
+  if (protocol !== "h2") {
+    if (alone) {
+      conn.close();
+      throw new ForeignProtocol();
     }
-    const connection: Http2Connection = new Http2Connection(conn, {
-      now: () => ticker.recently(),
-      ended(mistaken) {
-        http2.remove(connection);
-        if (mistaken) http2.decline(ticker.now());
-      },
-    });
-    http2.add(connection);
+    http2.decline(ticker.now());
+    // It serves as well as one that was opened for that.
+    return new Connection(conn, address.pool).rest(ticker.recently());
   }
+  const connection: Http2Connection = new Http2Connection(conn, {
+    now: () => ticker.recently(),
+    ended(mistaken) {
+      http2.remove(connection);
+      if (mistaken) http2.decline(ticker.now());
+    },
+    mostStreams: http2.mostStreams,
+    allows: (streams) => http2.allows(streams),
+  });
+  http2.add(connection);
 }
 
 /** Waits no longer than somebody wants the answer. */
