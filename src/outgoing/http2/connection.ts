@@ -36,6 +36,8 @@ export const MOST_STREAMS = 100;
 const LAST_ID = 1 << 30;
 /** A server that has this side answer so much, and reads nothing of it, is left. */
 const MOST_WAITING_BYTES = 1 << 20;
+/** A server of which nothing was heard for so long, in milliseconds, is asked whether it is there, together with the next request. */
+const SILENT_MS = 5000;
 /** Frames in a row that bring nothing for any stream, and let nothing of a request go; a server that sends more of them is left. */
 const MOST_IDLE_FRAMES = 10_000;
 
@@ -67,6 +69,8 @@ export class Http2Connection implements StreamConnection {
   /** What the server may send for all streams. */
   #window = CONNECTION_WINDOW_BYTES;
   #idleFrames = 0;
+  /** When the server was asked whether it is there, since it was heard last. */
+  #pingedAt: number | null = null;
   heardAt: number;
   /** When the last request ended. */
   idleSince: number;
@@ -116,6 +120,11 @@ export class Http2Connection implements StreamConnection {
     return this.#retired ? 0 : Math.max(0, Math.min(this.#mostStreams, MOST_STREAMS) - this.#streams.size);
   }
 
+  /** It may have been cut without a word: a question has had no answer. */
+  mute(now: number): boolean {
+    return this.#pingedAt !== null && now - this.#pingedAt >= SILENT_MS;
+  }
+
   open(stream: Http2Stream, head: readonly Uint8Array[], body: Uint8Array): void {
     const id = stream.id = this.#nextId;
     this.#nextId += 2;
@@ -125,7 +134,16 @@ export class Http2Connection implements StreamConnection {
     for (const bytes of headFrames(id, fields, body.length === 0)) this.#writer.push(bytes);
     this.#bodies.open(stream, body);
     if (this.#nextId > LAST_ID) this.retire();
+    this.#ping();
     this.#writer.flush();
+  }
+
+  /** Asks a server that was silent whether it is there. An answer to a request may take longer than any silence means something. */
+  #ping(): void {
+    const now = this.#options.now();
+    if (this.#pingedAt !== null || now - this.heardAt < SILENT_MS) return;
+    this.#pingedAt = now;
+    this.#writer.push(frame(FRAME.ping, 0, 0, new Uint8Array(8)));
   }
 
   #sendBodies(): void {
@@ -253,6 +271,7 @@ export class Http2Connection implements StreamConnection {
 
   #taken(): void {
     this.heardAt = this.#options.now();
+    this.#pingedAt = null;
     if (this.#writer.waiting > MOST_WAITING_BYTES) {
       throw new ConnectionError(CODE.enhanceYourCalm, "the server reads nothing");
     }
@@ -262,7 +281,7 @@ export class Http2Connection implements StreamConnection {
   #other(type: number, flags: number, id: number, payload: Uint8Array): void {
     this.#idle();
     if (type === FRAME.settings) this.#settings(flags, id, payload);
-    else if (type === FRAME.ping) this.#ping(flags, id, payload);
+    else if (type === FRAME.ping) this.#pinged(flags, id, payload);
     else if (type === FRAME.goaway) this.#goaway(id, payload);
     else if (type === FRAME.rstStream) this.#rstStream(id, payload);
     else if (type === FRAME.windowUpdate) this.#windowUpdate(id, payload);
@@ -301,7 +320,7 @@ export class Http2Connection implements StreamConnection {
     // Frames of this side are of the least size: larger ones would only hold up other streams. It uses no table for headers.
   }
 
-  #ping(flags: number, id: number, payload: Uint8Array): void {
+  #pinged(flags: number, id: number, payload: Uint8Array): void {
     expectStream(id === 0);
     expectLength(payload.length === 8);
     if (!(flags & FLAG.ack)) this.#writer.push(frame(FRAME.ping, FLAG.ack, 0, payload));

@@ -73,7 +73,8 @@ export class Http2Pool {
 
   #find(now: number): Http2Connection | undefined {
     for (const connection of [...this.#connections]) {
-      if (connection.size === 0 && now - connection.idleSince >= IDLE_MS) connection.retire();
+      const old = connection.size === 0 && now - connection.idleSince >= IDLE_MS;
+      if (old || connection.mute(now)) connection.retire();
     }
     return this.#connections.find(({ room }) => room > 0);
   }

@@ -1,9 +1,10 @@
 /** On which connections requests over HTTP/2 go. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { addressOf } from "../../../src/outgoing/address.ts";
 import { CODE } from "../../../src/outgoing/http2/connection_error.ts";
-import { SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
+import { FRAME, frame, SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
 import { eventually, stoppedTicker } from "../../support/time.ts";
-import { outcomeOf, rawServer, reset, whole } from "./raw_server.ts";
+import { begin, outcomeOf, rawServer, reset, whole } from "./raw_server.ts";
 
 const { ticker } = stoppedTicker();
 
@@ -54,6 +55,72 @@ Deno.test("a rush to a server of whose few places nothing is known comes to answ
     await eventually(() => server.connections.length >= 90);
     seen.answer.resolve();
     assertEquals(new Set(await all), new Set(["200 ok"]));
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("a connection that died without a word gets no more requests once it is silent to a question", async () => {
+  const { ticker, clock } = stoppedTicker();
+  const server = rawServer(async (connection, number) => {
+    await connection.preface();
+    await connection.write(begin);
+    for (let next = await connection.request(); next !== null; next = await connection.request()) {
+      if (number > 1 || next.id === 1) await connection.write(...whole(next.id, `on ${number}`));
+    }
+  });
+  const move = (ms: number) => {
+    clock.move(ms);
+    ticker.tick();
+  };
+  try {
+    assertEquals(await outcomeOf(server.url, ticker), "200 on 1");
+    move(20_000);
+    const first = outcomeOf(server.url, ticker);
+    const pinged = () => server.connections[0].others.filter(({ type }) => type === FRAME.ping).length;
+    await eventually(() => pinged() === 1);
+    move(4000);
+    const second = outcomeOf(server.url, ticker);
+    await eventually(() => addressOf(server.url).http2.size === 1);
+    move(2000);
+    assertEquals(await outcomeOf(server.url, ticker), "200 on 2");
+    // The others are not given up before their time: their answers may take it.
+    assertEquals(server.connections.length, 2);
+    move(60_000);
+    assertEquals([await first, await second], ["provider_timeout", "provider_timeout"]);
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("a connection that answers the question goes on, however long the answers take", async () => {
+  const { ticker, clock } = stoppedTicker();
+  const server = rawServer(async (connection, number) => {
+    await connection.preface();
+    await connection.write(begin);
+    for (let next = await connection.frame(); next !== null; next = await connection.frame()) {
+      const { type, flags, id, payload } = next;
+      if (type === FRAME.ping) await connection.write(frame(FRAME.ping, 1, 0, payload));
+      else if (flags & 1 && type === FRAME.data && id !== 3) {
+        await connection.write(...whole(id, `on ${number}`));
+      }
+    }
+  });
+  const move = (ms: number) => {
+    clock.move(ms);
+    ticker.tick();
+  };
+  try {
+    assertEquals(await outcomeOf(server.url, ticker), "200 on 1");
+    move(20_000);
+    const slow = outcomeOf(server.url, ticker);
+    for (let i = 0; i < 4; i++) {
+      assertEquals(await outcomeOf(server.url, ticker), "200 on 1");
+      move(10_000);
+    }
+    move(30_000);
+    assertEquals(await slow, "provider_timeout");
+    assert(server.connections.length === 1);
   } finally {
     await server.close();
   }
