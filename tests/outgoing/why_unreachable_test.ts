@@ -69,6 +69,8 @@ for (const [name, certificate, host, trusted, reason] of CASES) {
     const client = Deno.createHttpClient({ caCerts: [trusted] });
     const ways: Send[] = [
       openSend({ caCerts: [trusted] }),
+      // As a stream, for which HTTP/2 is offered.
+      (exchange, ticker) => openSend({ caCerts: [trusted] })({ ...exchange, stream: true }, ticker),
       (exchange, ticker) => sendByFetch(exchange, ticker, { client }),
     ];
     const { ticker } = stoppedTicker();
