@@ -30,8 +30,6 @@ import { type Http2Stream, STREAM_WINDOW_BYTES, type StreamConnection } from "./
 
 /** What may be on its way for all streams: more than a fast, distant server can send in the time that an answer takes to reach it. */
 const CONNECTION_WINDOW_BYTES = 16 << 20;
-/** Requests under way on one connection, where the server allows for so many. */
-export const MOST_STREAMS = 100;
 /** Streams are numbered by twos, up to 2^31: a connection with so many behind it takes no more. */
 const LAST_ID = 1 << 30;
 /** A server that has this side answer so much, and reads nothing of it, is left. */
@@ -46,10 +44,10 @@ export interface ConnectionOptions {
   now(): number;
   /** It takes no more requests. @param mistaken the server has made a mistake */
   ended(mistaken: boolean): void;
-  /** What the server allows for, as far as is known before it says so. */
+  /** Requests under way at once, as far as is known before the server says what it allows for. */
   mostStreams: number;
-  /** It says so. */
-  allows(streams: number): void;
+  /** It says so: of those, so many are made. */
+  allows(streams: number): number;
 }
 
 export class Http2Connection implements StreamConnection {
@@ -63,7 +61,7 @@ export class Http2Connection implements StreamConnection {
   /** It takes no more requests. */
   #retired = false;
   #closed = false;
-  /** What the server allows for, and whether it has said so. */
+  /** Requests under way at once, and whether the server has said what it allows for. */
   #mostStreams: number;
   #settled = false;
   /** What the server may send for all streams. */
@@ -117,7 +115,7 @@ export class Http2Connection implements StreamConnection {
 
   /** How many more requests it takes. */
   get room(): number {
-    return this.#retired ? 0 : Math.max(0, Math.min(this.#mostStreams, MOST_STREAMS) - this.#streams.size);
+    return this.#retired ? 0 : Math.max(0, this.#mostStreams - this.#streams.size);
   }
 
   /** It may have been cut without a word: a question has had no answer. */
@@ -296,19 +294,18 @@ export class Http2Connection implements StreamConnection {
     if (flags & FLAG.ack) return expectLength(payload.length === 0);
     expectLength(payload.length % 6 === 0);
     // A server that names no number with its first settings allows for any.
-    if (!this.#settled) this.#mostStreams = MOST_STREAMS;
+    if (!this.#settled) this.#mostStreams = this.#options.allows(Infinity);
     this.#settled = true;
     for (let at = 0; at < payload.length; at += 6) {
       this.#setting((payload[at] << 8) | payload[at + 1], readUint32(payload, at + 2));
     }
-    this.#options.allows(this.#mostStreams);
     this.#writer.push(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
     this.#sendBodies();
   }
 
   #setting(setting: number, value: number): void {
     if (setting === SETTING.maxConcurrentStreams) {
-      this.#mostStreams = value;
+      this.#mostStreams = this.#options.allows(value);
       // It would have us wait, for nobody knows how long.
       if (value === 0) this.retire(true);
     } else if (setting === SETTING.initialWindowSize) this.#bodies.resize(value, this.#streams.values());

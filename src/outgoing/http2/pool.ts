@@ -1,5 +1,8 @@
 /** Connections over HTTP/2 to one server. */
-import { type Http2Connection, MOST_STREAMS } from "./connection.ts";
+import type { Http2Connection } from "./connection.ts";
+
+/** Requests under way on one connection, where the server allows for so many. */
+const MOST_STREAMS = 100;
 
 /** How long a connection is kept without a request, in milliseconds: some networks forget connections without a word. */
 const IDLE_MS = 90_000;
@@ -35,9 +38,9 @@ export class Http2Pool {
     return this.#mostStreams;
   }
 
-  /** The server takes so many requests at a time on a connection. */
-  allows(streams: number): void {
-    this.#mostStreams = Math.max(1, Math.min(streams, MOST_STREAMS));
+  /** The server takes so many requests at a time on a connection. Answers how many are made. */
+  allows(streams: number): number {
+    return this.#mostStreams = Math.max(1, Math.min(streams, MOST_STREAMS));
   }
 
   add(connection: Http2Connection): void {
