@@ -46,7 +46,7 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
     if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
     lines += `${name}: ${value}\r\n`;
   }
-  // They are one object for all calls of a door, and may not change: others are made for one call.
+  // They are one object for all calls to an upstream, and may not change: others are made for one call.
   if (Object.isFrozen(headers)) known.set(headers, lines);
   return lines;
 }

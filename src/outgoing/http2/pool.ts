@@ -60,7 +60,7 @@ export class Http2Pool {
    */
   async take(now: () => number, open: () => Promise<void>): Promise<Http2Connection | null> {
     for (let opened = false;; opened = true) {
-      const found = this.#find(now());
+      const found = this.find(now());
       if (found !== undefined) return found;
       if (opened && this.declined(now())) return null;
       this.#waiting++;
@@ -74,7 +74,8 @@ export class Http2Pool {
     }
   }
 
-  #find(now: number): Http2Connection | undefined {
+  /** One with room, where there is one. Closes those that have rested too long, or may be dead. */
+  find(now: number): Http2Connection | undefined {
     for (const connection of [...this.#connections]) {
       const old = connection.size === 0 && now - connection.idleSince >= IDLE_MS;
       if (old || connection.mute(now)) connection.retire();

@@ -46,7 +46,8 @@ export async function sendHttp2(
   const open = () => openConnection(address, exchange.firstByteMs, ticker, { caCerts, alone });
   for (let again = false;;) {
     if (!alone && http2.declined(ticker.recently())) return null;
-    const connection = await within(exchange, http2.take(() => ticker.recently(), open));
+    const connection = http2.find(ticker.recently()) ??
+      await within(exchange, ticker, http2.take(() => ticker.recently(), open));
     if (connection === null) return null;
     // Others have taken the place meanwhile, or the connection has ended.
     if (connection.room === 0) continue;
@@ -108,15 +109,19 @@ async function openConnection(
   http2.add(connection);
 }
 
-/** Waits no longer than somebody wants the answer. */
-function within<T>({ signal }: Exchange, promise: Promise<T>): Promise<T> {
-  if (signal === undefined) return promise;
+/** Waits no longer than somebody wants the answer, nor than the call may wait for its first byte: others may have more time. */
+function within<T>({ signal, firstByteMs }: Exchange, ticker: Ticker, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(broken(new WireError("nobody wants the answer any more")));
-    if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave);
+    const deadline = ticker.deadline(() => reject(timeout(firstByteMs)));
+    deadline.arm(firstByteMs);
+    if (signal?.aborted) leave();
+    else signal?.addEventListener("abort", leave);
     // Also of who has left: a rejection that nobody takes would end the process.
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+    promise.then(resolve, reject).finally(() => {
+      deadline.close();
+      signal?.removeEventListener("abort", leave);
+    });
   });
 }
 
@@ -155,7 +160,7 @@ function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
     if (!OF_CONNECTIONS.has(lower)) fields.push([lower, value.trim()]);
   }
   const bytes = encodeFields(fields);
-  // They are one object for all calls of a door, and may not change: others are made for one call.
+  // They are one object for all calls to an upstream, and may not change: others are made for one call.
   if (Object.isFrozen(headers)) encoded.set(headers, bytes);
   return bytes;
 }

@@ -25,3 +25,20 @@ Deno.test("a caller that left before a connection was asked for leaves no reject
     removeEventListener("unhandledrejection", note);
   }
 });
+
+Deno.test("a call with less time than the one that opened the connection waits no longer than its own time", async () => {
+  const { ticker, clock } = stoppedTicker();
+  // It takes connections, and never shakes hands.
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = `https://localhost:${(listener.addr as Deno.NetAddr).port}/v1`;
+  const long = outcomeOf(url, ticker, { firstByteMs: 60_000 });
+  const short = outcomeOf(url, ticker, { firstByteMs: 1000 });
+  using _conn = await listener.accept();
+  clock.move(1001);
+  ticker.tick();
+  assertEquals(await short, "provider_timeout");
+  clock.move(60_000);
+  ticker.tick();
+  assertEquals(await long, "provider_timeout");
+  listener.close();
+});
