@@ -10,7 +10,7 @@ export interface Exchange {
   url: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
-  /** The answer is a stream of events. */
+  /** The answer is a stream of events, which comes over HTTP/2 where the server speaks it. */
   stream?: boolean;
   firstByteMs: number;
   idleMs: number;

@@ -140,6 +140,10 @@ const PROVIDER = fields({
     .describe("Longest wait for the first byte of an answer, in seconds. Beyond it: 408 `provider_timeout`."),
   idle_seconds: seconds(0.01).prefault(120)
     .describe("Longest silence within an answer, in seconds. Beyond it: `provider_timeout`."),
+  http2: flag().prefault(true)
+    .describe(
+      "Whether streams from the provider use HTTP/2, if it supports that. False: HTTP/1.1, if it supports that.",
+    ),
   retries: whole(0, 10).prefault(2)
     .describe("Further tries of a route that fails before the first byte of its answer."),
   breaker: BREAKER.prefault({})

@@ -71,7 +71,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       url: api.address(provider.baseUrl, route.model, stream),
       headers: callHeaders(upstream, outgoing.headers),
       body: outgoing.body,
-      stream,
+      stream: stream && provider.http2 !== false,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
       signal,

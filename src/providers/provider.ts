@@ -23,6 +23,8 @@ export interface Provider {
   firstByteMs: number;
   /** Idle timeout within an answer. */
   idleMs: number;
+  /** Streams use HTTP/2, if the provider supports it. Absent: yes. */
+  http2?: boolean;
   /** Maximum number of retries on one route, only before the first byte. */
   retries: number;
   breaker: BreakerSettings;

@@ -78,6 +78,7 @@ Deno.test("loadConfig() fills in every default", () => {
       idleMs: 120_000,
       retries: 2,
       breaker: { failures: 5, windowMs: 30_000, openMs: 15_000 },
+      http2: true,
       passCredentials: false,
       maxConcurrent: null,
       traceContext: false,

@@ -100,5 +100,14 @@ Deno.test("a gateway passes streams of a provider over HTTP/2 on in every format
     } finally {
       await gateway.close();
     }
+    const provider = { api: "openai-chat", url: `${url}/v1`, more: { http2: false } } as const;
+    await using without = await testGateway({ p: provider }, {}, { caCerts: [CA] });
+    const response = await without.post("/v1/chat/completions", {
+      model: "p/model",
+      stream: true,
+      messages: [{ role: "user", content: "hi" }],
+    });
+    assertEquals([response.status, (await response.text()).includes("two")], [200, true]);
+    assertEquals(seen.versions.at(-1), "1.1");
   });
 });
