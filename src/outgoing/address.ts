@@ -1,4 +1,4 @@
-/** Where requests go: what their URLs say, and the connections to each server. */
+/** Parsed URLs of requests, with the connection pools of their servers. */
 import { Attempts, type Server } from "./dial.ts";
 import { Pool } from "./http1_connection.ts";
 import { Http2Pool } from "./http2/pool.ts";
@@ -14,15 +14,16 @@ export interface Address extends Server {
 }
 
 const addresses = new Map<string, Address>();
-/** What is known of a server, and the connections to it. */
+/** The state that all addresses of a server share. */
 type Origin = Pick<Address, "attempts" | "pool" | "http2">;
 const origins = new Map<string, Origin>();
-/** Addresses come from the configuration, with a path for each model at most. */
+/** Maximum number of cached addresses: they come from the configuration, with at most one path for each model. */
 const MOST_ADDRESSES = 10_000;
 
 /**
- * Where an address leads, with the connections that rest there.
- * @param once it is not asked for again
+ * Parses a URL, and finds the connection pools of its server.
+ *
+ * @param once the URL is used only once, so the result is not cached
  */
 export function addressOf(url: string, once = false): Address {
   if (once) return read(url);

@@ -1,14 +1,14 @@
-/** Opens connections to providers: reaches the server, and shakes hands where it is behind TLS. */
+/** Opens connections to servers: TCP, and the TLS handshake with the choice of a protocol (ALPN). */
 import { broken, type Exchange, timeout, unreachable } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /**
- * A TLS handshake that the server does not go on with keeps its file until the server ends it, even when its connection is closed
- * (Deno 2.9.6). After so many of them only one at a time is tried: the process would run out of files.
+ * If a server does not continue a TLS handshake, the file descriptor stays open until the server closes the connection, even if the
+ * gateway has closed it (Deno 2.9.6). After so many of them, only one attempt at a time is made, to not run out of file descriptors.
  */
 const MOST_STUCK = 64;
 
-/** Where a server is, and how its handshakes went. */
+/** The address of a server, and the state of attempts to connect to it. */
 export interface Server {
   /** Behind TLS. */
   secure: boolean;
@@ -18,26 +18,26 @@ export interface Server {
 }
 
 export class Attempts {
-  /** Those that came to nothing in their time since the last that did not. */
+  /** Number of attempts that timed out since the last success. */
   stuck = 0;
-  /** Under way. */
+  /** Number of attempts in progress. */
   trying = 0;
 }
 
 export interface DialOptions {
   /** Certificates, in PEM, that are trusted besides those of the process. */
   caCerts?: string[];
-  /** Offered to a server behind TLS, the one that is liked best first. */
+  /** Protocols to offer to a server behind TLS, the preferred one first. */
   protocols: string[];
 }
 
 export interface Dialed {
   conn: Deno.TcpConn | Deno.TlsConn;
-  /** What the server has chosen of the protocols; null: it has not. */
+  /** The protocol that the server has chosen; null: none. */
   protocol: string | null;
 }
 
-/** The server's side of TLS agrees on no protocol that was offered. */
+/** The TLS alert of a server that supports none of the offered protocols. */
 const NO_COMMON_PROTOCOL = /NoApplicationProtocol/i;
 
 export class ForeignProtocol extends Error {}
@@ -45,7 +45,7 @@ export class ForeignProtocol extends Error {}
 /**
  * Rejects with a Failure, or with {@link ForeignProtocol}.
  *
- * @param exchange.signal ends the attempt
+ * @param exchange.signal aborts the attempt
  */
 export async function dial(
   server: Server,
@@ -86,13 +86,13 @@ export async function dial(
   }
 }
 
-/** An attempt to reach a server. Once it is given up, whatever it has opened is closed. */
+/** One attempt to connect. When it is given up, everything that it has opened is closed. */
 class Attempt {
   readonly #abort = new AbortController();
   #over = false;
   #conn: Deno.TcpConn | Deno.TlsConn | null = null;
   #reject!: (cause: Error) => void;
-  /** Rejects then. */
+  /** Rejects when the attempt is given up. */
   readonly givenUp: Promise<never> = new Promise((_, reject) => this.#reject = reject);
 
   constructor() {
@@ -111,13 +111,13 @@ class Attempt {
     const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
     conn.setNoDelay(true);
     if (!secure) return { conn, protocol: null };
-    // From here on the connection belongs to what comes out.
+    // From here on, the TLS connection owns the TCP connection.
     this.#conn = null;
     const tls = this.#opened(
       await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: protocols }),
     );
     try {
-      // Nothing of a request is written before the server has shown who it is.
+      // No request is written before the certificate has been verified.
       const { alpnProtocol } = await tls.handshake();
       return { conn: tls, protocol: alpnProtocol };
     } catch (cause) {

@@ -1,12 +1,12 @@
-/** Bodies that are compressed though nobody asked for that. */
+/** Refuses compressed bodies, which the gateway never requests. */
 import { WireError } from "../transport/body_framing.ts";
 
-/** Codings that were not asked for. Others are words of servers that want nobody to pack a stream: `none`, `identity`, `utf-8`. */
+/** Compressions. Servers send other values to prevent compression by proxies: `none`, `identity`, `utf-8`. */
 const PACKED = /\b(?:gzip|deflate|compress|br|zstd)\b/i;
 
 /** Throws {@link WireError}. @param coding the value of `content-encoding` */
 export function refusePacked(status: number, coding: string | undefined): void {
-  // What a failure means, its status says by itself.
+  // The meaning of an error is in its status.
   if (coding !== undefined && status < 300 && PACKED.test(coding)) {
     throw new WireError("the content encoding was not asked for");
   }

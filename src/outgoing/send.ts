@@ -15,14 +15,14 @@ export interface SendOptions {
   caCerts?: string[];
 }
 
-/** Needed for streams from behind TLS alone. */
+/** Needed only for streams from servers behind TLS. */
 const http2Client = lazy(() => import("./http2/send.ts"));
 
 export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 
 /**
- * The own clients where they can; `fetch` where a proxy stands between, and on hosts without sockets. Streams from behind TLS come over
- * HTTP/2 where the server speaks it, all else over HTTP/1.1.
+ * Uses the own clients, or `fetch` through a proxy and on hosts without sockets. Streams from servers behind TLS use HTTP/2 if the server
+ * supports it; all other requests use HTTP/1.1.
  */
 export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";

@@ -1,9 +1,9 @@
 /**
- * A connection over HTTP/2 (RFC 9113), on which many requests are under way at once.
+ * An HTTP/2 client connection (RFC 9113), which carries many requests at the same time.
  *
- * What one read of the socket brings is handed to all streams that it has something for, and what is to be sent meanwhile leaves with one
- * write. A stream whose reader is slow holds up no other: it has a window of its own, and the window of the connection opens again
- * with what has come, whether somebody has read it or not.
+ * The frames of one read of the socket are passed to all their streams, and frames to send are collected for one write. A slow reader
+ * does not block other streams: each stream has its own flow-control window, and the window of the connection is restored as soon as
+ * data has arrived, whether it has been read or not.
  */
 import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
@@ -28,25 +28,25 @@ import { type Field, NO_TABLE } from "./hpack.ts";
 import { RequestBodies } from "./request_bodies.ts";
 import { type Http2Stream, STREAM_WINDOW_BYTES, type StreamConnection } from "./stream.ts";
 
-/** What may be on its way for all streams: more than a fast, distant server can send in the time that an answer takes to reach it. */
+/** Flow-control window of the connection, for all streams together: more than a fast server can send within one round trip. */
 const CONNECTION_WINDOW_BYTES = 16 << 20;
-/** Streams are numbered by twos, up to 2^31: a connection with so many behind it takes no more. */
+/** Client streams have odd ids up to 2^31. A connection that has reached this id accepts no more requests. */
 const LAST_ID = 1 << 30;
-/** A server that has this side answer so much, and reads nothing of it, is left. */
+/** If a server makes the gateway queue so many bytes of replies without reading them, the connection is closed. */
 const MOST_WAITING_BYTES = 1 << 20;
-/** A server of which nothing was heard for so long, in milliseconds, is asked whether it is there, together with the next request. */
+/** If nothing has been received for this time, in milliseconds, a PING is sent together with the next request. */
 const SILENT_MS = 5000;
-/** Frames in a row that bring nothing for any stream, and let nothing of a request go; a server that sends more of them is left. */
+/** Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent. */
 const MOST_IDLE_FRAMES = 10_000;
 
 export interface ConnectionOptions {
-  /** The time, which may be a tick old. */
+  /** The time in milliseconds, at most one tick old. */
   now(): number;
-  /** It takes no more requests. @param mistaken the server has made a mistake */
+  /** Called when it accepts no more requests. @param mistaken the server violated the protocol */
   ended(mistaken: boolean): void;
-  /** Requests under way at once, as far as is known before the server says what it allows for. */
+  /** Maximum number of concurrent requests until the server sends its SETTINGS. */
   mostStreams: number;
-  /** It says so: of those, so many are made. */
+  /** Called with the limit of the server. Returns the limit to use. */
   allows(streams: number): number;
 }
 
@@ -58,25 +58,25 @@ export class Http2Connection implements StreamConnection {
   readonly #writer: FrameWriter;
   readonly #bodies: RequestBodies;
   #nextId = 1;
-  /** It takes no more requests. */
+  /** It accepts no more requests. */
   #retired = false;
   #closed = false;
-  /** Requests under way at once, and whether the server has said what it allows for. */
+  /** Maximum number of concurrent requests, and whether the first SETTINGS frame has arrived. */
   #mostStreams: number;
   #settled = false;
-  /** What the server may send for all streams. */
+  /** Bytes that the server may still send on all streams together. */
   #window = CONNECTION_WINDOW_BYTES;
   #idleFrames = 0;
-  /** When the server was asked whether it is there, since it was heard last. */
+  /** When a PING was sent, if nothing has been received since then. */
   #pingedAt: number | null = null;
   heardAt: number;
-  /** When the last request ended. */
+  /** When the last open request ended. */
   idleSince: number;
-  /** Requests that were made on it. */
-  calls = 0;
-  /** It has brought something of an answer. */
+  /** Requests sent on it. */
+  #calls = 0;
+  /** Some response has arrived on it. */
   answered = false;
-  /** The last request that the server says it may have worked on. */
+  /** The last stream that the server may have processed, as its GOAWAY says. */
   #lastTaken = 0;
 
   constructor(conn: Deno.TcpConn | Deno.TlsConn, options: ConnectionOptions) {
@@ -84,7 +84,7 @@ export class Http2Connection implements StreamConnection {
     this.#options = options;
     this.#mostStreams = options.mostStreams;
     this.heardAt = this.idleSince = options.now();
-    // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
+    // An idle connection does not keep the process alive; a running call has a timer that does.
     conn.unref();
     this.#writer = new FrameWriter(conn, {
       more: () => this.#sendBodies(),
@@ -108,18 +108,18 @@ export class Http2Connection implements StreamConnection {
     this.#reader.readAll().catch((cause) => this.#end(cause));
   }
 
-  /** Requests under way. */
+  /** Number of open requests. */
   get size(): number {
     return this.#streams.size;
   }
 
-  /** How many more requests it takes. */
+  /** How many more requests it accepts. */
   get room(): number {
     return this.#retired ? 0 : Math.max(0, this.#mostStreams - this.#streams.size);
   }
 
-  /** It may have been cut without a word: a question has had no answer. */
-  mute(now: number): boolean {
+  /** It may be dead: a PING has not been answered in time. */
+  isUnresponsive(now: number): boolean {
     return this.#pingedAt !== null && now - this.#pingedAt >= SILENT_MS;
   }
 
@@ -128,7 +128,7 @@ export class Http2Connection implements StreamConnection {
     this.#nextId += 2;
     if (this.#streams.size === 0) this.#conn.ref();
     this.#streams.set(id, stream);
-    const fields = this.calls++ === 0 ? [NO_TABLE, ...head] : head;
+    const fields = this.#calls++ === 0 ? [NO_TABLE, ...head] : head;
     for (const bytes of headFrames(id, fields, body.length === 0)) this.#writer.push(bytes);
     this.#bodies.open(stream, body);
     if (this.#nextId > LAST_ID) this.retire();
@@ -136,7 +136,7 @@ export class Http2Connection implements StreamConnection {
     this.#writer.flush();
   }
 
-  /** Asks a server that was silent whether it is there. An answer to a request may take longer than any silence means something. */
+  /** Sends a PING if the server has been silent. The silence alone means nothing, since a model may think for minutes. */
   #ping(): void {
     const now = this.#options.now();
     if (this.#pingedAt !== null || now - this.heardAt < SILENT_MS) return;
@@ -170,7 +170,7 @@ export class Http2Connection implements StreamConnection {
     else this.#conn.unref();
   }
 
-  /** @param mistaken the server has made a mistake */
+  /** @param mistaken the server violated the protocol */
   retire(mistaken = false): void {
     if (this.#retired) return;
     this.#retired = true;
@@ -194,7 +194,7 @@ export class Http2Connection implements StreamConnection {
       this.#retired = true;
       this.#options.ended(code !== undefined);
     }
-    // Where the server made a mistake, it was this side that ended the connection.
+    // After a protocol error, the gateway itself closed the connection, so the server may have processed the requests.
     for (const stream of streams) {
       stream.lost(cause, code === undefined && stream.id > this.#lastTaken ? "cut" : "taken");
     }
@@ -209,7 +209,12 @@ export class Http2Connection implements StreamConnection {
   ): void {
     const stream = this.#streamOf(id);
     this.#window -= counted;
-    if (this.#window < 0) throw new ConnectionError(CODE.flowControlError, "more came than was asked for");
+    if (this.#window < 0) {
+      throw new ConnectionError(
+        CODE.flowControlError,
+        "the server exceeded the flow-control window of the connection",
+      );
+    }
     if (this.#window < CONNECTION_WINDOW_BYTES / 2) {
       this.#writer.push(numberFrame(FRAME.windowUpdate, 0, CONNECTION_WINDOW_BYTES - this.#window));
       this.#window = CONNECTION_WINDOW_BYTES;
@@ -238,32 +243,32 @@ export class Http2Connection implements StreamConnection {
     if (ended) this.#endOf(stream);
   }
 
-  /** What a stream cannot read ends it alone. */
+  /** An invalid frame of a stream ends only that stream. */
   #giveUp(stream: Http2Stream, cause: unknown): void {
     this.reset(stream, CODE.protocolError);
     stream.lost(cause);
   }
 
   #endOf(stream: Http2Stream): void {
-    // It was given up for what came last.
+    // It was reset because of its last frame.
     if (this.#streams.get(stream.id) !== stream) return;
-    // An answer may come before all of its request was sent: the rest would be for nothing.
+    // A response may be complete before the request was sent completely: the rest of the request is not needed.
     if (stream.unsent !== null) this.reset(stream, CODE.noError);
     else this.#forget(stream);
     stream.end();
   }
 
-  /** Undefined: this side has ended it. Throws where it never began. */
+  /** Undefined: the gateway has ended it. Throws if it was never opened. */
   #streamOf(id: number): Http2Stream | undefined {
     if (id === 0 || id % 2 === 0 || id >= this.#nextId) {
-      throw new ConnectionError(CODE.protocolError, "a frame belongs to no request");
+      throw new ConnectionError(CODE.protocolError, "a frame has the id of a stream that was never opened");
     }
     return this.#streams.get(id);
   }
 
   #idle(): void {
     if (++this.#idleFrames > MOST_IDLE_FRAMES) {
-      throw new ConnectionError(CODE.enhanceYourCalm, "the server sends frames that bring nothing");
+      throw new ConnectionError(CODE.enhanceYourCalm, "the server sends too many frames without content");
     }
   }
 
@@ -271,7 +276,7 @@ export class Http2Connection implements StreamConnection {
     this.heardAt = this.#options.now();
     this.#pingedAt = null;
     if (this.#writer.waiting > MOST_WAITING_BYTES) {
-      throw new ConnectionError(CODE.enhanceYourCalm, "the server reads nothing");
+      throw new ConnectionError(CODE.enhanceYourCalm, "the server does not read");
     }
     this.#writer.flush();
   }
@@ -284,16 +289,16 @@ export class Http2Connection implements StreamConnection {
     else if (type === FRAME.rstStream) this.#rstStream(id, payload);
     else if (type === FRAME.windowUpdate) this.#windowUpdate(id, payload);
     else if (type === FRAME.pushPromise) {
-      throw new ConnectionError(CODE.protocolError, "a push was not allowed");
+      throw new ConnectionError(CODE.protocolError, "the server sent PUSH_PROMISE");
     }
-    // Others mean nothing to this side.
+    // Frames of other types are ignored.
   }
 
   #settings(flags: number, id: number, payload: Uint8Array): void {
     expectStream(id === 0);
     if (flags & FLAG.ack) return expectLength(payload.length === 0);
     expectLength(payload.length % 6 === 0);
-    // A server that names no number with its first settings allows for any.
+    // Without SETTINGS_MAX_CONCURRENT_STREAMS there is no limit.
     if (!this.#settled) this.#mostStreams = this.#options.allows(Infinity);
     this.#settled = true;
     for (let at = 0; at < payload.length; at += 6) {
@@ -306,15 +311,15 @@ export class Http2Connection implements StreamConnection {
   #setting(setting: number, value: number): void {
     if (setting === SETTING.maxConcurrentStreams) {
       this.#mostStreams = this.#options.allows(value);
-      // It would have us wait, for nobody knows how long.
+      // Requests would have to wait for an unknown time.
       if (value === 0) this.retire(true);
     } else if (setting === SETTING.initialWindowSize) this.#bodies.resize(value, this.#streams.values());
     else if (setting === SETTING.maxFrameSize && (value < FRAME_BYTES || value > MOST_FRAME_BYTES)) {
-      throw new ConnectionError(CODE.protocolError, "frames cannot have this size");
+      throw new ConnectionError(CODE.protocolError, "SETTINGS_MAX_FRAME_SIZE is out of range");
     } else if (setting === SETTING.enablePush && value !== 0) {
-      throw new ConnectionError(CODE.protocolError, "a server cannot allow for pushes");
+      throw new ConnectionError(CODE.protocolError, "the server enabled push");
     }
-    // Frames of this side are of the least size: larger ones would only hold up other streams. It uses no table for headers.
+    // The gateway sends frames of the minimum size, so that large ones do not block other streams, and uses no dynamic header table.
   }
 
   #pinged(flags: number, id: number, payload: Uint8Array): void {
@@ -331,7 +336,7 @@ export class Http2Connection implements StreamConnection {
     if (code === CODE.http11Required) this.retire(true);
     this.#forget(stream);
     stream.lost(
-      new WireError(`the server has ended the stream with code ${code}`),
+      new WireError(`the server reset the stream with error code ${code}`),
       code === CODE.refusedStream || code === CODE.http11Required ? "refused" : "taken",
     );
   }
@@ -339,7 +344,7 @@ export class Http2Connection implements StreamConnection {
   #windowUpdate(id: number, payload: Uint8Array): void {
     expectLength(payload.length === 4);
     const more = readUint32(payload, 0) & 0x7fffffff;
-    if (more === 0) throw new ConnectionError(CODE.protocolError, "a window grows by nothing");
+    if (more === 0) throw new ConnectionError(CODE.protocolError, "WINDOW_UPDATE has an increment of 0");
     const stream = id === 0 ? undefined : this.#streamOf(id);
     if (id !== 0 && stream === undefined) return;
     if (stream !== undefined) stream.heard = true;
@@ -347,7 +352,7 @@ export class Http2Connection implements StreamConnection {
     this.#sendBodies();
   }
 
-  /** The server takes no more requests, and has done nothing of those after the last that it names. */
+  /** The server accepts no more requests, and has not processed those after the last one that it names. */
   #goaway(id: number, payload: Uint8Array): void {
     expectStream(id === 0);
     expectLength(payload.length >= 8);
@@ -358,15 +363,18 @@ export class Http2Connection implements StreamConnection {
     this.retire();
     for (const stream of beyond) {
       this.#forget(stream);
-      stream.lost(new WireError(`the server has ended the connection with code ${code}`), "refused");
+      stream.lost(
+        new WireError(`the server closed the connection (GOAWAY) with error code ${code}`),
+        "refused",
+      );
     }
   }
 }
 
 function expectStream(is: boolean): void {
-  if (!is) throw new ConnectionError(CODE.protocolError, "a frame belongs to a stream that it is not for");
+  if (!is) throw new ConnectionError(CODE.protocolError, "a frame of the connection has a stream id");
 }
 
 function expectLength(is: boolean): void {
-  if (!is) throw new ConnectionError(CODE.frameSizeError, "a frame has another length");
+  if (!is) throw new ConnectionError(CODE.frameSizeError, "a frame has an invalid length");
 }

@@ -1,4 +1,4 @@
-/** Mistakes of a server for which its connection is given up. */
+/** Protocol violations for which a connection is closed. */
 import { WireError } from "../../transport/body_framing.ts";
 
 /** RFC 9113, section 7. */
@@ -15,7 +15,7 @@ export const CODE = {
 } as const;
 
 export class ConnectionError extends WireError {
-  /** @param code what the server is told */
+  /** @param code error code of the GOAWAY frame */
   constructor(readonly code: number, message: string) {
     super(message);
   }

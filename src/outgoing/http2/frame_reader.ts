@@ -1,6 +1,6 @@
 /**
- * Reads frames from a connection, into memory that is filled only once: what is handed out stays valid. Padding is taken off, and
- * heads are put together of their parts and decoded.
+ * Reads frames from a connection into buffers that are never overwritten, so that views of them stay valid. Removes padding, and joins
+ * and decodes header blocks.
  */
 import { Buffer } from "node:buffer";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
@@ -9,11 +9,11 @@ import { CODE, ConnectionError } from "./connection_error.ts";
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEAD_BYTES, readUint32 } from "./frames.ts";
 import { type Field, HeadDecoder } from "./hpack.ts";
 
-/** Size of the memory that reads fill, one after the other. */
+/** Size of a buffer, which several reads fill. */
 const SLAB_BYTES = 64 << 10;
 
 export interface FrameHandlers {
-  /** @param counted what the frame takes of windows, padding included */
+  /** @param counted bytes of the flow-control windows, padding included */
   data(
     id: number,
     bytes: Uint8Array,
@@ -23,7 +23,7 @@ export interface FrameHandlers {
   ): void;
   head(id: number, fields: readonly Field[], ended: boolean): void;
   other(type: number, flags: number, id: number, payload: Uint8Array): void;
-  /** All frames of one read have been taken. */
+  /** Called after all frames of one read. */
   taken(): void;
 }
 
@@ -31,9 +31,9 @@ export class FrameReader {
   readonly #conn: Deno.Conn;
   readonly #handlers: FrameHandlers;
   readonly #decoder = new HeadDecoder();
-  /** The server has begun with its settings. */
+  /** The first frame, SETTINGS, has arrived. */
   #begun = false;
-  /** A head whose end has not come. */
+  /** A header block that is not complete. */
   #block: { id: number; pieces: Uint8Array[]; bytes: number; ended: boolean } | null = null;
   #stopped = false;
 
@@ -46,13 +46,13 @@ export class FrameReader {
     this.#stopped = true;
   }
 
-  /** Rejects with what ends the connection. */
+  /** Rejects with the error that ends the connection. */
   async readAll(): Promise<void> {
     let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     let from = 0;
     let to = 0;
     while (!this.#stopped) {
-      // A frame has room, wherever in the memory it begins.
+      // The rest of the buffer must have room for a whole frame.
       if (SLAB_BYTES - from < FRAME_HEAD_BYTES + FRAME_BYTES) {
         const next = Buffer.allocUnsafeSlow(SLAB_BYTES);
         slab.copy(next, 0, from, to);
@@ -66,16 +66,16 @@ export class FrameReader {
     }
   }
 
-  /** Takes all frames that are there whole, and answers where the rest begins. */
+  /** Processes all complete frames. Returns where the rest begins. */
   #take(slab: Buffer, from: number, to: number): number {
     while (to - from >= FRAME_HEAD_BYTES && !this.#stopped) {
       const length = (slab[from] << 16) | (slab[from + 1] << 8) | slab[from + 2];
       const type = slab[from + 3];
-      // Before the rest of it is waited for: it may be no frame at all.
+      // Checked before the frame is complete, because it may be no frame at all.
       if (!this.#begun && type !== FRAME.settings) {
-        throw new ConnectionError(CODE.protocolError, "the server does not begin as HTTP/2 does");
+        throw new ConnectionError(CODE.protocolError, "the first frame is not SETTINGS");
       }
-      if (length > FRAME_BYTES) throw new ConnectionError(CODE.frameSizeError, "a frame is too long");
+      if (length > FRAME_BYTES) throw new ConnectionError(CODE.frameSizeError, "a frame is too large");
       const start = from + FRAME_HEAD_BYTES;
       const end = start + length;
       if (end > to) return from;
@@ -86,12 +86,12 @@ export class FrameReader {
     return from;
   }
 
-  /** @param start where its payload begins */
+  /** @param start where the payload begins */
   #frame(type: number, slab: Buffer, start: number, end: number): void {
     const flags = slab[start - 5];
     const id = readUint32(slab, start - 4) & 0x7fffffff;
     if (this.#block !== null && (type !== FRAME.continuation || id !== this.#block.id)) {
-      throw new ConnectionError(CODE.protocolError, "a head was not brought to its end");
+      throw new ConnectionError(CODE.protocolError, "a header block was interrupted by another frame");
     }
     const ended = (flags & FLAG.endStream) !== 0;
     if (type === FRAME.data) {
@@ -103,12 +103,12 @@ export class FrameReader {
         ? unpadded(block, 0, block.length)
         : { from: 0, to: block.length };
       const fields = flags & FLAG.priority ? from + 5 : from;
-      if (fields > to) throw new ConnectionError(CODE.frameSizeError, "a head is too short");
+      if (fields > to) throw new ConnectionError(CODE.frameSizeError, "a HEADERS frame is too short");
       this.#block = { id, pieces: [], bytes: 0, ended };
       this.#part(block.subarray(fields, to), flags);
     } else if (type === FRAME.continuation) {
       if (this.#block === null) {
-        throw new ConnectionError(CODE.protocolError, "a part of a head belongs to none");
+        throw new ConnectionError(CODE.protocolError, "CONTINUATION follows no header block");
       }
       this.#part(slab.subarray(start, end), flags);
     } else this.#handlers.other(type, flags, id, slab.subarray(start, end));
@@ -118,9 +118,9 @@ export class FrameReader {
     const block = this.#block!;
     block.pieces.push(bytes);
     block.bytes += bytes.length;
-    // A part that is empty brings a server nearer to no end.
+    // Also limits the number of empty parts.
     if (block.bytes > MAX_HEAD_BYTES || block.pieces.length > MAX_HEAD_BYTES / 64) {
-      throw new ConnectionError(CODE.enhanceYourCalm, "the head is too long");
+      throw new ConnectionError(CODE.enhanceYourCalm, "the headers are too long");
     }
     if (!(flags & FLAG.endHeaders)) return;
     this.#block = null;
@@ -138,7 +138,7 @@ export class FrameReader {
 function unpadded(bytes: Uint8Array, start: number, end: number): { from: number; to: number } {
   const padding = start < end ? bytes[start] : Infinity;
   if (start + 1 + padding > end) {
-    throw new ConnectionError(CODE.protocolError, "a frame has more padding than bytes");
+    throw new ConnectionError(CODE.protocolError, "a frame has more padding than payload");
   }
   return { from: start + 1, to: end - padding };
 }

@@ -1,15 +1,15 @@
-/** Writes frames to a connection: what is added while a write is under way leaves together with the next one. */
+/** Writes frames to a connection. Frames that are added during a write are sent together with the next one. */
 import { Buffer } from "node:buffer";
 import { writeAll } from "../../transport/write_all.ts";
 import { goaway } from "./frames.ts";
 
-/** How long the reason for leaving a server may take to leave, in milliseconds. */
-const GOODBYE_MS = 1000;
+/** Time for sending GOAWAY before the connection is closed, in milliseconds. */
+const GOAWAY_MS = 1000;
 
 export interface FrameWriterOptions {
-  /** Adds more, after each write. */
+  /** Called after each write, to add more frames. */
   more(): void;
-  /** The connection takes nothing any more. */
+  /** Called if a write fails. */
   failed(cause: unknown): void;
 }
 
@@ -17,7 +17,7 @@ export class FrameWriter {
   readonly #conn: Deno.Conn;
   readonly #options: FrameWriterOptions;
   #frames: Uint8Array[] = [];
-  /** Bytes that wait for the socket. */
+  /** Number of bytes that have not been written. */
   waiting = 0;
   #writing = false;
   #closed = false;
@@ -32,7 +32,7 @@ export class FrameWriter {
     this.waiting += bytes.length;
   }
 
-  /** Writes what waits, with what is added until then. */
+  /** Starts writing in the next microtask, so that frames added until then are included. */
   flush(): void {
     if (this.#writing || this.#frames.length === 0) return;
     this.#writing = true;
@@ -55,7 +55,7 @@ export class FrameWriter {
     }
   }
 
-  /** Closes the connection. @param code the reason that the server is told; absent: none */
+  /** Closes the connection. @param code error code of the GOAWAY frame; absent: no GOAWAY */
   close(code?: number): void {
     this.#closed = true;
     if (code === undefined) return this.#conn.close();
@@ -64,10 +64,10 @@ export class FrameWriter {
       try {
         this.#conn.close();
       } catch {
-        // The other one of the two has closed it.
+        // It is closed already.
       }
     };
-    const timer = setTimeout(close, GOODBYE_MS);
+    const timer = setTimeout(close, GOAWAY_MS);
     this.#conn.write(goaway(code)).then(close, close);
   }
 }

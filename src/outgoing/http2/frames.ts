@@ -27,14 +27,14 @@ export const SETTING = {
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const FRAME_HEAD_BYTES = 9;
-/** Before a side says otherwise, and never less. */
+/** Default and minimum of SETTINGS_MAX_FRAME_SIZE. */
 export const FRAME_BYTES = 16_384;
-/** The largest that a side may allow. */
+/** Maximum of SETTINGS_MAX_FRAME_SIZE. */
 export const MOST_FRAME_BYTES = (1 << 24) - 1;
 export const WINDOW_BYTES = 65_535;
 export const MOST_WINDOW_BYTES = 0x7fffffff;
 
-/** The head of a request, in as many frames as it takes. @param ended there is no body */
+/** HEADERS, and CONTINUATION if needed. @param ended the request has no body */
 export function headFrames(stream: number, fields: readonly Uint8Array[], ended: boolean): Uint8Array[] {
   const bytes = fields.reduce((sum, piece) => sum + piece.length, 0);
   const flags = ended ? FLAG.endStream : 0;
@@ -51,7 +51,7 @@ export function headFrames(stream: number, fields: readonly Uint8Array[], ended:
   return frames;
 }
 
-/** A frame with all of its payload. */
+/** A whole frame. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(FRAME_HEAD_BYTES + payload.length);
   writeHead(bytes, { length: payload.length, type, flags, stream });
@@ -59,7 +59,7 @@ export function frame(type: number, flags: number, stream: number, payload: Uint
   return bytes;
 }
 
-/** What stands before a payload. */
+/** The nine bytes before a payload. */
 export function frameHead(length: number, type: number, flags: number, stream: number): Uint8Array {
   const bytes = new Uint8Array(FRAME_HEAD_BYTES);
   writeHead(bytes, { length, type, flags, stream });
@@ -95,7 +95,7 @@ export function numberFrame(type: number, stream: number, value: number): Uint8A
   return bytes;
 }
 
-/** The connection is given up for this reason; no stream of the other side was ever taken. */
+/** GOAWAY of a client: no stream of the server was processed. */
 export function goaway(code: number): Uint8Array {
   const payload = new Uint8Array(8);
   writeUint32(payload, 4, code);

@@ -1,8 +1,8 @@
 /**
- * Headers as HTTP/2 writes them (HPACK, RFC 7541).
+ * Header compression of HTTP/2 (HPACK, RFC 7541).
  *
- * What is sent never enters the table that both sides share: API keys stay out of it, and what many requests have in common is encoded
- * once. What is received may use the table of 4,096 bytes that every connection has at first.
+ * The encoder never adds to the dynamic table: API keys stay out of it, and headers that many requests share can be encoded once. The
+ * decoder supports the default dynamic table of 4,096 bytes.
  */
 import { Buffer } from "node:buffer";
 import { WireError } from "../../transport/body_framing.ts";
@@ -26,26 +26,26 @@ const STATIC: readonly (readonly [name: string, value: string])[] =
     );
 
 const TABLE_BYTES = 4096;
-/** What an entry of the table counts beside its letters. */
+/** Overhead of a table entry (RFC 7541, section 4.1). */
 const ENTRY_BYTES = 32;
-/** Heads with more fields are refused, as over HTTP/1.1. */
+/** Maximum number of fields, as over HTTP/1.1. */
 const MOST_FIELDS = 200;
-/** Larger numbers have no meaning here: no length, index or size is as large. */
+/** Maximum of lengths, indexes and sizes. */
 const MOST_NUMBER = 1 << 24;
 
-/** One field of a head. */
+/** A header field. */
 export type Field = readonly [name: string, value: string];
 
-/** Decodes the heads of one connection, in the order in which they come. */
+/** Decodes the header blocks of one connection, in order. */
 export class HeadDecoder {
-  /** The table, the entry that came last first. */
+  /** The dynamic table, newest entry first. */
   readonly #entries: Field[] = [];
   #bytes = 0;
   #mostBytes = TABLE_BYTES;
   #block!: Uint8Array;
   #at = 0;
 
-  /** Throws {@link WireError}, after which the connection cannot be used: its table is not known any more. */
+  /** Throws {@link WireError}. After that the connection cannot be used, because the state of the table is unknown. */
   decode(block: Uint8Array): Field[] {
     this.#block = block;
     this.#at = 0;
@@ -56,13 +56,13 @@ export class HeadDecoder {
       if (field === null) continue;
       bytes += sizeOf(field);
       if (fields.push(field) > MOST_FIELDS || bytes > MAX_HEAD_BYTES) {
-        throw new WireError("the head is too long");
+        throw new WireError("the headers are too long");
       }
     }
     return fields;
   }
 
-  /** Null: it was no field but the size of the table, which may change before the first field. */
+  /** Null: it was a size update of the table, which is allowed before the first field. */
   #next(isFirst: boolean): Field | null {
     const byte = this.#block[this.#at];
     if (byte & 0x80) return this.#entry(this.#number(7));
@@ -74,7 +74,7 @@ export class HeadDecoder {
     if (!(byte & 0x20)) return this.#literal(4);
     const size = this.#number(5);
     if (!isFirst || size > TABLE_BYTES) {
-      throw new WireError("the table of headers has another size than was agreed");
+      throw new WireError("a size update of the header table is invalid");
     }
     this.#mostBytes = size;
     this.#evict(0);
@@ -89,7 +89,7 @@ export class HeadDecoder {
 
   #entry(index: number): Field {
     const field = index <= STATIC.length ? STATIC[index - 1] : this.#entries[index - STATIC.length - 1];
-    if (field === undefined) throw new WireError("a header stands for none");
+    if (field === undefined) throw new WireError("a header index is invalid");
     return field;
   }
 
@@ -101,14 +101,14 @@ export class HeadDecoder {
     this.#bytes += size;
   }
 
-  /** Makes room in the table. */
+  /** Evicts entries until `size` more bytes fit. */
   #evict(size: number): void {
     while (this.#entries.length > 0 && this.#bytes + size > this.#mostBytes) {
       this.#bytes -= sizeOf(this.#entries.pop()!);
     }
   }
 
-  /** A number whose first byte has so many bits of it. */
+  /** An integer with a prefix of so many bits (RFC 7541, section 5.1). */
   #number(bits: number): number {
     const block = this.#block;
     const most = (1 << bits) - 1;
@@ -121,17 +121,17 @@ export class HeadDecoder {
       if (value > MOST_NUMBER) break;
       if (byte < 0x80) return value;
     }
-    throw new WireError("a number in the head is none");
+    throw new WireError("an integer in the headers is invalid");
   }
 
   #text(): string {
     const block = this.#block;
-    if (this.#at >= block.length) throw new WireError("the head ends within a field");
+    if (this.#at >= block.length) throw new WireError("the headers end within a field");
     const isHuffman = block[this.#at] >= 0x80;
     const length = this.#number(7);
     const from = this.#at;
     const to = from + length;
-    if (to > block.length) throw new WireError("the head ends within a field");
+    if (to > block.length) throw new WireError("the headers end within a field");
     this.#at = to;
     return isHuffman
       ? decodeHuffman(block, from, to)
@@ -143,11 +143,11 @@ function sizeOf([name, value]: Field): number {
   return name.length + value.length + ENTRY_BYTES;
 }
 
-/** The place of each name in the static table. */
+/** The index of each name in the static table. */
 const places = new Map<string, number>();
 for (const [i, [name]] of STATIC.entries()) if (!places.has(name)) places.set(name, i + 1);
 
-/** How a literal begins that no table takes up, and one that nobody on the way may take up either. */
+/** First bytes of a literal without indexing, and of one that intermediaries must not index either. */
 const LITERAL = 0x00;
 const NEVER = 0x10;
 const SECRET: ReadonlySet<string> = new Set([
@@ -160,10 +160,10 @@ const SECRET: ReadonlySet<string> = new Set([
   "x-amz-security-token",
 ]);
 
-/** Said once, before the first field of a connection: this side uses no table. */
+/** Size update to 0, sent once before the first field of a connection: the encoder uses no dynamic table. */
 export const NO_TABLE: Uint8Array = new Uint8Array([0x20]);
 
-/** Fields, their names in lower case, as literals. Values are one byte a character. */
+/** Encodes fields as literals. Names must be in lower case, values Latin-1. */
 export function encodeFields(fields: Iterable<Field>): Uint8Array {
   const bytes: number[] = [];
   for (const [name, value] of fields) {

@@ -1,7 +1,7 @@
-/** Texts in the Huffman code of HPACK (RFC 7541, appendix B). The code is canonical, so the lengths of its codes define it. */
+/** The Huffman code of HPACK (RFC 7541, appendix B). It is canonical, so the lengths of its codes define it. */
 import { WireError } from "../../transport/body_framing.ts";
 
-/** The length in bits of the code of each byte, and of the end of string: "A" is 5. */
+/** The length in bits of the code of each byte and of EOS, as a letter: "A" is 5. */
 const LENGTHS =
   "ISXXXXXXXTZXXZXXXXXXXXZXXXXXXXXXBFFHIBDGFFDGDBBBAAABBBBBBBCDKBHFIBCCCCCCCCCCCCCCCCCCCCCCDCDIOIJBKABABABB" +
   "BACCBBBABCBAABCCCCCKGJIXPRPPRRRSRSSSSSTSTTRSTSSSSQRSRSSTRQPRRSSQSRRTQRSSQQRQSRSSPRRRSRRSVVPORSRUVVVWWVTUOQVWWVWTQQVVXWWWP" +
@@ -10,7 +10,7 @@ const END = 256;
 const SHORTEST = 5;
 const LONGEST = 30;
 
-/** For each length: its first code, how many codes there are of it, and where their symbols begin in {@link symbols}. */
+/** For each length: the first code, the number of codes, and the index of their first symbol in {@link symbols}. */
 const first: number[] = new Array(LONGEST + 1).fill(0);
 const counts: number[] = new Array(LONGEST + 1).fill(0);
 const starts: number[] = new Array(LONGEST + 1).fill(0);
@@ -26,7 +26,7 @@ for (let length = SHORTEST, code = 0; length <= LONGEST; length++, code <<= 1) {
   code += counts[length];
 }
 
-/** A text, a character for each byte. Throws {@link WireError} where it is no such code, or is padded with anything but ones. */
+/** Returns a text with a character for each byte. Throws {@link WireError} if the code or its padding is invalid. */
 export function decodeHuffman(bytes: Uint8Array, from: number, to: number): string {
   let text = "";
   let code = 0;
@@ -38,12 +38,14 @@ export function decodeHuffman(bytes: Uint8Array, from: number, to: number): stri
       const place = code - first[length];
       if (place < counts[length]) {
         const symbol = symbols[starts[length] + place];
-        if (symbol === END) throw new WireError("a header holds the end of a string");
+        if (symbol === END) throw new WireError("a Huffman text contains EOS");
         text += String.fromCharCode(symbol);
         code = length = 0;
-      } else if (length === LONGEST) throw new WireError("a header is not in the code of HPACK");
+      } else if (length === LONGEST) throw new WireError("a Huffman code is invalid");
     }
   }
-  if (length > 7 || code !== (1 << length) - 1) throw new WireError("a header is padded wrongly");
+  if (length > 7 || code !== (1 << length) - 1) {
+    throw new WireError("the padding of a Huffman text is invalid");
+  }
   return text;
 }

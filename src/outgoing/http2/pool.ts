@@ -1,31 +1,31 @@
 /** Connections over HTTP/2 to one server. */
 import type { Http2Connection } from "./connection.ts";
 
-/** Requests under way on one connection, where the server allows for so many. */
+/** Maximum number of concurrent requests on a connection, if the server allows as many. */
 const MOST_STREAMS = 100;
 
-/** How long a connection is kept without a request, in milliseconds: some networks forget connections without a word. */
+/** Idle timeout of a connection in milliseconds: some networks drop idle connections silently. */
 const IDLE_MS = 90_000;
-/** A server that makes mistakes in HTTP/2, or likes HTTP/1.1 better, is asked over that for so long, in milliseconds. */
+/** How long HTTP/1.1 is used after the server violated HTTP/2 or did not negotiate it, in milliseconds. */
 const DECLINED_MS = 600_000;
 
 export class Http2Pool {
   readonly #connections: Http2Connection[] = [];
-  /** The server speaks no HTTP/1.1. */
+  /** The server does not support HTTP/1.1. */
   alone = false;
-  /** Requests that it takes at a time on a connection, as it said last. */
+  /** Maximum number of concurrent requests on a connection, as the server said last. */
   #mostStreams = MOST_STREAMS;
   #declinedUntil = -Infinity;
   #dialing = 0;
   #waiting = 0;
   #dials = new Set<Promise<void>>();
 
-  /** Connections that take requests, or have some under way. */
+  /** Number of connections that accept requests. */
   get size(): number {
     return this.#connections.length;
   }
 
-  /** HTTP/1.1 is to be used. */
+  /** Whether HTTP/1.1 is to be used. */
   declined(now: number): boolean {
     return now < this.#declinedUntil;
   }
@@ -38,7 +38,7 @@ export class Http2Pool {
     return this.#mostStreams;
   }
 
-  /** The server takes so many requests at a time on a connection. Answers how many are made. */
+  /** Sets the server's limit of concurrent requests on a connection. Returns the limit to use. */
   allows(streams: number): number {
     return this.#mostStreams = Math.max(1, Math.min(streams, MOST_STREAMS));
   }
@@ -53,10 +53,10 @@ export class Http2Pool {
   }
 
   /**
-   * A connection with room for a request; null: the server would rather be asked over HTTP/1.1. The first ones are filled first, so that
-   * those that a rush has opened are closed after it.
+   * Waits for a connection with room for a request; null: HTTP/1.1 is to be used. The oldest connections are filled first, so that those
+   * opened for a peak become idle and are closed after it.
    *
-   * @param open adds a connection, or finds that out
+   * @param open adds a connection, or declines HTTP/2
    */
   async take(now: () => number, open: () => Promise<void>): Promise<Http2Connection | null> {
     for (let opened = false;; opened = true) {
@@ -65,7 +65,7 @@ export class Http2Pool {
       if (opened && this.declined(now())) return null;
       this.#waiting++;
       try {
-        // As many may share a connection as it takes.
+        // A dial in progress serves as many waiting requests as a connection accepts.
         if (this.#waiting > this.#dialing * this.#mostStreams) await this.#dial(open);
         else await Promise.race(this.#dials);
       } finally {
@@ -74,11 +74,11 @@ export class Http2Pool {
     }
   }
 
-  /** One with room, where there is one. Closes those that have rested too long, or may be dead. */
+  /** A connection with room, if there is one. Closes connections that were idle for too long or may be dead. */
   find(now: number): Http2Connection | undefined {
     for (const connection of [...this.#connections]) {
       const old = connection.size === 0 && now - connection.idleSince >= IDLE_MS;
-      if (old || connection.mute(now)) connection.retire();
+      if (old || connection.isUnresponsive(now)) connection.retire();
     }
     return this.#connections.find(({ room }) => room > 0);
   }

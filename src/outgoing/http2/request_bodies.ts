@@ -1,17 +1,17 @@
-/** The bodies of requests, sent as far as the server's windows go (RFC 9113, section 5.2). */
+/** Sends request bodies within the flow-control windows of the server (RFC 9113, section 5.2). */
 import { CODE, ConnectionError } from "./connection_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { FLAG, FRAME, FRAME_BYTES, frameHead, MOST_WINDOW_BYTES, WINDOW_BYTES } from "./frames.ts";
 import type { Http2Stream } from "./stream.ts";
 
-/** Bodies are made into frames while less than this waits for the socket. */
+/** No more DATA frames are queued while so many bytes have not been written. */
 const MOST_WAITING_BYTES = 256 << 10;
 
 export class RequestBodies {
   readonly #writer: FrameWriter;
-  /** Those of which some has not been made into frames. */
+  /** Streams whose body has not been queued completely. */
   readonly #unsent = new Set<Http2Stream>();
-  /** What the server takes, of a new stream and of all together. */
+  /** Initial send window of a stream, and the send window of the connection. */
   #streamWindow = WINDOW_BYTES;
   #window = WINDOW_BYTES;
 
@@ -19,7 +19,7 @@ export class RequestBodies {
     this.#writer = writer;
   }
 
-  /** A stream begins. */
+  /** Begins to send the body of a stream. */
   open(stream: Http2Stream, body: Uint8Array): void {
     stream.sendWindow = this.#streamWindow;
     if (body.length === 0) return;
@@ -28,7 +28,7 @@ export class RequestBodies {
     this.send();
   }
 
-  /** What of a body has not been sent never is. */
+  /** Drops the unsent part of a body. */
   forget(stream: Http2Stream): void {
     this.#unsent.delete(stream);
     stream.unsent = null;
@@ -37,7 +37,7 @@ export class RequestBodies {
   /** Makes bodies into frames, a piece of each in turn. False: there was nothing that may be sent now. */
   send(): boolean {
     let sent = false;
-    // A stream that is added again comes once more, behind the others.
+    // A stream that is deleted and added again comes once more, after the others.
     for (const stream of this.#unsent) {
       if (this.#window <= 0 || this.#writer.waiting >= MOST_WAITING_BYTES) break;
       if (stream.sendWindow <= 0) continue;
@@ -56,13 +56,13 @@ export class RequestBodies {
     return sent;
   }
 
-  /** The server takes more. @param stream absent: of all together. Throws {@link ConnectionError}. */
+  /** Enlarges a send window. Throws {@link ConnectionError}. @param stream absent: the window of the connection */
   widen(more: number, stream?: Http2Stream): void {
     if (stream === undefined) this.#window = sum(this.#window, more);
     else stream.sendWindow = sum(stream.sendWindow, more);
   }
 
-  /** The window of new streams is another, and so are those of the present ones. Throws {@link ConnectionError}. */
+  /** Changes the initial send window, and with it the windows of open streams. Throws {@link ConnectionError}. */
   resize(window: number, streams: Iterable<Http2Stream>): void {
     const more = window - this.#streamWindow;
     this.#streamWindow = sum(0, window);
@@ -72,7 +72,7 @@ export class RequestBodies {
 
 function sum(window: number, more: number): number {
   if (window + more > MOST_WINDOW_BYTES) {
-    throw new ConnectionError(CODE.flowControlError, "a window is too large");
+    throw new ConnectionError(CODE.flowControlError, "a flow-control window is too large");
   }
   return window + more;
 }

@@ -1,4 +1,4 @@
-/** Requests over HTTP/2: many share a connection, so that a rush of streams opens few, and one read brings something of many. */
+/** Sends requests over HTTP/2. Many share a connection, so that many streams at once need few handshakes and few reads. */
 import { encodeFields, type Field } from "./hpack.ts";
 import type { Address } from "../address.ts";
 import { dial, ForeignProtocol } from "../dial.ts";
@@ -9,10 +9,10 @@ import type { Ticker } from "../../timing/ticker.ts";
 import { Http2Connection } from "./connection.ts";
 import { Http2Stream } from "./stream.ts";
 
-/** A connection that ends this soon after a request went out on it ended before that arrived. */
+/** If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived. */
 const STALE_MS = 1000;
 
-/** Of HTTP/1.1 alone: they say something of one connection (RFC 9113, section 8.2.2). */
+/** Headers of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113, section 8.2.2). */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "host",
   "connection",
@@ -23,15 +23,17 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "te",
 ]);
 
+const encoder = new TextEncoder();
+
 export interface SendOptions {
   caCerts?: string[];
-  /** The server speaks no HTTP/1.1. */
+  /** The server does not support HTTP/1.1. */
   alone?: boolean;
 }
 
 /**
- * Null: the server is to be asked over HTTP/1.1. Rejects with a Failure; with {@link ForeignProtocol} where it is `alone` and does not
- * speak HTTP/2 either.
+ * Null: HTTP/1.1 is to be used. Rejects with a Failure, or with {@link ForeignProtocol} if `alone` is set and the server does not support
+ * HTTP/2 either.
  */
 export async function sendHttp2(
   address: Address,
@@ -41,7 +43,7 @@ export async function sendHttp2(
 ): Promise<Reply | null> {
   const { http2 } = address;
   const head = [encodeTarget(address, exchange.method ?? "POST"), encodeHeaders(exchange.headers)];
-  const body = typeof exchange.body === "string" ? new TextEncoder().encode(exchange.body) : exchange.body;
+  const body = typeof exchange.body === "string" ? encoder.encode(exchange.body) : exchange.body;
   if (body.length > 0) head.push(encodeFields([["content-length", String(body.length)]]));
   const open = () => openConnection(address, exchange.firstByteMs, ticker, { caCerts, alone });
   for (let again = false;;) {
@@ -49,7 +51,7 @@ export async function sendHttp2(
     const connection = http2.find(ticker.recently()) ??
       await within(exchange, ticker, http2.take(() => ticker.recently(), open));
     if (connection === null) return null;
-    // Others have taken the place meanwhile, or the connection has ended.
+    // Other requests have taken its capacity in the meantime, or it has closed.
     if (connection.room === 0) continue;
     const stream = new Http2Stream(connection, exchange, ticker);
     const fresh = !connection.answered;
@@ -65,7 +67,7 @@ export async function sendHttp2(
       if (stream.fate !== "refused" && !stale) {
         throw stream.heard || stream.fate === "taken" ? broken(cause) : unreachable(cause);
       }
-      // Once more on another connection, and then over HTTP/1.1.
+      // One retry on another connection, then HTTP/1.1.
       if (again) {
         if (alone) throw unreachable(cause);
         return null;
@@ -76,8 +78,8 @@ export async function sendHttp2(
 }
 
 /**
- * Adds a connection to those of its server, or finds out that it would rather be asked over HTTP/1.1. Others wait for it too, so that
- * nobody's leaving ends it, and it keeps nothing of the call that needed it first.
+ * Opens a connection and adds it to the pool, or declines HTTP/2. Several calls may wait for it, so it is not aborted when one of them
+ * ends, and it keeps no reference to the call that needed it first.
  */
 async function openConnection(
   address: Address,
@@ -94,7 +96,7 @@ async function openConnection(
       throw new ForeignProtocol();
     }
     http2.decline(ticker.now());
-    // It serves as well as one that was opened for that.
+    // It is used for HTTP/1.1.
     return new Connection(conn, address.pool).rest(ticker.recently());
   }
   const connection: Http2Connection = new Http2Connection(conn, {
@@ -109,7 +111,7 @@ async function openConnection(
   http2.add(connection);
 }
 
-/** Waits no longer than somebody wants the answer, nor than the call may wait for its first byte: others may have more time. */
+/** Limits the wait by the call's signal and its own timeout for the first byte; the dial may have the longer timeout of another call. */
 function within<T>({ signal, firstByteMs }: Exchange, ticker: Ticker, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(broken(new WireError("nobody wants the answer any more")));
@@ -117,7 +119,7 @@ function within<T>({ signal, firstByteMs }: Exchange, ticker: Ticker, promise: P
     deadline.arm(firstByteMs);
     if (signal?.aborted) leave();
     else signal?.addEventListener("abort", leave);
-    // Also of who has left: a rejection that nobody takes would end the process.
+    // Also after the caller has left: an unhandled rejection would end the process.
     promise.then(resolve, reject).finally(() => {
       deadline.close();
       signal?.removeEventListener("abort", leave);
@@ -127,7 +129,7 @@ function within<T>({ signal, firstByteMs }: Exchange, ticker: Ticker, promise: P
 
 const targets = new WeakMap<Address, Map<string, Uint8Array>>();
 
-/** Where a request goes, encoded; many go to the same address. */
+/** The pseudo-headers of a request, encoded once for each address. */
 function encodeTarget(address: Address, method: string): Uint8Array {
   let known = targets.get(address);
   if (known === undefined) targets.set(address, known = new Map());
@@ -146,7 +148,7 @@ function encodeTarget(address: Address, method: string): Uint8Array {
   return bytes;
 }
 
-/** Of headers that many calls have. */
+/** Encoded headers that many calls share. */
 const encoded = new WeakMap<Readonly<Record<string, string>>, Uint8Array>();
 
 function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
@@ -155,12 +157,12 @@ function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
   const fields: Field[] = [];
   for (const name in headers) {
     const value = headers[name];
-    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
+    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is invalid`);
     const lower = name.toLowerCase();
     if (!OF_CONNECTIONS.has(lower)) fields.push([lower, value.trim()]);
   }
   const bytes = encodeFields(fields);
-  // They are one object for all calls to an upstream, and may not change: others are made for one call.
+  // Frozen headers are one object for all calls to an upstream. Others are made for one call.
   if (Object.isFrozen(headers)) encoded.set(headers, bytes);
   return bytes;
 }

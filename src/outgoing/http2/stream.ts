@@ -1,4 +1,4 @@
-/** One exchange on a connection over HTTP/2: what comes back of a request. */
+/** A stream of an HTTP/2 connection: one request and its response. */
 import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import type { Failure } from "../../exchange/failure.ts";
@@ -8,43 +8,43 @@ import { broken, type Exchange, type Pass, type Reply, timeout } from "../reply.
 import type { Field } from "./hpack.ts";
 
 /**
- * What may come for one stream before its reader has taken it. Callers who read nothing make the process hold so much for each stream;
- * from a server that is 100 ms away, a stream brings 1.3 MB a second at most.
+ * Flow-control window of a stream. If a caller reads nothing, the process buffers so much for each stream. With a round trip of 100 ms, it
+ * limits a stream to 1.3 MB a second.
  */
 export const STREAM_WINDOW_BYTES = 128 << 10;
 
-/** Characters that no value of a field may hold. */
+/** Characters that are not allowed in a header value. */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /**
- * What a server has made of a request whose stream it ended: nothing, as it says; nothing, as is likely, where the connection ended
- * without a word and the request was new; maybe all of it.
+ * Whether the server may have processed a request that failed: `refused`: it says that it has not; `cut`: the connection closed without
+ * any response to the request; `taken`: it may have.
  */
 export type Fate = "refused" | "cut" | "taken";
 
-/** Who waits for something of a stream. */
+/** The functions of a promise that is pending. */
 interface Waiting<T> {
   resolve(value: T): void;
   reject(cause: unknown): void;
 }
 
-/** What a stream asks of its connection. */
+/** The part of the connection that a stream uses. */
 export interface StreamConnection {
-  /** When something came last, for any stream. */
+  /** When anything was received last. */
   readonly heardAt: number;
-  /** Sends a request. @param head its fields, encoded */
+  /** Sends a request. @param head the encoded headers */
   open(stream: Http2Stream, head: readonly Uint8Array[], body: Uint8Array): void;
-  /** The reader of a stream has taken so much: the server may send as much again. */
+  /** The reader has taken so many bytes: sends WINDOW_UPDATE. */
   widen(stream: Http2Stream, bytes: number): void;
-  /** Nobody wants the rest of a stream. */
+  /** Sends RST_STREAM: the rest of the stream is not needed. */
   reset(stream: Http2Stream): void;
-  /** Takes no more requests; those under way go on. */
+  /** Accepts no more requests; open ones continue. */
   retire(): void;
 }
 
 export class Http2Stream implements Reply {
-  /** Set by the connection: its number, how much the server takes of its body now, and what of that has not been sent. */
+  /** Set by the connection: the stream id, the send window, and the unsent part of the request body. */
   id = 0;
   sendWindow = 0;
   unsent: Uint8Array | null = null;
@@ -53,31 +53,31 @@ export class Http2Stream implements Reply {
   readonly #deadline: Deadline;
   #status = 0;
   #headers = new Map<string, string>();
-  /** Of all heads before the last. */
+  /** Size of all header blocks, interim responses included. */
   #headBytes = 0;
-  /** The length that the head gives of the body; null: none. */
+  /** Value of `content-length`; null: absent. */
   #length: number | null = null;
   #bodyBytes = 0;
-  /** What the server may send. */
+  /** Bytes that the server may still send. */
   #window = STREAM_WINDOW_BYTES;
-  /** What the reader has taken, and padding, of which the server has not been told. */
+  /** Bytes taken by the reader, and padding, that no WINDOW_UPDATE has covered yet. */
   #owed = 0;
-  /** What has come and nobody has waited for. */
+  /** Received data that has not been read. */
   #queue: Uint8Array | null = null;
   #queued = 0;
   #ended = false;
   #closed = false;
-  /** Why nothing more comes. */
+  /** Why the stream failed; null: it has not. */
   #fault: unknown = null;
   #begun = false;
   #asking: Waiting<void> | null = null;
   #reading: Waiting<Uint8Array | null> | null = null;
   #pass: Pass | null = null;
-  readonly #abandon = () => this.#giveUp(new WireError("nobody wants the answer any more"));
-  /** Something has come for it. */
+  readonly #abandon = () => this.#giveUp(new WireError("the call was cancelled"));
+  /** Any frame of the server has arrived for it. */
   heard = false;
   late = false;
-  /** Of what was asked, where it has ended without an answer. */
+  /** Set if it failed before the response. */
   fate: Fate = "taken";
 
   constructor(connection: StreamConnection, exchange: Exchange, ticker: Ticker) {
@@ -85,13 +85,13 @@ export class Http2Stream implements Reply {
     this.#exchange = exchange;
     this.#deadline = ticker.deadline(() => {
       this.late = true;
-      // Nothing came for any of its requests: it may be cut without a word.
+      // Nothing arrived for any of its requests: the connection may be dead.
       if (ticker.lately - connection.heardAt >= this.#waitMs) connection.retire();
-      this.#giveUp(new WireError("nothing came"));
+      this.#giveUp(new WireError("the timeout expired"));
     });
   }
 
-  /** Resolves with the head of the answer. */
+  /** Sends the request, and resolves when the headers of the response have arrived. */
   ask(head: readonly Uint8Array[], body: Uint8Array): Promise<void> {
     const { signal, firstByteMs } = this.#exchange;
     return new Promise((resolve, reject) => {
@@ -108,26 +108,26 @@ export class Http2Stream implements Reply {
     return this.#begun ? idleMs : firstByteMs;
   }
 
-  /** A head came, or the fields behind a body. Throws {@link WireError}. */
+  /** Takes response headers or trailers. Throws {@link WireError}. */
   head(fields: readonly Field[], ended: boolean): void {
     this.heard = true;
     const { status, headers, bytes } = readFields(fields);
     if (this.#status !== 0) {
-      // What stands behind a body says nothing that is needed.
-      if (status !== null || !ended) throw new WireError("an answer has two heads");
+      // Trailers are not needed.
+      if (status !== null || !ended) throw new WireError("the response has headers twice");
       return;
     }
-    if (status === null) throw new WireError("an answer has no status");
+    if (status === null) throw new WireError("the response has no status");
     this.#headBytes += bytes;
-    if (this.#headBytes > MAX_HEAD_BYTES) throw new WireError("the head is too long");
+    if (this.#headBytes > MAX_HEAD_BYTES) throw new WireError("the headers are too long");
     if (status < 200) {
-      if (status === 101 || ended) throw new WireError("an answer ends before it begins");
+      if (status === 101 || ended) throw new WireError("the response ends without headers");
       return;
     }
     refusePacked(status, headers.get("content-encoding"));
     const length = headers.get("content-length");
     if (length !== undefined && status !== 204 && status !== 304) {
-      if (!/^\d{1,15}$/.test(length)) throw new WireError("a length is no number");
+      if (!/^\d{1,15}$/.test(length)) throw new WireError("content-length is not a number");
       this.#length = Number(length);
     }
     this.#status = status;
@@ -137,12 +137,12 @@ export class Http2Stream implements Reply {
     this.#asking = null;
   }
 
-  /** A part of the body came. Throws {@link WireError}. @param counted what it takes of the window, padding included */
+  /** Takes a part of the body. Throws {@link WireError}. @param counted bytes of the flow-control window, padding included */
   data(bytes: Uint8Array, from: number, to: number, counted: number): void {
     this.heard = true;
-    if (this.#status === 0) throw new WireError("a body comes before its head");
+    if (this.#status === 0) throw new WireError("the body begins before the headers");
     this.#window -= counted;
-    if (this.#window < 0) throw new WireError("more came than was asked for");
+    if (this.#window < 0) throw new WireError("the server exceeded the flow-control window of the stream");
     this.#took(counted - (to - from));
     if (from === to) return;
     this.#bodyBytes += to - from;
@@ -159,7 +159,7 @@ export class Http2Stream implements Reply {
     }
   }
 
-  /** Until somebody reads it. */
+  /** Buffers data until it is read. */
   #keep(bytes: Uint8Array, from: number, to: number): void {
     const needed = this.#queued + to - from;
     if (this.#queue === null || this.#queue.length < needed) {
@@ -171,12 +171,12 @@ export class Http2Stream implements Reply {
     this.#queued = needed;
   }
 
-  /** False: it is left to the reader. */
+  /** False: `pass` did not take the data, so the reader gets it. */
   #passOn(pass: Pass, part: Uint8Array): boolean {
     const passed = pass(part);
     if (passed === null) return false;
     const reading = this.#reading!;
-    // What comes before more can be taken is kept.
+    // Data that arrives before `pass` can take more is buffered.
     this.#reading = null;
     void passed.then(() => this.#readOn(reading, pass));
     return true;
@@ -211,7 +211,7 @@ export class Http2Stream implements Reply {
     return kept;
   }
 
-  /** The server may send so much again, of which it is told by halves of the window. */
+  /** Allows the server to send as much again, with a WINDOW_UPDATE for each half of the window. */
   #took(bytes: number): void {
     this.#owed += bytes;
     if (this.#owed < STREAM_WINDOW_BYTES / 2 || this.#ended || this.#fault !== null) return;
@@ -220,9 +220,9 @@ export class Http2Stream implements Reply {
     this.#owed = 0;
   }
 
-  /** The answer has come whole, as the server sees it. */
+  /** The server has ended the stream. */
   end(): void {
-    if (this.#status === 0) return this.lost(new WireError("an answer ends before it begins"));
+    if (this.#status === 0) return this.lost(new WireError("the response ends without headers"));
     if (this.#length !== null && this.#bodyBytes < this.#length) return this.lost(wrongLength());
     this.#ended = true;
     this.#deadline.disarm();
@@ -230,7 +230,7 @@ export class Http2Stream implements Reply {
     this.#reading = null;
   }
 
-  /** Nothing more comes. */
+  /** The stream failed. */
   lost(cause: unknown, fate: Fate = "taken"): void {
     if (this.#ended || this.#fault !== null) return;
     this.#fault = cause;
@@ -277,27 +277,29 @@ export class Http2Stream implements Reply {
     this.#deadline.close();
     this.#exchange.signal?.removeEventListener("abort", this.#abandon);
     this.#queue = null;
-    if (!this.#ended && this.#fault === null) this.#giveUp(new WireError("nobody reads on"));
+    if (!this.#ended && this.#fault === null) {
+      this.#giveUp(new WireError("the response was not read to its end"));
+    }
   }
 }
 
 function wrongLength(): WireError {
-  return new WireError("the body has another length than its head says");
+  return new WireError("the body has another length than content-length");
 }
 
-/** Status null: there is none. */
+/** Status null: there is no `:status`. */
 function readFields(fields: readonly Field[]) {
   const headers = new Map<string, string>();
   let status: number | null = null;
   let bytes = 0;
   for (const [name, value] of fields) {
     bytes += name.length + value.length;
-    if (CONTROL.test(value)) throw new WireError("a value of a header holds a control character");
+    if (CONTROL.test(value)) throw new WireError("a header value contains a control character");
     if (name === ":status" && status === null && headers.size === 0) {
-      if (!/^[1-9]\d\d$/.test(value)) throw new WireError("the status is none");
+      if (!/^[1-9]\d\d$/.test(value)) throw new WireError("the status is invalid");
       status = Number(value);
     } else {
-      if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw new WireError("a header has no name");
+      if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw new WireError("a header name is invalid");
       const before = headers.get(name);
       headers.set(name, before === undefined ? value : `${before}, ${value}`);
     }
