@@ -1,7 +1,7 @@
 /**
  * Stage: several answers (`n`) from an API that supports only one. It makes parallel calls; their parts become the choices of one answer,
- * and their usage is added up, because the provider bills every call. The usage of a
- * call is estimated if the provider does not report it.
+ * and their usage is added up, because the provider bills every call. If the provider does not report the usage of a call, it is
+ * estimated.
  */
 import type { Part } from "../exchange/part.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
@@ -62,12 +62,12 @@ export async function* choices(
 
 type Counted = Extract<Part, { type: "usage" }>;
 
-/** What the calls have used so far. */
+/** The usage of all calls so far. */
 class Counts {
-  /** UTF-16 units that each call's model wrote. */
+  /** UTF-16 units of the text of each call. */
   readonly said: number[];
   readonly #usages: (Usage | null)[];
-  /** Those that the provider ran by itself. */
+  /** Searches that the provider ran itself, by call. */
   readonly #searches: number[];
   #estimated = false;
 
@@ -84,7 +84,7 @@ class Counts {
     return this.#sum();
   }
 
-  /** It said something, and its provider does not tell what that took. */
+  /** Whether a call has given text, but its provider reported no usage. */
   lacks(call: number): boolean {
     return this.#usages[call] === null && this.said[call] > 0;
   }

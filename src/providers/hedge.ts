@@ -17,8 +17,7 @@ export interface HedgeOptions<T> {
   lost(answer: OpenAnswer<T>): void;
 }
 
-/** Sends the request to a second route if the first is slower than usual, and returns the first answer; the other call is cancelled.
- */
+/** Sends the request to a second route if the first is slower than usual, and returns the first answer; the other call is cancelled. */
 export async function openHedged<T>(
   providers: Providers,
   routes: readonly Route[],
@@ -34,7 +33,7 @@ export async function openHedged<T>(
   const first = open("first", turns);
   if (patience === null || await settledWithin(first, patience)) return await first;
   const settled = first.then(() => false, () => false);
-  // It may wait for money for longer than the first route takes.
+  // The wait for the budget may take longer than the first route.
   if (!await Promise.race([affords(), settled])) return await first;
   const second = open("second", turns.slice(1));
   try {
