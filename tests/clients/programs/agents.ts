@@ -18,6 +18,10 @@ export interface Program {
   api: "anthropic-messages" | "openai-responses" | "openai-chat";
   /** Bytes of an answer within which cuts fall; by default 3000. */
   within?: number;
+  /** What it says where it gives its task up after a cut instead of asking again: the task ends there. */
+  givesUp?: string;
+  /** Of its connections so many are cut; by default half. One that sends all of its requests over few needs more. */
+  share?: number;
   /** Proofs of reasoning come back to the provider. */
   keepsProofs?: boolean;
   /** Results of tools in a request: how far the task is. Undefined: it is about something else. */
@@ -34,6 +38,9 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "claude",
     api: "anthropic-messages",
+    // 2.1.332 does so towards any server; versions before it ask again.
+    givesUp: "Connection closed mid-response",
+    share: 0.9,
     step(body) {
       if (!array(body.tools).some((tool) => object(tool).name === "Read")) return undefined;
       const blocks = array(body.messages).flatMap((message) => array(object(message).content));
