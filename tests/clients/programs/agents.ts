@@ -38,7 +38,7 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "claude",
     api: "anthropic-messages",
-    // 2.1.332 does so towards any server; versions before it ask again.
+    // Claude Code 2.1.197 does so towards any server.
     givesUp: "Connection closed mid-response",
     share: 0.9,
     step(body) {
