@@ -1,4 +1,7 @@
-/** Accounts and their credits: what configuration grants, what was added, what the ledger has charged. */
+/**
+ * Accounts and their credits: the grant from the configuration, credits added by administrators, and the
+ * amounts charged by the ledger.
+ */
 import { accountBudgetId } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
@@ -6,21 +9,21 @@ import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export interface AccountDeclaration {
   name: string;
-  /** Null: it never runs out. */
+  /** Picodollars granted; null: unlimited. */
   credits: bigint | null;
-  /** True: only an account that is not there yet gets them. */
+  /** True: the credits are written only if the account does not exist yet. */
   ifNew?: boolean;
 }
 
 export interface AccountRow {
   name: string;
-  /** Null: never runs out. */
+  /** Null: unlimited. */
   granted: bigint | null;
   added: bigint;
   spent: bigint;
 }
 
-/** The credits that configuration gives to accounts. What was added later stays. */
+/** Writes the credits that the configuration grants to accounts. Credits added by administrators are kept. */
 export async function declareAccounts(
   engine: Engine,
   accounts: readonly AccountDeclaration[],
@@ -46,11 +49,11 @@ export interface NewCredits {
   amount: bigint;
   now: number;
   note: string | null;
-  /** What the account may have been given in all, or may lack; absent: any amount. */
+  /** The highest total (grant and additions) that the account may reach; absent: no bound. */
   most?: bigint;
 }
 
-/** With an addition the account would have been given more than it may. */
+/** The addition would raise the account's total above its bound. */
 export class TooManyCredits extends Error {
   constructor(readonly total: bigint) {
     super("Too many credits.");
@@ -83,7 +86,7 @@ const SELECT =
   `SELECT a.name AS name, a.granted AS granted, a.added AS added, COALESCE(b.spent, 0) AS spent FROM accounts a
   LEFT JOIN budgets b ON b.id =`;
 
-/** By name: those behind `after`. */
+/** Accounts in order of name, starting after the name `after`. */
 export async function listAccounts(query: Query, after: string, limit: number): Promise<AccountRow[]> {
   const rows = await query(`${SELECT} 'a:' || a.name WHERE a.name > $1 ORDER BY a.name LIMIT $2`, [
     after,
@@ -92,7 +95,7 @@ export async function listAccounts(query: Query, after: string, limit: number): 
   return rows.map(decode);
 }
 
-/** Null: there is none. */
+/** Null: no account with this name. */
 export async function accountByName(query: Query, name: string): Promise<AccountRow | null> {
   const rows = await query(`${SELECT} $2 WHERE a.name = $1`, [name, accountBudgetId(name)]);
   return rows.length === 0 ? null : decode(rows[0]);
@@ -113,7 +116,7 @@ export interface CreditAddition {
   note: string | null;
 }
 
-/** Credits added within a span of time, oldest first. */
+/** Credit additions within a time span, oldest first. */
 export async function creditAdditions(
   query: Query,
   account: string,

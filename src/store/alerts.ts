@@ -1,8 +1,10 @@
 /**
- * Alerts of a fleet: what each node measured last, the node that judges, and the alerts that are open.
+ * Alert state shared by all nodes: the last sample of each node, the node that evaluates the rules, and the
+ * open alerts.
  *
- * An alert is opened and closed by a row that only one transaction inserts or deletes, and what is told of it goes into the
- * outbox with that row: so it is told once, whoever judges.
+ * An alert is opened or closed by inserting or deleting one row, which only one transaction can do. The
+ * notification is written to the outbox in the same transaction, so each change is sent once, whichever node
+ * evaluates the rules.
  */
 import { type AlertData, type AlertEvent, insertEvents } from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
@@ -14,18 +16,18 @@ export interface OpenAlert {
   data: AlertData;
 }
 
-/** A change of an alert, and who is told of it. */
+/** An alert that opens or closes, and the webhooks to notify. */
 export interface AlertChange {
   id: string;
   now: number;
   data: AlertData;
-  /** Receivers in the outbox. */
+  /** Ids of the webhooks whose outbox rows are written. */
   receivers: readonly string[];
 }
 
 const JUDGE = "alerts judge";
 
-/** Keeps what a node measured; what nodes that are gone measured goes. */
+/** Stores this node's sample and deletes samples of nodes that are no longer registered. */
 export async function putSample(query: Query, node: string, data: string): Promise<void> {
   await query(
     "INSERT INTO alert_samples (node, data) VALUES ($1, $2) ON CONFLICT (node) DO UPDATE SET data = excluded.data",
@@ -33,7 +35,7 @@ export async function putSample(query: Query, node: string, data: string): Promi
   );
 }
 
-/** Whether this node judges: nobody does who is alive, or it does already. */
+/** Tries to become the node that evaluates the rules. True: this node already is, or no living node is. */
 export async function takeJudgement(query: Query, node: string): Promise<boolean> {
   const rows = await query(
     `INSERT INTO meta (name, value) VALUES ('${JUDGE}', $1)
@@ -45,13 +47,13 @@ export async function takeJudgement(query: Query, node: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Another node may judge at once, and what this one measured is forgotten. */
+/** Gives up the evaluation, so that another node can take it at once, and deletes this node's sample. */
 export async function leaveJudgement(query: Query, node: string): Promise<void> {
   await query(`DELETE FROM meta WHERE name = '${JUDGE}' AND value = $1`, [node]);
   await query("DELETE FROM alert_samples WHERE node = $1", [node]);
 }
 
-/** What living nodes measured last, and the alerts that are open. */
+/** The last sample of each living node, and the open alerts. */
 export async function readAlerts(query: Query): Promise<{ samples: string[]; open: OpenAlert[] }> {
   await query("DELETE FROM alert_samples WHERE node NOT IN (SELECT id FROM nodes)");
   const samples = await query("SELECT data FROM alert_samples");
@@ -66,7 +68,7 @@ export async function readAlerts(query: Query): Promise<{ samples: string[]; ope
   };
 }
 
-/** False: it was open already. */
+/** False: the alert was already open. */
 export function openAlert(engine: Engine, { id, now, data, receivers }: AlertChange): Promise<boolean> {
   return engine.transaction(async (query) => {
     const rows = await query(
@@ -80,7 +82,7 @@ export function openAlert(engine: Engine, { id, now, data, receivers }: AlertCha
   });
 }
 
-/** False: it was not open any more. */
+/** False: the alert was not open. */
 export function closeAlert(engine: Engine, { id, now, data, receivers }: AlertChange): Promise<boolean> {
   return engine.transaction(async (query) => {
     const rows = await query("DELETE FROM open_alerts WHERE id = $1 RETURNING since", [id]);

@@ -1,4 +1,7 @@
-/** Rows of the audit log, kept apart from the ledger: written in batches, read in pages, deleted past their retention. */
+/**
+ * The audit log, stored apart from the ledger: written in batches, read in pages, deleted after its retention
+ * period.
+ */
 import { conditionsIn } from "./conditions.ts";
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { Position } from "./position.ts";
@@ -14,7 +17,7 @@ export interface AuditRecord {
   keyId: string | null;
   key: string | null;
   account: string | null;
-  /** A JSON object. Never text of a conversation, never a secret. */
+  /** A JSON object. Never contains conversation text or a secret. */
   data: string;
 }
 
@@ -39,7 +42,7 @@ const COLUMNS: Columns = [
   ["data", "text"],
 ];
 
-/** Writes records; one that is there already stays as it is. */
+/** Inserts records. A record whose id exists is left unchanged. */
 export async function insertAudit(engine: Engine, records: readonly AuditRecord[]): Promise<void> {
   const rows = records.map(({ id, created, kind, keyId, key, account, data }) => [
     id,
@@ -82,7 +85,7 @@ export async function listAudit(
   return rows.map(decodeRow);
 }
 
-/** Deletes some of what is older, and answers how many; 0: none is left. */
+/** Deletes up to `most` records older than `before`; returns how many. 0: none are left. */
 export async function retireAudit(engine: Engine, before: number, most: number): Promise<number> {
   const gone = await engine.query(
     `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE created < $1 ORDER BY created, id LIMIT ${most}) RETURNING id`,

@@ -1,23 +1,27 @@
 /**
- * Makes the budget of a key that has records in no sum yet, which an older release left and which may be a great many:
- * they are counted where nobody waits for it. What comes into the sums meanwhile, and would count twice, is taken off in the
- * transaction that makes the budget.
+ * Creates the budget of a key that has unaggregated records (records of an older release that are not yet in
+ * the `sums` table). There may be very many, so they are counted outside the transactions that calls wait
+ * for. Records that are aggregated during the count would be counted twice; their cost is subtracted in the
+ * transaction that creates the budget.
  */
 import { type BudgetRef, createBudget } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText } from "./rows.ts";
 import { sumOf } from "./sums.ts";
 
-/** Where the sums of old records have got to: all that are newer are in them. */
+/** Progress of the aggregation: all records newer than this position are in the sums. */
 interface Place {
   created: number;
   id: string;
 }
 
-/** So many times what has come into the sums is taken off beside the calls: each time there is less of it. */
+/**
+ * How many times the cost of newly aggregated records is subtracted outside the transaction. Each round
+ * leaves fewer for the transaction itself.
+ */
 const ROUNDS = 2;
 
-/** @param read a query that keeps no call waiting, however long it takes */
+/** @param read runs queries that may take long without delaying calls */
 export async function openBudget(engine: Engine, read: Query, ref: BudgetRef): Promise<void> {
   const there = await read("SELECT id FROM budgets WHERE id = $1", [ref.id]);
   if (there.length > 0) return;
@@ -44,7 +48,7 @@ export async function openBudget(engine: Engine, read: Query, ref: BudgetRef): P
   });
 }
 
-/** Records of before the sums. They keep no mark when they come into them. */
+/** Records made before the `sums` table existed. `summed` stays NULL when they are aggregated. */
 const OLD = `g.key_id = $1 AND g.created >= $2 AND g.created < $3 AND g.summed IS NULL
   AND g.id NOT IN (SELECT id FROM unsummed)`;
 

@@ -1,10 +1,11 @@
 /**
- * Budgets: amounts that must not be exceeded. The credits of an account, the spend limit of a key or a team in one period,
- * that of a key's session or of a value of one of its tags, a key's or a session's requests or tokens in one minute.
+ * Budgets: amounts that must not be exceeded. There are budgets for the credits of an account; for the spend
+ * limit, per period, of a key, a team, a key's session or a value of a key's tag; and for the requests or
+ * tokens per minute of a key or a session.
  *
- * A budget's row holds what is spent. Its limit is the configuration's, the key's or, for an account, the sum of what was
- * granted and added. Rows of sessions, and of tags without a period, last as long as a node has a lease of them: what one
- * spent is in its sums.
+ * A row of `budgets` holds the amount spent. The limit comes from the configuration, from the key or, for an
+ * account, from the sum of its grant and additions. Rows of sessions, and of tags without a period, are
+ * deleted with their last lease: the amount they spent is also in `label_sums`.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { ofLabel, tagLabel } from "./labels.ts";
@@ -14,21 +15,24 @@ import { isMonth, sumOf, SUMS_OF_KEYS } from "./sums.ts";
 import { readSumsState } from "./sums_state.ts";
 
 export type Scope = "account" | "key" | "team" | "session" | "tag" | "rate" | "session_rate";
-/** Scopes of which a record is charged to each budget of its owner whose period it falls into. */
+/**
+ * Scopes with a period: a record is charged to each such budget of its owner whose period contains the
+ * record's time.
+ */
 const PERIODIC = ["key", "team", "session", "tag"] as const satisfies readonly Scope[];
 
 export interface BudgetRef {
   id: string;
   scope: Scope;
-  /** An account's name, a key's id, a team's name, {@link sessionOwner}, {@link tagOwner}. */
+  /** An account's or a team's name, a key's id, {@link sessionOwner} or {@link tagOwner}. */
   owner: string;
   starts: number;
   ends: number | null;
-  /** Null for an account: the store knows it. */
+  /** Null for an account: the store computes it. */
   limit: bigint | null;
 }
 
-/** A budget's row while a transaction has it locked. */
+/** A budget's row, locked by the current transaction. */
 export interface Budget {
   readonly id: string;
   readonly scope: Scope;
@@ -36,29 +40,29 @@ export interface Budget {
   starts: number;
   readonly ends: number | null;
   spent: bigint;
-  /** As far as a node has said it; null: none has. */
+  /** The limit that a node reported last; null: none has. */
   limit: bigint | null;
-  /** The highest share of the limit, in per cent, that has been warned of. */
+  /** The highest percentage of the limit for which a warning was sent. */
   warned: number;
   changed: boolean;
 }
 
-/** Whether a budget is of a minute and refills, and is no sum of money. */
+/** Whether a budget is a rate per minute, which refills, and not an amount of money. */
 export function isRate(scope: Scope): boolean {
   return scope === "rate" || scope === "session_rate";
 }
 
-/** No name has a line break. */
+/** The owner id of a session's budget. Names contain no line break, so it is a safe separator. */
 export function sessionOwner(keyId: string, session: string): string {
   return `${keyId}\n${session}`;
 }
 
-/** Who owns the budget of a key's calls with one tag. */
+/** The owner id of the budget of a key's calls with one tag value. */
 export function tagOwner(keyId: string, name: string, value: string): string {
   return `${keyId}\n${name}\n${value}`;
 }
 
-/** Whose budgets a record is charged to, beside its account's. */
+/** The owners, other than the account, whose budgets a record is charged to. */
 export function* ownersOf(
   { keyId, labels }: Pick<LedgerRecord, "keyId" | "labels">,
 ): Generator<[scope: Scope, owner: string]> {
@@ -69,7 +73,7 @@ export function* ownersOf(
   for (const [name, value] of Object.entries(labels.tags ?? {})) yield ["tag", tagOwner(keyId, name, value)];
 }
 
-/** Whether two records are charged to the same budgets, as far as that can be seen at once. */
+/** Quick check whether two records are charged to the same budgets. False negatives are possible. */
 export function haveSameOwners(a: LedgerRecord, b: LedgerRecord): boolean {
   return a.labels === null && b.labels === null && a.keyId === b.keyId && a.account === b.account;
 }
@@ -91,7 +95,7 @@ export function accountBudget(account: string): BudgetRef {
   };
 }
 
-/** A budget was asked for that has no row yet. Rows are made in a transaction before, which holds no other lock. */
+/** A requested budget has no row. Rows are created in a preceding transaction, which holds no other lock. */
 export class MissingBudgets extends Error {
   constructor(readonly missing: BudgetRef[]) {
     super("Budgets are missing.");
@@ -99,15 +103,15 @@ export class MissingBudgets extends Error {
 }
 
 /**
- * Locks the budgets asked for, and those that records will charge, in one order, so that nodes cannot wait for each other
- * in a ring. Throws {@link MissingBudgets}.
+ * Locks the requested budgets and those that `records` will be charged to. All nodes lock in the same order,
+ * which prevents deadlocks. Throws {@link MissingBudgets}.
  */
 export async function lockBudgets(
   engine: Engine,
   query: Query,
   { asked, dropped, records }: {
     asked: readonly BudgetRef[];
-    /** Ids of others, which may be gone. */
+    /** Ids of budgets whose lease the node gives up; the rows may not exist. */
     dropped: readonly string[];
     records: readonly LedgerRecord[];
   },
@@ -149,24 +153,24 @@ export async function lockBudgets(
 const PERIODIC_SQL = PERIODIC.map((scope) => `'${scope}'`).join(", ");
 
 /**
- * Makes rows of budgets, all in one statement. Each but an account's begins with what the ledger already holds for its
- * period, which consists of whole days. Of a session or a tag no record can slip in between: where they are limited, a call
- * needs the budget before it makes a record.
+ * Creates budget rows in one statement. Except for accounts, each starts with the amount that the ledger
+ * already holds for its period (periods are whole days). For a session or a tag no record can be written in
+ * between: where they are limited, a call needs the budget before it makes a record.
  */
 export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Promise<void> {
   return engine.transaction(async (query) => {
     await keepOut(engine, query, missing);
     const sorted = missing.toSorted((a, b) => a.id < b.id ? -1 : 1);
     const from = Math.min(...sorted.map(({ starts }) => starts));
-    // Rows that are in no sum are looked for only while there are some: a key may have a million others in its period.
+    // Unaggregated rows are queried only if there are any: a key may have a million other rows in its period.
     const { missing: unsummed } = await readSumsState(query, { from, to: Number.MAX_SAFE_INTEGER }, null);
     await insertBudgets(engine, query, sorted, spentSoFar(engine.kind, unsummed));
   });
 }
 
 /**
- * Makes one key's budget. `old` answers, in the transaction that makes it, what its owner's records of before the sums cost
- * that are in no sum.
+ * Creates the budget of one key. `old` runs in the transaction that creates it and returns the cost of the
+ * owner's records that are not in the sums.
  */
 export function createBudget(
   engine: Engine,
@@ -180,7 +184,7 @@ export function createBudget(
   });
 }
 
-/** No record may slip in between the sum and the budget's first appearance. */
+/** Blocks writers of records, so that none is written between the summation and the insertion of the budget. */
 async function keepOut(engine: Engine, query: Query, missing: readonly BudgetRef[]): Promise<void> {
   if (missing.some(({ scope }) => scope === "key" || scope === "team")) {
     await engine.keepWritersOut(query);
@@ -219,7 +223,7 @@ const BUDGET_COLUMNS: Columns = [
 
 export const SPENT_COLUMNS: Columns = [...BUDGET_COLUMNS, ["spent", "money"]];
 
-/** A row of a budget that there is, to compare what it has spent with its sums. */
+/** The parameters that identify a budget's row when its spent amount is compared with the sums. */
 export function spentRow(row: Row): (string | number | null)[] {
   const ref = { scope: asText(row.scope) as Scope, owner: asText(row.owner) };
   const [starts, ends] = [asInt(row.starts), optional(row.ends, asInt)];
@@ -235,7 +239,7 @@ export function spentRow(row: Row): (string | number | null)[] {
   ];
 }
 
-/** The sums that hold what a budget's owner has spent; the key is empty where all of them count. */
+/** Which rows of `label_sums` hold the spend of a budget's owner. An empty key id: those of all keys. */
 function labelOf(
   { scope, owner }: Pick<BudgetRef, "scope" | "owner">,
 ): [label: string | null, value: string | null, keyId: string] {
@@ -248,7 +252,7 @@ function labelOf(
 
 const spentSoFar = (kind: Engine["kind"], unsummed: readonly string[]) =>
   [
-    // Of a whole month there is one sum a key, or one for each of its names.
+    // A whole month has one row in `sums` per key and key name.
     `CASE WHEN month = 1 THEN (SELECT ${sumOf(kind, "s.cost")} FROM sums s
     WHERE s.kind = 'month' AND s.starts = r.starts AND s.key_id = r.owner)
     ELSE (SELECT ${sumOf(kind, "s.cost")} FROM ${SUMS_OF_KEYS[kind]("s")}
@@ -259,7 +263,7 @@ const spentSoFar = (kind: Engine["kind"], unsummed: readonly string[]) =>
     ),
   ].join(" + ");
 
-/** What sums say that the owner of a budget `r` of {@link spentRow} has spent. */
+/** SQL: the amount that the sums report as spent by the owner of a budget row `r`, see {@link spentRow}. */
 export const spentByLabel = (kind: Engine["kind"]) =>
   `(SELECT ${sumOf(kind, "s.cost")} FROM label_sums s
   WHERE ${
@@ -267,10 +271,16 @@ export const spentByLabel = (kind: Engine["kind"]) =>
   } AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
     AND (r.key_id = '' OR s.key_id = r.key_id))`;
 
-/** It refused a call before all of it was spent, and was warned of as used up: what it has spent does not tell that. */
+/**
+ * A "100 per cent" warning was sent when the budget refused a call although it was not fully spent. That
+ * cannot be derived from `spent`.
+ */
 const TOLD_EARLY = "(COALESCE(warned, 0) >= 100 AND spent < COALESCE(limit_amount, 0))";
 
-/** Deletes those of these budgets, which are locked, that nobody has a lease of and that can be made anew as they are. */
+/**
+ * Deletes those of the given locked budgets that no node has a lease of and whose state can be recreated from
+ * the sums.
+ */
 export async function dropUnleased(engine: Engine, query: Query, ids: readonly string[]): Promise<void> {
   const list = JSON.stringify(ids);
   const unleased = `${engine.among("id", "$1")} AND id NOT IN (SELECT budget FROM leases WHERE ${
@@ -286,7 +296,7 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
     [list],
   );
   if (tags.length === 0) return;
-  // Of a tag with very many values not each has sums of its own.
+  // A tag with very many values does not have a row for each of them in `label_sums`.
   const whole = await query(
     `SELECT id FROM ${engine.rows("$1", SPENT_COLUMNS)} WHERE r.spent = ${spentByLabel(engine.kind)}`,
     [JSON.stringify(tags.map(spentRow))],
@@ -296,7 +306,7 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
   ]);
 }
 
-/** Writes those that have changed, in the transaction that has read them. */
+/** Writes the budgets that changed, in the transaction that read them. */
 export async function writeBudgets(
   engine: Engine,
   query: Query,

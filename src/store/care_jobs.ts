@@ -1,4 +1,4 @@
-/** Jobs of housekeeping, which begins when the first calls are through. */
+/** Housekeeping jobs. Loaded after the first calls, since none of them is needed at the start. */
 export { retireAudit } from "./audit.ts";
 export { retireBudgets, retireSessions, retireSome } from "./retention.ts";
 export { buildSums } from "./sums_build.ts";

@@ -1,4 +1,4 @@
-/** What changed since a revision. */
+/** Changes since a revision. */
 import { type ClosedBreaker, closedSince } from "./closed_breakers.ts";
 import type { Query } from "./engine.ts";
 import { keysSince, type KeyWithSecrets } from "./keys.ts";
@@ -9,21 +9,21 @@ import { watchesSince } from "./running_calls.ts";
 import { type StoredTeam, teamsSince } from "./teams.ts";
 
 export interface Changes extends PeopleChanges {
-  /** The revision that this brings the reader to. */
+  /** The revision that the reader has after applying these changes. */
   rev: number;
   keys: KeyWithSecrets[];
   /** Names of accounts whose credits changed. */
   accounts: string[];
-  /** Removed ones too. */
+  /** Changed teams, including removed ones. */
   teams: StoredTeam[];
   closedBreakers: ClosedBreaker[];
-  /** Nodes at which somebody watches calls. */
+  /** Nodes at which somebody is watching calls. */
   watches: string[];
 }
 
-/** All that changed after a revision; 0: everything. */
+/** All changes after a revision; 0: everything. */
 export async function changesSince(query: Query, rev: number): Promise<Changes> {
-  // The number first: what changes in between is told again next time, never missed.
+  // The revision is read first: changes made in between are reported again next time, and never missed.
   const now = await currentRevision(query);
   if (now === rev) {
     const people = { tokens: [], endedSessions: [] };

@@ -1,13 +1,14 @@
-/** What records cost, charged to the budgets that they draw on, and taken off the leases of their node. */
+/** Charges the cost of records to their budgets and subtracts it from the leases of the node. */
 import { accountBudgetId, type Budget, haveSameOwners, ownersOf } from "./budgets.ts";
 import type { LedgerRecord } from "./records.ts";
 import type { Leases } from "./leases.ts";
 import { LARGEST_SUM } from "./sums.ts";
 
 /**
- * Adds costs to what is spent and takes them off the leases of which they were reserved: the node's, or those of dead nodes whose
- * records it delivers. Answers budgets in which they were not reserved, since their limits are newer than the calls: other nodes
- * may hold more of them than is left.
+ * Adds costs to the spent amounts and subtracts them from the leases that they were reserved from: leases of
+ * this node, or of a dead node whose records this one delivers. Returns budgets in which the calls had no
+ * reservation, because the limit is newer than the calls: for these, the leases of other nodes may exceed
+ * what is left.
  */
 export function chargeBudgets(
   budgets: ReadonlyMap<string, Budget>,
@@ -36,7 +37,7 @@ function charge(
   let ofOwners: readonly Budget[] = [];
   for (const record of records) {
     const { created, cost } = record;
-    // Most records are of the same budgets as the one before.
+    // Most records are charged to the same budgets as the previous one.
     if (before === undefined || !haveSameOwners(record, before)) {
       ofAccount = budgets.get(accountBudgetId(record.account));
       ofOwners = [...ownersOf(record)].flatMap(([scope, owner]) => byOwner.get(`${scope}\n${owner}`) ?? []);

@@ -1,11 +1,11 @@
-/** Circuit breakers that administrators closed: every node closes its own of the same route. */
+/** Circuit breakers closed by administrators: every node closes its own breaker of the same route. */
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
 import { asInt, asText } from "./rows.ts";
 
 export interface ClosedBreaker {
   provider: string;
-  /** As `GET /admin/providers` names it. */
+  /** Model name as in `GET /admin/providers`. */
   model: string;
   /** Milliseconds since the epoch. */
   closedAt: number;
@@ -23,7 +23,7 @@ export function closeBreakers(engine: Engine, closed: readonly ClosedBreaker[]):
   });
 }
 
-/** Those that were closed by hand after a revision. */
+/** Breakers closed by administrators after a revision. */
 export async function closedSince(query: Query, rev: number): Promise<ClosedBreaker[]> {
   const rows = await query("SELECT provider, model, closed_at FROM closed_breakers WHERE rev > $1", [rev]);
   return rows.map((row) => ({

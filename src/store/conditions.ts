@@ -1,7 +1,7 @@
-/** Conditions of a query that filters fill, each with the parameter that it compares with. */
+/** Builds the WHERE conditions of a filter together with their parameters. */
 import type { Value } from "./rows.ts";
 
-/** Adds a condition to both; undefined: there is none. */
+/** Adds a condition and its parameter; does nothing if the value is undefined. */
 export function conditionsIn(
   where: string[],
   params: Value[],

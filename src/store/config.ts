@@ -1,20 +1,20 @@
-/** The section `store` of the configuration: where keys, records and credits are kept. */
+/** The section `store` of the configuration: the database for keys, records and credits. */
 import { fields, isHost, matching, seconds, stringField, type Value, whole } from "../schema/fields.ts";
 
 const ADDRESS_WORDS = '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"';
-/** Of libpq; any other would be taken for the strictest or the laxest of them. */
+/** Values of libpq's `sslmode`. Clients would take an unknown value for the strictest or for the weakest mode. */
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
-/** Of libpq too; the others ask for a server that may be read only. */
+/** Values of libpq's `target_session_attrs`. The others would accept a read-only server. */
 const SESSIONS = ["any", "read-write", "primary"];
-/** Commas behind the user and the password, and in the parameters that name hosts and ports. */
+/** Several hosts: commas in the authority after user and password, or in the parameters for hosts and ports. */
 const SEVERAL_HOSTS =
   /^\w+:\/\/(?:[^/?]*@)?[^@/?]*(?:,|%2c)[^@/?]*(?:[/?]|$)|[?&](?:host|port)=[^&]*(?:,|%2c)/i;
 const ONE_HOST = "a postgres:// address of one host, not of several with commas between: " +
   "that of a pooler, or a name that leads to the primary";
 
-/** What is wrong with the address of a store; null: nothing that can be seen without asking it. */
+/** The error in a store address; null: none that can be found without connecting. */
 export function addressTrouble(address: string): string | null {
-  // SQLite takes a name that begins with `file:` for an address of its own kind.
+  // SQLite would interpret a name that starts with `file:` as a URI.
   if (/^sqlite:(?!file:)[^\0]*[^\0/]$/.test(address)) return null;
   if (!/^postgres(?:ql)?:\/\/[^\s\0]+$/.test(address)) return ADDRESS_WORDS;
   if (SEVERAL_HOSTS.test(address)) return ONE_HOST;
@@ -23,7 +23,7 @@ export function addressTrouble(address: string): string | null {
   if (url === null || url.port === "0" || (port !== null && !isPort(port))) {
     return "a postgres:// address with a host, and a port from 1 to 65535";
   }
-  // As libpq has it, this one wins.
+  // As in libpq, the parameter `host` takes precedence.
   const named = url.searchParams.get("host");
   const host = named === null || named === "" ? decoded(url.hostname) ?? "" : named;
   if (host === "" || (!host.startsWith("/") && !isHost(host))) {

@@ -1,36 +1,36 @@
-/** Sessions of the console that have been begun and would still last: so that somebody can see and end those of a person. */
+/** Console sessions that have been started and not expired, so that they can be listed and ended by person. */
 import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { asInt, asText, optional, type Row, type Value } from "./rows.ts";
 
 export interface StoredSession {
   id: string;
-  /** Of the person or the token. */
+  /** Name of the person or the token. */
   name: string;
   role: string;
   team: string | null;
-  /** The person, as keys name the one they belong to; null: no person is known. */
+  /** The person, by the name that keys use for their member; null: unknown. */
   member: string | null;
-  /** How it was signed in. */
+  /** Sign-in method. */
   way: string;
-  /** Id of the token that it rests on; null: of none. */
+  /** Id of the administration token used to sign in; null: none. */
   credential: string | null;
   /** Milliseconds since the epoch, as all times here. */
   began: number;
-  /** When it ends, unless it is used. */
+  /** Expiry, which each use postpones. */
   ends: number;
 }
 
 export interface SessionPage {
   after: Position | null;
   limit: number;
-  /** Those that would have ended by then are left out. */
+  /** Sessions that expire before this time are left out. */
   now: number;
-  /** Only of this person. */
+  /** Only sessions of this person. */
   member?: string;
 }
 
-/** Those that have ended are forgotten. */
+/** Also deletes expired sessions. */
 export async function insertSession(engine: Engine, query: Query, session: StoredSession): Promise<void> {
   const { id, name, role, team, member, way, credential, began, ends } = session;
   await query(`DELETE FROM console_sessions WHERE ${isPast(engine, "ends", "$1")}`, [began]);
@@ -41,12 +41,12 @@ export async function insertSession(engine: Engine, query: Query, session: Store
   );
 }
 
-/** It has been used, and ends later. */
+/** Postpones the expiry of a session that was used. */
 export async function renewSession(query: Query, id: string, ends: number): Promise<void> {
   await query("UPDATE console_sessions SET ends = $2 WHERE id = $1 AND ends < $2", [id, ends]);
 }
 
-/** Newest first, without those that have ended or have been ended. */
+/** Newest first, without expired and ended sessions. */
 export async function listSessions(
   query: Query,
   { after, limit, now, member }: SessionPage,
@@ -66,7 +66,7 @@ export async function listSessions(
   return rows.map(decode);
 }
 
-/** Null: there is none of this id. */
+/** Null: no session with this id. */
 export async function sessionById(query: Query, id: string): Promise<StoredSession | null> {
   const rows = await query("SELECT * FROM console_sessions WHERE id = $1", [id]);
   return rows.length === 0 ? null : decode(rows[0]);

@@ -10,28 +10,28 @@ import type { BudgetWarning } from "./warnings.ts";
 
 export interface WebhookRef {
   id: string;
-  /** Names like `budget.80`. */
+  /** Event names such as `budget.80`. */
   events: readonly string[];
 }
 
-/** A warning as it is kept: amounts as text. */
+/** A warning as stored: amounts are decimal text. */
 export interface WarningData extends Omit<BudgetWarning, "limit" | "spent"> {
   event: string;
   limit: string;
   spent: string;
 }
 
-/** An alert of a rule and a group, as it is kept and told. */
+/** An alert of one rule and one label group, as stored and sent. */
 export interface AlertData {
   rule: string;
-  /** Labels of what it is about: `{provider: "openai"}`; empty: of everything. */
+  /** Labels, for example `{provider: "openai"}`; empty: the rule covers everything. */
   group: Readonly<Record<string, string>>;
   metric: string;
   above: number;
   value: number;
 }
 
-/** An alert that began or is over. */
+/** An alert that started or ended. */
 export interface AlertEvent extends AlertData {
   event: "alert.firing" | "alert.recovered";
   /** Milliseconds since the epoch. */
@@ -44,12 +44,12 @@ export type EventData = WarningData | AlertEvent;
 export interface Delivery {
   id: string;
   created: number;
-  /** Those that failed. */
+  /** Number of failed attempts. */
   attempts: number;
   data: EventData;
 }
 
-/** Puts an event for each webhook that wants it into the outbox, in the transaction that has caused it. */
+/** Writes an outbox row for each webhook that subscribes to the event, in the transaction that causes it. */
 export function insertDeliveries(
   engine: Engine,
   query: Query,
@@ -72,7 +72,7 @@ export function insertDeliveries(
   return insertEvents(engine, query, events);
 }
 
-/** Puts events into the outbox, each for one receiver. */
+/** Writes outbox rows, one per event and receiver. */
 export async function insertEvents(
   engine: Engine,
   query: Query,
@@ -103,7 +103,7 @@ export async function insertEvents(
   }, rows);
 }
 
-/** Takes some deliveries that are due and that no living node is at. */
+/** Claims deliveries that are due and that no living node has claimed. */
 export function claimDeliveries(
   engine: Engine,
   { webhook, node, now, most }: { webhook: string; node: string; now: number; most: number },
@@ -133,12 +133,12 @@ function decode(row: Row): Delivery {
   };
 }
 
-/** Done with: delivered, or given up. */
+/** Deletes a delivery that succeeded or was given up. */
 export async function removeDelivery(query: Query, id: string): Promise<void> {
   await query("DELETE FROM deliveries WHERE id = $1", [id]);
 }
 
-/** Any node tries it again from `due` on. */
+/** Releases a delivery; any node can retry it from `due` on. */
 export async function postponeDelivery(query: Query, id: string, due: number): Promise<void> {
   await query("UPDATE deliveries SET node = NULL, attempts = attempts + 1, due = $2 WHERE id = $1", [
     id,
@@ -146,7 +146,7 @@ export async function postponeDelivery(query: Query, id: string, due: number): P
   ]);
 }
 
-/** Deletes some of those that were made before: nobody has a webhook for them any more. */
+/** Deletes some deliveries created before a time, whose webhook is no longer configured. */
 export async function retireDeliveries(engine: Engine, before: number, most: number): Promise<number> {
   const rows = await engine.query(
     `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE created < $1 LIMIT ${most}) RETURNING id`,

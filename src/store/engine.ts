@@ -1,18 +1,19 @@
 /**
- * What the two databases have in common, small enough that everything above it is written once.
+ * The interface that both databases implement. It is small, so that everything above it is written once.
  *
- * SQL is the part both understand, with `$1` parameters. Integers of any size come back as bigint, text as string. The few
- * places where the dialects part (rows from JSON, the type for money, a lock) are methods here.
+ * SQL is limited to what both understand, with `$1` parameters. Integers of any size are returned as bigint,
+ * text as string. Differences between the dialects (rows from JSON, the type for money, locks) are methods
+ * here.
  */
 import type { Row, Value } from "./rows.ts";
 
 /** Runs one statement and returns its rows. */
 export type Query = (sql: string, params?: readonly Value[]) => Promise<Row[]>;
 
-/** Reads of one moment. */
+/** Reads from one consistent snapshot. */
 export interface Reader {
   readonly query: Query;
-  /** The rows of a statement, some at a time. */
+  /** The rows of a statement, in batches. */
   stream(sql: string, params?: readonly Value[]): AsyncIterable<Row[]>;
 }
 
@@ -24,16 +25,16 @@ export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 export interface EncodedRow {
   readonly id: string;
   readonly json: string;
-  /** The array itself, once somebody has needed it. */
+  /** The parsed array, once it has been needed. */
   values?: readonly Value[];
 }
 
-/** The values of a row, parsed once. */
+/** The values of a row; parsed on first use. */
 export function valuesOf(row: EncodedRow): readonly Value[] {
   return row.values ??= JSON.parse(row.json) as Value[];
 }
 
-/** How rows are written: into which columns, and what is done about those that are there. */
+/** How rows are written: the target columns, and what happens on a conflict. */
 export interface RowWriting {
   readonly table: string;
   readonly columns: Columns;
@@ -43,107 +44,125 @@ export interface RowWriting {
 
 export interface TransactionOptions {
   /**
-   * True: where its work holds up this thread, calls go on between its parts, and it takes longer. Asked before each part.
-   * Absent: somebody waits for it.
+   * True: a transaction that blocks this thread is divided into parts, between which calls run, and takes
+   * longer as a whole. Called before each part. Absent: not divided, since a caller waits for the result.
    */
   divided?(): boolean;
   /**
-   * True: to do it twice would be wrong, so where the answer to its end is lost, the database is asked what became of it. Absent:
-   * who does not know asks for it again.
+   * True: the transaction must not run twice, so if the answer to COMMIT is lost, the database is asked
+   * whether it was committed. Absent: the caller may simply repeat it.
    */
   sure?: boolean;
 }
 
 export interface Engine {
   readonly kind: "sqlite" | "postgres";
-  /** Runs `work` in one transaction; whatever it throws undoes it. A conflict that only bad luck explains is repeated. */
+  /**
+   * Runs `work` in one transaction, and rolls back if it throws. Serialization failures and deadlocks are
+   * retried.
+   */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** As `transaction`, for as long as it takes. Nobody else may have work for the engine meanwhile. */
+  /** As `transaction`, without a time limit. The engine must have no other work meanwhile. */
   longTransaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** Reads of one moment, for as long as they take, beside whoever writes. */
+  /** Reads from one snapshot without a time limit, concurrently with writers. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** One statement by itself. */
+  /** Runs one statement outside a transaction. */
   readonly query: Query;
-  /** One that may take longer than others have patience for; absent: there is no difference. */
+  /** As `query`, with a longer time limit; absent: `query` has no shorter one. */
   readonly longQuery?: Query;
-  /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
+  /**
+   * SQL: a table expression named `r` over a parameter that holds a JSON array of arrays. One round trip for
+   * any number of rows.
+   */
   rows(param: string, columns: Columns): string;
   /**
-   * Inserts rows unless their primary key is there already, and answers those that were new. A row that is shorter than
-   * the columns, as an older program wrote it, ends in nulls.
+   * Inserts rows whose primary key does not exist yet, and returns those. A row that is shorter than the
+   * columns, as written by an older release, is padded with nulls.
    */
   insertNew<R extends EncodedRow>(
     query: Query,
     table: string,
     columns: Columns,
     rows: readonly R[],
-    /** Columns that have the same value in all of them. */
+    /** Columns whose value is the same in all rows. */
     same?: Readonly<Record<string, number>>,
   ): Promise<R[]>;
-  /** Of rows to insert, so many are given to {@link insertNew} at once. */
+  /** The batch size for {@link insertNew}. */
   readonly rowsAtOnce: number;
-  /** Writes rows of values. */
+  /** Inserts rows given as arrays of values. */
   insertRows(query: Query, writing: RowWriting, rows: readonly (readonly Value[])[]): Promise<void>;
-  /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
+  /** SQL: a subselect over a parameter that holds a JSON array of strings, for `IN (…)`. */
   list(param: string): string;
-  /** Whether a column is in a JSON array of strings in a parameter: by an index, however many rows there were before. */
+  /**
+   * SQL: whether a column's value is in a JSON array of strings in a parameter. Uses an index whatever the
+   * estimated row count is.
+   */
   among(column: string, param: string): string;
-  /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */
+  /**
+   * The clause that locks the selected rows until the transaction ends; empty if the engine has one writer
+   * only.
+   */
   readonly forUpdate: string;
-  /** As `forUpdate`, passing over rows that another transaction has locked. */
+  /** As `forUpdate`, with SKIP LOCKED. */
   readonly forUpdateOfFree: string;
   /**
-   * An expression that has {@link keepWritersOut} wait until the transaction ends; first it waits where somebody keeps writers out.
-   * Null: a writer is alone anyway.
+   * SQL: an expression that takes the shared lock which {@link keepWritersOut} takes exclusively, until the
+   * transaction ends. Null: the engine has one writer only.
    */
   readonly writing: string | null;
-  /** Keeps others who write records or sums out until the transaction ends, once those who do are through. */
+  /** Waits for transactions that write records or sums, and blocks new ones until this transaction ends. */
   keepWritersOut(query: Query): Promise<void>;
   /**
-   * Keeps another process from migrating at the same time.
-   * @param tableMs for which the transaction then waits for a table at most; absent: as long as any other
+   * Prevents concurrent migrations by other processes. @param tableMs longest wait for a table lock in this
+   * transaction, in milliseconds; absent: as in any other
    */
   lockMigrations(query: Query, tableMs?: number): Promise<void>;
   readonly moneyType: string;
-  /** Milliseconds by the database's own clock, as an expression; null: those who write share a clock. */
+  /** SQL: the database's clock in milliseconds; null: all writers use the same clock. */
   readonly now: string | null;
-  /** Makes an index beside writers; absent: the engine cannot, and the steps of the schema make all of them. */
+  /**
+   * Creates an index without blocking writers; absent: not supported, and the migration steps create all
+   * indexes.
+   */
   makeIndex?(name: string, on: string): Promise<void>;
-  /** Looks at what a table holds, so that statements find it; absent: the engine needs no telling. */
+  /** Updates the planner's statistics of a table; absent: not needed. */
   analyze?(table: string): Promise<void>;
-  /** Throws {@link StoreUnfit}; absent: the engine can always be worked with. */
+  /** Throws {@link StoreUnfit}; absent: no check is needed. */
   examine?(): Promise<void>;
-  /** Tells every process that listens, once the transaction is through. */
+  /** Sends a message to every listening process when the transaction is committed. */
   notify(query: Query, message: string): Promise<void>;
-  /** Calls back for each message of another process. Best effort: whoever listens also polls. */
+  /** Calls back for each message of another process. Best effort: listeners must also poll. */
   listen(onMessage: (message: string) => void): Promise<void>;
-  /** True: messages arrive, so that asking rarely is enough. */
+  /** True: messages arrive, so a long polling interval is enough. */
   readonly listens: boolean;
   close(): Promise<void>;
 }
 
-/** The condition that a time has passed: by a node's clock, in a parameter, and by the database's, since one of a node may be ahead. */
+/**
+ * SQL: a time has passed by the node's clock (a parameter) and by the database's clock, since a node's clock
+ * may be ahead.
+ */
 export function isPast({ now }: Pick<Engine, "now">, column: string, param: string): string {
   return now === null ? `${column} <= ${param}` : `${column} <= ${param} AND ${column} <= ${now}`;
 }
 
-/** The database can be reached, and no gateway can work with it as it is. The message says why, and what to do. */
+/** The database can be reached but cannot be used as it is. The message says why, and how to correct it. */
 export class StoreUnfit extends Error {
   override readonly name: string = "StoreUnfit";
 }
 
-/** The database cannot be reached, is locked, or has no room: what was asked did not happen, or may be repeated. */
+/** The database cannot be reached, is locked, or is full. The operation had no effect, or may be repeated. */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 
-  /** For the log: what the system or the driver said, who name hosts and users, and no secret. */
+  /** The message of the system or driver, for the log. It names hosts and users, but no secret. */
   get reason(): string {
     const { message, code } = (this.cause ?? this) as { message?: string; code?: string };
     return message || code || this.message;
   }
 }
 
-/** The database's file is harmed. It is used again once it is sound. */
+/** The database file is damaged. The store recovers when the file is intact again. */
 export class StoreDamaged extends StoreUnavailable {
   override readonly name = "StoreDamaged";
 
@@ -153,8 +172,9 @@ export class StoreDamaged extends StoreUnavailable {
 }
 
 /**
- * The database can be reached, and lets this gateway not do its work: a right, a table or the role itself is missing. At a start
- * it is a mistake that an operator mends. Under calls somebody is changing it, and all waits for that.
+ * The database can be reached but denies access: a privilege, a table or the role itself is missing. At the
+ * start this is reported as a configuration error. While calls are running, somebody is changing the
+ * database, and operations wait until that is done.
  */
 export class StoreForbidden extends StoreUnavailable {
   override readonly name = "StoreForbidden";

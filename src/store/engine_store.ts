@@ -1,4 +1,4 @@
-/** The methods of a store, part by part as `store.ts` names them: each calls the statements of the file beside this one. */
+/** The methods of a store, grouped as in `store.ts`. Each runs the statements of the module of the same subject. */
 import * as accounts from "./accounts.ts";
 import { changesSince } from "./changes.ts";
 import { closeBreakers } from "./closed_breakers.ts";
@@ -38,9 +38,9 @@ import { sync } from "./sync.ts";
 import * as teams from "./teams.ts";
 import { isOfRecords, recordsFrom } from "./usage_dimensions.ts";
 
-/** Who does what calls should not wait for. */
+/** Workers for operations that must not delay calls. */
 export interface Workers {
-  /** Reads of a few rows, and reads of many. */
+  /** Lanes for small and for large reads. */
   quick: ReadLane;
   long: ReadLane;
   /** Housekeeping. */
@@ -48,7 +48,7 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** Most budgets that are made beside the transactions at once, so that their reads leave room for others. */
+/** Most budgets that are created outside the transactions at the same time, so that other reads are not starved. */
 const MOST_OPENING = 50;
 
 type Reports = typeof import("./reports.ts");
@@ -56,19 +56,19 @@ type Reports = typeof import("./reports.ts");
 let loading: Promise<Reports> | null = null;
 const reports = (): Promise<Reports> => loading ??= import("./reports.ts");
 
-/** What parts of a store have to know of each other. */
+/** State shared by the parts of a store. */
 interface State {
-  /** Makes the links of records; empty: records are not linked. */
+  /** The key for the links of records; empty: records are not chained. */
   chainKey: string;
-  /** The tables are there. */
+  /** The schema is up to date. */
   prepared: boolean;
-  /** Everything that an older release left is in the sums, and stays there. */
+  /** All records of an older release are in the sums. Never becomes false again. */
   whole: boolean;
-  /** Budgets that are being made. */
+  /** Number of budgets being created. */
   opening: number;
 }
 
-/** What every part is made of. */
+/** What every part of the store is built from. */
 interface Basis {
   engine: Engine;
   workers: Workers;
@@ -76,7 +76,7 @@ interface Basis {
 }
 
 /**
- * A store on an engine that is open; closing it closes both the engine and the workers.
+ * A store on an open engine. Closing it closes the engine and the workers.
  *
  * @param filePrefix see {@link Store.filePrefix}
  */
@@ -299,7 +299,7 @@ function storeCare({ engine, workers, state }: Basis): StoreCare {
       return rows.length === 0 ? null : asText(rows[0].value);
     },
     shared: async (name, made) => {
-      // Who starts while the database cannot make them goes on, and asks for this.
+      // A process that starts while the database is unreachable continues, and calls `prepare` again later.
       if (!state.prepared) throw new StoreUnavailable("The store's tables have not been made yet.");
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,

@@ -1,4 +1,4 @@
-/** The ledger: taking records in, and reading them back in pages. */
+/** The ledger: inserting records and reading them in pages. */
 import { noteRemoved } from "./chain/removed.ts";
 import { type Chaining, ChainWriter } from "./chain/writer.ts";
 import { conditionsIn } from "./conditions.ts";
@@ -11,8 +11,9 @@ import { COUNTED, type Counted, COUNTED_OF_LABELS, DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /**
- * Inserts records, with their links and sums, and answers those that were new. One that is there already stays as it is, but for one
- * thing: where another node took this one for dead and recorded its calls as interrupted, their real ends take the place.
+ * Inserts records, with their links and sums, and returns those that were new. A record whose id exists is
+ * left unchanged, with one exception: if another node took this one for dead and recorded its calls as
+ * interrupted, the actual records replace those.
  */
 export async function insertRecords(
   engine: Engine,
@@ -42,7 +43,7 @@ export async function insertRecords(
   return added;
 }
 
-/** Takes records out again of calls that were presumed to have ended, and turn out to leave none. */
+/** Removes presumed records of calls that turn out to have no record at all. */
 export async function withdrawPresumed(
   engine: Engine,
   query: Query,
@@ -52,19 +53,19 @@ export async function withdrawPresumed(
   await countIn(engine, query, removals(await removePresumed(engine, query, ids, key)));
 }
 
-/** Recorded for a process that was taken for dead: nothing is known of the end. */
+/** A record written by another node for a process that it took for dead: how the call ended is unknown. */
 function isPresumed(record: LedgerRecord): boolean {
   const values = valuesOf(record);
   return Object.entries(PRESUMED).every(([name, value]) => String(values[INDEX[name]]) === String(value));
 }
 
-/** What tells such a record from every real end, which took its time or had a provider. */
+/** Column values of a presumed record. No actual record has all of them: it has a latency or a provider. */
 const PRESUMED = { status: "interrupted", input: null, provider: null, searches: 0, cost: 0, latency_ms: 0 };
 const IS_PRESUMED = Object.entries(PRESUMED).map(([name, value]) =>
   value === null ? `${name} IS NULL` : `${name} = ${typeof value === "string" ? `'${value}'` : value}`
 ).join(" AND ");
 
-/** Deletes those of these generations that are only presumed to have ended; answers what the sums hold of each. */
+/** Deletes those of the given generations whose record is only presumed; returns what the sums contain of each. */
 async function removePresumed(
   engine: Engine,
   query: Query,
@@ -81,7 +82,7 @@ async function removePresumed(
   return new Map(rows.map((row) => [asText(row.id), row.summed === null ? null : countedRow(row)]));
 }
 
-/** What takes generations out of the sums again. */
+/** Negative counts, which remove generations from the sums. */
 function removals(removed: ReadonlyMap<string, Counted | null>): Counted[] {
   return [...removed.values()].filter((counted) => counted !== null)
     .map((counted) => ({ ...counted, generations: -1 as const }));
@@ -123,7 +124,7 @@ export const COUNTED_COLUMNS = [
 ]
   .concat(COUNTED, "cost", "tags", "session", "team", COUNTED_OF_LABELS).join(", ");
 
-/** A row of {@link COUNTED_COLUMNS} as it is added to the sums. */
+/** What a row of {@link COUNTED_COLUMNS} adds to the sums. */
 export function countedRow(row: Row): Counted {
   return {
     created: asInt(row.created),
@@ -141,7 +142,7 @@ export function countedRow(row: Row): Counted {
   };
 }
 
-/** A number where it is exact as one. Amounts stand in a journal as text. */
+/** A number where it is exact, else a bigint. Journals store amounts as text. */
 function countOf(value: Value): number | bigint {
   if (value === null) return 0;
   const count = Number(value);
@@ -154,9 +155,9 @@ function isFailed(status: Value): boolean {
 
 export interface GenerationFilter {
   keyId?: string;
-  /** Only of keys of this person. */
+  /** Only of keys that belong to this person. */
   member?: string;
-  /** Name of a key. */
+  /** Key name. */
   key?: string;
   account?: string;
   session?: string;
@@ -184,12 +185,12 @@ export async function listGenerations(
   if (key === undefined || rest.keyId !== undefined) return await selectByDays(query, filter, page);
   const ids = await keysNamed(query, key);
   if (ids === null) return await select(query, filter, page);
-  // A name is that of one key, or of some in turn; of each key the records stand in order in an index.
+  // Several keys may have had the same name one after the other. The index orders the records of each key.
   const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
   return newestOf(lists, page);
 }
 
-/** Of each of the member's keys the records stand in order in an index. */
+/** One query per key of the member, since the index orders the records of each key. */
 async function ofMember(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
   const { member, ...rest } = filter;
   const rows = await query("SELECT id FROM keys WHERE member = $1", [member ?? null]);
@@ -199,7 +200,10 @@ async function ofMember(query: Query, filter: GenerationFilter, page: Page): Pro
   return newestOf(lists, page);
 }
 
-/** Its sums tell on which days each key had the session: those of the key's records are looked through, which an index orders. */
+/**
+ * `label_sums` reports the days on which each key used the session; only the key's records of these days are
+ * read, by the index on keys.
+ */
 async function ofSession(
   query: Query,
   filter: GenerationFilter,
@@ -229,7 +233,7 @@ function newestOf(lists: readonly Generation[][], { limit }: Page): Generation[]
   return lists.flat().sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
-/** Ids of keys that have records under this name; null: the sums do not know all of them yet. */
+/** Ids of keys that have records under this name; null: some records are not in the sums yet. */
 export async function keysNamed(query: Query, name: string): Promise<string[] | null> {
   if (!await sumsAreWhole(query)) return null;
   const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [name]);
@@ -237,8 +241,8 @@ export async function keysNamed(query: Query, name: string): Promise<string[] | 
 }
 
 /**
- * Of an account or a model: only of days on which it has some, since those of others may be very many. Of a key there is
- * an index.
+ * Pages by account or model: reads only days on which there are such generations, since days without any may
+ * be very many. For keys there is an index.
  */
 async function selectByDays(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
   const { account, model, keyId } = filter;
@@ -252,7 +256,7 @@ async function selectByDays(query: Query, filter: GenerationFilter, page: Page):
   return rows;
 }
 
-/** Runs of days with generations of an account or a model up to a time, the newest first. */
+/** Runs of consecutive days with generations of an account or a model, up to a time, newest first. */
 async function spansOf(
   query: Query,
   { account, model, from = 0, to = Number.MAX_SAFE_INTEGER }: GenerationFilter,
@@ -276,7 +280,7 @@ async function spansOf(
 }
 
 async function select(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
-  // The span ends where the page begins: SQLite may look for the one in the index, or for the other.
+  // The end of the span is the start of the page: SQLite uses the index for only one of the two conditions.
   const to = page.after === null ? filter.to : Math.min(filter.to ?? Infinity, page.after.created + 1);
   const { where, params } = conditions({ ...filter, to });
   if (page.after !== null) {
@@ -292,7 +296,7 @@ async function select(query: Query, filter: GenerationFilter, page: Page): Promi
   return rows.map(decodeRow);
 }
 
-/** Those of an account within a span of time, oldest first. */
+/** Generations of an account within a time span, oldest first. */
 export async function accountGenerations(
   query: Query,
   { account, from, to }: { account: string; from: number; to: number },
@@ -304,13 +308,14 @@ export async function accountGenerations(
       after === null ? "" : "AND (created, id) > ($5, $6)"
     }
      ORDER BY created, id LIMIT $4`,
-    // The span begins where the page does: SQLite may look for the one in the index, or for the other.
+    // The start of the span is the start of the page: SQLite uses the index for only one of the two
+    // conditions.
     [account, after?.created ?? from, to, limit, ...(after === null ? [] : [after.created, after.id])],
   );
   return rows.map(decodeRow);
 }
 
-/** The versions of prices that generations of an account within a span of time were billed by. */
+/** The price versions by which generations of an account within a time span were billed. */
 export async function accountPriceVersions(
   query: Query,
   { account, from, to }: { account: string; from: number; to: number },
@@ -324,13 +329,13 @@ export async function accountPriceVersions(
   return rows.map((row) => ({ version: asText(row.price_version), model: asText(row.model) }));
 }
 
-/** Null: there is none, or it has been deleted. */
+/** Null: it does not exist, or has been deleted. */
 export async function generationById(query: Query, id: string): Promise<Generation | null> {
   const rows = await query(`SELECT ${NAMES} FROM generations WHERE id = $1`, [id]);
   return rows.length === 0 ? null : decodeRow(rows[0]);
 }
 
-/** The conditions of a search as SQL, with the values of its parameters from `$1` on. */
+/** The SQL conditions of a filter, and the values of their parameters from `$1` on. */
 export function conditions(filter: GenerationFilter): { where: string[]; params: Value[] } {
   const where: string[] = [];
   const params: Value[] = [];

@@ -1,4 +1,4 @@
-/** What keys spent in a span of whole days, and when each was last used: one statement for a page of keys. */
+/** The spend of keys in spans of whole days, and when each key was last used: one statement for a page of keys. */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
 import { isMonth, sumOf, SUMS_OF_KEYS } from "./sums.ts";
@@ -13,21 +13,21 @@ export interface KeySpan {
 export interface KeyUse {
   id: string;
   spent: bigint;
-  /** Milliseconds since the epoch; the day's beginning where its records are gone. Null: never. */
+  /** Milliseconds since the epoch; the start of the day if its records have been deleted. Null: never. */
   lastUsed: number | null;
 }
 
-/** What keys have spent, each in a span of its own, and when they were last used, in the order of `keys`. */
+/** The spend of keys, each in its own span, and the time of their last use, in the order of `keys`. */
 export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpan[]): Promise<KeyUse[]> {
   if (keys.length === 0) return [];
   const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;
   const sums = SUMS_OF_KEYS[engine.kind]("s");
   const sum = sumOf(engine.kind, "cost");
-  // Rows that are in no sum are looked for only while there are some: a key may have millions of others.
+  // Unaggregated rows are queried only if there are any: a key may have millions of other rows.
   const from = keys.reduce((first, { starts }) => Math.min(first, starts), Infinity);
   const { missing } = await readSumsState(query, { from, to: Number.MAX_SAFE_INTEGER });
   const spent = [
-    // Of a whole month there is one sum a key, or one for each of its names.
+    // A whole month has one row in `sums` per key and key name.
     `CASE WHEN r.month = 1 THEN (SELECT ${sum} FROM sums s
        WHERE s.kind = 'month' AND s.starts = r.starts AND s.key_id = r.id)
      ELSE (SELECT ${sum} FROM ${sums} WHERE s.kind = 'key' AND s.key_id = r.id AND ${

@@ -1,4 +1,4 @@
-/** Keys and hashes of their secrets. */
+/** API keys and the hashes of their secrets. */
 import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { change } from "./revision.ts";
@@ -16,20 +16,20 @@ export interface StoredKey {
   spendLimit: { amount: bigint; period: SpendPeriod } | null;
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
-  /** Name of its team, which may not exist; null: none. */
+  /** Team name; the team may not exist. Null: none. */
   team: string | null;
   sessionLimit: { amount: bigint | null; requestsPerMinute: number | null } | null;
-  /** Each value of a tag has a budget of its own. */
+  /** Limits per tag value: each value has its own budget. */
   tagLimits: readonly TagLimit[];
-  /** Arguments of tool calls are mended. */
+  /** Malformed arguments of tool calls are repaired. */
   repair: boolean;
-  /** A slow route's request is asked of the next one too. */
+  /** If a route is slow, the request is also sent to the next one. */
   hedge: boolean;
-  /** Streams are kept for so long after their end; null: as their requests ask. */
+  /** How long streams can be resumed after their end, in milliseconds; null: as each request asks. */
   resumeMs: number | null;
-  /** The person whose key it is, as the console's sign-in names people; null: nobody's. */
+  /** The person who owns the key, by the name from console sign-in; null: nobody. */
   member: string | null;
-  /** What its calls ask and are answered is kept. */
+  /** Requests and answers are stored. */
   payloads: boolean;
   created: number;
   expiresAt: number | null;
@@ -48,17 +48,17 @@ export interface StoredSecret {
 }
 
 export interface KeyWithSecrets extends StoredKey {
-  /** Of its last change: of two answers the one with the higher revision is the newer. */
+  /** Revision of the key's last change: of two versions, the one with the higher revision is newer. */
   rev: number;
   secrets: StoredSecret[];
 }
 
-/** Another key that is not revoked has the name. */
+/** Another key that is not revoked has this name. */
 export class NameTaken extends Error {
   override readonly name = "NameTaken";
 }
 
-/** The member has as many keys as a member may have. */
+/** The member already has the maximum number of keys. */
 export class TooManyKeys extends Error {
   override readonly name = "TooManyKeys";
   readonly most: number;
@@ -69,7 +69,7 @@ export class TooManyKeys extends Error {
   }
 }
 
-/** @param options.mostOfMember keys that its member may have at once, with this one */
+/** @param options.mostOfMember the most keys that the member may have, including this one */
 export function insertKey(
   engine: Engine,
   key: StoredKey,
@@ -78,7 +78,7 @@ export function insertKey(
 ): Promise<void> {
   return change(engine, async (query, rev) => {
     if (mostOfMember !== undefined) {
-      // Every change takes a revision first, so that they come one after the other and none is missed here.
+      // Every change increments the revision first, so transactions are serialized and the count is current.
       const [{ n }] = await query("SELECT COUNT(*) AS n FROM keys WHERE member = $1 AND revoked_at IS NULL", [
         key.member,
       ]);
@@ -95,14 +95,14 @@ export function insertKey(
   });
 }
 
-/** Changes a key from what it is then; `edit` may be called more than once. False: there is no such key. */
+/** Applies `edit` to the current state of a key; `edit` may be called more than once. False: no such key. */
 export function updateKey(
   engine: Engine,
   id: string,
   edit: (key: StoredKey) => StoredKey,
 ): Promise<boolean> {
   return change(engine, async (query, rev) => {
-    // Every change takes a revision first, so that nobody else writes it before this one has.
+    // Every change increments the revision first, so nobody else can write between this read and the update.
     const [row] = await query("SELECT * FROM keys WHERE id = $1", [id]);
     if (row === undefined) return false;
     const key = edit(decodeKey(row));
@@ -120,7 +120,7 @@ export function updateKey(
   });
 }
 
-/** Adds a secret; those there were end at `until`, or when they would have ended if that is sooner. */
+/** Adds a secret. Existing secrets expire at `until`, or at their own expiry if that is earlier. */
 export function addSecret(
   engine: Engine,
   keyId: string,
@@ -138,7 +138,7 @@ export function addSecret(
   });
 }
 
-/** The columns of {@link fields}. */
+/** The columns written by {@link fields}. */
 const FIELDS = [
   "name",
   "account",
@@ -160,7 +160,7 @@ const FIELDS = [
   "payloads",
 ];
 
-/** All that can change of a key, but when it ends. */
+/** All columns of a key that can change, except its expiry. */
 function fields(key: StoredKey) {
   return [
     key.name,
@@ -186,7 +186,7 @@ function fields(key: StoredKey) {
   ];
 }
 
-/** Those that changed after a revision; 0: all. */
+/** Keys that changed after a revision; 0: all. */
 export async function keysSince(query: Query, rev: number): Promise<KeyWithSecrets[]> {
   const keys = await query("SELECT * FROM keys WHERE rev > $1", [rev]);
   const secrets = keys.length === 0 ? [] : await query(
@@ -196,7 +196,7 @@ export async function keysSince(query: Query, rev: number): Promise<KeyWithSecre
   return withSecrets(keys, secrets);
 }
 
-/** All keys, in pages by their ids: those behind `after`. */
+/** All keys in order of id, in pages that start after the id `after`. */
 export async function keysBehind(query: Query, after: string, limit: number): Promise<KeyWithSecrets[]> {
   const keys = await query("SELECT * FROM keys WHERE id > $1 ORDER BY id LIMIT $2", [after, limit]);
   if (keys.length === 0) return [];
@@ -210,20 +210,20 @@ export async function keysBehind(query: Query, after: string, limit: number): Pr
 export interface KeyPage {
   after: Position | null;
   limit: number;
-  /** Only of this person. */
+  /** Only keys of this person. */
   member?: string;
-  /** Only whose name holds this text, in whatever case. */
+  /** Only keys whose name contains this text, ignoring case. */
   search?: string;
-  /** Only of this team. */
+  /** Only keys of this team. */
   team?: string;
 }
 
-/** What is like a text that holds another one. */
+/** A LIKE pattern for texts that contain `text`. */
 function containing(text: string): string {
   return `%${text.toLowerCase().replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
 }
 
-/** Newest first, revoked and expired ones too. */
+/** Newest first, including revoked and expired keys. */
 export async function listKeys(
   query: Query,
   { after, limit, member, search, team }: KeyPage,
@@ -244,7 +244,7 @@ export async function listKeys(
   return rows.map(decodeKey);
 }
 
-/** The key that a hash belongs to, revoked and expired ones too. */
+/** The key with this secret hash, also if revoked or expired. */
 export async function keyByHash(engine: Engine, hash: string): Promise<KeyWithSecrets | null> {
   const rows = await engine.query(
     "SELECT * FROM keys WHERE id IN (SELECT key_id FROM secrets WHERE hash = $1)",

@@ -1,9 +1,10 @@
 /**
- * Labels of generations: their key's team, their session, their tags. Each label has sums of its own, by day and whatever
- * else usage is asked by.
+ * Labels of generations: the team of the key, the session, and tags. Each label has its own sums, by day and
+ * by all other usage dimensions.
  *
- * A session has a row for each day on which it ran, so its sums go with the retention as its generations do. Tags stay like
- * all other sums; callers choose their values, so of one tag only so many values a day have sums of their own.
+ * Sums of a session exist for each day on which it was used, and are deleted by retention together with the
+ * generations. Sums of tags are kept like all other sums. Since callers choose tag values, only a bounded
+ * number of values of each tag has its own sums per day.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { asMoney, asText, type Value } from "./rows.ts";
@@ -20,9 +21,9 @@ import {
   sumOf,
 } from "./sums.ts";
 
-/** What stands for the values of a tag that are too many for a day. */
+/** The value under which all further values of a tag are summed on a day with too many. */
 export const OTHER_VALUES = "(other)";
-/** So many values of one tag, and so many tags, have sums of their own on one day. */
+/** The most values per tag, and the most tags, that have their own sums on one day. */
 const MOST_VALUES = 1000;
 const MOST_TAGS = 100;
 
@@ -53,32 +54,33 @@ const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
   ).join(", ")
 }`;
 
-/** The name under which a tag's sums are kept. */
+/** The label of a tag in `label_sums`. */
 export function tagLabel(name: string): string {
   return `tag:${name}`;
 }
 
-/** Adds generations to all sums. Those without labels cost no more than the sums by day. */
+/** Adds generations to all sums. Generations without labels need no more than the daily sums. */
 export async function countIn(engine: Engine, query: Query, counted: readonly Counted[]): Promise<void> {
   await addToSums(engine, query, counted);
   const labelled = counted.filter(({ labels }) => labels !== null);
   if (labelled.length > 0) await addToLabelSums(engine, query, labelled);
 }
 
-/** The condition of the sums of one value of a label. */
+/** SQL condition: rows of one value of a label. */
 export function ofLabel(label: string, value: string, table = "label_sums"): string {
   return `${table}.label = ${label} AND ${table}.value = ${value}`;
 }
 
 /**
- * The condition of all values of a label, by the index of its days. That index is of an expression, so that no plan, made
- * while the table was small, takes it for one value, and goes through all of them.
+ * SQL condition: rows of all values of a label, through the index by day. That index is on an expression:
+ * otherwise a plan made while the table was small would be kept, and would scan the whole table for one
+ * value.
  */
 export function ofLabelByDay(label: string): string {
   return `label || '' = ${label}`;
 }
 
-/** A label's value, and a span of whole days. */
+/** A label value, and a span of whole days. */
 export interface LabelSpan {
   label: string;
   value: string;
@@ -91,7 +93,7 @@ const SPAN: Columns = [["n", "int"], ["label", "text"], ["value", "text"], ["sta
   "int",
 ]];
 
-/** What generations with labels cost, in the order of the spans: one statement for any number of them. */
+/** The cost of generations with each label, in the order of the spans, by a single statement. */
 export async function labelSpent(
   engine: Pick<Engine, "kind" | "rows">,
   query: Query,
@@ -147,11 +149,11 @@ async function labelsOf(
   return labels;
 }
 
-/** Values of tags that have sums of their own, by day and tag, as far as this process knows. */
+/** Cache of the tag values that have their own sums, by day and tag. */
 class ValuesOfDays {
   readonly #days = new Map<number, Map<string, Set<string>>>();
 
-  /** The value that a tag's value is summed as; null: the day has too many tags, and this one has no sums. */
+  /** The value under which a tag's value is summed; null: the day has too many tags, and this tag has no sums. */
   async summedAs(day: number, name: string, value: string, query: Query): Promise<string | null> {
     const tags = this.#tagsOf(day);
     let values = tags.get(name);
@@ -170,7 +172,8 @@ class ValuesOfDays {
     let tags = this.#days.get(day);
     if (tags === undefined) {
       this.#days.set(day, tags = new Map());
-      // Those of yesterday still come; the store is asked again for what comes later.
+      // Records of the previous day may still arrive, so two days are kept; others are read again when
+      // needed.
       if (this.#days.size > 2) this.#days.delete(Math.min(...this.#days.keys()));
     }
     return tags;

@@ -10,34 +10,34 @@ import type { Engine, Query } from "./engine.ts";
 import { asMoney, asText, optional } from "./rows.ts";
 import { setLimit } from "./warnings.ts";
 
-/** A node asks for its lease of a budget to be renewed. */
+/** A request of a node to renew its lease of a budget. */
 export interface LeaseRequest {
   budget: BudgetRef;
-  /** What the node needs: what it has used and not yet reported, has reserved, and wants on top. */
+  /** What the node needs: used but not yet reported, reserved, and wanted in addition. */
   floor: bigint;
-  /** True: no more than that. A node that gives back says so. */
+  /** True: grant exactly `floor`. Set by a node that returns a part of its lease. */
   exact: boolean;
 }
 
 export interface LeaseGrant {
-  /** Of the budget. */
+  /** Id of the budget. */
   id: string;
-  /** For a rate this says when the current minute began. */
+  /** For a rate: when its current minute started. */
   starts: number;
   amount: bigint;
-  /** Null: no limit. */
+  /** Null: unlimited. */
   limit: bigint | null;
   spent: bigint;
-  /** Leased by other nodes. */
+  /** Sum of the leases of other nodes. */
   others: bigint;
 }
 
-/** Budget id, then node, to amount. */
+/** Amount by budget id and node. */
 export type Leases = Map<string, Map<string, bigint>>;
 
 const MINUTE = 60_000;
 
-/** What each node holds of these budgets. */
+/** The leases of all nodes for these budgets. */
 export async function readLeases(
   engine: Engine,
   query: Query,
@@ -55,7 +55,10 @@ export async function readLeases(
   return leases;
 }
 
-/** A rate's minute begins with the first call after the last one is over. A start far ahead is a clock that stepped back. */
+/**
+ * A rate's minute starts with the first call after the previous minute ended. A start far in the future means
+ * that the clock was set back.
+ */
 export function renewRates(
   requests: readonly LeaseRequest[],
   now: number,
@@ -73,7 +76,10 @@ export function renewRates(
   }
 }
 
-/** Sets the node's leases, in the map that {@link writeLeases} writes, and answers what it holds now. */
+/**
+ * Sets the node's leases in the map that {@link writeLeases} writes later, and returns what the node holds
+ * after that.
+ */
 export async function grantLeases(
   engine: Engine,
   query: Query,
@@ -96,10 +102,12 @@ export async function grantLeases(
     let amount = floor;
     if (limit !== null) {
       const available = limit - budget.spent - others;
-      // Alone a node takes all there is; among others a share that leaves each of them as much again.
+      // A single node takes everything; one of several takes a share that leaves at least as much for each of
+      // the others.
       const share = nodes <= 1n ? available : available / (2n * nodes);
       if (!exact && share > amount) amount = share;
-      // What it holds may be reserved already by the time this answer is read: only the node itself lowers it.
+      // The node may have reserved the amount that it holds before it reads this answer: only the node itself
+      // may lower it.
       const own = byNode.get(request.node) ?? 0n;
       if (!exact && own > amount) amount = own;
       if (amount > available) amount = available > 0n ? available : 0n;
@@ -112,7 +120,7 @@ export async function grantLeases(
   return grants;
 }
 
-/** Other nodes are told that this one lacks some of a budget. */
+/** Informs the other nodes that this one needs more of a budget. */
 export async function want(engine: Engine, query: Query, node: string, budgetId: string): Promise<void> {
   await query("INSERT INTO wants (budget, node) VALUES ($1, $2) ON CONFLICT (budget, node) DO NOTHING", [
     budgetId,
@@ -121,13 +129,16 @@ export async function want(engine: Engine, query: Query, node: string, budgetId:
   await engine.notify(query, `want ${node} ${budgetId}`);
 }
 
-/** Nodes that lack some of a budget are told to ask again. */
+/** Informs nodes that need more of a budget that some of it was returned. */
 async function giveBack(engine: Engine, query: Query, node: string, budgetId: string): Promise<void> {
   await query("DELETE FROM wants WHERE budget = $1", [budgetId]);
   await engine.notify(query, `gave ${node} ${budgetId}`);
 }
 
-/** Limits of the accounts asked for: what was granted and added. Absent: unlimited. One nobody declared has nothing. */
+/**
+ * Limits of accounts: grant plus additions. Missing in the result: unlimited. An account that was never
+ * declared has 0.
+ */
 async function accountLimits(
   engine: Engine,
   query: Query,
@@ -147,7 +158,7 @@ async function accountLimits(
   return limits;
 }
 
-/** Writes the leases of `node` that have changed, in the transaction that has read them. */
+/** Writes the changed leases of `node`, in the transaction that read them. */
 export async function writeLeases(
   engine: Engine,
   query: Query,
@@ -157,7 +168,7 @@ export async function writeLeases(
   const amounts: [string, string, string][] = [];
   for (const [budget, byNode] of held.leases) {
     for (const [holder, amount] of byNode) {
-      // Other nodes' leases change here only where a minute began anew.
+      // Leases of other nodes change here only when a rate's minute was renewed.
       const scope = held.budgets.get(budget)?.scope;
       const renewed = holder !== node && amount === 0n && scope !== undefined && isRate(scope);
       if (holder === node || renewed) amounts.push([budget, holder, amount.toString()]);
@@ -172,7 +183,7 @@ export async function writeLeases(
   );
 }
 
-/** Writes what is left of the leases of a dead node. They may have gone meanwhile, and stay so. */
+/** Writes the remaining leases of a dead node. A lease that was deleted meanwhile is not recreated. */
 export async function lowerLeases(engine: Engine, query: Query, node: string, leases: Leases): Promise<void> {
   const amounts = [...leases].flatMap(([budget, byNode]) => {
     const amount = byNode.get(node);
@@ -188,8 +199,8 @@ export async function lowerLeases(engine: Engine, query: Query, node: string, le
 }
 
 /**
- * Ends leases of a node that it needs no longer, of budgets that are locked. Rows of sessions and tags go with the last
- * lease: what one has spent its sums tell, when it comes back.
+ * Deletes leases that a node no longer needs, of budgets that are locked. Rows of sessions and tags are
+ * deleted with the last lease: their spent amount is read from the sums when they are used again.
  */
 export async function dropLeases(
   engine: Engine,

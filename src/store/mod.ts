@@ -1,4 +1,4 @@
-/** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
+/** The store: all persistent data, in SQLite or PostgreSQL. {@link openStore} chooses the engine by URL. */
 import { type Engine, type Query, StoreForbidden, StoreUnavailable, StoreUnfit } from "./engine.ts";
 import { engineStore, type Workers } from "./engine_store.ts";
 import { openPostgres } from "./postgres/mod.ts";
@@ -86,23 +86,35 @@ export type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 export { isLabel, isUsageDimension, USAGE_DIMENSIONS, type UsageDimension } from "./usage_dimensions.ts";
 
 export interface StoreOptions {
-  /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */
+  /**
+   * Path prefix of the files of a PostgreSQL node. Null or absent: no disk, records are buffered in bounded
+   * memory.
+   */
   filePrefix?: string | null;
-  /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
+  /** The PostgreSQL schema that holds the tables; absent: the connection's default schema. */
   schema?: string;
-  /** Connections to PostgreSQL at most. */
+  /** Maximum number of PostgreSQL connections. */
   connections?: number;
-  /** True: minutes of rates are told by the clocks of nodes, which a test can move, and not by PostgreSQL's. */
+  /** True: rate minutes use the clocks of nodes, which tests can move, instead of PostgreSQL's clock. */
   timeOfNodes?: boolean;
-  /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
+  /** Size of an SQLite file in bytes below which reads and housekeeping run on the main thread. */
   smallBytes?: number;
-  /** With a longer log of an SQLite file, which somebody's long read keeps from beginning anew, housekeeping waits. */
+  /**
+   * Size of SQLite's write-ahead log in bytes above which housekeeping waits. The log grows while a long read
+   * prevents its reset.
+   */
   longLogBytes?: number;
-  /** Told how long each transaction of SQLite, which has no thread of its own, held the event loop, in milliseconds. */
+  /**
+   * Called with the time, in milliseconds, that each SQLite transaction on the main thread blocked the event
+   * loop.
+   */
   held?(ms: number): void;
 }
 
-/** Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws on any other, and when a file cannot be made. */
+/**
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws for any other URL, and if a file cannot be
+ * created.
+ */
 export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
     const filePrefix = options.filePrefix ?? null;
@@ -115,7 +127,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
     return engineStore(engine, filePrefix, workersHere(engine));
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  // The URL may hold a password: name what is allowed, not what was found.
+  // The URL may contain a password, so the message lists the supported forms instead of the value.
   if (path === undefined) {
     throw new TypeError("Cannot open the store: expected sqlite:PATH, sqlite::memory: or postgres://…");
   }
@@ -125,7 +137,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   }
   makeFolderOf(path);
   refuseLost(path);
-  // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
+  // SQLite creates its other files with the permissions of this one. They contain names and spend of keys.
   makeFile(path);
   const engine = openSqlite(path, options);
   return engineStore(engine, path, threadsOf(engine, path, options));
@@ -140,7 +152,10 @@ function workersHere(engine: Engine): Workers {
   };
 }
 
-/** Less than SQLite's own checkpoint begins at, which would be tried with each transaction from there on. */
+/**
+ * Below the size at which SQLite's own checkpoint starts, which from then on would be tried with each
+ * transaction.
+ */
 const LONG_LOG_BYTES = 48 << 20;
 
 function threadsOf(
@@ -157,13 +172,13 @@ function threadsOf(
   return {
     quick: new ReadLane(reading(quick)),
     long: new ReadLane(reading(long)),
-    // While a backup reads, minutes for millions of records, nothing that is written leaves the log.
+    // While a backup reads (minutes for millions of records), the log cannot be reset.
     care: async (job) => sizeOf(`${path}-wal`) < longLogBytes ? await care.run(job) : null,
     close: async () => void await Promise.all(threads.map((thread) => thread.close())),
   };
 }
 
-/** Whether files can be made whose names begin so; makes their folder. */
+/** Whether files with this prefix can be created; creates their folder. */
 export function canMakeFiles(filePrefix: string): boolean {
   const probe = `${filePrefix}.${crypto.randomUUID()}.probe`;
   try {
@@ -176,7 +191,10 @@ export function canMakeFiles(filePrefix: string): boolean {
   }
 }
 
-/** One that is there may be open in this process, which would lose its locks by closing it: see `sqlite/file.ts`. */
+/**
+ * Not opened if it exists: this process may have it open, and closing any handle would release its locks, see
+ * `sqlite/file.ts`.
+ */
 function makeFile(path: string): void {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();

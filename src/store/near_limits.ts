@@ -1,26 +1,26 @@
-/** What somebody may have to decide: budgets that are nearly spent, and keys that end soon, however many there are. */
+/** What may need a decision by an administrator: budgets that are nearly spent, and keys that expire soon. */
 import type { Query } from "./engine.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
 
 export interface NearBudget {
   scope: "key" | "team" | "account";
-  /** A key's id, a team's or an account's name. */
+  /** A key's id, or the name of a team or account. */
   owner: string;
   starts: number;
   ends: number | null;
   spent: bigint;
-  /** As a node has said it last. */
+  /** The limit that a node reported last. */
   limit: bigint;
 }
 
-/** Of so many the ones with the highest share. */
+/** The first rows of a list, and its length. */
 export interface Most<T> {
   rows: T[];
-  /** How many there are. */
+  /** The number of all rows. */
   all: number;
 }
 
-/** Budgets of periods that go on, of which a warning of 80 per cent has been given. The index holds no others. */
+/** Budgets of current periods for which an 80 per cent warning was sent. The partial index holds only these. */
 export async function nearBudgets(
   query: Query,
   { now, limit }: { now: number; limit: number },
@@ -52,7 +52,7 @@ export interface EndingKey {
   member: string | null;
 }
 
-/** Keys that are not revoked and end within a time, the first to end first. */
+/** Keys that are not revoked and expire within a time span, earliest first. */
 export async function endingKeys(
   query: Query,
   { from, to, limit, member }: { from: number; to: number; limit: number; member?: string },

@@ -15,7 +15,7 @@ export async function registerNode(query: Query, node: string): Promise<void> {
   );
 }
 
-/** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
+/** Increments this node's heartbeat; returns the counters of all nodes. Empty: this node was removed as dead. */
 export async function heartbeat(query: Query, node: string): Promise<Map<string, number>> {
   const own = await query("UPDATE nodes SET beat = beat + 1 WHERE id = $1 RETURNING id", [node]);
   if (own.length === 0) return new Map();
@@ -23,7 +23,7 @@ export async function heartbeat(query: Query, node: string): Promise<Map<string,
   return new Map(rows.map((row) => [asText(row.id), asInt(row.beat)]));
 }
 
-/** What a node says of itself. */
+/** Data that a node publishes about itself. */
 export interface Announcement {
   node: string;
   beat: number;
@@ -39,7 +39,7 @@ export async function announce(query: Query, node: string, data: string): Promis
   );
 }
 
-/** Of nodes that have not been removed. */
+/** Announcements of registered nodes. */
 export async function announcements(query: Query): Promise<Announcement[]> {
   const rows = await query(
     `SELECT n.id AS node, n.beat AS beat, m.value AS data FROM nodes n JOIN meta m ON m.name = '${ANNOUNCED}' || n.id`,
@@ -47,7 +47,7 @@ export async function announcements(query: Query): Promise<Announcement[]> {
   return rows.map((row) => ({ node: asText(row.node), beat: asInt(row.beat), data: asText(row.data) }));
 }
 
-/** Budgets of which this node holds something and another needs some. */
+/** Budgets of which this node has a lease and another node needs more. */
 export async function wantedLeases(query: Query, node: string): Promise<string[]> {
   const rows = await query(
     `SELECT DISTINCT l.budget AS budget FROM wants w JOIN leases l ON l.budget = w.budget
@@ -63,7 +63,7 @@ export interface RunningGeneration {
   data: string;
 }
 
-/** What a node has used of a rate in the minute that began then, what still runs included. */
+/** What a node has used of a rate in the minute that started at `starts`, including calls still running. */
 export interface RateUse {
   budget: string;
   starts: number;
@@ -72,11 +72,14 @@ export interface RateUse {
 
 const USES: Columns = [["budget", "text"], ["starts", "int"], ["used", "money"]];
 
-/** Removes a node that ends, with its leases. What it has used of rates stays used until their minutes are over. */
+/**
+ * Removes a node that shuts down, with its leases. Its use of rates is added to the budgets, so that it
+ * counts until the minute ends.
+ */
 export async function leave(engine: Engine, node: string, uses: readonly RateUse[]): Promise<void> {
   await removeNodes(engine, [node], async (query) => {
     if (uses.length === 0) return;
-    // Nodes of 0.1.0 begin a minute without taking that off again.
+    // Not while a node of 0.1.0 is registered: it does not reset `spent` when a new minute starts.
     await query(
       `UPDATE budgets SET spent = budgets.spent + r.used FROM ${engine.rows("$1", USES)}
        WHERE budgets.id = r.budget AND budgets.scope = 'rate' AND budgets.starts = r.starts
@@ -86,17 +89,17 @@ export async function leave(engine: Engine, node: string, uses: readonly RateUse
   });
 }
 
-/** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
+/** Removes dead nodes with their leases, and returns the generations that they were running. */
 export function removeNodes(
   engine: Engine,
   nodes: readonly string[],
-  /** Called when their budgets are locked. */
+  /** Called after the nodes' budgets were locked. */
   first?: (query: Query) => Promise<void>,
 ): Promise<RunningGeneration[]> {
   if (nodes.length === 0) return Promise.resolve([]);
   return engine.transaction(async (query) => {
     const list = JSON.stringify(nodes);
-    // The node's own row first, as in a sync, so that one still under way is waited for.
+    // The rows in `nodes` first, as in a sync, so that a sync in progress is waited for.
     await query(`DELETE FROM nodes WHERE id IN (${engine.list("$1")})`, [list]);
     const held = await query(
       `SELECT id FROM budgets WHERE id IN (SELECT budget FROM leases WHERE node IN (${engine.list("$1")}))

@@ -1,4 +1,4 @@
-/** On which machine the payload of a generation is, where machines keep them in files of their own. */
+/** The machine that stores the payload of a generation, where each machine keeps payloads in its own files. */
 import type { Engine, Query } from "./engine.ts";
 import { asText } from "./rows.ts";
 
@@ -20,13 +20,13 @@ export async function insertPayloadPlaces(engine: Engine, places: readonly Paylo
   );
 }
 
-/** Null: no machine has said that it has it. */
+/** Null: no machine has reported it. */
 export async function payloadPlace(query: Query, id: string): Promise<string | null> {
   const rows = await query("SELECT place FROM payload_places WHERE id = $1", [id]);
   return rows.length === 0 ? null : asText(rows[0].place);
 }
 
-/** Deletes some of what is older, and answers how many; 0: none is left. */
+/** Deletes up to `most` rows older than `before`; returns how many. 0: none are left. */
 export async function retirePayloadPlaces(query: Query, before: number, most: number): Promise<number> {
   const gone = await query(
     `DELETE FROM payload_places WHERE id IN (SELECT id FROM payload_places WHERE created < $1 LIMIT ${most}) RETURNING id`,

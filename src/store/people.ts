@@ -1,4 +1,7 @@
-/** Tokens of the administration, by hashes of their secrets, and sessions of the console that were ended before their time. */
+/**
+ * Administration tokens, stored as hashes of their secrets, and console sessions that were ended before they
+ * expired.
+ */
 import { type Engine, isPast, type Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { change } from "./revision.ts";
@@ -11,7 +14,7 @@ export interface StoredToken {
   hash: string;
   /** Milliseconds since the epoch, as all times here. */
   created: number;
-  /** Name of who made it. */
+  /** Name of the creator. */
   createdBy: string;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -20,11 +23,11 @@ export interface StoredToken {
 
 export interface EndedSession {
   id: string;
-  /** When it would have ended anyhow. */
+  /** When the session would have expired. */
   ends: number;
 }
 
-/** What changed of those who administer. */
+/** Changes of tokens and ended sessions since a revision. */
 export interface PeopleChanges {
   tokens: StoredToken[];
   endedSessions: EndedSession[];
@@ -51,7 +54,7 @@ export function insertToken(engine: Engine, token: StoredToken): Promise<void> {
   });
 }
 
-/** The token as it is then; one that was revoked before stays as it was. Null: there is no such token. */
+/** The token after revocation; if it was revoked before, that time is kept. Null: no such token. */
 export function revokeToken(engine: Engine, id: string, at: number): Promise<StoredToken | null> {
   return change(engine, async (query, rev) => {
     const rows = await query(
@@ -62,7 +65,7 @@ export function revokeToken(engine: Engine, id: string, at: number): Promise<Sto
   });
 }
 
-/** Notes that a token was used; nobody has to hear of that. */
+/** Records the last use of a token. Does not change the revision, since no other node needs it. */
 export async function touchToken(query: Query, id: string, at: number): Promise<void> {
   await query(
     `UPDATE admin_tokens SET last_used = $2 WHERE id = $1 AND (last_used IS NULL OR last_used < $2)`,
@@ -73,7 +76,7 @@ export async function touchToken(query: Query, id: string, at: number): Promise<
   );
 }
 
-/** Newest first, revoked and expired ones too. */
+/** Newest first, including revoked and expired tokens. */
 export async function listTokens(
   query: Query,
   { after, limit }: { after: Position | null; limit: number },
@@ -86,13 +89,13 @@ export async function listTokens(
   return rows.map(decodeToken);
 }
 
-/** The token that a hash belongs to, a revoked or expired one too. */
+/** The token with this secret hash, also if revoked or expired. */
 export async function tokenByHash(query: Query, hash: string): Promise<StoredToken | null> {
   const rows = await query("SELECT * FROM admin_tokens WHERE hash = $1", [hash]);
   return rows.length === 0 ? null : decodeToken(rows[0]);
 }
 
-/** Ends a session on every node. Those that have ended anyhow are forgotten. */
+/** Ends a session on all nodes, and deletes entries of sessions that have expired since. */
 export function endSession(engine: Engine, { id, ends }: EndedSession, now: number): Promise<void> {
   return change(engine, async (query, rev) => {
     await query(`DELETE FROM ended_sessions WHERE ${isPast(engine, "ends", "$1")}`, [now]);
@@ -103,7 +106,7 @@ export function endSession(engine: Engine, { id, ends }: EndedSession, now: numb
   });
 }
 
-/** All that changed after a revision; 0: everything. */
+/** All changes after a revision; 0: everything. */
 export async function peopleSince(query: Query, rev: number): Promise<PeopleChanges> {
   const tokens = await query("SELECT * FROM admin_tokens WHERE rev > $1", [rev]);
   const ended = await query("SELECT id, ends FROM ended_sessions WHERE rev > $1", [rev]);

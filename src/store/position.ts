@@ -1,4 +1,4 @@
-/** Where a page of a list, newest first, ended: the next one begins below it. */
+/** Where a page of a list, newest first, ended. The next page starts after it. */
 export interface Position {
   created: number;
   id: string;

@@ -1,15 +1,15 @@
-/** The prices that records were billed at, by the version that each record names. */
+/** The prices at which records were billed, by the version that each record names. */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { asInt, asText } from "./rows.ts";
 
 export interface PriceVersion {
   version: string;
-  /** Decimal strings by kind, as in the catalog. */
+  /** Decimal strings by price kind, as in the catalog. */
   prices: Readonly<Record<string, string>>;
 }
 
 export interface KnownPrices extends PriceVersion {
-  /** When the first record was billed at them, in milliseconds. */
+  /** When the first record was billed at these prices, in milliseconds since the epoch. */
   since: number;
 }
 
@@ -22,7 +22,7 @@ export async function insertPrices(
   now: number,
 ): Promise<void> {
   if (prices.length === 0) return;
-  // In one order, so that nodes cannot wait for each other in a ring.
+  // All nodes insert in the same order, which prevents deadlocks.
   const rows = prices.toSorted((a, b) => a.version < b.version ? -1 : 1)
     .map(({ version, prices }) => [version, JSON.stringify(prices), Math.round(now)]);
   const then = "ON CONFLICT (version) DO NOTHING";

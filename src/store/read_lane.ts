@@ -1,12 +1,13 @@
 /**
- * Where reads of the ledger wait for their turn: one runs at a time, whoever asks takes turns with the others, and beyond
- * a bound whoever has asked most is refused. Two of these keep a long sum from making pages wait.
+ * A queue for reads of the ledger: one read runs at a time, callers take turns, and when the queue is full
+ * the caller with the most waiting reads is refused. There are two lanes, so that a slow aggregation does not
+ * delay pages.
  */
 import { FairQueue } from "../timing/fair_queue.ts";
 import { type Query, StoreUnavailable } from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
 
-/** So many wait at most. */
+/** Maximum number of waiting reads. */
 const MOST = 256;
 
 interface Waiting {
@@ -25,7 +26,7 @@ export class ReadLane {
     this.#most = most;
   }
 
-  /** The query of one asker. */
+  /** A query function on behalf of one caller. */
   of(asker: string): Query {
     return (sql, params) => this.#read(asker, sql, params);
   }
@@ -37,7 +38,7 @@ export class ReadLane {
       return await this.#run(sql, params);
     } finally {
       this.#busy = false;
-      // Whoever begins does so before anybody else can come in between.
+      // The next waiter starts synchronously, so nobody can get ahead of it.
       if (this.#waiting.length > 0) this.#waiting.shift().begin();
     }
   }

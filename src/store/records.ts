@@ -1,8 +1,9 @@
 /**
- * The ledger's rows: how one is encoded, what each column holds, and how one is read back.
+ * Rows of the ledger: columns, encoding and decoding.
  *
- * A row travels as a JSON array in the order of {@link COLUMNS}. The same text is the line of a journal and an element of
- * the parameter that inserts any number of rows at once, so a generation is encoded once.
+ * A row is encoded as a JSON array in the order of {@link COLUMNS}. The same text is a line of the journal
+ * and an element of the parameter that inserts any number of rows at once, so each generation is encoded
+ * once.
  */
 import { contentOf } from "./chain/links.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -13,7 +14,7 @@ import { headJson, rowJson } from "./row_json.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
 import type { RecordLabels } from "./sums.ts";
 
-/** One generation as the ledger keeps it. Never holds text of a conversation. */
+/** One generation as the ledger stores it. Never contains conversation text. */
 export interface Generation {
   id: string;
   created: number;
@@ -28,7 +29,7 @@ export interface Generation {
   status: GenerationStatus;
   errorCode: string | null;
   usage: Usage | null;
-  /** True: usage was estimated, because the provider never reported it. */
+  /** True: usage was estimated, because the provider did not report it. */
   estimated: boolean;
   searches: number;
   /** Picodollars. */
@@ -37,25 +38,25 @@ export interface Generation {
   latencyMs: number;
   clientGone: boolean;
   dlp: { mode: string; findings: number } | null;
-  /** Names and values that the caller gave the call; null: none. */
+  /** Names and values set by the caller; null: none. */
   tags: Readonly<Record<string, string>> | null;
-  /** Of calls that belong together. */
+  /** Session id, which groups related calls. */
   session: string | null;
-  /** That of the key. */
+  /** Team of the key. */
   team: string | null;
-  /** Names the prices it was billed at; null: recorded before there were names. */
+  /** Version of the prices used for billing; null: recorded before versions were introduced. */
   priceVersion: string | null;
-  /** Picodollars that reading from a cache has saved; null: not known. */
+  /** Picodollars saved by reading from a prompt cache; null: unknown. */
   cacheSaved: bigint | null;
-  /** Of the caller's tools, that the answer holds; null: not known. */
+  /** Number of calls of the caller's tools in the answer; null: unknown. */
   toolCalls: number | null;
-  /** Of those, that were mended; null: none. */
+  /** How many of these had repaired arguments; null: none. */
   repaired: number | null;
-  /** What it went through, as JSON; null: what the rest tells. */
+  /** Processing steps as JSON; null: derived from the other columns. */
   steps: string | null;
-  /** Id of its trace, as long as the process has it; it is not stored. */
+  /** Trace id, in memory only; not stored. */
   trace?: string;
-  /** Picodollars that it would have cost, had the caller's own credential not paid; null: it was billed. */
+  /** Picodollars that it would have cost if the caller's own credential had not been used; null: it was billed. */
   listCost: bigint | null;
 }
 
@@ -102,10 +103,10 @@ export const COLUMNS: Columns = [
   ["list_cost", "int"],
 ];
 
-/** Of all columns, for a statement. */
+/** All column names, for a SQL statement. */
 export const NAMES = COLUMNS.map(([name]) => name).join(", ");
 
-/** A generation on its way to the store: the encoded row, and what the row charges to whom. */
+/** A generation to be stored: the encoded row, and what is charged to which owners. */
 export interface LedgerRecord extends EncodedRow {
   readonly created: number;
   readonly keyId: string;
@@ -113,13 +114,16 @@ export interface LedgerRecord extends EncodedRow {
   /** Picodollars. */
   readonly cost: bigint;
   readonly model: string;
-  /** Of the prices it was billed at; null: not known. */
+  /** Version of the prices used for billing; null: unknown. */
   readonly priceVersion: string | null;
-  /** Null: it has none. */
+  /** Null: no labels. */
   readonly labels: RecordLabels | null;
-  /** Written only while the store knows the call as running: presumed, of another node's. */
+  /** Insert only while the store lists the call as running: a presumed record for a call of another node. */
   readonly whileRunning?: boolean;
-  /** The node whose leases it was reserved of, where another one delivers it, since that one is dead. Absent: it delivers itself. */
+  /**
+   * The dead node whose leases the cost was reserved from, if this node delivers its records. Absent: this
+   * node's own record.
+   */
   readonly holder?: string;
 }
 
@@ -127,20 +131,20 @@ export function encodeRecord(g: Generation): LedgerRecord {
   return encodeRecordAfter(rowHead(g), g);
 }
 
-/** As {@link encodeRecord}, with the generation's {@link rowHead}. */
+/** As {@link encodeRecord}, given the generation's {@link rowHead}. */
 export function encodeRecordAfter(head: string, g: Generation): LedgerRecord {
   return new RecordOf(g, rowJson(head, rowOf(g)));
 }
 
-/** A record that may only be presumed: see {@link LedgerRecord.whileRunning}. */
+/** A presumed record: see {@link LedgerRecord.whileRunning}. */
 export function encodePresumed(g: Generation): LedgerRecord {
   return new RecordOf(g, rowJson(rowHead(g), rowOf(g)), true);
 }
 
 /**
- * Hundreds of records wait for the store under load, and all that they hold outlives a collection or two: so this says nothing
- * again that the generation says, and makes the row's values anew when somebody asks. By then it is in the old generation of V8's
- * heap: what it kept would follow it there, and be garbage that only a full collection sees.
+ * Hundreds of records wait for the store under load, and survive one or two garbage collections. So this
+ * class duplicates nothing of the generation, and computes the row's values on each request: values cached on
+ * an object in V8's old generation would be promoted too, and be freed only by a full collection.
  */
 class RecordOf implements LedgerRecord {
   readonly labels: RecordLabels | null;
@@ -184,21 +188,21 @@ class RecordOf implements LedgerRecord {
   }
 }
 
-/** The record of a row that a journal kept. Throws where the text is no such row. */
+/** Decodes a row from a journal. Throws if the text is not a valid row. */
 export function decodeRecord(json: string): LedgerRecord {
-  // All of it, since a row that cannot be read back would spoil every page that it stands on.
+  // Decoded completely, since an unreadable row would break every page that contains it.
   const values = decodeValues(json);
   const g = decodeOwn(values);
   const { id, created, keyId, account, cost, model, priceVersion } = g;
   return { id, json, values, created, keyId, account, cost, model, priceVersion, labels: labelsOf(g) };
 }
 
-/** The generation that {@link encodeRecord} has encoded. */
+/** The inverse of {@link encodeRecord}. */
 export function decodeJson(json: string): Generation {
   return decodeOwn(decodeValues(json));
 }
 
-/** A value for each column: an older release wrote fewer. */
+/** One value per column, padded with nulls: an older release wrote fewer. */
 function decodeValues(json: string): Value[] {
   const written: Value[] = JSON.parse(json);
   return COLUMNS.map((_, i) => written[i] ?? null);
@@ -215,18 +219,18 @@ function decodeOwn(values: readonly Value[]): Generation {
   });
 }
 
-/** What a row begins with, which is known when the generation begins. */
+/** The first columns of a row, known when the generation starts. */
 export type RowHead = Pick<
   Generation,
   "id" | "created" | "keyId" | "key" | "account" | "format" | "requestedModel" | "model"
 >;
 
-/** The first columns of a row, as the beginning of a JSON array. */
+/** The first columns of a row, as the start of a JSON array. */
 export function rowHead(g: RowHead): string {
   return headJson([g.id, whole(g.created), g.keyId, g.key, g.account, g.format, g.requestedModel, g.model]);
 }
 
-/** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */
+/** A literal array instead of a loop over the columns: it runs for every call and takes half the time. */
 function rowOf(g: Generation): Value[] {
   const u = g.usage;
   return [
@@ -273,16 +277,19 @@ function rowOf(g: Generation): Value[] {
   ];
 }
 
-/** A number where it is exact, which is bound in less time; else text. */
+/** A number if it is exact, since it is bound faster; else text. */
 function exact(amount: bigint): number | string {
   const value = Number(amount);
   return Number.isSafeInteger(value) ? value : amount.toString();
 }
 
-/** Whole numbers that stand in a row as text, since they may be larger than a number is exact. */
+/** Columns whose integers are stored as text in a row, since they may exceed 2^53. */
 const DECIMAL_TEXT = new Set(["cost", "cache_saved", "list_cost"]);
 
-/** The text that {@link encodeRecord} made of a record, from its row in the store: what is chained. */
+/**
+ * The text that {@link encodeRecord} made of a record, recomputed from its row in the store, as input of the
+ * hash chain.
+ */
 export function contentOfRow(row: Row): string {
   return contentOf(JSON.stringify(COLUMNS.map(([name, type]) => {
     const value = row[name];
@@ -291,7 +298,7 @@ export function contentOfRow(row: Row): string {
   })));
 }
 
-/** Times come from clocks that may be fractional, and from subtraction that may be negative after a step back. */
+/** Times may be fractional, and differences of times may be negative after the clock was set back. */
 function whole(value: number): number {
   return value > 0 && value < Infinity ? Math.round(value) : 0;
 }

@@ -1,4 +1,4 @@
-/** What the store does for administration, alerts and payloads: loaded when the first of it is asked for. */
+/** Store functions for administration, alerts and payloads, loaded on first use. */
 export * as alerts from "./alerts.ts";
 export * as audit from "./audit.ts";
 export { keyUse } from "./key_use.ts";

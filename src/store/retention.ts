@@ -1,7 +1,4 @@
-/**
- * What keeps the ledger from growing without bound: generations older than the retention are deleted, a few at a time.
- * They stay in the sums by day.
- */
+/** Retention: deletes generations older than the retention period, in small batches. Their daily sums are kept. */
 import { sessionOwner } from "./budgets.ts";
 import type { Engine } from "./engine.ts";
 import { ofLabelByDay } from "./labels.ts";
@@ -10,8 +7,9 @@ import { DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /**
- * Deletes some generations of days that ended before `before`, and answers how many; 0: none is left, or it cannot be
- * done now, because some are not in the sums yet or nodes of an older release, which look for them here, are about.
+ * Deletes some generations of days that ended before `before`; returns how many. 0: none are left, or
+ * deletion is not possible at present, because some are not in the sums yet, or nodes of an older release,
+ * which sum up generations themselves, are registered.
  */
 export async function retireSome(engine: Engine, before: number, most: number): Promise<number> {
   const cutoff = Math.floor(before / DAY) * DAY;
@@ -34,8 +32,8 @@ export async function retireSome(engine: Engine, before: number, most: number): 
 }
 
 /**
- * Deletes some budgets of periods that ended before, which no generation can charge any more, and answers how many; 0:
- * none is left.
+ * Deletes some budgets of periods that ended before `before`, which no generation can charge any more;
+ * returns how many. 0: none are left.
  */
 export async function retireBudgets(engine: Engine, before: number, most: number): Promise<number> {
   const due = await engine.query(
@@ -60,8 +58,8 @@ export async function retireBudgets(engine: Engine, before: number, most: number
 }
 
 /**
- * Deletes sums of some sessions, of days whose generations the retention has reached, with their budgets where no node uses
- * them, and answers of how many sessions; 0: none is left.
+ * Deletes sums of some sessions, for days that retention has deleted, with their budgets if no node uses
+ * them. Returns the number of sessions; 0: none are left.
  */
 export async function retireSessions(engine: Engine, before: number, most: number): Promise<number> {
   const cutoff = Math.floor(before / DAY) * DAY;

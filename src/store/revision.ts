@@ -1,11 +1,11 @@
 /**
- * The revision of keys and accounts: every change takes the next number in its own transaction, so numbers become visible
- * in order and a node that asks for "all after 41" misses nothing.
+ * The revision of keys and accounts. Every change takes the next number in its own transaction, so numbers
+ * become visible in order, and a node that asks for "all after 41" misses nothing.
  */
 import type { Engine, Query, TransactionOptions } from "./engine.ts";
 import { asInt } from "./rows.ts";
 
-/** What other processes hear of a change. */
+/** Message sent to other processes after a change. */
 const CHANGED = "changed";
 
 export function change<T>(

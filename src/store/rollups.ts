@@ -1,14 +1,14 @@
 /**
- * What nodes saw in spans of time, for the console's charts: a row for each node and span, written by that node as the span goes
- * on. The data is the node's; nothing here reads it.
+ * Metrics of nodes per time span, for the charts of the console: one row per node and span, rewritten by the
+ * node during the span. The data is opaque to the store.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { asInt, asText } from "./rows.ts";
 
 export interface Rollup {
-  /** How long the span is, in milliseconds. */
+  /** Length of the span in milliseconds. */
   span: number;
-  /** Milliseconds since the epoch. */
+  /** Start of the span, in milliseconds since the epoch. */
   starts: number;
   node: string;
   data: string;
@@ -22,7 +22,7 @@ export async function putRollups(engine: Engine, query: Query, rollups: readonly
   await engine.insertRows(query, { table: "rollups", columns: COLUMNS, then }, rows);
 }
 
-/** Those of one length within a time, oldest first. */
+/** Rollups of one span length within a time range, oldest first. */
 export async function rollupsOf(
   query: Query,
   { span, from, to }: { span: number; from: number; to: number },

@@ -1,22 +1,24 @@
 /**
- * The JSON of the ledger's rows, put together by hand: every call passes here, and `JSON.stringify` takes twice as long.
+ * Hand-written JSON encoding of ledger rows: it runs for every call, and `JSON.stringify` takes twice as
+ * long.
  *
- * Most columns of a row are those of another row, so their text is found and not made. What is different each time stands between.
+ * Most columns of a row equal those of an earlier row, so their text is cached. The columns that differ each
+ * time stand between the cached parts.
  */
 import type { Value } from "./rows.ts";
 
-/** Columns one after the other that are alike in many rows, with the text of each kind that was seen. */
+/** A run of adjacent columns that often have the same values, with a cache of their text. */
 class Run {
   readonly #from: number;
   readonly #to: number;
   readonly #by: number;
   readonly #after: string;
-  /** By the value of one column, what came last. */
+  /** The last values and text, by the value of one column. */
   readonly #seen = new Map<Value, { own: readonly Value[]; text: string }>();
 
   /**
-   * @param by the column that tells most about the others
-   * @param after what follows in the text; a comma comes before it
+   * @param by the column that best predicts the others @param after text that follows in the row, preceded by
+   * a comma
    */
   constructor(from: number, to: number, by: number, after = ",") {
     this.#after = after;
@@ -31,7 +33,7 @@ class Run {
     const own = values.slice(this.#from, this.#to);
     const text = `,${JSON.stringify(own).slice(1, -1)}${this.#after}`;
     if (this.#seen.size >= MOST_SEEN) this.#seen.clear();
-    // Not the whole row, which may have long texts elsewhere.
+    // Only this run is measured: other columns of the row may be long.
     if (text.length <= MOST_CHARS) this.#seen.set(values[this.#by], { own, text });
     return text;
   }
@@ -46,7 +48,7 @@ class Run {
 const MOST_SEEN = 1000;
 const MOST_CHARS = 1000;
 
-/** Columns by their place; the order is that of `COLUMNS`. */
+/** Column indexes; the order is that of `COLUMNS`. */
 const [KEY_ID, PROVIDER, INPUT, CACHED, CACHE_WRITE, OUTPUT, REASONING, AUDIO_OUTPUT] = [
   2,
   8,
@@ -77,19 +79,25 @@ const INPUT_KINDS = new Run(CACHE_WRITE, OUTPUT, CACHE_WRITE);
 const OUTPUT_KINDS = new Run(AUDIO_OUTPUT, COST, AUDIO_OUTPUT);
 const BILLED_BY = new Run(CLIENT_GONE, CACHE_SAVED, PRICE_VERSION);
 
-/** In JSON as it is. */
+/** Characters that need no escaping in JSON. */
 const PLAIN = /^[\w-]*$/;
 
-/** The columns up to the provider, which are known when a generation begins, without the array's end. */
+/**
+ * The JSON of the columns up to the provider, which are known when a generation starts, without the closing
+ * bracket.
+ */
 export function headJson(values: readonly Value[]): string {
   const [id, created] = values;
   const idJson = PLAIN.test(id as string) ? `["${id}",` : `[${JSON.stringify(id)},`;
   return flat(idJson + created + WHOSE.text(values));
 }
 
-/** The whole row, amounts as text. What an older release does not have is left out where it is null at the end. */
+/**
+ * The JSON of the whole row, amounts as text. Trailing columns that an older release lacks are left out if
+ * they are null.
+ */
 export function rowJson(head: string, v: readonly Value[]): string {
-  // Short texts are put together first: what is put to a long one makes the tree deeper, see below.
+  // Short texts are concatenated first: appending to a long one makes V8's rope string deeper, see `flat`.
   const input = `${v[INPUT]},${v[CACHED]}`;
   const output = `${v[OUTPUT]},${v[REASONING]}`;
   const bill = `"${v[COST]}",${v[TTFT]},${v[LATENCY]}`;
@@ -111,8 +119,8 @@ function amountJson(amount: Value): string {
 }
 
 /**
- * A text that was put together is a tree for V8 until one of its characters is looked at. The journal and the hash would each walk
- * through it.
+ * Flattens a concatenated string. V8 keeps it as a tree (rope) until a character is read; the journal and the
+ * hash would each have to traverse it.
  */
 function flat(text: string): string {
   return text.charCodeAt(text.length - 1) === 0 ? "" : text;

@@ -1,9 +1,12 @@
-/** Calls that run, as nodes tell each other of them while somebody watches. What is told is the nodes' affair. */
+/**
+ * Running calls, published by each node while somebody watches calls in the console. The data is opaque to
+ * the store.
+ */
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
 import { asText } from "./rows.ts";
 
-/** Tells every node that somebody watches at this one. */
+/** Informs every node that somebody watches calls at this one. */
 export function noteWatch(engine: Engine, node: string): Promise<void> {
   return change(engine, async (query, rev) => {
     await query(
@@ -13,7 +16,7 @@ export function noteWatch(engine: Engine, node: string): Promise<void> {
   });
 }
 
-/** Nodes at which somebody has begun to watch, or still watched, since a revision. */
+/** Nodes at which somebody started or continued to watch calls since a revision. */
 export async function watchesSince(query: Query, rev: number): Promise<string[]> {
   const rows = await query("SELECT node FROM watches WHERE rev > $1", [rev]);
   return rows.map((row) => asText(row.node));
@@ -36,7 +39,7 @@ export interface RunningCalls {
   data: string;
 }
 
-/** Of all nodes that are not gone but this one. */
+/** Data of all registered nodes except this one. */
 export async function runningCalls(query: Query, except: string): Promise<RunningCalls[]> {
   const rows = await query(
     "SELECT c.node AS node, c.data AS data FROM running_calls c JOIN nodes n ON n.id = c.node WHERE c.node <> $1",

@@ -1,7 +1,7 @@
 /**
- * Search over generations by whatever their records hold. Few of those fields have an index, so a search looks through a bounded
- * number of records, tells how far it came, and goes on from there when it is asked again. The sums by day tell which days
- * need not be looked at.
+ * Search over generations by any recorded field. Few fields have an index, so one search reads a bounded
+ * number of records, reports how far it got, and is continued by the next request. The daily sums show which
+ * days need not be read.
  */
 import type { Query } from "./engine.ts";
 import { conditions, type GenerationFilter, keysNamed } from "./generations.ts";
@@ -15,17 +15,17 @@ import { addTraits, type GenerationTraits } from "./traits.ts";
 
 export interface Found {
   rows: Generation[];
-  /** Where to go on; null: everything was looked through. */
+  /** Where to continue; null: everything was searched. */
   next: Position | null;
 }
 
-/** Records that one statement looks through, and how many statements a search takes. */
+/** Records read per statement, and statements per search. */
 const BOUNDS = { rows: 10_000, statements: 8 };
 
 interface Search {
   where: string[];
   params: Value[];
-  /** Of one key the records stand in order in an index. */
+  /** Set if the search is limited to one key, whose records an index orders. */
   keyId: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function searchGenerations(
       if (end === null) break;
       at = end;
     }
-    // The next span begins below this one.
+    // The next span starts below this one.
     at = { created: span.from, id: "" };
   }
   return { rows, next: null };
@@ -74,7 +74,7 @@ interface Span {
   to: number;
 }
 
-/** The last of so many records behind a position; null: there are fewer. */
+/** The last of a number of records after a position; null: there are fewer. */
 async function boundary(
   query: Query,
   { keyId }: Search,
@@ -98,7 +98,7 @@ async function boundary(
   return row === undefined ? null : { created: asInt(row.created), id: asText(row.id) };
 }
 
-/** Those that are searched for, up to a boundary. */
+/** Matching records, from a position to a boundary. */
 async function between(
   query: Query,
   search: Search,
@@ -122,7 +122,7 @@ async function between(
   return rows.map(decodeRow);
 }
 
-/** Runs of days that may have what is searched for, the newest first. */
+/** Runs of consecutive days that may contain matches, newest first. */
 async function spansOf(query: Query, filter: GenerationFilter, traits: GenerationTraits): Promise<Span[]> {
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
   const whole = [{ from, to }];
@@ -171,7 +171,10 @@ async function spansOf(query: Query, filter: GenerationFilter, traits: Generatio
     .filter((span) => span.from < span.to);
 }
 
-/** Of a tag with many values not each has sums of its own. Null: the sums do not know the tag, and a day may have too many tags. */
+/**
+ * Days on which a tag has this value. Null: unknown. A tag with many values does not have sums for each of
+ * them, and on a day with too many tags this one may have no sums.
+ */
 async function daysOfTag(query: Query, name: string, value: string): Promise<Set<number> | null> {
   const of = (value: string) =>
     days(query, `SELECT DISTINCT starts FROM label_sums WHERE ${ofLabel("$1", "$2")}`, [

@@ -1,9 +1,10 @@
 /**
- * The one interface to what outlives the process, in parts. Both engines serve it with the same SQL, which stands
- * in the files beside this one.
+ * The interface to all persistent data, in parts. Both engines implement it with the same SQL, in the modules
+ * of this folder.
  *
- * Everything here is off the path of a call. It may be slow, locked, full or away, and then throws
- * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
+ * No call waits for these methods on its way. Each of them may be slow, and throws `StoreUnavailable` if the
+ * database is locked, full or unreachable; the caller decides whether to wait or to refuse. Each method may
+ * be repeated.
  */
 import type { AuditFilter, AuditRecord } from "./audit.ts";
 import type { BudgetRef } from "./budgets.ts";
@@ -39,81 +40,84 @@ export interface NodeStore {
   registerNode(node: string): Promise<void>;
   sync(request: SyncRequest): Promise<SyncResult>;
   /**
-   * Makes a budget whose owner may have a great many records that are in no sum yet, beside the transactions. Null: the next
-   * transaction makes it as well.
+   * Creates, outside the transactions, a budget whose owner may have very many unaggregated records. Null:
+   * not needed, the next transaction creates it.
    */
   openBudget(ref: BudgetRef): Promise<void> | null;
-  /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
+  /** Increments this node's heartbeat; returns the counters of all nodes. Empty: this node was removed as dead. */
   heartbeat(node: string): Promise<Map<string, number>>;
-  /** Tells every node to close its breakers of these routes. */
+  /** Makes every node close its breakers of these routes. */
   closeBreakers(closed: readonly ClosedBreaker[]): Promise<void>;
-  /** Keeps what a node says of itself, until it is removed. */
+  /** Stores data that a node publishes about itself, until the node is removed. */
   announce(node: string, data: string): Promise<void>;
   announcements(): Promise<Announcement[]>;
-  /** Ids of budgets of which this node holds a lease and another node lacks some. */
+  /** Ids of budgets of which this node has a lease and another node needs more. */
   wantedLeases(node: string): Promise<string[]>;
-  /** Removes a node that ends, with its leases. What it has used of rates stays used until their minutes are over. */
+  /** Removes a node that shuts down, with its leases. Its use of rates counts until the minute ends. */
   leave(node: string, uses: readonly RateUse[]): Promise<void>;
-  /** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
+  /** Removes dead nodes with their leases, and returns the generations that they were running. */
   removeNodes(nodes: readonly string[]): Promise<RunningGeneration[]>;
 }
 
 export interface KeyStore {
-  /** Throws `NameTaken`, and `TooManyKeys` where its member has as many. */
+  /** Throws `NameTaken`, and `TooManyKeys` if the key's member has the maximum number. */
   insertKey(key: StoredKey, hash: string, options?: { mostOfMember?: number }): Promise<void>;
-  /** Changes a key from what it is then; `edit` may be called more than once. False: there is no such key. Throws `NameTaken`. */
+  /**
+   * Applies `edit` to the current state of a key; `edit` may be called more than once. False: no such key.
+   * Throws `NameTaken`.
+   */
   updateKey(id: string, edit: (key: StoredKey) => StoredKey): Promise<boolean>;
-  /** Adds a secret; those there were end at `until`, or when they would have ended if that is sooner. */
+  /** Adds a secret. Existing secrets expire at `until`, or at their own expiry if that is earlier. */
   addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
-  /** The key that a hash belongs to, revoked and expired ones too. */
+  /** The key with this secret hash, also if revoked or expired. */
   keyByHash(hash: string): Promise<KeyWithSecrets | null>;
-  /** Newest first, revoked and expired ones too. */
+  /** Newest first, including revoked and expired keys. */
   listKeys(page: KeyPage, asker?: string): Promise<StoredKey[]>;
-  /** Of what `changesSince` tells. */
+  /** The current revision, see `changesSince`. */
   revision(): Promise<number>;
-  /** All keys, in pages by their ids: those behind `after`. */
+  /** All keys in order of id, in pages that start after the id `after`. */
   keysBehind(after: string, limit: number): Promise<KeyWithSecrets[]>;
-  /** All that changed after a revision; 0: everything. */
+  /** All changes after a revision; 0: everything. */
   changesSince(rev: number): Promise<Changes>;
 }
 
-/** Who may administer. */
+/** Administration tokens and console sessions. */
 export interface PeopleStore {
   insertToken(token: StoredToken): Promise<void>;
-  /** The token as it is then. Null: there is no such token. */
+  /** The token after revocation. Null: no such token. */
   revokeToken(id: string, at: number): Promise<StoredToken | null>;
   touchToken(id: string, at: number): Promise<void>;
-  /** Newest first, revoked and expired ones too. */
+  /** Newest first, including revoked and expired tokens. */
   listTokens(page: { after: Position | null; limit: number }): Promise<StoredToken[]>;
   tokenByHash(hash: string): Promise<StoredToken | null>;
-  /** Ends a session of the console before its time. */
+  /** Ends a console session before it expires. */
   endSession(session: EndedSession, now: number): Promise<void>;
-  /** All that changed after a revision; 0: everything. `changesSince` tells it too. */
+  /** All changes after a revision; 0: everything. `changesSince` includes them. */
   peopleSince(rev: number): Promise<PeopleChanges>;
   insertSession(session: StoredSession): Promise<void>;
   renewSession(id: string, ends: number): Promise<void>;
-  /** Those that last, newest first. */
+  /** Sessions that have not ended, newest first. */
   listSessions(page: SessionPage): Promise<StoredSession[]>;
-  /** Null: there is none of this id. */
+  /** Null: no session with this id. */
   sessionById(id: string): Promise<StoredSession | null>;
 }
 
-/** Calls that run, while somebody watches. */
+/** Running calls, exchanged between nodes while somebody watches them. */
 export interface RunningCallsStore {
-  /** Tells every node that somebody watches at this one. */
+  /** Informs every node that somebody watches calls at this one. */
   noteWatch(node: string): Promise<void>;
-  /** What a node tells of its calls; null: nobody watches any more. */
+  /** Publishes the running calls of a node; null: nobody watches any more. */
   putRunningCalls(node: string, data: string | null): Promise<void>;
-  /** Of all nodes that are not gone but this one. */
+  /** Data of all registered nodes except this one. */
   runningCalls(except: string): Promise<RunningCalls[]>;
 }
 
 export interface TeamStore {
   /** Throws `NameTaken`. */
   insertTeam(team: StoredTeam): Promise<void>;
-  /** Changes a team from what it is then; `edit` may be called more than once. False: there is no such team. */
+  /** Applies `edit` to the current state of a team; `edit` may be called more than once. False: no such team. */
   updateTeam(name: string, edit: (team: StoredTeam) => StoredTeam): Promise<boolean>;
-  /** All, removed ones too. */
+  /** All teams, including removed ones. */
   teams(): Promise<StoredTeam[]>;
 }
 
@@ -122,15 +126,15 @@ export interface AccountStore {
   /** Throws `TooManyCredits`. */
   addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
-  /** By name: those behind `after`. */
+  /** Accounts in order of name, starting after the name `after`. */
   listAccounts(after: string, limit: number): Promise<AccountRow[]>;
-  /** Credits added within a span of time, oldest first. */
+  /** Credit additions within a time span, oldest first. */
   creditAdditions(account: string, span: { from: number; to: number }): Promise<CreditAddition[]>;
 }
 
 /**
- * Reads of the ledger, which may be long: none of them is part of a transaction that writes. Askers take turns; one who
- * has too many reads waiting is refused with `StoreUnavailable`.
+ * Reads of the ledger, which may be slow: none of them is part of a transaction that writes. Callers take
+ * turns; a caller with too many waiting reads is refused with `StoreUnavailable`.
  */
 export interface LedgerReader {
   /** Newest first. */
@@ -139,44 +143,48 @@ export interface LedgerReader {
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Generation[]>;
-  /** Newest first, and where to go on; looks through a bounded number of records. */
+  /** Newest first, and the position to continue from; reads a bounded number of records. */
   searchGenerations(
     of: { filter: GenerationFilter; traits: GenerationTraits },
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Found>;
-  /** Those of an account within a span of time, oldest first. */
+  /** Generations of an account within a time span, oldest first. */
   accountGenerations(
     span: { account: string; from: number; to: number },
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Generation[]>;
-  /** The versions of prices that those were billed by, with each model, those first that were used first. Reads them all. */
+  /**
+   * The price versions by which these were billed, with each model, in order of first use. Reads all of the
+   * records.
+   */
   accountPriceVersions(
     span: { account: string; from: number; to: number },
     asker?: string,
   ): Promise<{ version: string; model: string }[]>;
-  /** Generations of days before have been deleted; their sums by day are there. */
+  /** Generations of days before this time have been deleted; their daily sums remain. */
   retiredBefore(): Promise<number>;
-  /** Of versions that are known, those first that were used first. */
+  /** Prices of the known versions, in order of first use. */
   pricesOf(versions: readonly string[]): Promise<KnownPrices[]>;
   generation(id: string, asker?: string): Promise<Generation | null>;
-  /** Budgets that are nearly spent or spent, those with the highest share first. */
+  /** Budgets that are nearly or fully spent, highest share first. */
   nearBudgets(of: { now: number; limit: number }): Promise<Most<NearBudget>>;
-  /** Keys that are not revoked and end within a time, the first to end first. */
+  /** Keys that are not revoked and expire within a time span, earliest first. */
   endingKeys(of: { from: number; to: number; limit: number; member?: string }): Promise<Most<EndingKey>>;
-  /** What generations with labels cost, in picodollars, in the order of the spans. */
+  /** The cost of generations with labels, in picodollars, in the order of the spans. */
   labelSpent(spans: readonly LabelSpan[], asker?: string): Promise<bigint[]>;
-  /** What keys spent, each in a span of whole days, and when it was last used. */
+  /** The spend of keys, each in a span of whole days, and the time of their last use. */
   keyUse(keys: readonly KeySpan[], asker?: string): Promise<KeyUse[]>;
   /**
-   * Records that were made before may be missing from sums of this span, because those that an older release left are still
-   * being summed up and there are too many to read. Null: none is missing. It only goes down, so ask before the sums.
+   * Records made before the returned time may be missing from sums of this span, because records of an older
+   * release are still being aggregated and are too many to be read directly. Null: none is missing. The value
+   * only decreases, so ask before reading sums.
    */
   incompleteBefore(span: SummedSpan, asker?: string): Promise<number | null>;
   /**
-   * From when on records are few enough to be read for a sum that nothing but the records can tell. Null: it has all of its
-   * span.
+   * The start of the range in which a sum that needs the individual records can be computed, because they are
+   * few enough. Null: the whole span.
    */
   usageFrom(filter: UsageFilter, asker?: string): Promise<number | null>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
@@ -184,38 +192,38 @@ export interface LedgerReader {
 
 /** Alerts of all nodes. */
 export interface AlertStore {
-  /** Keeps what this node measured last. */
+  /** Stores the last sample of this node. */
   putSample(node: string, data: string): Promise<void>;
-  /** Whether this node judges for all. */
+  /** Whether this node evaluates the rules for all. */
   takeJudgement(node: string): Promise<boolean>;
-  /** Another may judge, at once; what this node measured is forgotten. */
+  /** Lets another node evaluate the rules at once, and deletes this node's sample. */
   leaveJudgement(node: string): Promise<void>;
   readAlerts(): Promise<{ samples: string[]; open: OpenAlert[] }>;
-  /** Opens an alert and puts its event into the outbox. False: it was open. */
+  /** Opens an alert and writes its event to the outbox. False: it was open already. */
   openAlert(change: AlertChange): Promise<boolean>;
-  /** Closes an alert and puts its recovery into the outbox. False: it was not open. */
+  /** Closes an alert and writes its recovery to the outbox. False: it was not open. */
   closeAlert(change: AlertChange): Promise<boolean>;
 }
 
-/** On which machine a payload is. */
+/** Which machine stores a payload. */
 export interface PayloadPlaceStore {
   insertPayloadPlaces(places: readonly PayloadPlace[]): Promise<void>;
-  /** Null: it is not known. */
+  /** Null: unknown. */
   payloadPlace(id: string): Promise<string | null>;
-  /** Milliseconds by the database's clock; null: it has none of its own. */
+  /** The database's clock in milliseconds; null: the engine has none of its own. */
   time(): Promise<number | null>;
-  /** Deletes some of what is older. Answers how many; 0: none is left. */
+  /** Deletes up to `most` older rows; returns how many. 0: none are left. */
   retirePayloadPlaces(before: number, most: number): Promise<number>;
 }
 
-/** Events on their way to their receivers. */
+/** Events waiting to be delivered to webhooks. */
 export interface DeliveryStore {
-  /** Takes some that are due. They stay with this node until it has said how they ended, or is gone. */
+  /** Claims deliveries that are due. The claim lasts until this node reports the result, or is removed. */
   claimDeliveries(claim: { webhook: string; node: string; now: number; most: number }): Promise<Delivery[]>;
-  /** Delivered, or given up. */
+  /** Removes a delivery that succeeded or was given up. */
   removeDelivery(id: string): Promise<void>;
   postponeDelivery(id: string, due: number): Promise<void>;
-  /** Deletes some that nobody takes. Answers how many; 0: none is left. */
+  /** Deletes some deliveries whose webhook is no longer configured. Returns how many; 0: none are left. */
   retireDeliveries(before: number, most: number): Promise<number>;
 }
 
@@ -228,45 +236,51 @@ export interface AuditStore {
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<AuditRecord[]>;
-  /** Deletes some of what is older. Answers how many; 0: none is left. */
+  /** Deletes up to `most` older records; returns how many. 0: none are left. */
   retireAudit(before: number, most: number): Promise<number>;
 }
 
-/** What nodes saw in spans of time. */
+/** Metrics of nodes per time span. */
 export interface RollupStore {
   putRollups(rollups: readonly Rollup[]): Promise<void>;
-  /** Those of one length within a time, oldest first. */
+  /** Rollups of one span length within a time range, oldest first. */
   rollups(of: { span: number; from: number; to: number }): Promise<Rollup[]>;
-  /** Deletes those that began before. */
+  /** Deletes rollups that started before a time. */
   retireRollups(span: number, before: number): Promise<void>;
 }
 
 export interface StoreCare {
   /**
-   * Brings the schema up to date. Throws `StoreUnfit`. Call before anything else, again if it failed.
+   * Migrates the schema. Throws `StoreUnfit`. Must be called before anything else, and again if it failed.
    *
-   * @param isNew called where there are no tables; what it throws leaves it so
+   * @param isNew called if there are no tables; if it throws, none are created
    */
   prepare(isNew?: () => void): Promise<void>;
-  /** The key that links of records are made with, from `chainKeyOf`. */
+  /** Sets the key for the links of records, from `chainKeyOf`. */
   chainWith(key: string): void;
-  /** Takes into the sums some of what was written without them. False: none is left. */
+  /** Adds some of the unaggregated records to the sums. False: none are left. */
   buildSums(most: number): Promise<boolean>;
-  /** What an update leaves for later: indexes that a start does not wait for, the end of what older nodes need. False: there are some. */
+  /**
+   * Completes a migration after the start: builds indexes that the start does not wait for, and removes what
+   * only older nodes need. False: older nodes are still registered.
+   */
   endUpdate(): Promise<boolean>;
-  /** Deletes some of what is older. Answers how many generations were deleted; 0: none is left. */
+  /** Deletes some older generations. Returns how many; 0: none are left. */
   retireSome(before: number, most: number): Promise<number>;
-  /** Deletes some budgets of periods that ended before. Answers how many; 0: none is left. */
+  /** Deletes some budgets of periods that ended before a time. Returns how many; 0: none are left. */
   retireBudgets(before: number, most: number): Promise<number>;
-  /** Deletes sums of some sessions of days that ended before. Answers of how many; 0: none is left. */
+  /**
+   * Deletes sums of some sessions for days that ended before a time. Returns the number of sessions; 0: none
+   * are left.
+   */
   retireSessions(before: number, most: number): Promise<number>;
-  /** A value that all nodes share, `made` by the first that asks. */
+  /** A value shared by all nodes, created with `made` by the first node that asks. */
   shared(name: string, made: () => string): Promise<string>;
-  /** Such a value; null: none was made yet. */
+  /** A shared value; null: not created yet. */
   sharedValue(name: string): Promise<string | null>;
-  /** Calls back with each message of another process, where the engine can. */
+  /** Calls back for each message of another process, if the engine supports that. */
   listen(onMessage: (message: string) => void): Promise<void>;
-  /** True: messages arrive, so that asking rarely is enough. */
+  /** True: messages arrive, so a long polling interval is enough. */
   listens(): boolean;
   close(): Promise<void>;
 }
@@ -289,8 +303,8 @@ export interface Store
     StoreCare {
   readonly kind: "sqlite" | "postgres";
   /**
-   * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the
-   * database's path. Null: there is no disk to count on.
+   * Path prefix of the files that belong to this process, such as journal and pepper. For SQLite, the path of
+   * the database. Null: no disk.
    */
   readonly filePrefix: string | null;
 }

@@ -1,47 +1,47 @@
 /**
- * Streams that can be resumed: a row for each, and what was sent of it in pieces of some events. Whatever of them is text of a
- * conversation comes encrypted.
+ * Resumable streams: a row for each stream, and its data in pieces of several events each. All conversation
+ * text in them arrives encrypted.
  *
- * One process writes a stream, the node of its row; all read it. A stream whose node is gone before its end was interrupted,
- * and counts from its last piece on.
+ * A stream is written by one process, the node in its row; all nodes read it. If that node dies before the
+ * end, the stream is interrupted, and its expiry counts from its last piece.
  */
 import { type Columns, type Engine, isPast, type Query, StoreUnavailable } from "./engine.ts";
 import { asBool, asInt, asText, optional, type Row } from "./rows.ts";
 
 /**
- * running: its node goes on with it. ended: all of it is there. refused: it never began, `head` says why. lost: not all of it
- * could be kept.
+ * running: its node is writing it. ended: it is complete. refused: it never started, `head` holds the error.
+ * lost: a part could not be stored.
  */
 export type StreamState = "running" | "ended" | "refused" | "lost";
 
 export interface StreamStart {
-  /** The generation's id. */
+  /** Id of the generation. */
   id: string;
   keyId: string;
   format: string;
-  /** False: one answer, in one piece. */
+  /** False: a single JSON answer, stored as one piece. */
   streamed: boolean;
-  /** Hash of the caller's idempotency key; null: there is none. */
+  /** Hash of the caller's idempotency key; null: none. */
   claim: string | null;
-  /** Hash of the request; null: nobody asks. */
+  /** Hash of the request; null: not needed. */
   request: string | null;
   node: string;
-  /** How long it is kept after its end. */
+  /** How long it is kept after its end, in milliseconds. */
   keepMs: number;
   created: number;
 }
 
 export interface StoredStream extends StreamStart {
   state: StreamState;
-  /** Status and headers of its answer; null: they have not been sent. */
+  /** Status and headers of the answer, as JSON; null: not sent yet. */
   head: string | null;
-  /** Once it has ended; of one that was lost: those that were given out with ids. */
+  /** Number of events, set when it has ended. For a lost stream: those that were sent with an id. */
   events: number;
-  /** False: its node is gone. */
+  /** False: its node has been removed. */
   alive: boolean;
-  /** When it was last written. */
+  /** Time of the last write. */
   written: number;
-  /** Null: it is running. */
+  /** Null: still running. */
   expires: number | null;
 }
 
@@ -50,37 +50,37 @@ export interface StreamPiece {
   /** Number of its first event. */
   first: number;
   events: number;
-  /** Characters of the stream before it. */
+  /** Offset of the piece in the stream, in characters. */
   begins: number;
   written: number;
   data: string;
 }
 
-/** What is written of one stream at a time. */
+/** One write to a stream. */
 export interface StreamUpdate {
   start: StreamStart;
   head: string | null;
   piece: StreamPiece | null;
-  /** Null: it goes on. */
+  /** Null: the stream continues. */
   end: { state: Exclude<StreamState, "running">; events: number; expires: number } | null;
 }
 
 export interface StreamStore {
-  /** Takes the claim for a stream, or answers the stream that has it. */
+  /** Claims the idempotency key for a stream, or returns the stream that has claimed it. */
   claimStream(start: StreamStart, now: number): Promise<StoredStream | null>;
   writeStreams(updates: readonly StreamUpdate[]): Promise<void>;
-  /** Null: there is none, or its time is over. */
+  /** Null: it does not exist or has expired. */
   stream(id: string, now: number): Promise<StoredStream | null>;
   /**
-   * Pieces from the one with an event on, so many characters at most unless one alone is longer. Where no piece has the event:
-   * the last one.
+   * Pieces from the one that contains an event on, up to a number of characters unless the first piece alone
+   * is longer. If no piece contains the event: the last piece.
    */
   streamPieces(id: string, from: { event: number; chars: number }): Promise<StreamPiece[]>;
-  /** Somebody reads it on another node than its own. */
+  /** Records that it is being read on another node. */
   followStream(id: string, now: number): Promise<void>;
-  /** When each of some streams was last read on another node; those that never were are left out. */
+  /** When each stream was last read on another node; streams that never were are left out. */
   followedStreams(ids: readonly string[]): Promise<Map<string, number>>;
-  /** Deletes some whose time is over. Answers how many; 0: none is left. */
+  /** Deletes some expired streams. Returns how many; 0: none are left. */
   retireStreams(now: number, most: number): Promise<number>;
 }
 
@@ -111,14 +111,14 @@ const PIECE: Columns = [
 const ALIVE = "EXISTS (SELECT 1 FROM nodes WHERE nodes.id = streams.node)";
 const WRITTEN =
   "COALESCE((SELECT p.written FROM stream_pieces p WHERE p.stream = streams.id ORDER BY p.first DESC LIMIT 1), created)";
-/** With the time by the database's clock, if it has one. */
+/** Selects a stream with the time of the database's clock, if it has one. */
 const stored = (engine: Engine) =>
   `SELECT id, key_id, format, streamed, claim, request, node, keep_ms, created, state, head, events, expires,
   CASE WHEN ${ALIVE} THEN 1 ELSE 0 END AS alive, ${WRITTEN} AS written, ${
     engine.now ?? "NULL"
   } AS now FROM streams`;
 
-/** Pieces that are read at once. */
+/** Most pieces per read. */
 const MOST_PIECES = 256;
 
 export function streamStore(engine: Engine): StreamStore {
@@ -151,7 +151,7 @@ async function claim(
   start: StreamStart,
   now: number,
 ): Promise<StoredStream | null> {
-  // Whoever was quicker may have given it back by the time one looks.
+  // Repeated, because the other stream may release the claim between the insert and the read.
   for (;;) {
     for (const row of await query(`${stored(engine)} WHERE claim = $1`, [start.claim])) {
       if (!isOver(row, now)) return decode(row);
@@ -172,8 +172,8 @@ function startValues(s: StreamStart) {
 }
 
 /**
- * A stream whose node was taken for gone may have lost its claim to another, with its row. It is kept without it then, and what is
- * written with it is.
+ * A stream whose node was taken for dead may have been deleted, and its claim taken by another stream. It is
+ * then stored without a claim, so that the other updates of the batch are written.
  */
 async function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> {
   try {
@@ -211,9 +211,9 @@ function writeAll(engine: Engine, updates: readonly StreamUpdate[]): Promise<voi
     await engine.insertRows(query, {
       table: "streams",
       columns: START,
-      // Its node may not have heard that a transaction went through, or may hear of it later. A stream that it called lost
-      // stays lost: some clients have been given its last events without ids. A whole answer has none: it has ended.
-      // A stream that has been refused or lost gives its claim back, or keeps it, as its last update says.
+      // A node may repeat an update whose commit it did not hear of. A stream reported as lost stays lost:
+      // some clients have received its last events without ids. A complete answer has no event ids, so it
+      // counts as ended. A refused or lost stream releases or keeps its claim as its last update says.
       then: `ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, state = excluded.state,
         head = COALESCE(excluded.head, streams.head), events = excluded.events, expires = excluded.expires
         WHERE streams.state = 'running'
@@ -223,7 +223,7 @@ function writeAll(engine: Engine, updates: readonly StreamUpdate[]): Promise<voi
     await engine.insertRows(query, {
       table: "stream_pieces",
       columns: PIECE,
-      // Written again, because its node has not heard that it went through, it may have more events.
+      // A piece written again after an unconfirmed commit may contain more events.
       then: `ON CONFLICT (stream, first) DO UPDATE
         SET events = excluded.events, written = excluded.written, data = excluded.data
         WHERE excluded.events > stream_pieces.events`,
@@ -253,7 +253,7 @@ async function pieces(
   }));
 }
 
-/** Whether its time is over: for a node whose clock is ahead, by the database's clock. */
+/** Whether it has expired by the database's clock too, since the node's clock may be ahead. */
 function isOver(row: Row, nodesNow: number): boolean {
   const now = Math.min(nodesNow, optional(row.now, asInt) ?? Infinity);
   const { expires, alive, written, keepMs } = decode(row);

@@ -1,21 +1,21 @@
 /**
- * Sums by day, kept in the transaction that writes the records: what usage, budgets and a key's own page read, so that
- * none of them reads as many rows as there are generations.
+ * Aggregates per day and month, updated in the transaction that writes the records. Usage reports, budgets
+ * and the pages of keys read these instead of individual generations.
  *
- * One table holds all kinds. Each is the smallest that answers some question: usage by model needs no keys, usage by key
- * over a year needs neither models nor days.
+ * One table holds all kinds. Each kind has as few rows as possible for some query: usage by model needs no
+ * keys, usage by key over a year needs neither models nor days.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { Value } from "./rows.ts";
 
-/** What a generation is labelled with. */
+/** The labels of a generation. */
 export interface RecordLabels {
   tags: Readonly<Record<string, string>> | null;
   session: string | null;
   team: string | null;
 }
 
-/** What one generation adds. */
+/** The contribution of one generation. */
 export interface Counted {
   created: number;
   keyId: string;
@@ -25,27 +25,26 @@ export interface Counted {
   provider: string;
   format: string;
   failed: boolean;
-  /** -1: it is taken out again; absent: 1. */
+  /** -1: the generation is removed again; absent: 1. */
   generations?: -1;
-  /** Of {@link COUNTED}, in its order. */
+  /** Values of {@link COUNTED}, in its order. */
   counts: readonly (number | bigint)[];
   cost: bigint;
-  /** Null: it has none. */
+  /** Null: no labels. */
   labels: RecordLabels | null;
-  /** Of {@link COUNTED_OF_LABELS}, in its order, where there are labels. */
+  /** Values of {@link COUNTED_OF_LABELS}, in its order, if there are labels. */
   moreCounts: readonly (number | bigint)[];
 }
 
 /**
- * By day, `day`: all keys together; `key`: each key by itself; `keys`: each key by itself, all that it used together. By
- * month, `month`: each key by itself, all that it used together; `models`: each of its models; `routes`: each of its
- * providers and formats.
+ * Per day: `day`: per account, model, provider and format, over all keys; `key`: the same per key; `keys`:
+ * per key. Per month: `month`: per key; `models`: per key and model; `routes`: per key, provider and format.
  */
 export type SumKind = "day" | "key" | "keys" | "month" | "models" | "routes";
 
 export const DAY = 86_400_000;
 
-/** Columns of a generation that are summed up as they are. */
+/** Columns of a generation that are summed without change. */
 export const COUNTED = [
   "input",
   "cached",
@@ -55,11 +54,11 @@ export const COUNTED = [
   "searches",
   "cache_saved",
 ] as const;
-/** Columns of a generation that only the sums of its labels have. */
+/** Columns of a generation that only the sums of labels have. */
 export const COUNTED_OF_LABELS = ["latency_ms", "tool_calls"] as const;
-/** What a row of sums holds beside what it is of. */
+/** The value columns of a row of sums. */
 export const SUMMED = ["generations", "failed", ...COUNTED, "cost"] as const;
-/** What a row of sums is of; empty text stands for "all" and for "unknown". */
+/** The columns that identify a row of sums; empty text means "all" or "unknown". */
 export const IDENTITY = [
   "kind",
   "starts",
@@ -76,10 +75,10 @@ const COLUMNS: Columns = [
   ...SUMMED.map((name) => [name, "money"] as const),
 ];
 
-/** What a sum may grow to in 64 bits; absurd counts must not make a row that can never be written. */
+/** Upper bound of a sum in 64 bits, so that absurd counts do not make a row impossible to write. */
 export const LARGEST_SUM = 9_200_000_000_000_000_000n;
 
-/** What is done about sums that are there already. */
+/** The upsert clause that adds to existing sums. */
 export const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
   SUMMED.map((name) =>
     `${name} = CASE WHEN sums.${name} > ${LARGEST_SUM} - excluded.${name} THEN ${LARGEST_SUM}
@@ -89,33 +88,36 @@ export const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
 
 const PART = 1_000_000_000;
 
-/** The sum of a column, as two: SQLite gives up on one beyond 64 bits, so there billions and the rest are summed up apart. */
+/**
+ * The sum of a column as two expressions: SQLite fails on a sum beyond 64 bits, so the quotient and the
+ * remainder by 10^9 are summed separately.
+ */
 export const SUM_PARTS = {
   sqlite: (column: string) => [`SUM(${column} / ${PART})`, `SUM(${column} % ${PART})`],
   postgres: (column: string) => ["0", `SUM(${column})`],
 };
 
-/** The number that {@link SUM_PARTS} are of. */
+/** Combines the values of {@link SUM_PARTS}. */
 export function joined(high: bigint, low: bigint): bigint {
   return high * BigInt(PART) + low;
 }
 
-/** The sum of a column, 0 where there are no rows; on SQLite it is rounded beyond 64 bits. */
+/** SQL: the sum of a column, 0 if there are no rows; rounded beyond 64 bits on SQLite. */
 export function sumOf(kind: Engine["kind"], column: string): string {
   const [high, low] = SUM_PARTS[kind](column);
   return `COALESCE(${high}, 0) * ${PART} + COALESCE(${low}, 0)`;
 }
 
 /**
- * The sums to look through for those of given keys, by day. SQLite is told the index: else it goes through the days of all
- * keys.
+ * SQL: the table of daily sums for lookups by key. SQLite is told which index to use; it would otherwise scan
+ * the days of all keys.
  */
 export const SUMS_OF_KEYS = {
   sqlite: (alias: string) => `sums AS ${alias} INDEXED BY sums_of_key`,
   postgres: (alias: string) => `sums AS ${alias}`,
 };
 
-/** The month of a time, in SQL. */
+/** SQL: the start of the month of a time. */
 export const MONTH_OF = {
   sqlite: (time: string) =>
     `CAST(strftime('%s', ${time} / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000`,
@@ -132,7 +134,7 @@ export function isMonth({ starts, ends }: { starts: number; ends: number | null 
   return ends !== null && starts === monthOf(starts) && ends === monthOf(starts + 32 * DAY);
 }
 
-/** Adds generations to the sums. Rows are written in one order, so that nodes cannot wait for each other in a ring. */
+/** Adds generations to the sums. Rows are written in the same order by all nodes, which prevents deadlocks. */
 export async function addToSums(engine: Engine, query: Query, counted: Iterable<Counted>): Promise<void> {
   const rows = sumRows(counted);
   if (rows.length > 0) {
@@ -153,7 +155,7 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
   let before: Counted | undefined;
   let sum: Sum | undefined;
   for (const c of counted) {
-    // Most generations belong to the sum of the one before.
+    // Most generations belong to the same row as the previous one.
     if (sum === undefined || !belongTogether(c, before!)) {
       sum = sumAt(byKey, ["key", dayOf(c), c.keyId, c.key, c.account, c.model, c.provider, c.format]);
       before = c;
@@ -188,7 +190,7 @@ function belongTogether(a: Counted, b: Counted): boolean {
     a.provider === b.provider && a.format === b.format && dayOf(a) === dayOf(b);
 }
 
-/** The sum of an identity; a new one is nothing yet. */
+/** The sum for an identity, created with zeros if missing. */
 function sumAt(sums: Map<string, Sum>, identity: Sum["identity"]): Sum {
   const name = identity.join("\0");
   let sum = sums.get(name);
@@ -207,12 +209,12 @@ function add(sums: Map<string, Sum>, identity: Sum["identity"], more: Omit<Sum, 
   sum.cost += more.cost;
 }
 
-/** Adds counts to others, each to its own. */
+/** Adds counts element by element. */
 export function addCounts(counts: (number | bigint)[], more: readonly (number | bigint)[]): void {
   for (let i = 0; i < more.length; i++) counts[i] = plus(counts[i], more[i]);
 }
 
-/** Numbers as long as they are exact. */
+/** A number while the result is exact, else a bigint. */
 function plus(a: number | bigint, b: number | bigint): number | bigint {
   if (typeof a === "number" && typeof b === "number" && Number.isSafeInteger(a + b)) return a + b;
   return BigInt(a) + BigInt(b);

@@ -1,7 +1,7 @@
 /**
- * Brings into the sums what was written without them: all that an older release left, newest first, and what its nodes
- * still write beside this one. A few rows at a time, so that it disturbs nobody; until it is through, whoever reads sums
- * adds the rows that are missing from them.
+ * Adds unaggregated records to the sums: all records of an older release, newest first, and those that nodes
+ * of an older release still write. Runs in small batches to keep transactions short; until it is done,
+ * readers of sums add the missing rows themselves.
  */
 import type { Engine, Query } from "./engine.ts";
 import { type Chaining, ChainWriter } from "./chain/writer.ts";
@@ -12,16 +12,16 @@ import { countIn } from "./labels.ts";
 import { ADDING, COUNTED, DAY, IDENTITY, LARGEST_SUM, MONTH_OF, type SumKind, SUMMED } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
-/** In whose name records of nodes are chained that know nothing of chains. */
+/** The node name used to chain records of nodes that do not support chains. */
 const OLDER_RELEASE = "older release";
 
 const analyzed = new WeakSet<Engine>();
 
-/** Takes in some rows. False: none is left, or another process is at it. */
+/** Processes some rows. False: none are left, or another process is doing it. */
 export async function buildSums(engine: Engine, most: number, chainKey: string): Promise<boolean> {
   if (await sumsAreWhole(engine.query)) return false;
   if (!analyzed.has(engine)) {
-    // Columns that the schema has just got are unknown to PostgreSQL, which would read the whole table in each step.
+    // PostgreSQL has no statistics of newly added columns, and would scan the whole table in each step.
     await engine.analyze?.("generations");
     analyzed.add(engine);
   }
@@ -35,7 +35,7 @@ export async function buildSums(engine: Engine, most: number, chainKey: string):
   });
 }
 
-/** What nodes of an older release have written since the schema is new. */
+/** Records written by nodes of an older release after the migration. */
 async function takeLate(engine: Engine, query: Query, most: number, chaining: Chaining): Promise<number> {
   const noted = await query(`SELECT id FROM unsummed LIMIT ${most}`);
   if (noted.length === 0) return 0;
@@ -60,7 +60,7 @@ async function takeLate(engine: Engine, query: Query, most: number, chaining: Ch
   return noted.length;
 }
 
-/** What was there when the schema became new, from the newest down. None of it has labels. */
+/** Records that existed at the migration, from newest to oldest. None of them has labels. */
 async function takeOld(engine: Engine, query: Query, state: Row, most: number): Promise<number> {
   const old = `generations WHERE (created, id) <= ($1, $2) AND summed IS NULL
     AND id NOT IN (SELECT id FROM unsummed) ORDER BY created DESC, id DESC`;
@@ -68,10 +68,10 @@ async function takeOld(engine: Engine, query: Query, state: Row, most: number): 
   const [next] = await query(`SELECT created, id FROM ${old} LIMIT 1 OFFSET ${most}`, last);
   const behind = next === undefined ? [-1, ""] : [asInt(next.created), asText(next.id)];
   try {
-    // Not up to where the next step begins: PostgreSQL would look for such a span in another index.
+    // The range has no lower bound: PostgreSQL would choose another index for a bounded one.
     await query(addingOf(engine.kind, `${old} LIMIT ${most}`), last);
   } catch (error) {
-    // SQLite gives up on counts that are beyond 64 bits together.
+    // SQLite fails if the sum of counts exceeds 64 bits.
     if (!(error instanceof Error && error.message.includes("integer overflow"))) throw error;
     return await takeOneByOne(engine, query, state, most);
   }
@@ -81,7 +81,7 @@ async function takeOld(engine: Engine, query: Query, state: Row, most: number): 
 
 const FAILED = "SUM(CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END)";
 
-/** A statement that adds generations to all sums but those of labels. */
+/** SQL that adds generations to all sums except those of labels. */
 function addingOf(kind: Engine["kind"], from: string): string {
   const day = `created - created % ${DAY}`;
   const month = MONTH_OF[kind]("created");
@@ -93,7 +93,7 @@ function addingOf(kind: Engine["kind"], from: string): string {
     ["models", month, "key_id", "key_name", "account", "model", "", ""],
     ["routes", month, "key_id", "key_name", "account", "", "provider", "format"],
   ] satisfies [SumKind, ...string[]][];
-  // SQLite refuses a sum that is too large by itself.
+  // SQLite itself fails on a sum that is too large.
   const bounded = (sum: string) => kind === "sqlite" ? sum : `LEAST(${sum}, ${LARGEST_SUM})`;
   const sums = [
     "COUNT(*)",

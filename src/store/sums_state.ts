@@ -1,31 +1,37 @@
-/** Which rows of the ledger are in the sums; all of them, once what an older release wrote has been taken in. */
+/**
+ * Which rows of the ledger are in the sums. All of them are, once the records of an older release have been
+ * added.
+ */
 import type { Query } from "./engine.ts";
 import { asInt } from "./rows.ts";
 
 const UP_TO_STATE = "(created, id) <= (SELECT created, id FROM sums_state)";
 
-/** Conditions of the rows that are in no sum: each row meets one of them at most. */
+/** Conditions for unaggregated rows; each such row meets exactly one of them. */
 const UNSUMMED = [
   `summed IS NULL AND ${UP_TO_STATE}`,
   `summed IS NULL AND id IN (SELECT id FROM unsummed) AND NOT ${UP_TO_STATE}`,
 ] as const;
 
-/** So many rows that are in no sum yet are read instead, which takes some 100 ms. Of more, sums go without. */
+/**
+ * The most unaggregated rows that are read directly, which takes about 100 ms. If there are more, results
+ * leave them out.
+ */
 const MOST_READ = 50_000;
 
-/** What there is of sums and of generations. */
+/** State of the sums and of retention. */
 export interface SumsState {
-  /** Generations of days before have been deleted; their sums by day are there. */
+  /** Generations of days before this time have been deleted; their daily sums remain. */
   retired: number;
-  /** Conditions of the rows that are in no sum and few enough to be read. */
+  /** Conditions for unaggregated rows that are few enough to be read. */
   missing: string[];
-  /** Rows that were made before this time may be in no sum, and are too many to be read. Null: there are none. */
+  /** Rows made before this time may be in no sum, and are too many to be read. Null: there are none. */
   incompleteBefore: number | null;
-  /** All that was there when the schema became new is in the sums. */
+  /** All rows that existed at the migration are in the sums. */
   built: boolean;
 }
 
-/** What somebody wants sums of. */
+/** The span and scope of the sums that are to be read. */
 export interface SummedSpan {
   from: number;
   to: number;
@@ -34,7 +40,7 @@ export interface SummedSpan {
 
 const EVERYTHING: SummedSpan = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-/** @param mostRead null: however many there are, the sum has to be exact */
+/** @param mostRead the most unaggregated rows to read; null: any number, since the sum must be exact */
 export async function readSumsState(
   query: Query,
   span = EVERYTHING,
@@ -51,7 +57,8 @@ export async function readSumsState(
   return {
     retired: asInt(row.retired),
     missing: [
-      // The state only goes down. With a number in its place PostgreSQL knows how many rows these are.
+      // The position only decreases. As a literal instead of a parameter it lets PostgreSQL estimate the
+      // number of rows.
       ...(some && !many ? [`${upToState} AND created <= ${created}`] : []),
       ...(late ? [noted] : []),
     ],

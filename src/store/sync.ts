@@ -1,9 +1,10 @@
 /**
- * The one transaction between a node and the store: records of finished generations go in and are charged to their
- * budgets, the node's leases are renewed.
+ * The one transaction between a node and the store: it writes the records of finished generations, charges
+ * them to their budgets, and renews the leases of the node.
  *
- * A request whose answer was lost is sent again. Records are recognised by id, and a lease is set to what the node says it
- * needs. A number that only grows keeps a delayed older transaction from undoing a newer one.
+ * A request whose answer was lost is sent again: records are recognised by id, and a lease is set to the
+ * amount that the node requests. A sequence number prevents a delayed older transaction from undoing a newer
+ * one.
  */
 import { createBudgets, lockBudgets, MissingBudgets, writeBudgets } from "./budgets.ts";
 import type { Chaining } from "./chain/writer.ts";
@@ -30,31 +31,31 @@ import { type BudgetWarning, takeWarnings } from "./warnings.ts";
 export interface SyncRequest {
   node: string;
   seq: number;
-  /** By the node's clock, which counts where the database has none of its own. */
+  /** The node's clock, used if the database has none of its own. */
   now: number;
   records: readonly LedgerRecord[];
   leases: readonly LeaseRequest[];
-  /** Generations that began and ended, for a node that has no journal of its own. */
+  /** Generations that were started and have not ended, for a node without a journal. */
   began?: readonly { id: string; data: string }[];
   ended?: readonly string[];
-  /** Ended without a record, after the node had been given up: what was presumed of them is withdrawn. */
+  /** Calls that ended without a record after the node had been removed: their presumed records are withdrawn. */
   released?: readonly string[];
-  /** Budgets of which this node needs its lease no longer. */
+  /** Budgets whose lease this node no longer needs. */
   dropped?: readonly string[];
-  /** Budgets that refuse a call, for which too little is left. */
+  /** Budgets with too little left, which refuse a call. */
   exhausted?: readonly string[];
-  /** Prices that records are billed at, of versions that this node has not told of. */
+  /** Prices of records, for versions that this node has not sent before. */
   prices?: readonly PriceVersion[];
-  /** Who is told of which warnings. */
+  /** Webhooks and the warnings that they subscribe to. */
   webhooks?: readonly WebhookRef[];
-  /** Whether nobody waits for it now. */
+  /** True while no call waits for this sync. */
   patient?(): boolean;
 }
 
 export interface SyncResult {
-  /** Milliseconds by the clock that minutes of rates are told by. */
+  /** The clock of rate minutes, in milliseconds. */
   now: number;
-  /** The node was given up and its leases are gone; it must register and ask again. */
+  /** The node was removed and its leases were deleted; it must register and ask again. */
   forgotten: boolean;
   grants: LeaseGrant[];
   warnings: BudgetWarning[];
@@ -85,7 +86,7 @@ async function syncOnce(
 ): Promise<SyncResult> {
   const { node } = request;
   const chaining = { node, key: chainKey };
-  // A budget that is made from now on waits for the records of this transaction: what locks budgets below would not find it.
+  // A budget created from here on waits for this transaction's records: the locks below could not include it.
   const fenced = await query(
     `UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2
      RETURNING ${engine.now ?? "NULL"} AS now, ${engine.writing ?? "NULL"} AS writing`,
@@ -125,7 +126,7 @@ async function syncOnce(
   return { now, forgotten: false, grants, warnings };
 }
 
-/** Without those whose calls have been reported as ended since they were presumed to be interrupted. */
+/** Presumed records, without those whose actual records have arrived since. */
 async function stillOwed(
   engine: Engine,
   query: Query,

@@ -1,4 +1,4 @@
-/** Teams that administrators made. One that is removed stays as a row, so that every node hears of it. */
+/** Teams created by administrators. The row of a removed team is kept, so that every node learns of the removal. */
 import type { Engine, Query } from "./engine.ts";
 import { NameTaken, type SpendPeriod } from "./keys.ts";
 import { change } from "./revision.ts";
@@ -6,7 +6,7 @@ import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export interface StoredTeam {
   name: string;
-  /** Who pays for its keys; null: each key's own account. */
+  /** The account that pays for the team's keys; null: each key's own account. */
   account: string | null;
   spendLimit: { amount: bigint; period: SpendPeriod } | null;
   models: readonly string[] | null;
@@ -33,14 +33,14 @@ export function insertTeam(engine: Engine, team: StoredTeam): Promise<void> {
   });
 }
 
-/** Changes a team from what it is then; `edit` may be called more than once. False: there is no such team. */
+/** Applies `edit` to the current state of a team; `edit` may be called more than once. False: no such team. */
 export function updateTeam(
   engine: Engine,
   name: string,
   edit: (team: StoredTeam) => StoredTeam,
 ): Promise<boolean> {
   return change(engine, async (query, rev) => {
-    // Every change takes a revision first, so that nobody else writes it before this one has.
+    // Every change increments the revision first, so nobody else can write between this read and the update.
     const [row] = await query("SELECT * FROM teams WHERE name = $1 AND removed_at IS NULL", [name]);
     if (row === undefined) return false;
     await query(
@@ -53,7 +53,7 @@ export function updateTeam(
   });
 }
 
-/** Those that changed after a revision, removed ones too; 0: all. */
+/** Teams that changed after a revision, including removed ones; 0: all. */
 export async function teamsSince(query: Query, rev: number): Promise<StoredTeam[]> {
   const rows = await query("SELECT * FROM teams WHERE rev > $1", [rev]);
   return rows.map(decode);

@@ -1,6 +1,6 @@
 /**
- * What a search over generations may ask for beyond what is indexed. Each trait stands here once, as a condition on a row and as
- * a look at a record in memory.
+ * Search criteria for generations beyond the indexed columns. Each is defined once, as a SQL condition and as
+ * a test of a record in memory.
  */
 import { conditionsIn } from "./conditions.ts";
 import type { Generation } from "./records.ts";
@@ -8,7 +8,7 @@ import type { Value } from "./rows.ts";
 
 type Look<T> = (g: Generation) => T;
 
-/** Column, and the same of a record in memory. */
+/** Column, and the same field of a record in memory. */
 const TEXTS = {
   provider: ["provider", (g) => g.provider],
   format: ["format", (g) => g.format],
@@ -30,7 +30,7 @@ const NUMBERS = {
 } satisfies Record<string, [column: string, of: Look<number | bigint | null>]>;
 
 const FLAGS = {
-  /** Screening found something. */
+  /** DLP screening had findings. */
   findings: ["dlp_findings > 0", (g) => (g.dlp?.findings ?? 0) > 0],
   searched: ["searches > 0", (g) => g.searches > 0],
   streamed: ["stream = 1", (g) => g.stream],
@@ -38,7 +38,7 @@ const FLAGS = {
   clientGone: ["client_gone = 1", (g) => g.clientGone],
   cached: ["cached > 0", (g) => (g.usage?.cached ?? 0) > 0],
   reasoned: ["reasoning > 0", (g) => (g.usage?.reasoning ?? 0) > 0],
-  /** Audio, pictures or video, asked or answered. */
+  /** Audio, images or video in the request or the answer. */
   media: [
     "audio_input + image_input + video_input + audio_output + image_output > 0",
     ({ usage: u }) =>
@@ -47,7 +47,7 @@ const FLAGS = {
   calledTools: ["tool_calls > 0", (g) => (g.toolCalls ?? 0) > 0],
   repaired: ["repaired > 0", (g) => (g.repaired ?? 0) > 0],
   estimated: ["measured = 0", (g) => g.estimated],
-  /** The caller's own credential paid. */
+  /** The caller's own credential was used. */
   ownCredential: ["list_cost IS NOT NULL", (g) => g.listCost !== null],
 } satisfies Record<string, [condition: string, holds: Look<boolean>]>;
 
@@ -56,7 +56,7 @@ export type GenerationFlag = keyof typeof FLAGS;
 
 export interface GenerationTraits
   extends Partial<Record<keyof typeof TEXTS, string>>, Partial<Record<GenerationFlag, true>> {
-  /** At least and at most so much. */
+  /** Lower and upper bounds, inclusive. */
   least?: Numbers;
   most?: Numbers;
   /** Value null: the tag with any value. */
@@ -74,7 +74,7 @@ export function addTraits(traits: GenerationTraits, where: string[], params: Val
   }
   for (const name of keysOf(FLAGS)) if (traits[name]) where.push(FLAGS[name][0]);
   if (traits.tag === undefined) return;
-  // Tags are a JSON object of texts: a name or a pair stands in it as it does in any other.
+  // Tags are stored as a JSON object of strings, so a name or a pair can be matched as text.
   const { name, value } = traits.tag;
   const text = value === null
     ? `${JSON.stringify(name)}:`
@@ -82,7 +82,7 @@ export function addTraits(traits: GenerationTraits, where: string[], params: Val
   where.push(`tags LIKE $${params.push(`%${text.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`)} ESCAPE '\\'`);
 }
 
-/** Whether a generation in memory is what is asked for. */
+/** Whether a generation in memory meets the criteria. */
 export function hasTraits(g: Generation, traits: GenerationTraits): boolean {
   const { tag, least = {}, most = {} } = traits;
   const value = tag === undefined ? undefined : g.tags?.[tag.name];

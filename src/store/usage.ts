@@ -1,8 +1,8 @@
 /**
- * Usage by key, model, day and so on, over a span of time: whole days come from the sums, the rest of the first and the
- * last day from the generations themselves.
+ * Usage by key, model, day and so on, over a time span. Whole days are read from the sums; partial first and
+ * last days from the generations.
  *
- * Of a day whose generations have been retired no part can be told apart, so it counts when its first millisecond lies
+ * A day whose generations have been deleted cannot be divided, so it counts as a whole if its start lies
  * within the span.
  */
 import type { Engine, Query } from "./engine.ts";
@@ -16,12 +16,12 @@ export type { UsageFilter, UsagePage } from "./usage_statement.ts";
 
 export interface UsageSum {
   /**
-   * What the sum is of: names of keys, ids of models, days as `2026-01-31`. Empty text: unknown, or generations that have
-   * no such label.
+   * Values of the dimensions: key names, model ids, days as `2026-01-31`. Empty text: unknown, or generations
+   * without such a label.
    */
   of: Partial<Record<UsageDimension | "keyId", string>>;
   generations: number;
-  /** Of these, failed or interrupted. */
+  /** How many of these failed or were interrupted. */
   failed: number;
   input: number;
   cached: number;
@@ -31,16 +31,19 @@ export interface UsageSum {
   searches: number;
   /** Picodollars. */
   cost: bigint;
-  /** Picodollars that reading from caches saved; less than nothing where that is dearer. */
+  /** Picodollars saved by reading from prompt caches; negative if caching was more expensive. */
   cacheSaved: bigint;
   /**
-   * Of sums by a label: time of all calls, calls of tools in their answers. Null: of calls without such a label, since sums
-   * of all calls do not tell them.
+   * For sums by a label: total latency and tool calls. Null for calls without such a label, since the other
+   * sums do not have these columns.
    */
   labelled?: { latencyMs: number | null; toolCalls: number | null };
 }
 
-/** Dearest first; where a day is among the dimensions, oldest first. Of `incompleteBefore` the state of sums tells. */
+/**
+ * Most expensive first; if a day is among the dimensions, oldest first. `incompleteBefore` is from {@link
+ * readSumsState}.
+ */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
   filter: UsageFilter,
@@ -71,7 +74,7 @@ async function sumAtOnce(
   };
   if (kind === "postgres") return await run(SUM_PARTS.postgres);
   try {
-    // Whole sums take two thirds of the time of sums in parts, and hardly any is too large.
+    // A single SUM takes two thirds of the time of {@link SUM_PARTS}, and rarely overflows.
     return await run((column) => ["0", `SUM(${column})`]);
   } catch (error) {
     if (!(error instanceof Error && error.message.includes("integer overflow"))) throw error;
@@ -79,7 +82,7 @@ async function sumAtOnce(
   }
 }
 
-/** Keys times days are many. In the order of days a page is full after a few of them. */
+/** Keys times days are many rows. In order of days, a page is complete after a few days. */
 async function sumDayByDay(store: Summing, filter: UsageFilter, page: UsagePage): Promise<UsageSum[]> {
   const [ends] = await store.query(
     `SELECT (SELECT MIN(created) FROM generations) AS oldest, (SELECT MAX(created) FROM generations) AS newest,

@@ -1,4 +1,4 @@
-/** What usage is told apart by, and of what there are no sums. */
+/** The dimensions of usage reports, and which combinations the sums cannot answer. */
 import type { Query } from "./engine.ts";
 import { asInt } from "./rows.ts";
 
@@ -7,7 +7,7 @@ export type PlainDimension = typeof PLAIN[number];
 export type LabelDimension = "team" | "session" | `tag:${string}`;
 export type UsageDimension = PlainDimension | LabelDimension;
 
-/** As an operator writes them; `tag:NAME` stands for any tag. */
+/** As written by operators; `tag:NAME` stands for any tag. */
 export const USAGE_DIMENSIONS = [...PLAIN, "team", "session", "tag:NAME"] as const;
 
 export function isUsageDimension(name: string): name is UsageDimension {
@@ -19,15 +19,18 @@ export function isLabel(name: UsageDimension): name is LabelDimension {
   return !(PLAIN as readonly string[]).includes(name);
 }
 
-/** No sums tell two labels apart, unless one is the team: the records themselves do, as far back as they are kept. */
+/**
+ * No sums are grouped by two labels, unless one is the team: such reports read the records themselves, as far
+ * back as they are kept.
+ */
 export function isOfRecords(by: readonly UsageDimension[]): boolean {
   return by.filter(isLabel).length > 1 && !by.includes("team");
 }
 
-/** So many records are read for one sum, which takes some 150 ms. */
+/** The most records read for one report, which takes about 150 ms. */
 const MOST_RECORDS = 200_000;
 
-/** From when on records of a span are few enough to be read for a sum. Null: all are. */
+/** The start of the range of a span whose records are few enough to be read. Null: the whole span. */
 export async function recordsFrom(
   query: Query,
   { from, to }: { from: number; to: number },

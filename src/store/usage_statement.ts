@@ -1,8 +1,9 @@
 /**
- * The statement that sums usage up, as text and parameters: rows of sums and of generations, all of one shape, are put together and
- * summed by the dimensions.
+ * Builds the SQL statement of a usage report and its parameters: rows of sums and of generations are brought
+ * into one form, united, and summed by the dimensions.
  *
- * A row has the dimensions as `d0`, `d1` and so on, the key's name where keys are told apart, and a column for each sum.
+ * A result row has the dimensions as `d0`, `d1` and so on, the key's name if keys are a dimension, and one
+ * column per sum.
  */
 import type { Engine } from "./engine.ts";
 import { ofLabelByDay, SUMMED_OF_LABELS } from "./labels.ts";
@@ -24,7 +25,7 @@ export interface UsageFilter {
   /** Milliseconds; exclusive. */
   to: number | null;
   keyId?: string;
-  /** Only of keys of this person. */
+  /** Only of keys that belong to this person. */
   member?: string;
   account?: string;
 }
@@ -35,7 +36,7 @@ export interface UsagePage {
 }
 
 const FAILED = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
-/** What stands for a dimension in the sums, and in the generations. */
+/** The expression for each dimension, over the sums and over the generations. */
 const COLUMNS: Record<PlainDimension, { sums: string; live: string }> = {
   key: { sums: "key_id", live: "key_id" },
   model: { sums: "model", live: "model" },
@@ -44,16 +45,16 @@ const COLUMNS: Record<PlainDimension, { sums: string; live: string }> = {
   provider: { sums: "provider", live: "COALESCE(provider, '')" },
   format: { sums: "format", live: "format" },
 };
-/** The value of a tag in a generation's row. The name has no character that would need to be quoted. */
+/** SQL: the value of a tag in a generation's row. Tag names contain no character that must be escaped. */
 const TAG_VALUE = {
   sqlite: (name: string) => `tags ->> '$."${name}"'`,
   postgres: (name: string) => `tags::jsonb ->> '${name}'`,
 };
 
-/** So much of the sums of a label is read by the index of days. */
+/** Up to this span, the sums of a label are read through the index by day. */
 const FEW_DAYS = 8 * DAY;
 
-/** The two columns that a sum is read as, of which the first tells more. */
+/** The two expressions that a sum is read as; the first is the more significant. */
 export type SumParts = (column: string) => string[];
 
 export interface StatementOptions {
@@ -74,11 +75,11 @@ class UsageStatement {
   readonly #options: StatementOptions;
   readonly #by: readonly UsageDimension[];
   readonly #labels: readonly LabelDimension[];
-  /** Keys are told apart, by name as well. */
+  /** Keys are a dimension, so rows are grouped by key name as well. */
   readonly #named: boolean;
-  /** Columns that are summed. */
+  /** The columns that are summed. */
   readonly #summed: readonly string[];
-  /** The filter's conditions, which every table can answer. */
+  /** The filter's conditions, which apply to every table. */
   readonly #ofKey: string;
 
   constructor(options: StatementOptions) {
@@ -113,7 +114,7 @@ class UsageStatement {
     LIMIT ${this.#param(page.limit)} OFFSET ${this.#param(page.skip)}`;
   }
 
-  /** What the sums are made of; never nothing. */
+  /** The parts of the UNION; never empty. */
   #selects(): string[] {
     const { filter, state } = this.#options;
     const { days, parts } = spansOf(filter, state.retired);
@@ -154,7 +155,10 @@ class UsageStatement {
     } WHERE kind = '${of}' AND starts >= ${this.#param(from)} AND starts < ${this.#param(to)}${this.#ofKey}`;
   }
 
-  /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
+  /**
+   * Rows by label: labelled generations with their value, and again with negative counts, which subtract them
+   * from the rows without a label (those come from the sums of all generations).
+   */
   #ofLabel(label: LabelDimension, from: number, to: number): string[] {
     const { kind, inParts } = this.#options;
     const where = this.#inLabel(label, from, to);
@@ -171,7 +175,7 @@ class UsageStatement {
       `SELECT ${this.#identity(column("value"))}, ${this.#summed.join(", ")} ${where}`,
       inParts === SUM_PARTS.sqlite
         ? taken(negative((c) => c), "")
-        // At once, so that not each of them is sorted among all the others.
+        // Grouped beforehand, so that fewer rows are sorted in the outer statement.
         : taken(
           negative((c) => wholeSum(kind, c)),
           others.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${others.join(", ")}`,
@@ -180,8 +184,9 @@ class UsageStatement {
   }
 
   /**
-   * By teams and another label, whose sums tell the team: what has the other label, and what has not, as what is left of its
-   * team; what has no team is left of all.
+   * Rows by team and another label; the sums of that label have a team column. Generations with the other
+   * label; those of the same team without it (the team's sums minus the former); and those without a team
+   * (all minus both).
    */
   #ofTeamAnd(label: LabelDimension, from: number, to: number): string[] {
     const summed = this.#summed;
@@ -199,14 +204,14 @@ class UsageStatement {
   }
 
   #inLabel(label: LabelDimension, from: number, to: number): string {
-    // SQLite looks up row by row what it finds by the index of days.
+    // SQLite looks up each row that it finds through the index by day, so long spans do not use that index.
     const together = this.#options.kind === "sqlite" && to - from > FEW_DAYS;
     return `FROM label_sums WHERE ${
       together ? `label = ${this.#param(label)}` : ofLabelByDay(this.#param(label))
     } AND starts >= ${this.#param(from)} AND starts < ${this.#param(to)}${this.#ofKey}`;
   }
 
-  /** Of generations themselves. */
+  /** Rows of generations instead of sums. */
   #live(where: string): string {
     return `SELECT ${this.#identity((name) => this.#inRow(name))}, 1 AS generations, ${FAILED} AS failed,
      ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost${
@@ -229,7 +234,7 @@ class UsageStatement {
     return [...dimensions, ...(this.#named ? ["key_name AS name"] : [])].join(", ");
   }
 
-  /** Takes a value along; gives what stands for it in the text. */
+  /** Adds a parameter; returns its placeholder. */
   #param(value: Value): string {
     return `$${this.params.push(value)}`;
   }
@@ -244,13 +249,13 @@ interface Span {
 interface Spans {
   /** Whole days. */
   days: Span;
-  /** Parts of days. */
+  /** Partial days. */
   parts: Span[];
 }
 
 function spansOf({ from, to }: UsageFilter, retired: number): Spans {
   const begin = Math.max(from ?? 0, 0);
-  // After every day there is.
+  // No upper bound: later than every possible day.
   const end = to ?? Number.MAX_SAFE_INTEGER - Number.MAX_SAFE_INTEGER % DAY;
   const first = Math.ceil(begin / DAY) * DAY;
   let last = Math.floor(end / DAY) * DAY;
@@ -266,30 +271,30 @@ function spansOf({ from, to }: UsageFilter, retired: number): Spans {
   return { days: { from: first, to: last }, parts };
 }
 
-/** PostgreSQL's sums of whole numbers are decimals, which would make decimals of all that they are united with. */
+/** PostgreSQL's SUM of integers has the type numeric, which would make the whole UNION numeric. */
 function wholeSum(kind: Engine["kind"], column: string): string {
   const sum = `SUM(${column})`;
   return kind === "sqlite" ? sum : `GREATEST(LEAST(${sum}, ${LARGEST_SUM}), -${LARGEST_SUM})::bigint`;
 }
 
-/** Sums by month, those with the fewest rows first. */
+/** Monthly sums, from the fewest rows to the most. */
 const MONTHLY: readonly { kind: SumKind; tells: readonly UsageDimension[] }[] = [
   { kind: "month", tells: ["key", "account"] },
   { kind: "models", tells: ["key", "account", "model"] },
   { kind: "routes", tells: ["key", "account", "provider", "format"] },
 ];
 
-/** What sums by day of all that a key used tell apart. */
+/** Dimensions of the daily sums per key (`keys`). */
 const DAILY: readonly UsageDimension[] = ["key", "account", "day"];
 
 interface KindSpan extends Span {
   kind: SumKind;
 }
 
-/** The sums that tell these dimensions apart with the fewest rows. */
+/** The kinds of sums with the fewest rows that have all these dimensions. */
 function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days: Span): KindSpan[] {
   if (keyId === undefined && !by.includes("key")) return [{ kind: "day", ...days }];
-  // One key's days are few, and there is an index for them.
+  // One key has few rows per day, and there is an index for them.
   if (keyId !== undefined) return [{ kind: "key", ...days }];
   const daily = by.every((name) => DAILY.includes(name)) ? "keys" : "key";
   const monthly = MONTHLY.find(({ tells }) => by.every((name) => tells.includes(name)));
@@ -303,13 +308,13 @@ function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days:
   ] as const).filter(({ from, to }) => from < to);
 }
 
-/** The first month that begins at this time or later. */
+/** The first start of a month at or after this time. */
 function monthStarting(time: number): number {
   const month = monthOf(time);
   return month === time ? time : monthOf(month + 32 * DAY);
 }
 
-/** Dates end before the numbers do. */
+/** Limits a time to the range of Date, which is smaller than that of numbers. */
 function clamped(time: number): number {
   return Math.min(time, 8_000_000_000_000_000);
 }

@@ -1,11 +1,12 @@
 /**
- * Warnings: a budget has reached 50, 80 or 100 per cent of its limit. Each is given once in a budget's period, in the
- * transaction that charges it, so that of several nodes one gives it. A limit that changes is warned of anew.
+ * Warnings that a budget has reached 50, 80 or 100 per cent of its limit. Each is sent once per period of the
+ * budget, in the transaction that charges it, so that only one of several nodes sends it. After the limit
+ * changes, warnings are sent anew.
  */
 import type { Budget, Scope } from "./budgets.ts";
 
 export const WARNINGS = [50, 80, 100] as const;
-/** A budget that refuses a call for good, and has this share spent, counts as used up. */
+/** A budget of which this percentage is spent counts as used up if it refuses a call that cannot succeed later. */
 const NEARLY = 80;
 
 export interface BudgetWarning {
@@ -14,13 +15,13 @@ export interface BudgetWarning {
   owner: string;
   starts: number;
   ends: number | null;
-  /** Per cent. */
+  /** Percentage of the limit. */
   share: number;
   limit: bigint;
   spent: bigint;
 }
 
-/** The highest share that is reached. */
+/** The highest percentage reached. */
 function reached({ spent, limit }: Budget): number {
   if (limit === null || limit <= 0n) return 0;
   return WARNINGS.findLast((share) => spent * 100n >= limit * BigInt(share)) ?? 0;
@@ -31,13 +32,13 @@ export function setLimit(budget: Budget, limit: bigint | null): void {
   const known = budget.limit !== null;
   budget.limit = limit;
   const share = reached(budget);
-  // The row of a session comes back when the session does: what it had reached before has been said.
+  // The row of a session was recreated: its earlier warnings have been sent.
   if (budget.scope === "session" && !known) budget.warned = share;
   else budget.warned = Math.min(budget.warned, share);
   budget.changed = true;
 }
 
-/** Warnings that are due, which count as given from now on. */
+/** Warnings to be sent; they are marked as sent. */
 export function takeWarnings(budgets: Iterable<Budget>, exhausted: ReadonlySet<string>): BudgetWarning[] {
   const due: BudgetWarning[] = [];
   for (const budget of budgets) {

@@ -1,15 +1,16 @@
 /**
- * A store as lines of JSON that either database can be made from.
+ * A database dump as JSON lines, independent of the database engine.
  *
- * First what it is, then each table: its columns, its rows, some hundred a line, and how many rows there were with the sum
- * of each column of numbers; last a digest of all lines before. A file that ends earlier is cut off.
+ * The first line is a header. Then come, for each table, its columns, its rows (some hundred per line), and
+ * the row count with the sum of each numeric column. The last line is a digest of all lines before it, so a
+ * truncated file is detected.
  */
 import { createHash } from "node:crypto";
 import type { Columns, Engine, Query, Reader } from "../engine.ts";
 import { asText, type Value } from "../rows.ts";
 import { schemaVersion, type Table, tablesOf, type Totals } from "./tables.ts";
 
-/** Of the format. */
+/** Version of the dump format. */
 const VERSION = 1;
 
 export interface DumpHead {
@@ -17,7 +18,7 @@ export interface DumpHead {
   schema: number;
   kind: Engine["kind"];
   created: string;
-  /** What hashes of secrets are keyed with. Null: none was made yet. */
+  /** The pepper: the key of the hashes of secrets. Null: none has been created. */
   pepper: string | null;
 }
 
@@ -27,21 +28,21 @@ export type DumpPart =
   | { kind: "rows"; rows: readonly (readonly Value[])[] }
   | { kind: "totals"; table: string; totals: Totals };
 
-/** A file that is no dump of a store, or not a whole one. */
+/** The file is not a dump of a store, or is incomplete. */
 export class BadDump extends Error {
   override readonly name = "BadDump";
 }
 
 export interface DumpOptions {
   created: Date;
-  /** Null: it is in the database, if anywhere. */
+  /** The pepper, if it is kept outside the database. Null: it is in the database, if it exists. */
   pepper: string | null;
   begun?(head: DumpHead): void;
-  /** Told of each table that is through. */
+  /** Called after each table was written or read. */
   done?(table: string, totals: Totals): void;
 }
 
-/** The lines, each with its end. Throws {@link BadDump} where there is no store. */
+/** The lines of a dump, each with its line break. Throws {@link BadDump} if the database holds no store. */
 export async function* dumpLines(
   engine: Engine,
   reader: Reader,
@@ -82,13 +83,13 @@ export async function* dumpLines(
   yield `${JSON.stringify({ sha256: digest.digest("hex") })}\n`;
 }
 
-/** Where several nodes share a database, it is in there. */
+/** The pepper as stored in the database, where nodes that share a database keep it. */
 export async function pepperWithin(query: Query): Promise<string | null> {
   const [row] = await query("SELECT value FROM meta WHERE name = 'pepper'");
   return row === undefined ? null : asText(row.value);
 }
 
-/** The parts of a dump, checked against what it says of itself. Throws {@link BadDump}. */
+/** Parses a dump and verifies counts, sums and digest. Throws {@link BadDump}. */
 export async function* dumpParts(lines: AsyncIterable<string>): AsyncGenerator<DumpPart> {
   const digest = createHash("sha256");
   let table: Table | null = null;
@@ -139,7 +140,6 @@ function parsed(text: string): any {
     const value = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Said below.
   }
   throw damaged();
 }
@@ -153,7 +153,7 @@ function headOf(value: Record<string, unknown>): DumpHead {
   );
 }
 
-/** Counts rows and sums up columns of numbers. */
+/** Accumulates the row count and the sums of numeric columns. */
 class Summing {
   readonly #numbers: readonly [name: string, index: number][];
   readonly #sums: bigint[];

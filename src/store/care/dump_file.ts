@@ -1,15 +1,18 @@
-/** A dump on the disk: compressed, for its owner alone, and there only when it is whole. */
+/**
+ * Dump files: gzip-compressed, readable only by their owner, and renamed to their final path only when
+ * complete.
+ */
 import { TextLineStream } from "@std/streams/text_line_stream.js";
 import { BadDump } from "./dump.ts";
 
-/** Characters that are compressed at once. */
+/** Characters passed to the compressor at a time. */
 const CHUNK = 1 << 18;
 
-/** Writes lines to a file, which appears when all of them are on the disk. It replaces one that is there. */
+/** Writes lines to a temporary file, syncs it to disk and renames it to `path`, replacing an existing file. */
 export async function writeDump(path: string, lines: AsyncIterable<string>): Promise<void> {
   const draft = `${path}.part`;
   try {
-    // One that was there may have other rights.
+    // Removed first, since an existing file would keep its own permissions.
     await Deno.remove(draft).catch(() => {});
     const file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
     await ReadableStream.from(inChunks(lines))
@@ -40,7 +43,10 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
   if (chunk !== "") yield chunk;
 }
 
-/** The lines of a file, without their ends. Throws {@link BadDump} where it is cut off or something else. */
+/**
+ * The lines of a dump file, without line breaks. Throws {@link BadDump} if the file is truncated or has
+ * another format.
+ */
 export async function* readDump(path: string): AsyncGenerator<string> {
   const file = await Deno.open(path);
   const lines: ReadableStream<string> = file.readable

@@ -1,23 +1,23 @@
-/** What an operator may want to know of a store before he touches it. */
+/** What the command `info` reports about a store. */
 import type { Engine, Query } from "../engine.ts";
 import { asInt, asText, optional } from "../rows.ts";
 import { hasTable, schemaVersion } from "./tables.ts";
 
 export interface StoreInfo {
   kind: Engine["kind"];
-  /** Of the schema; 0: there are no tables. */
+  /** Schema version; 0: there are no tables. */
   schema: number;
   bytes: number | null;
-  /** Of the larger tables. */
+  /** Row counts of the larger tables. */
   rows: Record<string, number>;
-  /** Of the records that are there, and days that have sums. Milliseconds. */
+  /** Times of the oldest record and of the oldest day with sums, in milliseconds since the epoch. */
   oldestRecord: number | null;
   newestRecord: number | null;
   firstDay: number | null;
   lastDay: number | null;
-  /** Records of days before have been deleted; 0: none. */
+  /** Records of days before this time have been deleted by retention; 0: none. */
   retiredBefore: number;
-  /** False: records of an older release are still being taken into the sums. */
+  /** False: records of an older release are still being added to the sums. */
   sumsWhole: boolean;
   nodes: { id: string; schema: number | null; alive: boolean }[];
   pepperFingerprint: string | null;
@@ -25,7 +25,7 @@ export interface StoreInfo {
 
 const COUNTED = ["generations", "sums", "keys", "accounts", "budgets", "leases", "running", "audit"];
 
-/** @param bytes of the store's files; null: the database is asked */
+/** @param bytes size of the store's files; null: the database is asked */
 export async function storeInfo(engine: Engine, query: Query, bytes: number | null): Promise<StoreInfo> {
   const schema = await schemaVersion(engine, query);
   const found: StoreInfo = {
@@ -49,7 +49,7 @@ export async function storeInfo(engine: Engine, query: Query, bytes: number | nu
   }
   const ends = (column: string, from: string) =>
     Promise.all(["MIN", "MAX"].map(async (end) =>
-      // Apart, each is one look into an index.
+      // Separate statements, so that each can use an index.
       optional((await query(`SELECT ${end}(${column}) AS v FROM ${from}`))[0].v, asInt)
     ));
   [found.oldestRecord, found.newestRecord] = await ends("created", "generations");
@@ -76,7 +76,7 @@ export async function storeInfo(engine: Engine, query: Query, bytes: number | nu
   return found;
 }
 
-/** Of PostgreSQL's tables with their indexes. */
+/** Size of PostgreSQL tables including their indexes, in bytes. */
 async function sizeHere(query: Query, names: readonly string[]): Promise<number> {
   const list = names.map((name) => `('${name}')`).join(", ");
   const [row] = await query(

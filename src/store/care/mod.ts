@@ -1,7 +1,7 @@
 /**
- * Care of a store beside the gateway, each by a command of its own: backup, restore, and what is to be known of it.
+ * Maintenance commands that run beside the gateway: backup, restore, info and verification of the ledger.
  *
- * None of it brings the schema up to date, so that it can be done before a new release is started.
+ * None of them migrates the schema, so they can be run before a new release is started.
  */
 import { countOf } from "../../exchange/printable.ts";
 import { pause } from "../../timing/waits.ts";
@@ -21,30 +21,33 @@ export type { LedgerFault, LedgerProof } from "../chain/verify.ts";
 export { BadDump, pepperWithin } from "./dump.ts";
 export type { StoreInfo } from "./info.ts";
 
-/** What was asked for would overwrite something, or there is nothing to do it with. */
+/** The command would overwrite data, or its input does not exist. */
 export class CareRefused extends Error {
   override readonly name = "CareRefused";
 }
 
 export interface Place {
-  /** As of a store. */
+  /** URL of the store. */
   url: string;
-  /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
+  /** The PostgreSQL schema that holds the tables; absent: the connection's default schema. */
   schema?: string;
 }
 
 export interface Copied {
   head: DumpHead;
-  /** Where the database is that was replaced. */
+  /** Path under which the replaced database was kept. */
   aside?: string;
   tables: { table: string; totals: Totals }[];
 }
 
-/** A node's heart beats every five seconds, more slowly where the machine is busy. */
+/**
+ * How long a node is watched for a heartbeat, in milliseconds. Nodes send one every 5 s, or more slowly on a
+ * busy machine.
+ */
 const DEAD_MS = 12_000;
 const LOOK_MS = 500;
 
-/** Writes a file from which the store can be made again, as it is at one moment. */
+/** Writes a file from which the store can be restored: a consistent snapshot. */
 export async function backup(
   place: Place,
   file: string,
@@ -72,18 +75,21 @@ export async function backup(
 }
 
 export interface RestoreOptions {
-  /** Overwrites a store that holds something. */
+  /** Overwrite a store that has data. */
   force?: boolean;
   deadMs?: number;
-  /** True: the pepper is configured, and has no place in the database or beside it. */
+  /** True: the pepper comes from the configuration, and is not stored in the database or beside it. */
   pepperConfigured?: boolean;
-  /** Told what the backup is, before anything is written; what it throws ends the restore. */
+  /**
+   * Called with the header of the backup before anything is written. An error that it throws aborts the
+   * restore.
+   */
   accept?(head: DumpHead): void;
 }
 
 /**
- * Makes a store from a backup. Throws {@link BadDump} where the file is not whole, {@link CareRefused} where a store is in
- * use or, unless forced, holds something; then nothing is changed.
+ * Restores a store from a backup. Throws {@link BadDump} if the file is incomplete, {@link CareRefused} if
+ * nodes are using the store or, unless forced, if it has data. In these cases nothing is changed.
  */
 export async function restore(place: Place, file: string, options: RestoreOptions = {}): Promise<Copied> {
   const { head, totals } = await provenDump(readDump(file));
@@ -120,7 +126,7 @@ export async function restore(place: Place, file: string, options: RestoreOption
   }
 }
 
-/** A name beside a file that a restore replaces, to keep it under. */
+/** The path under which a restore keeps the file that it replaces. */
 export function asideOf(path: string): string {
   const name = `${path}.before-restore`;
   for (let i = 1;; i++) {
@@ -130,14 +136,14 @@ export function asideOf(path: string): string {
 }
 
 /**
- * Size, rows and nodes of a store that is there.
+ * Size, row counts and nodes of an existing store.
  *
- * @param deadMs how long nodes are watched to see which of them live
+ * @param deadMs how long to wait for heartbeats, in milliseconds
  */
 export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<StoreInfo> {
   return await using(openExisting(place), async (engine) => {
     const path = pathOf(place);
-    // What was written last is in the log beside the file.
+    // The newest data is in the write-ahead log beside the file.
     const bytes = path === null ? null : (sizeIfThere(path) ?? 0) + (sizeIfThere(`${path}-wal`) ?? 0);
     const found = await engine.snapshot((reader) => storeInfo(engine, reader.query, bytes));
     const alive = await beating(engine, found.nodes.length === 0 ? 0 : deadMs, found.nodes.length);
@@ -145,7 +151,7 @@ export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<Sto
   });
 }
 
-/** Reads the whole ledger, as it is at one moment, and proves it. */
+/** Reads the whole ledger in one snapshot and verifies it. */
 export async function verify(
   place: Place,
   chainKeyOfStore: (query: Query) => Promise<string>,
@@ -164,7 +170,7 @@ export async function verify(
     }));
 }
 
-/** The path of an SQLite store; null: it is another one. */
+/** The file path of an SQLite store; null: another engine. */
 export function pathOf({ url }: Place): string | null {
   return /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
 }
@@ -176,7 +182,7 @@ async function refuseUsed(place: Place, options: RestoreOptions): Promise<void> 
   try {
     await refuseHeld(place, options);
   } catch (error) {
-    // What a backup is for.
+    // Not rethrown: a damaged database is a reason for a restore.
     if (!(error instanceof StoreDamaged || error instanceof StoreUnfit)) throw error;
     if (options.force) return;
     const why = error instanceof StoreUnfit ? error.message : `The file ${path} is damaged.`;
@@ -205,7 +211,10 @@ async function refuseHeld(place: Place, { force = false, deadMs = DEAD_MS }: Res
   });
 }
 
-/** Nodes whose hearts beat while this watches: until one does (or so many do), or for so long that none would. */
+/**
+ * Watches heartbeats and returns the ids of nodes that are alive. Ends after `deadMs`, or as soon as `enough`
+ * nodes were seen.
+ */
 async function beating(engine: Engine, deadMs: number, enough = 1): Promise<Set<string>> {
   const before = await beatsHere(engine, engine.query);
   const alive = new Set<string>();
@@ -226,7 +235,7 @@ function open(place: Place): Engine {
   return openSqlite(path, { inThread: true });
 }
 
-/** A look must not make a database. */
+/** Opens without creating a database file. */
 function openExisting(place: Place): Engine {
   const path = pathOf(place);
   if (path !== null && path !== ":memory:" && !exists(path)) {
@@ -243,7 +252,7 @@ async function using<T>(engine: Engine, work: (engine: Engine) => Promise<T>): P
   }
 }
 
-/** A log, too, whose database is gone: SQLite would take what it says for changes of the restored one. */
+/** Moves the log as well, even without its database file: SQLite would replay it into the restored database. */
 function setAside(path: string): string | undefined {
   if (!["", "-wal", "-shm"].some((end) => exists(path + end))) return undefined;
   const aside = asideOf(path);
@@ -253,7 +262,7 @@ function setAside(path: string): string | undefined {
   return aside;
 }
 
-/** Whether a path is that of a database, or of a file that belongs to it. */
+/** Whether `path` is the database file or one of its companions (log, index). */
 function sameFile(database: string, path: string): boolean {
   if (!exists(path)) return false;
   const real = Deno.realPathSync(path);
@@ -270,7 +279,7 @@ function exists(path: string): boolean {
   return sizeIfThere(path) !== null;
 }
 
-/** In bytes; null: there is no such file. Throws where the system does not say. */
+/** Size in bytes; null: no such file. Throws if the file system reports another error. */
 function sizeIfThere(path: string): number | null {
   try {
     return Deno.statSync(path).size;

@@ -1,14 +1,14 @@
-/** Makes a store from a dump, in one transaction, and proves that what is there is what the dump holds. */
+/** Restores a database from a dump in one transaction, and verifies that the result equals the dump. */
 import type { Engine, Query } from "../engine.ts";
 import { makeTables, SCHEMA_VERSION } from "../migrations/mod.ts";
 import { namesMade } from "../migrations/steps.ts";
 import { BadDump, type DumpHead, dumpParts } from "./dump.ts";
 import { columnsHere, hasTable, type Table, type Totals, totalsOf } from "./tables.ts";
 
-/** Tables whose rows make a store one that somebody uses. */
+/** Tables that, if they have rows, show that the store is in use and must not be overwritten. */
 const TELLING = ["generations", "keys", "sums", "credit_additions"];
 
-/** Reads all of a dump and answers what it says of itself. Throws {@link BadDump} unless it is whole. */
+/** Reads the whole dump and returns its header. Throws {@link BadDump} if it is incomplete. */
 export async function provenDump(
   lines: AsyncIterable<string>,
 ): Promise<{ head: DumpHead; totals: Map<string, Totals> }> {
@@ -22,7 +22,7 @@ export async function provenDump(
   return { head, totals };
 }
 
-/** Whether there are tables with names of the store's, and no store. */
+/** Whether tables with the same names exist that do not belong to a store. */
 export async function isForeign(engine: Engine, query: Query): Promise<boolean> {
   if (await hasTable(engine, query, "schema_version")) return false;
   for (const name of namesMade(engine.kind, "TABLE", SCHEMA_VERSION)) {
@@ -31,7 +31,7 @@ export async function isForeign(engine: Engine, query: Query): Promise<boolean> 
   return false;
 }
 
-/** How many rows there are that a restore would overwrite. */
+/** The number of rows that a restore would overwrite. */
 export async function rowsHere(engine: Engine, query: Query): Promise<number> {
   let rows = 0;
   for (const name of TELLING) {
@@ -41,20 +41,20 @@ export async function rowsHere(engine: Engine, query: Query): Promise<number> {
   return rows;
 }
 
-/** Heartbeats of nodes: a store on which one goes on is in use. */
+/** Heartbeat counters by node. If one increases, the store is in use. */
 export async function beatsHere(engine: Engine, query: Query): Promise<Map<string, string>> {
   if (!await hasTable(engine, query, "nodes")) return new Map();
   const rows = await query("SELECT id, beat FROM nodes");
   return new Map(rows.map((row) => [String(row.id), String(row.beat)]));
 }
 
-/** Fills a database, of which the store's own tables are dropped before. */
+/** Fills a database. The store's existing tables are dropped first. */
 export function fillFrom(
   engine: Engine,
   lines: AsyncIterable<string>,
   totals: ReadonlyMap<string, Totals>,
   { pepper, done = () => {} }: {
-    /** To be kept in the database; null: it has a place elsewhere. */
+    /** The pepper to write into the database; null: it is kept elsewhere. */
     pepper: string | null;
     done?(table: string, totals: Totals): void;
   },
@@ -69,7 +69,7 @@ export function fillFrom(
           break;
         case "table":
           table = { name: part.table.name, columns: await columnsHere(engine, query, part.table) };
-          // The steps of the schema have written first rows, and triggers some of rows before.
+          // Migration steps insert initial rows, and triggers may insert further ones.
           await query(`DELETE FROM ${table.name}`);
           break;
         case "rows":
@@ -81,7 +81,7 @@ export function fillFrom(
           break;
       }
     }
-    // Only now: a row of one table may have written to another.
+    // Verified after all tables, since triggers may write to other tables.
     for (const [name, expected] of totals) {
       const columns = await columnsHere(engine, query, { name, columns: [] });
       const found = await totalsOf(engine, query, { name, columns });
@@ -103,7 +103,7 @@ function sameTotals(a: Totals, b: Totals): boolean {
 }
 
 async function dropTables(engine: Engine, query: Query): Promise<void> {
-  // Those that refer to others first.
+  // Referencing tables first, because of foreign keys.
   for (const name of namesMade(engine.kind, "TABLE", SCHEMA_VERSION).toReversed()) {
     await query(`DROP TABLE IF EXISTS ${name}`);
   }

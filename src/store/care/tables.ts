@@ -1,4 +1,4 @@
-/** The store's own tables as a database has them: which, with what columns, and statements about any of them. */
+/** The store's tables as found in a database: names, columns, and statements that work on any of them. */
 import type { Columns, Engine, Query } from "../engine.ts";
 import { currentVersion, refuseNewer } from "../migrations/mod.ts";
 import { namesMade } from "../migrations/steps.ts";
@@ -10,15 +10,15 @@ export interface Table {
 }
 
 /**
- * Usage of days as 0.1.0 kept it. A later release has taken it into the sums and refuses rows, so that a node of 0.1.0
- * beside it deletes none.
+ * Daily usage as kept by 0.1.0. A later release has merged it into `sums` and rejects inserts, so that a
+ * running node of 0.1.0 deletes no generations.
  */
 const CLOSED_SINCE_V2 = "usage_days";
 
-/** What is kept for minutes only: a backup is read later. */
+/** Tables with data that lives for minutes only, which a backup leaves out. */
 const SHORT_LIVED = ["streams", "stream_pieces", "watches", "running_calls"];
 
-/** Whether a store has a table, of any release. */
+/** Whether a table exists, in a schema of any release. */
 export async function hasTable(engine: Engine, query: Query, name: string): Promise<boolean> {
   const rows = engine.kind === "sqlite"
     ? await query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1", [name])
@@ -26,7 +26,7 @@ export async function hasTable(engine: Engine, query: Query, name: string): Prom
   return rows.length > 0;
 }
 
-/** 0: there are no tables of a store. Throws `SchemaTooNew`. */
+/** Schema version; 0: there are no tables. Throws `SchemaTooNew`. */
 export async function schemaVersion(engine: Engine, query: Query): Promise<number> {
   if (!await hasTable(engine, query, "schema_version")) return 0;
   const version = await currentVersion(query);
@@ -34,7 +34,7 @@ export async function schemaVersion(engine: Engine, query: Query): Promise<numbe
   return version;
 }
 
-/** Tables with rows to be kept, those that others refer to first. */
+/** Tables to dump, those that others reference first. */
 export async function tablesOf(engine: Engine, query: Query, version: number): Promise<Table[]> {
   const names = namesMade(engine.kind, "TABLE", version)
     .filter((name) => (version < 2 || name !== CLOSED_SINCE_V2) && !SHORT_LIVED.includes(name));
@@ -54,7 +54,7 @@ async function columnsOf(engine: Engine, query: Query, table: string): Promise<C
   return rows.map((row) => [asText(row.name), typeOf(asText(row.type))] as const);
 }
 
-/** The columns of a dumped table as this database has them. Throws where one is missing. */
+/** The columns of a dumped table with their types in this database. Throws if one is missing. */
 export async function columnsHere(engine: Engine, query: Query, { name, columns }: Table): Promise<Columns> {
   const here = new Map(await columnsOf(engine, query, name));
   if (columns.length === 0) return [...here];
@@ -71,16 +71,16 @@ function typeOf(declared: string): "text" | "int" | "money" {
   return type.startsWith("numeric") ? "money" : "int";
 }
 
-/** How many rows a table has, and the exact sum of each column of numbers. */
+/** The row count of a table, and the exact sum of each numeric column. */
 export interface Totals {
   rows: number;
   sums: Record<string, string>;
 }
 
-/** SQLite gives up on a sum beyond 64 bits: there billions and the rest are summed up apart. */
+/** SQLite fails on a sum beyond 64 bits, so the quotient and the remainder by 10^9 are summed separately. */
 const PART = 1_000_000_000n;
 
-/** How many rows a table has and what its numbers add up to, to compare a copy with its original. */
+/** The row count and column sums of a table, to compare a copy with its original. */
 export async function totalsOf(engine: Engine, query: Query, { name, columns }: Table): Promise<Totals> {
   const numbers = columns.filter(([, type]) => type !== "text").map(([column]) => column);
   const parts = numbers.flatMap((column, i) =>
@@ -96,7 +96,7 @@ export async function totalsOf(engine: Engine, query: Query, { name, columns }: 
 }
 
 function exact(row: Row, i: number): bigint {
-  // No rows, or none with a value.
+  // No rows, or only NULL values.
   if (row[`low${i}`] === null) return 0n;
   return asMoney(row[`high${i}`]) * PART + asMoney(row[`low${i}`]);
 }

@@ -1,17 +1,17 @@
-/** What the records of each day add up to, beside the sums that are kept of them. */
+/** Adds up the records of each day and compares the result with the stored sums. */
 import type { Query } from "../engine.ts";
 import { asInt, asMoney, asText, optional, type Row } from "../rows.ts";
 import { COUNTED, LARGEST_SUM, SUMMED } from "../sums.ts";
 import { dayOf } from "./links.ts";
 
-/** The sums of a day are not those of its records. */
+/** The stored sums of a day differ from its records. */
 export interface SumFault {
   kind: "sums differ";
   day: number;
   column: string;
   sums: string;
   records: string;
-  /** The id of the key that it is about; absent: all together. */
+  /** Id of the key whose sum differs; absent: the sum of all keys. */
   key?: string;
 }
 
@@ -20,7 +20,7 @@ type Totals = Record<string, bigint>;
 export class DaySums {
   readonly #kept: Map<number, Totals>;
   readonly #counted = new Map<number, Totals>();
-  /** Costs by key, of the day that is being read. */
+  /** Cost by key id for the day that is being read. */
   readonly #keys = new Map<string, bigint>();
   days = 0;
 
@@ -53,15 +53,15 @@ export class DaySums {
     this.#keys.set(key, (this.#keys.get(key) ?? 0n) + cost);
   }
 
-  /** All records of a day have come. */
+  /** To be called after all records of a day. */
   async end(day: number, query: Query, found: (fault: SumFault) => void): Promise<void> {
     const keys = new Map(this.#keys);
     this.#keys.clear();
-    // Where the whole day differs, its keys do.
+    // Keys are compared only if the total of the day differs.
     if (this.#compareDay(day, found)) await compareKeys(day, keys, query, found);
   }
 
-  /** Whether nothing differs. */
+  /** True if the totals match. */
   #compareDay(day: number, found: (fault: SumFault) => void): boolean {
     let same = true;
     const kept = this.#kept.get(day) ?? none();
@@ -70,9 +70,9 @@ export class DaySums {
     this.#counted.delete(day);
     this.days++;
     for (const name of SUMMED) {
-      // Sums that are older than the column have nothing there, and nobody is billed by it.
+      // Rows written before this column existed have no value in it, and it is not used for billing.
       if (name === "cache_saved") continue;
-      // A sum that would not fit stays at the largest.
+      // A sum that would overflow is stored as the largest value.
       if (kept[name] === counted[name] || kept[name] >= LARGEST_SUM) continue;
       same = false;
       found({
@@ -86,7 +86,7 @@ export class DaySums {
     return same;
   }
 
-  /** Days of which no record has come. */
+  /** Compares the days that had no records at all. */
   endAll(found: (fault: SumFault) => void): void {
     for (const day of [...this.#kept.keys()].sort((a, b) => a - b)) this.#compareDay(day, found);
   }
@@ -99,7 +99,7 @@ async function compareKeys(
   found: (fault: SumFault) => void,
 ): Promise<void> {
   const rows = await query("SELECT key_id, cost FROM sums WHERE kind = 'keys' AND starts = $1", [day]);
-  // A key that was renamed has a sum for each of its names.
+  // A renamed key has one sum per name.
   const kept = new Map<string, bigint>();
   for (const row of rows) {
     const key = asText(row.key_id);

@@ -12,27 +12,31 @@ import { DAY } from "../sums.ts";
 export interface ChainEnd {
   id: string;
   node: string;
-  /** When it begins. */
+  /** Start of the chain's day, in milliseconds since the epoch. */
   day: number;
   length: number;
   hash: string;
 }
 
-/** Where in which chain a record stands, as its column holds it: `CHAIN POSITION HASH`. */
+/** A record's position in its chain, stored in its column as `CHAIN POSITION HASH`. */
 export interface Link {
   chain: string;
-  /** From 1. */
+  /** Starts at 1. */
   position: number;
   hash: string;
 }
 
 /**
- * Of a hash, in hexadecimal: 96 bits. Most of a hash is told to nobody, so none can be continued without the key, and one round
- * is enough. (The runtime has a quick way to a hash in hexadecimal, and no other.)
+ * Hexadecimal digits kept of each hash: 96 bits. Truncation keeps most of the hash secret, so a chain cannot
+ * be extended without the key, and one round of hashing is enough. Hexadecimal is the only encoding for which
+ * the runtime has a fast path.
  */
 const LETTERS = 24;
 
-/** The key of the ledger's links, made from the pepper: whoever can write to the database alone cannot make a link. */
+/**
+ * The key for the ledger's links, derived from the pepper. Write access to the database alone does not allow
+ * anybody to make a valid link.
+ */
 export function chainKeyOf(pepper: string): string {
   return base64url(hmacSha256(pepper, "ledger chain"));
 }
@@ -41,7 +45,7 @@ function keyed(key: string, text: string): string {
   return sha256Hex(key + text).slice(0, LETTERS);
 }
 
-/** What stands where the first link has one before it. */
+/** The value used in place of a previous hash for the first link of a chain. */
 export function firstOf({ node, day }: Pick<ChainEnd, "node" | "day">): string {
   return `${node} ${day}`;
 }
@@ -51,19 +55,22 @@ export function linkHash(key: string, before: string, content: string): string {
   return keyed(key, `${before}\n${content}`);
 }
 
-/** Of a chain's end: without it a chain could be shortened to any link that it has had. */
+/** A keyed hash of a chain's end. Without it, a chain could be truncated unnoticed to an earlier link. */
 export function sealOfEnd(key: string, { id, node, day, length, hash }: ChainEnd): string {
   return keyed(key, `end ${id} ${node} ${day} ${length} ${hash}`);
 }
 
-/** Of a record that was taken out for a reason. */
+/** A keyed hash for a record that was removed deliberately. */
 export function sealOfRemoved(key: string, link: string, content: string): string {
   return keyed(key, `removed ${link}\n${content}`);
 }
 
-/** What of a row's text is hashed: columns that a later release adds are null in it, and stand at its end. */
+/**
+ * The part of a row's text that is hashed: trailing nulls are cut, so that columns added by a later release
+ * do not change the hash.
+ */
 export function contentOf(json: string): string {
-  // Most rows end in a number.
+  // Fast path: most rows end with a number.
   if (json.charCodeAt(json.length - 2) !== 0x6c || !json.endsWith(",null]")) return json;
   let end = json.length - 1;
   while (json.endsWith(",null", end)) end -= 5;
@@ -75,12 +82,12 @@ export function dayOf(created: number): number {
   return created - created % DAY;
 }
 
-/** A link as it stands in a record: chain, position in base 36 and hash, with blanks between. */
+/** The text of a link: chain, position in base 36 and hash, separated by spaces. */
 export function linkText({ chain, position, hash }: Link): string {
   return `${chain} ${position.toString(36)} ${hash}`;
 }
 
-/** Null: it is no link. */
+/** Null: not a valid link. */
 export function readLink(text: string): Link | null {
   const match = /^([\w-]{8}) ([1-9a-z][0-9a-z]{0,8}) ([0-9a-f]{24})$/.exec(text);
   if (match === null) return null;

@@ -1,16 +1,17 @@
-/** The chains of one day, read in whatever order the records come. */
+/** Verifies the chains of one day. The records may arrive in any order. */
 import { type ChainEnd, firstOf, type Link, linkHash, readLink } from "./links.ts";
 
 export interface LinkFault {
   /**
-   * `changed`: a record is not what it was, or not where it was. `removed`: one is missing, or several to `last`.
-   * `inserted`: one stands in no chain, in a place that is taken, or behind the end. `unchained`: one was written without
-   * a link since there are chains. `end changed`, `note changed`: what proves the others has been touched.
+   * `changed`: a record differs from what was written, or stands at another position. `removed`: one record
+   * is missing, or several up to `last`. `inserted`: a record is in no chain, at an occupied position, or
+   * after the end. `unchained`: a record was written without a link after chains were introduced. `end
+   * changed`, `note changed`: the data that proves the chain was modified.
    */
   kind: "changed" | "removed" | "inserted" | "unchained" | "end changed" | "note changed";
   day: number;
   node?: string;
-  /** From 1, in the order in which the node wrote. */
+  /** Position in the chain, from 1, in writing order. */
   position?: number;
   last?: number;
   id?: string;
@@ -24,9 +25,9 @@ interface Waiting {
 
 class Chain {
   readonly end: ChainEnd;
-  /** Hashes of links whose successor has not come. */
+  /** Hashes of links whose successor has not been read yet. */
   readonly hashes = new Map<number, string>();
-  /** Records whose predecessor has not come. */
+  /** Records whose predecessor has not been read yet. */
   readonly waiting = new Map<number, Waiting>();
   readonly seen: Uint8Array;
   verified = 0;
@@ -66,7 +67,7 @@ export class ChainReading {
     this.#found = found;
   }
 
-  /** Records whose links are right. */
+  /** The number of records whose links are valid. */
   get verified(): number {
     return [...this.#chains.values()].reduce((sum, chain) => sum + chain.verified, 0);
   }
@@ -82,7 +83,7 @@ export class ChainReading {
     this.#check(chain, link, { id, content, hash: link.hash });
   }
 
-  /** All records of the day have come. */
+  /** To be called after all records of the day. */
   end(): void {
     for (const chain of this.#chains.values()) {
       const { length } = chain.end;
@@ -96,7 +97,7 @@ export class ChainReading {
     }
   }
 
-  /** A record is compared as soon as both it and the one before it have come. */
+  /** Compares a record as soon as both it and its predecessor have been read. */
   #check(chain: Chain, { position }: Pick<Link, "position">, record: Waiting): void {
     const { hashes, waiting } = chain;
     hashes.set(position, record.hash);

@@ -1,4 +1,7 @@
-/** Notes of records that were taken out of their chains for a reason, so that their places can still be proved. */
+/**
+ * Notes about records that were deliberately removed from their chains, so that the chains can still be
+ * verified.
+ */
 import type { Columns, Engine, Query } from "../engine.ts";
 import { contentOfRow } from "../records.ts";
 import { asInt, asText, type Row } from "../rows.ts";
@@ -12,7 +15,7 @@ const COLUMNS: Columns = [
   ["seal", "text"],
 ];
 
-/** Rows with all columns of a record and its link. */
+/** `rows` have all columns of a record, and its link. */
 export async function noteRemoved(
   engine: Engine,
   query: Query,

@@ -1,6 +1,7 @@
 /**
- * Sums and budgets against each other: every kind of sums says the same as those by day of each key, and what is taken off
- * credits and limits is what the sums say was spent. Who changes one alone is found out, also of days without records.
+ * Compares sums and budgets with each other: every kind of sums must agree with the daily sums by key, and
+ * the amounts charged to credits and limits must agree with the sums. A change made to only one of them is
+ * detected, also for days whose records have been deleted.
  */
 import type { Engine, Query } from "../engine.ts";
 import { SPENT_COLUMNS, spentByLabel, spentRow } from "../budgets.ts";
@@ -8,17 +9,17 @@ import { ofLabel, OTHER_VALUES } from "../labels.ts";
 import { asInt, asMoney, asText } from "../rows.ts";
 import { COUNTED, LARGEST_SUM, MONTH_OF, SUM_PARTS, type SumKind, sumOf, SUMS_OF_KEYS } from "../sums.ts";
 
-/** Two that are made of the same records say different things. */
+/** Two aggregates of the same records differ. */
 export interface DisagreementFault {
   kind: "sums disagree";
-  /** The day or month that it is about; of a budget without a period 0. */
+  /** Start of the day or month, in milliseconds; 0 for a budget without a period. */
   day: number;
-  /** Which of the kinds of sums, or `budget`, or `credits` that were added to an account. */
+  /** The kind of sums that differs, or `budget`, or `credits` (additions to an account). */
   sums: SumKind | "budget" | "credits";
-  /** The key, account, model and the like, or the budget. */
+  /** The key, account, model etc., or the budget. */
   of: string;
   column: string;
-  /** How much more than there should be. */
+  /** The difference from the expected value, as decimal text. */
   excess: string;
 }
 
@@ -32,7 +33,7 @@ const COLUMNS = [
 ] as const;
 const MOST = 1000;
 
-/** What each kind tells apart, beside the time. */
+/** The columns, beside the time, that each kind of sums is grouped by. */
 const KINDS: readonly { kind: SumKind; by: readonly string[]; monthly: boolean }[] = [
   { kind: "day", by: ["account", "model", "provider", "format"], monthly: false },
   { kind: "keys", by: ["key_id", "key_name", "account"], monthly: false },
@@ -41,7 +42,7 @@ const KINDS: readonly { kind: SumKind; by: readonly string[]; monthly: boolean }
   { kind: "routes", by: ["key_id", "key_name", "account", "provider", "format"], monthly: true },
 ];
 
-/** Compares sums of different kinds that must agree, and adds to `found` where they do not. */
+/** Compares sums of different kinds that must agree, and adds each difference to `found`. */
 export async function compareSums(engine: Pick<Engine, "kind">, query: Query, found: Found): Promise<void> {
   for (const { kind, by, monthly } of KINDS) {
     const starts = monthly ? MONTH_OF[engine.kind]("starts") : "starts";
@@ -74,7 +75,7 @@ export async function compareSums(engine: Pick<Engine, "kind">, query: Query, fo
   }
 }
 
-/** What budgets say was spent, against the sums. */
+/** Compares the spent amounts of budgets with the sums. */
 export async function compareBudgets(
   engine: Pick<Engine, "kind" | "rows">,
   query: Query,
@@ -85,7 +86,7 @@ export async function compareBudgets(
   await compareLabelBudgets(engine, query, found, retiredBefore);
 }
 
-/** Of accounts and keys. */
+/** Budgets of accounts and keys. */
 async function compareOwnBudgets(engine: Pick<Engine, "kind">, query: Query, found: Found): Promise<void> {
   const ofAccounts = `SELECT account, ${
     sumOf(engine.kind, "cost")
@@ -94,7 +95,7 @@ async function compareOwnBudgets(engine: Pick<Engine, "kind">, query: Query, fou
     account:
       `SELECT b.id AS id, b.starts AS starts, b.spent AS spent, COALESCE(a.cost, 0) AS expected FROM budgets b
       LEFT JOIN (${ofAccounts}) AS a ON a.account = b.owner WHERE b.scope = 'account'`,
-    // Whose budget is gone has credits again.
+    // A deleted budget row would give its owner the full limit again.
     missing:
       `SELECT 'a:' || a.account AS id, 0 AS starts, 0 AS spent, a.cost AS expected FROM (${ofAccounts}) AS a
       WHERE NOT EXISTS (SELECT 1 FROM budgets b WHERE b.id = 'a:' || a.account)`,
@@ -116,8 +117,8 @@ async function compareOwnBudgets(engine: Pick<Engine, "kind">, query: Query, fou
 }
 
 /**
- * Of teams, sessions and tags. Of a tag with very many values some have no sums of their own, and sums of sessions go with
- * the records: then a budget may have spent more than there are sums of, and never less.
+ * Budgets of teams, sessions and tags. A tag with very many values has no sums for some of them, and sums of
+ * sessions are deleted with the records: so a budget may have spent more than its sums, but never less.
  */
 async function compareLabelBudgets(
   engine: Pick<Engine, "kind" | "rows">,
@@ -151,7 +152,7 @@ async function compareLabelBudgets(
   }
 }
 
-/** What accounts have been given, against each time that it was. */
+/** Compares the credits of accounts with the list of additions. */
 export async function compareCredits(
   engine: Pick<Engine, "kind">,
   query: Query,
@@ -169,7 +170,7 @@ export async function compareCredits(
   }
 }
 
-/** A sum that no number of rows takes beyond 64 bits, as long as the result is within them. */
+/** SQL for a sum that does not overflow 64 bits for any number of rows, provided that the result fits. */
 function exact(kind: Engine["kind"]): (column: string) => string {
   return (column) => {
     const [high, low] = SUM_PARTS[kind](column);
@@ -177,7 +178,7 @@ function exact(kind: Engine["kind"]): (column: string) => string {
   };
 }
 
-/** A sum that would not fit stays at the largest, and so differs from others. */
+/** SQL: false for a sum that was capped at the largest value, which would differ from others. */
 function fits(column: string): string {
   return `MAX(ABS(${column})) < ${LARGEST_SUM}`;
 }

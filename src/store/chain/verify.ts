@@ -1,9 +1,10 @@
 /**
- * Proves the ledger: each record stands in its chain as it was written, and the sums by day are those of the records.
+ * Verifies the ledger: each record is in its chain as it was written, and the daily sums equal those of the
+ * records.
  *
- * What retention has deleted, whole days from the oldest on, is not looked for. A record that only presumed a call's end,
- * and gave way to the real end or to none, stays as a note in its place in the chain. Records of before there were chains
- * are proved by the sums alone.
+ * Days that retention has deleted (whole days, oldest first) are skipped. A record that was only presumed
+ * (`interrupted`, written for a node taken for dead) and was later replaced or withdrawn is kept as a note at
+ * its position in the chain. Records made before chains were introduced are verified by the sums alone.
  */
 import type { Engine, Reader } from "../engine.ts";
 import { contentOfRow, NAMES } from "../records.ts";
@@ -16,27 +17,30 @@ import { compareBudgets, compareCredits, compareSums, type DisagreementFault } f
 export type LedgerFault = LinkFault | SumFault | DisagreementFault;
 
 export interface LedgerProof {
-  /** Records that were read, and those of them that are in chains. */
+  /** Number of records read, and how many of them are in chains. */
   records: number;
   chained: number;
-  /** Written before there were chains. */
+  /** Records written before chains were introduced. */
   unchained: number;
   chains: number;
-  /** Records that gave way to real ends. */
+  /** Presumed records that were replaced by the actual ones. */
   replaced: number;
-  /** Records of days before have been deleted by retention; 0: none. */
+  /** Records of days before this time have been deleted by retention; 0: none. */
   retiredBefore: number;
-  /** Days whose sums were compared with their records; they are not while records of an older release are taken in. */
+  /**
+   * Days whose sums were compared with their records; 0 while records of an older release are being added to
+   * the sums.
+   */
   daysSummed: number;
   faults: number;
-  /** The first of them. */
+  /** The first faults found, up to a bound. */
   shown: LedgerFault[];
 }
 
 const MOST_SHOWN = 1000;
 
 /**
- * Reads all records and proves their links and their sums.
+ * Reads all records and verifies their links and sums.
  *
  * @param key from {@link chainKeyOf}
  */
@@ -104,7 +108,7 @@ export async function verifyLedger(
     }
     progress(proof.records);
   }
-  // Days of which no record is left.
+  // Days that have no record left.
   const last = dayIs(reading);
   for (const day of [...byDay.keys()].sort((a, b) => a - b)) if (day !== last) await begin(day);
   await finish();
@@ -146,7 +150,7 @@ async function endsSince(
   });
 }
 
-/** Notes of what stood in the chains of a day and gave way. */
+/** Reads the notes about records that were removed from the chains of a day. */
 async function readRemoved(
   query: Reader["query"],
   reading: ChainReading,

@@ -1,17 +1,17 @@
-/** Goes on with the chains of one node, within the transaction that writes the records. */
+/** Extends the chains of one node, in the transaction that writes the records. */
 import { base64url, randomBytes } from "../../exchange/hashes.ts";
 import type { Columns, EncodedRow, Engine, Query } from "../engine.ts";
 import { valuesOf } from "../engine.ts";
 import { asInt, asText, type Value } from "../rows.ts";
 import { type ChainEnd, contentOf, dayOf, firstOf, linkHash, linkText, sealOfEnd } from "./links.ts";
 
-/** Who writes, and with which key. */
+/** The node that writes, and the key for its links. */
 export interface Chaining {
   node: string;
   key: string;
 }
 
-/** A record: its row, and when it was made. */
+/** A record's row and creation time. */
 export interface Linkable extends EncodedRow {
   readonly created: number;
 }
@@ -29,7 +29,7 @@ export class ChainWriter {
   readonly #engine: Engine;
   readonly #query: Query;
   readonly #chaining: Chaining;
-  /** By day. */
+  /** Chain ends by day. */
   readonly #ends: Map<number, ChainEnd>;
   readonly #changed = new Set<number>();
 
@@ -40,7 +40,7 @@ export class ChainWriter {
     this.#ends = ends;
   }
 
-  /** For records of these times. */
+  /** @param times creation times of the records to be linked */
   static async open(
     engine: Engine,
     query: Query,
@@ -63,8 +63,8 @@ export class ChainWriter {
   }
 
   /**
-   * Inserts records unless they are there, and answers those that were new. Links are made for all of them first: as a rule
-   * all are new, and what they are made of is at hand.
+   * Inserts records that do not exist yet and returns them. Links are made for all of them before the
+   * insertion: normally all are new, and the input of the hashes is at hand.
    */
   async insert<R extends Linkable>(table: string, columns: Columns, records: readonly R[]): Promise<R[]> {
     const before = new Map([...this.#ends].map(([day, end]) => [day, { ...end }]));
@@ -80,7 +80,7 @@ export class ChainWriter {
     return added.map(({ record }) => record);
   }
 
-  /** Links records that are there already. */
+  /** Adds links to records that are stored already. */
   async link(table: string, records: readonly Linkable[]): Promise<void> {
     if (records.length === 0) return;
     const links = records.map((record) => [record.id, this.#next(record)]);
@@ -93,7 +93,7 @@ export class ChainWriter {
     );
   }
 
-  /** Writes where the chains end now. */
+  /** Writes the new ends of the chains. */
   async close(): Promise<void> {
     const ends = [...this.#changed].flatMap((day) => this.#ends.get(day) ?? []);
     if (ends.length === 0) return;
@@ -113,7 +113,7 @@ export class ChainWriter {
     }, rows);
   }
 
-  /** The next link of the chain of a record's day. */
+  /** The next link in the chain of the record's day. */
   #next(record: Linkable): string {
     const { key, node } = this.#chaining;
     const day = dayOf(record.created);
@@ -131,7 +131,8 @@ export class ChainWriter {
   #linked<R extends Linkable>(record: R, columns: Columns): Linked<R> {
     const link = this.#next(record);
     const values = valuesOf(record);
-    // As long as it will be: a spread that something is put after takes twice the memory. A row of an older program is shorter.
+    // Allocated at its final length: spreading and then appending needs twice the memory. A row of an older
+    // release is shorter.
     const row = new Array<Value>(columns.length + 1);
     for (let i = 0; i < columns.length; i++) row[i] = i < values.length ? values[i] : null;
     row[columns.length] = link;
@@ -139,7 +140,7 @@ export class ChainWriter {
   }
 }
 
-/** A record's row with its link at the end. */
+/** A record's row with its link as the last column. */
 class Linked<R extends Linkable> implements EncodedRow {
   readonly id: string;
 
@@ -147,7 +148,7 @@ class Linked<R extends Linkable> implements EncodedRow {
     this.id = record.id;
   }
 
-  /** Not every engine asks for it. */
+  /** Computed on demand: only some engines use it. */
   get json(): string {
     return JSON.stringify(this.values);
   }

@@ -1,8 +1,8 @@
 /**
- * The schema, as numbered steps that only go forward, one file each.
+ * The schema as numbered forward migrations, one file each.
  *
- * A step that has been released is never edited. All missing steps run in one transaction under a lock, so of many
- * processes that start together one migrates and the others find it done.
+ * A released step is never edited. All missing steps run in one transaction under a lock, so of several
+ * processes that start together one migrates and the others find the schema up to date.
  */
 import { pause } from "../../timing/waits.ts";
 import { type Engine, type Query, StoreUnavailable, StoreUnfit } from "../engine.ts";
@@ -11,24 +11,25 @@ import { SCHEMA_VERSION } from "./version.ts";
 
 export { SCHEMA_VERSION } from "./version.ts";
 
-/** The store was written by a newer program, which may rely on what this one does not know. */
+/** The schema was written by a newer release, which may depend on rules that this one does not know. */
 export class SchemaTooNew extends StoreUnfit {
   override readonly name = "SchemaTooNew";
 }
 
 /**
- * Milliseconds that each try waits for tables that others work with. Behind it they all wait, so it gives way to them in between;
- * none of these is as long as a call waits for its budget.
+ * How long each attempt waits for table locks, in milliseconds. Everyone else queues behind a waiting lock
+ * request, so it is given up in between; each attempt is shorter than a call waits for its budget.
  */
 const TRIES_MS = [300, 600, 1200, 2000, 2000, 2000];
 const PAUSE_MS = 100;
-/** SQLSTATE: a lock did not come in time, or others waited for this one's. */
+/** SQLSTATE: lock not available, deadlock, serialization failure. */
 const LOCKED = ["55P03", "40P01", "40001"];
 
 /**
- * Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` to be tried again.
+ * Migrates the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}, and `StoreUnavailable` if it
+ * should be tried again.
  *
- * @param isNew called where there are no tables; what it throws leaves it so
+ * @param isNew called if there are no tables; if it throws, none are created
  */
 export async function migrate(engine: Engine, isNew = () => {}): Promise<void> {
   for (const [i, tableMs] of TRIES_MS.entries()) {
@@ -45,7 +46,7 @@ export async function migrate(engine: Engine, isNew = () => {}): Promise<void> {
 
 async function migrateOnce(engine: Engine, tableMs: number, isNew: () => void): Promise<void> {
   const run = <T>(work: (query: Query) => Promise<T>) =>
-    // Of a large table, or on a busy machine, it takes longer than a call would wait for.
+    // On a large table, or on a busy machine, a step takes longer than the usual statement timeout.
     engine.kind === "postgres" ? engine.longTransaction(work) : engine.transaction(work);
   await run(async (query) => {
     await engine.lockMigrations(query, tableMs);
@@ -57,16 +58,16 @@ async function migrateOnce(engine: Engine, tableMs: number, isNew: () => void): 
   });
 }
 
-/** Makes the tables of a version where there are none. */
+/** Creates the tables of a schema version in an empty database. */
 export async function makeTables(engine: Engine, query: Query, version: number): Promise<void> {
   refuseNewer(version);
   await engine.lockMigrations(query);
   await query("CREATE TABLE schema_version (version BIGINT NOT NULL)");
-  // What is put into them may be of nodes of 0.1.0.
+  // The dumped data may come from nodes of 0.1.0.
   await takeSteps(engine, query, { from: 0, to: version, older: true });
 }
 
-/** Throws `SchemaTooNew` on a schema of a later release. */
+/** Throws `SchemaTooNew` if the version is of a later release. */
 export function refuseNewer(version: number): void {
   if (version <= SCHEMA_VERSION) return;
   throw new SchemaTooNew(
@@ -81,7 +82,7 @@ async function takeSteps(
   { from, to, older }: { from: number; to: number; older?: boolean },
 ): Promise<void> {
   if (from === to) return;
-  // The usual start finds nothing to do.
+  // Loaded only when needed: usually no step is missing.
   const { STEPS } = await import("./steps.ts");
   const dialect = {
     kind: engine.kind,
@@ -105,7 +106,7 @@ async function isLarge(query: Query): Promise<boolean> {
   return asInt(row.n) >= LARGE_ROWS;
 }
 
-/** Nodes of 0.1.0, the one release that says nothing of its schema. */
+/** Whether nodes of 0.1.0 are registered, the only release that does not report its schema version. */
 async function hasOlderNodes(query: Query, version: number): Promise<boolean> {
   const rows = await query(
     `SELECT id FROM nodes ${version < 2 ? "" : "WHERE schema_version IS NULL"} LIMIT 1`,
@@ -113,7 +114,7 @@ async function hasOlderNodes(query: Query, version: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends what was kept for nodes of 0.1.0, once none is registered. False: there are some. */
+/** Removes what was kept for nodes of 0.1.0, once none is registered. False: some are. */
 export async function endUpdate(engine: Engine): Promise<boolean> {
   if (engine.kind !== "sqlite") {
     await engine.makeIndex?.("generations_by_model", "generations (model, created, id)");
@@ -129,7 +130,7 @@ export async function endUpdate(engine: Engine): Promise<boolean> {
   });
 }
 
-/** Of the schema; 0: it has no tables yet. */
+/** Schema version; 0: there are no tables. */
 export async function currentVersion(query: Query): Promise<number> {
   const rows = await query("SELECT version FROM schema_version");
   return rows.length === 0 ? 0 : asInt(rows[0].version);

@@ -1,4 +1,4 @@
-/** The steps of the schema, in their order, and what they make. */
+/** The migration steps in order, and the names of what they create. */
 import type { Engine } from "../engine.ts";
 import type { Dialect } from "./dialect.ts";
 import type { SCHEMA_VERSION } from "./version.ts";
@@ -53,12 +53,12 @@ export const STEPS = [
 
 STEPS.length satisfies typeof SCHEMA_VERSION;
 
-/** What the steps up to a version make, in that order. */
+/** Names of the tables or functions that the steps up to a version create, in order of creation. */
 export function namesMade(kind: Engine["kind"], what: "TABLE" | "FUNCTION", version: number): string[] {
   const statements = STEPS.slice(0, version).flatMap((step) =>
     step({ kind, money: "BIGINT", large: false, older: false })
   );
   const name = new RegExp(`^\\s*CREATE ${what} (\\w+)`);
-  // A table that a later step makes anew is one table.
+  // A table that a later step recreates is listed once.
   return [...new Set(statements.flatMap((statement) => name.exec(statement)?.[1] ?? []))];
 }

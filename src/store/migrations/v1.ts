@@ -10,7 +10,7 @@ export function v1({ money }: Dialect): readonly string[] {
       id TEXT PRIMARY KEY, name TEXT NOT NULL, account TEXT NOT NULL, access_policy TEXT, dlp_policy TEXT,
       models TEXT, spend_amount ${money}, spend_period TEXT, requests_per_minute BIGINT, tokens_per_minute BIGINT,
       created BIGINT NOT NULL, expires_at BIGINT, revoked_at BIGINT, rev BIGINT NOT NULL)`,
-    // A name can be given again once its key is revoked.
+    // Unique only among keys that are not revoked, so a name can be reused after revocation.
     `CREATE UNIQUE INDEX keys_by_name ON keys (name) WHERE revoked_at IS NULL`,
     `CREATE INDEX keys_by_rev ON keys (rev)`,
     `CREATE TABLE secrets (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires_at BIGINT)`,

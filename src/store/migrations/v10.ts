@@ -1,4 +1,4 @@
-/** What caching saved, in the sums by day and month: records and sums by label have it already. */
+/** Cache savings in the daily and monthly sums; records and sums by label have the column already. */
 import type { Dialect } from "./dialect.ts";
 
 export function v10(_: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-/** Streams that can be resumed: what was sent of them, encrypted, for a few minutes; and which keys want them. */
+/** Resumable streams: their data, encrypted, for a few minutes; and the keys for which they are enabled. */
 import type { Dialect } from "./dialect.ts";
 
 export function v11({ kind }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-/** What a generation went through, where its other columns do not tell it. */
+/** The processing steps of a generation, where they cannot be derived from its other columns. */
 import type { Dialect } from "./dialect.ts";
 
 export function v12(_: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-/** Who may administer: tokens, sessions that were ended before their time, and whose a key is. */
+/** Administration tokens, console sessions ended before they expired, and the member of each key. */
 import type { Dialect } from "./dialect.ts";
 
 export function v13(_: Dialect): readonly string[] {

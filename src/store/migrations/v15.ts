@@ -1,4 +1,4 @@
-/** Teams that administrators make, and circuit breakers that they close: every node takes both in by revision. */
+/** Teams created, and circuit breakers closed, by administrators: every node reads both by revision. */
 import type { Dialect } from "./dialect.ts";
 
 export function v15({ money }: Dialect): readonly string[] {

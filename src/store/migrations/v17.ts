@@ -1,4 +1,4 @@
-/** What nodes saw in spans of time, for the console's charts. */
+/** Metrics of nodes per time span, for the charts of the console. */
 export function v17(): readonly string[] {
   return [
     `CREATE TABLE rollups (

@@ -1,6 +1,7 @@
 /**
- * Sums of a label together, so that a list of all sessions, or of a tag's values, reads one run of rows; PostgreSQL keeps
- * no rows in the order of a key. The index of their days is of an expression, and so serves those alone who ask for it.
+ * Clusters the sums of a label, so that a list of all sessions, or of all values of a tag, reads adjacent
+ * rows; PostgreSQL does not store rows in key order. The index by day is on an expression, so that only
+ * statements that ask for it use it.
  */
 import type { Dialect } from "./dialect.ts";
 

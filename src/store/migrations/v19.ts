@@ -1,4 +1,4 @@
-/** Sums by day of all that each key used, made of those with its models and providers. */
+/** Daily sums per key, derived from those per key, model and provider. */
 import { boundedSum, type Dialect } from "./dialect.ts";
 
 const SUMMED = [

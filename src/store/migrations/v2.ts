@@ -1,9 +1,10 @@
 /**
- * Sums by day that are kept with every record, and indexes for what is asked of the ledger.
+ * Daily sums that are updated with every record, and indexes for queries of the ledger.
  *
- * Nothing here reads all generations, so a start does not take longer for a large ledger: `sums_build.ts` counts those
- * that are there afterwards. Nodes of the release before go on beside this schema. What they write is told apart by
- * `summed` being null, and they retire nothing any more, since they would do it without the sums.
+ * No statement here reads all generations, so a start with a large ledger is not slower: `sums_build.ts`
+ * aggregates existing generations afterwards. Nodes of 0.1.0 continue to run with this schema. Their records
+ * are recognised by `summed` being NULL, and they can no longer delete generations, which they would do
+ * without regard to the sums.
  */
 import { boundedSum, type Dialect } from "./dialect.ts";
 
@@ -49,15 +50,15 @@ export function v2({ kind, large }: Dialect): readonly string[] {
     `ALTER TABLE generations ADD COLUMN summed BIGINT`,
     // Of generations that are not in the sums, those up to this one, and none once \`created\` is -1.
     `CREATE TABLE sums_state (created BIGINT NOT NULL, id TEXT NOT NULL, retired BIGINT NOT NULL)`,
-    // Each a look at an index: of a union of these with something else all rows would be sorted.
+    // Separate subqueries, each of which uses an index; a union would sort all rows.
     `INSERT INTO sums_state SELECT COALESCE((SELECT created ${NEWEST}), -1), COALESCE((SELECT id ${NEWEST}), ''),
      (SELECT COALESCE(MAX(day) + 86400000, 0) FROM usage_days)`,
     `CREATE TABLE unsummed (id TEXT PRIMARY KEY)`,
     `ALTER TABLE nodes ADD COLUMN schema_version BIGINT`,
     `CREATE INDEX keys_by_created ON keys (created, id)`,
     `CREATE INDEX budgets_by_end ON budgets (ends)`,
-    // SQLite makes an index with all writers waiting. Without this one, days are looked at that have generations of the
-    // model; PostgreSQL makes it beside the calls, see `endUpdate`.
+    // SQLite blocks all writers while it builds an index. Without this index, the days on which the model was
+    // used are read; PostgreSQL builds it concurrently, see `endUpdate`.
     ...(kind === "sqlite" && !large ? [BY_MODEL] : []),
     ...(kind === "sqlite" ? SQLITE : POSTGRES),
   ];

@@ -1,6 +1,6 @@
 /**
- * Sessions of the console, calls that run as nodes tell each other of them while somebody watches, and indexes for what needs
- * a look: keys that end soon, budgets that are nearly spent.
+ * Console sessions, running calls as published by nodes while somebody watches, and indexes for warnings on
+ * the overview page: keys that expire soon, budgets that are nearly spent.
  */
 export function v20(): readonly string[] {
   return [
@@ -11,7 +11,8 @@ export function v20(): readonly string[] {
     `CREATE TABLE watches (node TEXT PRIMARY KEY, rev BIGINT NOT NULL)`,
     `CREATE TABLE running_calls (node TEXT PRIMARY KEY, data TEXT NOT NULL)`,
     `CREATE INDEX keys_by_end ON keys (expires_at) WHERE expires_at IS NOT NULL AND revoked_at IS NULL`,
-    // What changes with every call is not in it: PostgreSQL would write each new row of a budget into all indexes.
+    // Contains no column that changes with every call: PostgreSQL would otherwise write each new row version
+    // into all indexes.
     `CREATE INDEX budgets_warned ON budgets (ends) WHERE warned >= 80`,
   ];
 }

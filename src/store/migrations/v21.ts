@@ -1,7 +1,7 @@
 /**
- * On SQLite: a record costs less without the index by model, of which days that have some of a model do as well, and without the
- * trigger that notes what nodes of 0.1.0 write. The trigger stays while one of them is registered; once it is gone, none can
- * come back.
+ * SQLite only: drops the index by model, which makes each record more expensive (queries by model read the
+ * days on which it was used instead), and the trigger that notes records of nodes of 0.1.0. The trigger is
+ * kept while such a node is registered; afterwards none can register again.
  */
 import type { Dialect } from "./dialect.ts";
 
@@ -10,7 +10,7 @@ export function v21({ kind, older }: Dialect): readonly string[] {
   return ["DROP INDEX IF EXISTS generations_by_model", ...(older ? [] : WITHOUT_OLDER)];
 }
 
-/** Takes off what only nodes of 0.1.0 need. */
+/** Drops what only nodes of 0.1.0 need. */
 export const WITHOUT_OLDER = [
   "DROP TRIGGER generations_unsummed",
   `CREATE TRIGGER nodes_of_older_releases BEFORE INSERT ON nodes WHEN NEW.schema_version IS NULL

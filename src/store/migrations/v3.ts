@@ -1,4 +1,4 @@
-/** The audit log: what data-loss prevention found, and what administrators changed. */
+/** The audit log: DLP findings, and changes made by administrators. */
 import type { Dialect } from "./dialect.ts";
 
 export function v3(_: Dialect): readonly string[] {

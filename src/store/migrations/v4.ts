@@ -1,8 +1,9 @@
 /**
- * What a record says beside whom and what it cost: the labels that its caller gave it, its key's team, the prices it was
- * billed at, what caching saved, and the hash that chains it to the record before.
+ * Further columns of a record: labels set by the caller, the key's team, the version of the prices used for
+ * billing, cache savings, and the hash that links it to the previous record.
  *
- * All of it may be null, so adding it rewrites no row, and nodes of the release before go on writing without it.
+ * All of them are nullable, so adding them rewrites no row, and nodes of the previous release can continue to
+ * write without them.
  */
 import type { Dialect } from "./dialect.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Budgets of teams, sessions and tags: what keys say of them, sums by label, how far a budget's warnings have gone, and the
- * warnings that are still to be delivered to webhooks.
+ * Budgets of teams, sessions and tags: settings of keys, sums by label, the warnings already sent for each
+ * budget, and the outbox of warnings to webhooks.
  */
 import type { Dialect } from "./dialect.ts";
 
@@ -16,7 +16,7 @@ const METRICS = [
   "cost",
 ];
 
-/** What sums by label hold beside what all sums hold. */
+/** Columns of sums by label that the other sums do not have. */
 const MORE = ["latency_ms", "tool_calls", "cache_saved"];
 
 export function v5({ kind, money }: Dialect): readonly string[] {
@@ -29,7 +29,7 @@ export function v5({ kind, money }: Dialect): readonly string[] {
     ].map(([name, type]) => `ALTER TABLE keys ADD COLUMN ${name} ${type}`),
     `ALTER TABLE generations ADD COLUMN tool_calls BIGINT`,
     `ALTER TABLE budgets ADD COLUMN limit_amount ${money}`,
-    // The highest share of the limit, in per cent, that has been warned of.
+    // The highest percentage of the limit for which a warning was sent.
     `ALTER TABLE budgets ADD COLUMN warned BIGINT`,
     `CREATE TABLE label_sums (
       value TEXT NOT NULL, label TEXT NOT NULL, starts BIGINT NOT NULL, key_id TEXT NOT NULL, key_name TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
- * Where the chains of records end, what was taken out of them and why, and the prices that records were billed at.
+ * Ends of the hash chains, notes about removed records, and the prices at which records were billed.
  *
- * Records that are there already are in no chain: `chain_state` says up to when.
+ * Existing records are in no chain: `chain_state` holds the time up to which this is allowed.
  */
 import type { Dialect } from "./dialect.ts";
 

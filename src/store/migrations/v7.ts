@@ -1,4 +1,4 @@
-/** Sums by month of each key with its models, and of each key with its providers and formats, made of those by day. */
+/** Monthly sums per key and model, and per key, provider and format, derived from the daily ones. */
 import { boundedSum, type Dialect } from "./dialect.ts";
 
 const MONTH = {

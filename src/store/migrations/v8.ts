@@ -1,4 +1,4 @@
-/** Tool calls whose arguments were mended: which keys want it, and how many a generation had. */
+/** Repair of tool call arguments: the keys for which it is enabled, and the number of repairs per generation. */
 import type { Dialect } from "./dialect.ts";
 
 export function v8(_: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-/** Keys whose requests may be asked of a second route, where the first is slow. */
+/** Keys for which a hedge request to a second route may be sent when the first is slow. */
 import type { Dialect } from "./dialect.ts";
 
 export function v9(_: Dialect): readonly string[] {

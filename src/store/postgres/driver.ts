@@ -1,4 +1,4 @@
-/** The driver of PostgreSQL as the store sets it up. Other stores never load it. */
+/** Configuration of the PostgreSQL driver. Loaded only by stores that use it. */
 import postgres from "postgres";
 import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./options.ts";
 import { openSocket } from "./socket.ts";
@@ -6,7 +6,7 @@ import { openSocket } from "./socket.ts";
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS = 4;
 
-/** @param onMessage for the one connection that listens; absent: those for everything else */
+/** @param onMessage set for the one connection that listens; absent for the others */
 export function connect(
   url: string,
   options: PostgresOptions,
@@ -27,15 +27,16 @@ export function connect(
     socket: (address: Parameters<typeof openSocket>[0]) =>
       openSocket(address, { sslMode, opening, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),
     connect_timeout: CONNECT_TIMEOUT_MS / 1000,
-    // The driver never hears of a socket's end, so it must not end one by itself.
+    // Disabled: {@link openSocket} hides the close of a socket from the driver, so the driver must not close
+    // idle ones.
     idle_timeout: 0,
     max_lifetime: null,
-    // A failed attempt is the caller's to repeat; the driver's own pause would only hide how long it has been.
+    // The caller retries failed connections; a backoff in the driver would only hide how long it takes.
     backoff: () => 0.2,
     onnotice: () => {},
     fetch_types: false,
     types: {
-      // int8 and numeric: sums of int8 are numeric, and every numeric here is whole.
+      // int8 and numeric, read as bigint: sums of int8 are numeric, and every numeric here is an integer.
       whole: {
         to: 20,
         from: [20, 21, 23, 1700],
@@ -51,20 +52,20 @@ export function connect(
   return postgres(address.href, settings);
 }
 
-/** What each session may take its time for, in milliseconds. */
+/** Time limits of each database session, in milliseconds. */
 const BOUNDS = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: STATEMENT_TIMEOUT_MS,
   idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
 };
 
-/** Sets what the URL does not. */
+/** The SQL that sets the limits which the URL does not set. */
 function openingFor({ searchParams }: URL): string {
   return Object.entries(BOUNDS).filter(([name]) => !searchParams.has(name))
     .map(([name, ms]) => `SET ${name} = ${ms};`).join(" ");
 }
 
-/** Some clients write `ssl=true` for what libpq calls `sslmode=require`. */
+/** Some clients accept `ssl=true` for libpq's `sslmode=require`. */
 function sslModeOf({ searchParams }: URL): string | null {
   const mode = searchParams.get("sslmode");
   const ssl = searchParams.get("ssl");
@@ -73,7 +74,10 @@ function sslModeOf({ searchParams }: URL): string | null {
   return ["verify-ca", "verify-full", "prefer", "allow"].includes(ssl) ? ssl : "require";
 }
 
-/** What libpq looks at itself and others take for a setting of the session, which the server then refuses. */
+/**
+ * Parameters that libpq evaluates in the client. Other clients send them as session settings, which the
+ * server rejects.
+ */
 const OF_CLIENTS = [
   "channel_binding",
   "gssencmode",
@@ -83,15 +87,15 @@ const OF_CLIENTS = [
   "keepalives_count",
   "tcp_user_timeout",
   "load_balance_hosts",
-  // A server that turns out to be read only is left in any case.
+  // Not needed: a connection to a server that turns out to be read-only is closed anyway.
   "target_session_attrs",
   "sslsni",
   "sslcompression",
 ];
 
 /**
- * Where a server listens. The driver cuts an address of IPv6 at its first colon, and takes what names a host beside the address
- * (`host=/run/…`, `port=6432`) for settings of the session.
+ * The address of the server. The driver cuts an IPv6 address at its first colon, and treats parameters that
+ * name the host (`host=/run/…`, `port=6432`) as session settings.
  */
 function placeOf(url: string): { address: URL; where: object } {
   const address = new URL(url);

@@ -1,41 +1,48 @@
-/** What an error of PostgreSQL or its driver means for whoever asked: the connection is gone, try again, or a real fault. */
+/** Classifies errors of PostgreSQL and its driver: connection lost, retry, or permanent. */
 import { StoreForbidden, StoreUnavailable } from "../engine.ts";
 
-/** Serialization failure and deadlock: the same transaction again is expected to pass. */
+/** serialization_failure and deadlock_detected: the same transaction is expected to succeed when repeated. */
 const CONFLICTS = new Set(["40001", "40P01"]);
 /**
- * Classes of SQLSTATE that say "not now": connection, resources (full disk, too many connections), an operator's hand
- * (shutdown, starting up, cancelled statement), system error. 55P03 is a lock that did not come in time.
+ * SQLSTATE classes of temporary conditions: connection exception, insufficient resources (disk full, too many
+ * connections), operator intervention (shutdown, startup, cancelled statement), system error. 55P03 is
+ * lock_not_available.
  */
 const TRANSIENT = /^(08|53|57|58)|^55P03$/;
 /**
- * A right that is lacking, a schema or a table that is gone or out of sight, a role or a database that lets nobody in. None of them
- * is the fault of what is written.
+ * Insufficient privilege; missing or invisible schema or table; a role or database that rejects the login.
+ * None of them is caused by the data that is written.
  */
 const FORBIDDEN = /^(28|3D000|3F000|42501|42P01)/;
-/** A standby, before or after a failover. Who stays connected to one that was the primary never comes to the next. */
+/**
+ * read_only_sql_transaction: the server is a standby, before or after a failover. The connection must be
+ * closed: one that stays open to the former primary never reaches the new one.
+ */
 const READ_ONLY = "25006";
-/** The server, the database or the role has no connection left; those that are open go on. */
+/** too_many_connections, by the limit of the server, the database or the role. Open connections still work. */
 const FULL = "53300";
-/** The driver's own codes for a lost or refused connection are words, a server's are five characters. */
+/**
+ * Error codes of the driver (and of the system) for lost or refused connections. Those of the server have
+ * five characters.
+ */
 const LOST = /^(CONNECT|CONNECTION_|E[A-Z]{4,}|ENOTFOUND)/;
 
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(sqlState(error));
 }
 
-/** The connection is gone, going, or was given up on; its pool may hold more like it. */
+/** The connection is lost, closing, or was abandoned; other connections of its pool may be in the same state. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
   return error instanceof StoreUnavailable || LOST.test(code) || code === READ_ONLY || /^(08|57P)/.test(code);
 }
 
-/** A connection could not be opened because there are as many as there may be. */
+/** No connection could be opened because the maximum number is reached. */
 export function isFull(error: unknown): boolean {
   return sqlState(error) === FULL;
 }
 
-/** `StoreUnavailable` for what passes by itself; anything else stays what it is. */
+/** Temporary errors become `StoreUnavailable`; all others are returned unchanged. */
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const code = sqlState(error);
@@ -47,7 +54,7 @@ export function translate(error: unknown): unknown {
     : error;
 }
 
-/** The server has let nobody in, or has thrown somebody out: no statement is to blame. */
+/** The server refused the login or terminated the session: the statement is not the cause. */
 export function isFatal(error: unknown): boolean {
   return ["FATAL", "PANIC"].includes((error as { severity?: string })?.severity ?? "");
 }

@@ -1,4 +1,4 @@
-/** The engine for many nodes: PostgreSQL. */
+/** The engine for several nodes: PostgreSQL. */
 import type postgres from "postgres";
 import { pause } from "../../timing/waits.ts";
 import {
@@ -17,21 +17,25 @@ import { begin, type LongConnection, PostgresPool } from "./pool.ts";
 import { asText, type Value } from "../rows.ts";
 
 const CHANNEL = "sluice";
-/** "sluice" in ASCII: the lock that migrating processes share. */
+/** "sluice" in ASCII: the advisory lock for migrations. */
 const MIGRATION_LOCK = 0x736c75696365;
 const INDEX_LOCK = MIGRATION_LOCK + 1;
 /**
- * Of those who write records and sums. No lock of a table would do: PostgreSQL takes such a one itself while it cleans a table up or
- * makes an index, for hours maybe, and whoever waits for it keeps all writers behind it waiting.
+ * The advisory lock of writers of records and sums. A table lock would not do: autovacuum and index builds
+ * take conflicting table locks, possibly for hours, and a waiter for a table lock blocks all writers queued
+ * after it.
  */
 const WRITERS_LOCK = MIGRATION_LOCK + 2;
 const ATTEMPTS = 5;
-/** So long the database is asked for the end of a transaction that was not heard. */
+/**
+ * How long the database is asked whether a transaction was committed whose COMMIT got no answer, in
+ * milliseconds.
+ */
 const UNHEARD_MS = 5000;
 const UNHEARD_PAUSE_MS = 100;
-/** Of a read for an operator, which nobody waits behind. */
+/** Statement timeout of reads for operators, in milliseconds. No call waits for these. */
 const LONG_QUERY_MS = 30_000;
-/** Rows that are fetched at once where a statement's rows are streamed. */
+/** Rows per fetch when the rows of a statement are streamed. */
 const FETCHED_ROWS = 2000;
 const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;
 
@@ -88,7 +92,10 @@ class PostgresEngine implements Engine {
     }
   }
 
-  /** Whether a transaction went through whose end was not heard of. False also where nobody can tell in time. */
+  /**
+   * Whether a transaction without an answer to its COMMIT was committed. False also if that cannot be found
+   * out in time.
+   */
   async #isThrough(id: Value): Promise<boolean> {
     const until = performance.now() + UNHEARD_MS;
     for (;;) {
@@ -111,7 +118,7 @@ class PostgresEngine implements Engine {
     return this.#reserved("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", (on) => work(readerOn(on)));
   }
 
-  /** Nothing else is said on this connection, so what begins here ends here. */
+  /** The connection is used by nobody else, so a transaction opened here is ended here. */
   #reserved<T>(begin: string, work: (on: LongConnection) => Promise<T>): Promise<T> {
     return this.#pool.runLong(0, async (on) => {
       await on.unsafe(begin);
@@ -132,7 +139,7 @@ class PostgresEngine implements Engine {
     return `(SELECT ${fields.join(", ")} FROM jsonb_array_elements(${param}::text::jsonb)) AS r`;
   }
 
-  /** A round trip takes any number. */
+  /** Unlimited: any number of rows needs one round trip. */
   readonly rowsAtOnce = Infinity;
 
   async insertNew<R extends EncodedRow>(
@@ -151,7 +158,7 @@ class PostgresEngine implements Engine {
       [`[${rows.map((row) => row.json).join(",")}]`],
     );
     const ids = new Set(inserted.map((row) => asText(row.id)));
-    // A row that is twice among those given was inserted once.
+    // A row that occurs twice in the input was inserted once.
     return rows.filter((row) => ids.delete(row.id));
   }
 
@@ -178,7 +185,7 @@ class PostgresEngine implements Engine {
   async keepWritersOut(query: Query): Promise<void> {
     await query(`SELECT pg_advisory_xact_lock(${WRITERS_LOCK})`);
     const older = await query("SELECT id FROM nodes WHERE schema_version IS NULL LIMIT 1");
-    // Nodes of 0.1.0 know nothing of that lock.
+    // Nodes of 0.1.0 do not take the advisory lock.
     if (older.length > 0) await query("LOCK TABLE generations IN SHARE ROW EXCLUSIVE MODE");
   }
 
@@ -186,7 +193,7 @@ class PostgresEngine implements Engine {
     await query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     if (tableMs !== undefined) {
       await query(`SET LOCAL lock_timeout = ${tableMs}`);
-      // The tables are not kept from others by one who is not there any more.
+      // Ends the transaction of a client that has disappeared, so that it does not hold table locks for ever.
       await query(`SET LOCAL idle_in_transaction_session_timeout = ${2 * STATEMENT_TIMEOUT_MS}`);
     }
     if (this.#schema !== null) await query(`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`);
@@ -213,11 +220,11 @@ class PostgresEngine implements Engine {
       );
     if ((await state())[0]?.valid === 1n) return;
     await this.#pool.runLong(0, async (connection) => {
-      // Of many nodes one makes it. The lock goes with the connection at the latest.
+      // Only one of several nodes creates the index. The lock is released with the connection at the latest.
       const [{ mine }] = await connection.unsafe(`SELECT pg_try_advisory_lock(${INDEX_LOCK}) AS mine`);
       if (!mine) return;
       try {
-        // One whose making was broken off is there and of no use.
+        // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
         const [found] = await state();
         if (found?.valid === 1n) return;
         if (found !== undefined) await connection.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);

@@ -1,27 +1,30 @@
-/** How the store connects to PostgreSQL. */
+/** Connection options for PostgreSQL. */
 
-/** After so many milliseconds PostgreSQL ends a statement. */
+/** PostgreSQL's statement_timeout, in milliseconds. */
 export const STATEMENT_TIMEOUT_MS = 5000;
 
-/** Past the end that PostgreSQL makes of a statement, a server that does not answer at all is given up after so long. */
+/**
+ * How long the client waits, beyond the statement timeout, for a server that does not answer at all, in
+ * milliseconds.
+ */
 const UNANSWERED_MS = 3000;
 
-/** Milliseconds that a statement may take: as the URL's `statement_timeout` says, or the usual ones; 0: any time. */
+/** The statement timeout in milliseconds: `statement_timeout` of the URL, or the default; 0: none. */
 export function statementMs(url: string): number {
   const told = /[?&]statement_timeout=(\d+)(?:&|$)/.exec(url)?.[1];
   return told === undefined ? STATEMENT_TIMEOUT_MS : Number(told);
 }
 
-/** Milliseconds that the gateway waits for an answer. */
+/** The client's timeout for an answer, in milliseconds. */
 export function answerMs(url: string): number {
   return (statementMs(url) || STATEMENT_TIMEOUT_MS) + UNANSWERED_MS;
 }
 
 export interface PostgresOptions {
-  /** Where tables live; null: the connection's own search path. */
+  /** The schema of the tables; null: the connection's search path. */
   schema?: string | null;
-  /** At most, the one that listens among them. */
+  /** Maximum number of connections, including the one that listens. */
   connections?: number;
-  /** True: minutes of rates are told by the clocks of nodes, which a test can move, and not by the database's. */
+  /** True: rate minutes use the clocks of nodes, which tests can move, instead of the database's clock. */
   timeOfNodes?: boolean;
 }

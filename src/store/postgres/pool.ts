@@ -1,8 +1,9 @@
 /**
- * The connections to PostgreSQL through `npm:postgres`, replaced as a whole when one of them breaks.
+ * Pool of PostgreSQL connections through `npm:postgres`. The whole pool is replaced when one of its
+ * connections breaks.
  *
- * Nothing waits for ever: connecting, each statement and each lock have their bound, so that a slow or frozen server
- * turns into {@link StoreUnavailable} for whoever asked. The driver is loaded when it is first used.
+ * Nothing waits without a bound: connecting, each statement and each lock have a timeout, so a slow or frozen
+ * server leads to {@link StoreUnavailable}. The driver is loaded on first use.
  */
 import type postgres from "postgres";
 import { pause } from "../../timing/waits.ts";
@@ -13,18 +14,21 @@ import { isConnectionLost, isFatal, isFull, translate } from "./errors.ts";
 import { answerMs, type PostgresOptions, statementMs } from "./options.ts";
 import type { Row } from "../rows.ts";
 
-/** So long work waits for one of the connections that are open, where the server has no more. */
+/** How long work waits for an open connection when the server accepts no more, in milliseconds. */
 const FULL_MS = 3000;
 const FULL_PAUSE_MS = 20;
-/** So often it is looked whether connections share sessions: with others in between, one of them may seem to have kept its own. */
+/**
+ * How many times it is checked whether connections share server sessions (a pooler in transaction mode). With
+ * other clients in between, one check may see the same session by chance.
+ */
 const LOOKS = 3;
 const SHARED = "Cannot use the database: a pooler in front of it shares connections between transactions, " +
   "and the gateway needs each for itself. Set the pooler to session mode (PgBouncer: pool_mode = session), " +
   "or name the database's own address.";
-/** Listening that failed is tried again after so long. */
+/** Delay before LISTEN is tried again, in milliseconds. */
 const LISTEN_AGAIN_MS = 500;
 
-/** A connection that is somebody's own. What is said on it fails once it is lost, which the driver never says. */
+/** An exclusively reserved connection. Its statements fail when it is lost; the driver would leave them pending. */
 export interface LongConnection {
   unsafe(sql: string, params?: Said[1], options?: Said[2]): Promise<Row[]>;
 }
@@ -39,7 +43,7 @@ export interface Channel {
 export class PostgresPool {
   readonly #url: string;
   readonly #options: PostgresOptions;
-  /** The client's own bound, for a server that does not answer at all. */
+  /** The client's timeout, for a server that does not answer at all, in milliseconds. */
   readonly #answerMs: number;
   readonly #statementMs: number;
   #connect: typeof connect | null = null;
@@ -47,15 +51,15 @@ export class PostgresPool {
   #connections: postgres.Sql | null = null;
   #opening: Promise<postgres.Sql> | null = null;
   #channel: Channel | null = null;
-  /** The connection that listens, or is about to. What befalls it alone does not touch the others. */
+  /** The connection that listens, or is being opened for that. If it breaks, the others are not replaced. */
   #listener: { on: postgres.Sql; begun: boolean } | null = null;
   #listensAgain = 0;
-  /** Connections of which at least one has been opened; null: the server has never let this process in. */
+  /** The pool of which at least one connection has been opened; null: no connection has ever succeeded. */
   #used: postgres.Sql | null = null;
-  /** Those of which each has been opened. */
+  /** The pool of which all connections have been opened. */
   #opened: postgres.Sql | null = null;
   #closed = false;
-  /** Aborted where connections have been given up. */
+  /** Aborted when a pool is abandoned. */
   readonly #lost = new WeakMap<postgres.Sql, AbortController>();
 
   constructor(url: string, options: PostgresOptions) {
@@ -70,7 +74,7 @@ export class PostgresPool {
     return this.#channel !== null && this.#listener?.begun === true;
   }
 
-  /** Runs work in its time. Throws {@link StoreUnavailable} where the database cannot be reached. */
+  /** Runs work within the timeout. Throws {@link StoreUnavailable} if the database cannot be reached. */
   async run<T>(work: (on: postgres.Sql) => Promise<T>): Promise<T> {
     const began = performance.now();
     for (;;) {
@@ -81,7 +85,7 @@ export class PostgresPool {
         this.#listenAgain();
         return result;
       } catch (error) {
-        // Nothing of the work has been said. What is open has other work, and is free again soon.
+        // Nothing has been sent for this work, so it can wait: open connections will soon be free again.
         const others = isFull(error) && this.#used === on && performance.now() - began < FULL_MS;
         if (!others) {
           if (isConnectionLost(error)) this.#renew(on);
@@ -98,7 +102,7 @@ export class PostgresPool {
     return new StoreUnavailable("The database lets nobody in now.", { cause: error });
   }
 
-  /** Runs work that may take longer on a connection of its own: so many milliseconds a statement, 0 for any time. */
+  /** Runs work on a reserved connection, with a statement timeout in milliseconds; 0: none. */
   async runLong<T>(statementMs: number, work: (on: LongConnection) => Promise<T>): Promise<T> {
     const { reserved, lost } = await this.run(async (on) => {
       await this.#openAll(on);
@@ -108,7 +112,7 @@ export class PostgresPool {
       unsafe: (...said) => unlessLost(lost, () => reserved.unsafe<Row[]>(...said)),
     };
     try {
-      // Compiling a statement takes longer than to run one of these.
+      // JIT is disabled because compiling takes longer than running any of these statements.
       await own.unsafe(`SET statement_timeout = ${statementMs}; SET jit = off`);
       return await work(own);
     } catch (error) {
@@ -119,7 +123,7 @@ export class PostgresPool {
     }
   }
 
-  /** Listens, and again where its connection is lost, or where the server has none to give now. */
+  /** Listens, and again after the connection is lost, or when the server had no connection left. */
   async listen(channel: Channel): Promise<void> {
     this.#channel = channel;
     if (this.#connections === null) await this.#open();
@@ -130,11 +134,14 @@ export class PostgresPool {
     }
   }
 
-  /** Throws {@link StoreUnfit} where connections share sessions, and what is said on one of them may not reach the next statement. */
+  /**
+   * Throws {@link StoreUnfit} if connections share sessions (a pooler in transaction mode), so that session
+   * settings may not apply to the next statement.
+   */
   requireSessions(): Promise<void> {
     return this.run(async (on) => {
       const { pid, told } = await backendOf(on);
-      // A pooler makes up the number that it tells.
+      // A pooler invents the backend PID that it reports in BackendKeyData.
       if (pid === told) return;
       const other = this.#connect!(this.#url, this.#options, () => {}, () => {});
       try {
@@ -175,24 +182,30 @@ export class PostgresPool {
     return connections;
   }
 
-  /** The driver cannot be trusted with a connection that broke, and where one did others follow: all of them go. */
+  /**
+   * The driver does not recover reliably from a broken connection, and others usually follow, so the whole
+   * pool is replaced.
+   */
   #renew(broken: postgres.Sql): void {
     if (broken !== this.#connections || this.#closed) return;
     this.#connections = this.#connected(this.#connect!);
     broken.end({ timeout: 0 }).catch(() => {});
     this.#lost.get(broken)?.abort();
-    // One over which nothing comes looks the same, whether it is broken or not.
+    // A silent connection looks the same whether it is broken or idle, so the listener is replaced too.
     this.#deafen();
   }
 
-  /** The driver waits for ever for a connection that it opens only to reserve it. They stay open from here on. */
+  /**
+   * The driver never finishes a reservation that has to open a new connection, so all are opened beforehand.
+   * They stay open.
+   */
   async #openAll(on: postgres.Sql): Promise<void> {
     if (this.#opened === on) return;
     const opened = await Promise.allSettled(
       Array.from({ length: on.options.max }, () => on.unsafe("SELECT 1")),
     );
     const refused = opened.flatMap((one) => one.status === "rejected" ? [one.reason] : []);
-    // Where the server has no more than some of them, one of those is reserved.
+    // If the server accepts only some of them, one of those is reserved.
     const error = refused.find((one) => !isFull(one)) ??
       (refused.length === opened.length ? refused[0] : null);
     if (error !== null) throw error;
@@ -221,7 +234,7 @@ export class PostgresPool {
     return on;
   }
 
-  /** The driver queues while it connects and would wait as long as the server is away. */
+  /** The driver queues queries while it connects, and would wait as long as the server is down. */
   #bounded<T>(work: () => Promise<T>): Promise<T> {
     return within(
       this.#answerMs,
@@ -230,7 +243,7 @@ export class PostgresPool {
     );
   }
 
-  /** Nothing is heard any more of the connection that listens. */
+  /** Drops the connection that listens. */
   #deafen(on = this.#listener?.on): void {
     if (on === undefined || on !== this.#listener?.on) return;
     this.#listener = null;
@@ -239,7 +252,7 @@ export class PostgresPool {
   }
 }
 
-/** What is said on a connection that has been lost would never be answered. */
+/** Rejects when the connection is lost; the driver would leave the statement pending. */
 function unlessLost<T>(lost: AbortSignal, say: () => PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(new StoreUnavailable("The connection to the database was lost."));
@@ -250,7 +263,7 @@ function unlessLost<T>(lost: AbortSignal, say: () => PromiseLike<T>): Promise<T>
   });
 }
 
-/** Where the connection is gone the driver would wait for ever to roll back on it. */
+/** Does not wait for the driver's ROLLBACK when the connection is lost, since that would never end. */
 export function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const guarded = (tx: postgres.TransactionSql) =>
@@ -262,7 +275,7 @@ export function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) =
   });
 }
 
-/** The backend that answers on a connection: its own number, and the one that the connection was told at its start. */
+/** The backend PID as the server reports it, and as BackendKeyData reported it when the connection was opened. */
 async function backendOf(on: postgres.Sql | postgres.TransactionSql): Promise<{ pid: number; told: number }> {
   const rows = await on.unsafe("SELECT pg_backend_pid() AS pid");
   return { pid: rows[0].pid, told: rows.state.pid };

@@ -1,27 +1,27 @@
 /**
- * The socket that postgres.js is given, because of how 3.4.9 treats its own: when one closes it forgets it, goes on to write
- * from a timer, and throws there, out of anybody's reach; the process ends (porsager/postgres issues 1066, 1154 and 1208).
- * Or the connection stays in the pool, never to write again.
+ * The socket passed to postgres.js. Version 3.4.9 mishandles the close of its own sockets: it drops its
+ * reference, then writes from a timer and throws there, where nobody can catch it, and the process ends
+ * (porsager/postgres issues 1066, 1154 and 1208). Or the connection stays in the pool but never writes again.
  *
- * This socket hides its closing from the driver. What runs on it fails with an error instead, and whoever made the pool is
- * told, to make another. Only where the server has not let it in yet, as one that has no connection left, the driver may
- * know: it had nothing to write then, and connects again when it needs to. TLS happens here too, since the driver would
- * otherwise replace the socket by one of its own.
+ * This socket hides the close event from the driver. Pending work fails with an error, and the pool is
+ * notified, so that it can be replaced. The driver sees the close only while the server has not completed the
+ * login (for example because it has no connection left): then the driver has nothing to write, and reconnects
+ * when needed. TLS is negotiated here too, since the driver would otherwise replace this socket by its own.
  *
- * Once the server has let the driver in, it is told the session's settings before the driver hears of it. A pooler such as
- * PgBouncer refuses them among the parameters of the start, or leaves them out.
+ * After the login the session settings are sent before the driver learns that the server is ready. A pooler
+ * such as PgBouncer rejects or ignores settings in the startup message.
  */
 import { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export interface SocketOptions {
-  /** As in the URL's `sslmode`; null: none. */
+  /** The URL's `sslmode`; null: not set. */
   sslMode: string | null;
   timeoutMs: number;
-  /** Said before anything else on each connection: statements of SQL. */
+  /** SQL statements sent first on each connection. */
   opening: string;
-  /** It was in use. */
+  /** Called when a connection closes after the login. */
   onClosed(): void;
 }
 
@@ -36,18 +36,18 @@ interface Named {
   port: number;
 }
 
-/** Asks a server whether it speaks TLS: length 8, request code 80877103. */
+/** SSLRequest message: length 8, request code 80877103. */
 const SSL_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 83;
 
-/** Connects, in time or not at all. */
+/** Connects within the timeout, or rejects. */
 export async function openSocket(address: Address, options: SocketOptions): Promise<Socket & Named> {
   const plain = address.path ? connectTcp(address.path) : connectTcp(address.port[0], address.host[0]);
   const timer = setTimeout(() => plain.destroy(coded("CONNECT_TIMEOUT")), options.timeoutMs);
   try {
     await once(plain, "connect");
     const socket = prepared(await secured(plain, address, options.sslMode), options);
-    // The driver names them where it gives up.
+    // The driver reads these properties for its error messages.
     return Object.assign(socket, { host: address.host[0], port: address.port[0] });
   } catch (error) {
     plain.destroy();
@@ -70,14 +70,14 @@ async function secured(plain: Socket, address: Address, mode: string | null): Pr
   const secure = connectTls({
     socket: plain,
     servername: isIP(host) > 0 ? undefined : host,
-    // As libpq has it: only these two modes look at who answers.
+    // As in libpq, only these two modes verify the certificate.
     rejectUnauthorized: mode === "verify-full" || mode === "verify-ca",
   });
   await once(secure, "secureConnect");
   return secure;
 }
 
-/** The first event of a name, as a promise; an error or a close before it is its failure. */
+/** Resolves with the next event of this name; rejects on an error or close before it. */
 function once(socket: Socket, event: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const failed = (error?: unknown) => {
@@ -101,14 +101,14 @@ function once(socket: Socket, event: string): Promise<unknown> {
 
 type Listener = (...args: unknown[]) => void;
 
-/** Hides its closing from the driver, and what is said before it may speak. */
+/** Hides the close from the driver, and messages that arrive before the settings were answered. */
 function prepared(socket: Socket, { opening, onClosed }: SocketOptions): Socket {
   const listen = socket.on.bind(socket);
   const forget = socket.removeListener.bind(socket);
   const welcome = new Welcome();
   let hidden: Listener = () => {};
   let reader: Listener | null = null;
-  // Its pool may have been left behind by the time it fails.
+  // Without a listener, an error after the pool was abandoned would be uncaught.
   listen("error", () => {});
   listen("close", () => {
     socket.emit("error", coded("CONNECTION_CLOSED"));
@@ -126,7 +126,8 @@ function prepared(socket: Socket, { opening, onClosed }: SocketOptions): Socket 
   };
   listen("data", look);
   const on = (event: string, listener: Listener): Socket => {
-    // A listener made by `once` carries the one that it stands for: the driver waits with those for the end it asked for.
+    // A listener added with `once` has the property `listener`: the driver uses those to wait for a close
+    // that it requested.
     if (event === "close" && !("listener" in listener)) {
       hidden = listener;
       return socket;
@@ -146,7 +147,7 @@ function prepared(socket: Socket, { opening, onClosed }: SocketOptions): Socket 
   return socket;
 }
 
-/** A message "Q": statements of SQL, which the server answers one after the other, and then with "Z". */
+/** A Query message ("Q"): SQL statements, which the server answers in order and ends with ReadyForQuery ("Z"). */
 function statement(sql: string): Uint8Array {
   const text = new TextEncoder().encode(sql);
   const message = new Uint8Array(text.length + 6);
@@ -156,28 +157,28 @@ function statement(sql: string): Uint8Array {
   return message;
 }
 
-/** "Z": the server waits for what it is asked. */
+/** ReadyForQuery. */
 const READY = "Z".charCodeAt(0);
 const FAILURE = "E".charCodeAt(0);
-/** What else may come between statements: a notice, a parameter that has changed. */
+/** Messages that may occur between answers: NoticeResponse, ParameterStatus. */
 const PASSED_ON = ["N", "S"].map((letter) => letter.charCodeAt(0));
-/** A letter, and the length of what follows it, itself among it, in four bytes. */
+/** Header of a message: type (1 byte) and length (4 bytes), where the length includes itself. */
 const HEAD_BYTES = 5;
 
 /**
- * What a server says until it has let its client in and has answered the opening: messages, of which the driver is told all but that
- * answer.
+ * Filters the server's messages until login and settings are complete. All of them except the answer to the
+ * settings are forwarded to the driver.
  */
 class Welcome {
-  /** The opening has been answered; all else is between the server and the driver. */
+  /** The settings were answered; everything else is passed through. */
   isOver = false;
-  /** The opening was refused. */
+  /** The server rejected the settings. */
   hasFailed = false;
-  /** The message by which the server let its client in: the driver is told of it at the end. */
+  /** The server's first ReadyForQuery, which is forwarded last. */
   #ready: Buffer | null = null;
   #rest = Buffer.alloc(0);
 
-  /** What the driver is told now, and whether it is time for the opening. */
+  /** Returns the bytes to forward, and whether the settings should be sent. */
   read(bytes: Uint8Array): { told: Buffer; isLetIn: boolean } {
     this.#rest = Buffer.concat([this.#rest, bytes]);
     const told: Buffer[] = [];

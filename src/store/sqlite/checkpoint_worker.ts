@@ -1,10 +1,10 @@
-/** The thread of `checkpointer.ts`: for each path that it is sent, a checkpoint of what is in the log by then; for null, the end. */
+/** The worker of `checkpointer.ts`: each message with a path makes it run a checkpoint; null ends it. */
 import { DatabaseSync } from "node:sqlite";
 
-/** A checkpoint was made, or tried; the database is closed. */
+/** A checkpoint was made or attempted; or the database was closed. */
 export type CheckpointAnswer = "done" | "closed";
 
-/** The program's types are those of the main thread, whose `self` differs. */
+/** Declared by hand because the program's types are those of the main thread, whose `self` differs. */
 declare const self: {
   onmessage: (event: { data: string | null }) => void;
   postMessage(answer: CheckpointAnswer): void;
@@ -24,10 +24,10 @@ self.onmessage = ({ data: path }) => {
   }
   try {
     database ??= new DatabaseSync(path, { timeout: 0 });
-    // Passive: waits for nobody, and nobody waits for it.
+    // Passive: it neither waits for readers and writers nor blocks them.
     database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Another is at it, or the disk is full: the log goes on growing until the next one.
+    // Another process runs a checkpoint, or the disk is full: the log grows until the next checkpoint.
     close();
   }
   self.postMessage("done");

@@ -1,30 +1,33 @@
 /**
- * Copies SQLite's write-ahead log into its database, in a thread of its own: it waits for the disk, 10 to 30 ms for some
- * thousand rows, and calls must not wait with it.
+ * Runs SQLite's WAL checkpoints in a worker. A checkpoint waits for the disk (10 to 30 ms for some thousand
+ * rows), which would delay calls on the main thread.
  *
- * The thread starts with the first checkpoint. Where it cannot, and where writers leave it no moment to finish the log so
- * that it begins anew, SQLite's own checkpoint at a much longer log is what remains.
+ * The worker starts with the first checkpoint. If it cannot be started, or if writers leave no moment in
+ * which the log can be reset, SQLite's own checkpoint at a much larger log size takes over.
  */
 
 import type { CheckpointAnswer } from "./checkpoint_worker.ts";
 import { startThread } from "../../timing/start_thread.ts";
 
 export interface Checkpointer {
-  /** So many rows have been committed. */
+  /** To be called after a commit, with the number of rows. */
   committed(rows: number): void;
-  /** Resolves when the thread has let go of the database, so that whoever closes it next is the last and tidies up. */
+  /**
+   * Resolves when the worker has closed the database, so that the main thread closes the last connection and
+   * SQLite removes the log.
+   */
   close(): Promise<void>;
 }
 
-/** The log of so many rows is some 2,000 to 4,000 pages of 4 KiB. */
+/** Rows between checkpoints: some 2,000 to 4,000 pages of 4 KiB in the log. */
 const ROWS = 4096;
-/** How long a checkpoint under way may still take, in milliseconds. */
+/** How long close waits for a running checkpoint, in milliseconds. */
 const CLOSE_MS = 2000;
 
 /**
- * Does SQLite's checkpoints in a worker.
+ * Runs checkpoints in a worker.
  *
- * @param path of the database
+ * @param path path of the database file
  */
 export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Checkpointer {
   let worker: Worker | undefined;
@@ -34,7 +37,8 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
   function start(): Worker {
     const made = startThread(new URL("./checkpoint_worker.ts", import.meta.url));
     made.onmessage = () => busy = false;
-    // A worker that does not start must not end the process. That it stays busy ends the attempts.
+    // A worker that fails to start must not end the process. It stays marked as busy, so that no further
+    // attempt is made.
     made.onerror = (event) => {
       event.preventDefault();
       worker = undefined;
@@ -52,7 +56,7 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
         worker ??= start();
         worker.postMessage(path);
       } catch {
-        // A host without workers, or no files for one: the next rows are another attempt.
+        // The host has no workers or no free file handles: try again after the next rows.
         busy = false;
       }
     },

@@ -1,20 +1,20 @@
-/** What SQLite says when it cannot do something now, and what is done about it. */
+/** Classifies errors of SQLite, and retries while the database is locked. */
 import { StoreDamaged, StoreUnavailable } from "../engine.ts";
 
 /**
- * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
- * first, then no room, I/O, no file handle, read-only.
+ * Messages of temporary conditions. `exec` reports no result code, so only the text is available. First busy
+ * and locked, then disk full, I/O error, no file handle, read-only.
  */
 const BUSY = /is locked/;
 const TRANSIENT = /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory/;
-/** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
+/** Messages that a connection repeats while its cache holds a page that was read when the file was damaged. */
 export const HARMED = /is malformed|is not a database/;
 const BUSY_ATTEMPTS = 100;
-/** As a rule the other one is through in some milliseconds. */
+/** Delay between retries, in milliseconds. Usually the other writer is done within this time. */
 const BUSY_DELAY_MS = 20;
 const FIRST_BUSY_DELAY_MS = 2;
 
-/** Tries again for a while where another process, or a thread of this one, is writing. */
+/** Retries for a while if another process, or another thread of this process, is writing. */
 export async function unlessBusy<T>(work: () => T): Promise<T> {
   for (let attempt = 1;; attempt++) {
     try {

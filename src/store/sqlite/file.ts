@@ -1,17 +1,22 @@
 /**
- * Looks after the files of a database that is in use: whether they are still those that were opened, and can be read.
+ * Monitors the files of an open database: whether they are still the same files, and whether they can be
+ * read.
  *
- * SQLite notices neither: what it writes to a file that has been deleted goes nowhere, and pages in its cache look sound long
- * after those of the file are not. The database's file is opened once and stays open: a process that closes it, by whatever
- * handle, loses all of its locks on it, and another process that ends then removes the log under this one.
+ * SQLite notices neither: writes to a deleted file are lost silently, and pages in the cache look intact
+ * after the file was damaged. The database file is opened once and stays open: when a process closes any
+ * handle of it, it loses all of its POSIX locks on the file, and another process that exits then may remove
+ * the log that this process uses.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { StoreDamaged, StoreUnavailable } from "../engine.ts";
 import { sqliteLibrary } from "./library.ts";
 
-/** How often the files' contents are looked at, in milliseconds. Which files they are is looked at every time. */
+/** How often the contents are checked, in milliseconds. File identities are checked every time. */
 const LOOK_MS = 1000;
-/** Up to this size all pages are checked, which holds up calls for 2 ms at most (5 to 6 ms for 2.3 MB); of a larger database the ends of each table. */
+/**
+ * Size in bytes up to which all pages are checked; this blocks calls for at most 2 ms (5 to 6 ms for 2.3 MB).
+ * For a larger database only the first and last pages of each table are checked.
+ */
 const SMALL_BYTES = 768 << 10;
 const MAGIC = "SQLite format 3\0";
 const HEADER_BYTES = 32;
@@ -19,17 +24,17 @@ const HEADER_BYTES = 32;
 export class SqliteFile {
   readonly #path: string;
   readonly #file: Deno.FsFile;
-  /** Which file it is; null: the system has no such numbers. */
+  /** Device and inode; null: not available on this system. */
   readonly #identity: string | null;
-  /** Of the log and its index, once they have been seen. */
+  /** Identities of the log and its index, once they exist. */
   readonly #beside = new Map<string, string>();
   #lookedAt = -Infinity;
-  /** Nothing has been written to it yet, for which there has to be room. */
+  /** Nothing has been written to the file yet; it is not known whether there is space. */
   #isNew: boolean;
-  /** When the file was first found shorter than its header says; a checkpoint may be making it longer. */
+  /** When the file was first found shorter than its header says. A checkpoint may be extending it. */
   #shortSince: number | null = null;
 
-  /** Of a database that has been opened. */
+  /** @param path path of an open database */
   constructor(path: string) {
     this.#path = path;
     this.#file = Deno.openSync(path);
@@ -38,15 +43,15 @@ export class SqliteFile {
   }
 
   /**
-   * Throws `StoreUnavailable` where the files cannot be relied upon.
+   * Throws `StoreUnavailable` if the files are not reliable.
    *
-   * @param atOnce whether the contents are looked at however lately they were
+   * @param atOnce check the contents even if they were checked recently
    */
   check(atOnce = false): void {
     for (const _ of this.steps(atOnce));
   }
 
-  /** As {@link check}, in steps: all of them may take a millisecond. */
+  /** As {@link check}, in steps, since the whole check may take a millisecond. */
   *steps(atOnce = false): Generator<void> {
     if (identityOf(this.#path) !== this.#identity) throw replaced("database file");
     const now = performance.now();
@@ -59,7 +64,7 @@ export class SqliteFile {
     this.#lookedAt = now;
   }
 
-  /** To be called once the database is closed. */
+  /** To be called after the database was closed. */
   close(): void {
     this.#file.close();
   }
@@ -72,7 +77,7 @@ export class SqliteFile {
     } else if (found !== known) throw replaced(`file ${suffix} of the database`);
   }
 
-  /** Answers the size of the file. */
+  /** Returns the size of the file. */
   #checkHeader(now: number): number {
     const head = new Uint8Array(HEADER_BYTES);
     this.#file.seekSync(0, Deno.SeekMode.Start);
@@ -89,7 +94,7 @@ export class SqliteFile {
     return size;
   }
 
-  /** Reads pages past the cache of the connection that is in use. */
+  /** Reads pages directly from the file, bypassing the cache of the open connection. */
   *#probe(bytes: number): Generator<void> {
     let fresh: DatabaseSync | undefined;
     try {
@@ -98,9 +103,9 @@ export class SqliteFile {
       if (bytes + sizeOf(`${this.#path}-wal`) < SMALL_BYTES) checkAll(fresh);
       else yield* readEnds(fresh);
     } catch (error) {
-      // Another process has it for itself for a moment.
+      // Another process holds an exclusive lock for a moment.
       if (error instanceof Error && /is locked/.test(error.message)) return;
-      // A disk without room or with a fault is no harm to the file.
+      // A full disk or an I/O error does not mean that the file is damaged.
       if (error instanceof Error && /is full|disk I\/O error|unable to open/.test(error.message)) {
         throw new StoreUnavailable("The database file cannot be read now.", { cause: error });
       }
@@ -121,7 +126,7 @@ function* readEnds(database: DatabaseSync): Generator<void> {
   for (const { name, sql } of tables) {
     yield;
     const whole = `SELECT * FROM "${name}"`;
-    // Executed, not read: a value may be larger than a number can hold.
+    // Executed without reading the row: an integer may be too large for a number.
     if (/WITHOUT ROWID/i.test(String(sql))) database.exec(`${whole} LIMIT 1`);
     else for (const order of ["ASC", "DESC"]) database.exec(`${whole} ORDER BY rowid ${order} LIMIT 1`);
   }
@@ -138,8 +143,8 @@ function damaged(cause?: unknown): StoreDamaged {
 }
 
 /**
- * Tells one file from another at the same path; null: there is none, or the system has no such numbers. Throws `StoreUnavailable`
- * where that cannot be seen.
+ * Identifies a file, to detect that another one was put at the same path; null: it does not exist, or the
+ * system has no inode numbers. Throws `StoreUnavailable` if it cannot be read.
  */
 function identityOf(path: string): string | null {
   try {
@@ -151,13 +156,13 @@ function identityOf(path: string): string | null {
   }
 }
 
-/** Makes the folder that a file is to be in, and those above it. */
+/** Creates the parent folders of a file. */
 export function makeFolderOf(path: string): void {
   const folder = path.replace(/[^/\\]+$/, "");
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
 }
 
-/** In bytes; 0: there is no such file, or the system does not say. */
+/** Size in bytes; 0: the file does not exist or its size cannot be read. */
 export function sizeOf(path: string): number {
   try {
     return Deno.statSync(path).size;

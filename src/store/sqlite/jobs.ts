@@ -1,4 +1,4 @@
-/** What a thread of the store does for the main thread, as messages. */
+/** Jobs that a worker of the store runs for the main thread, as messages. */
 import type { Engine } from "../engine.ts";
 import type { Row, Value } from "../rows.ts";
 
@@ -12,7 +12,7 @@ export type Job =
 
 export type JobResult = Row[] | boolean | number | null;
 
-/** A job; null ends the thread's connection. */
+/** A job; null closes the worker's connection. */
 export interface JobRequest {
   id: number;
   path: string;

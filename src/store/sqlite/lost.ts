@@ -1,15 +1,15 @@
 /**
- * Whether a database has been lost from under its log. SQLite takes a file that is empty, or is not there, for a new database, and
- * deletes a log that it finds beside it: all that was written since the log was last copied into the file would be gone.
+ * Detects a database file that was lost while its log remains. SQLite takes an empty or missing file for a
+ * new database and deletes the log beside it, and with it everything written since the last checkpoint.
  */
 import { StoreUnfit } from "../engine.ts";
 
-/** What a log begins with: 0x377f0682 or 0x377f0683. */
+/** The magic number at the start of a WAL file: 0x377f0682 or 0x377f0683. */
 const MAGIC = [0x37, 0x7f, 0x06];
-/** In a file of one page there are no tables: they have pages of their own, all of which are in the log. */
+/** A file of a single page contains no tables, since these have pages of their own; all of them are in the log. */
 const PAGE_BYTES = 4096;
 
-/** Throws {@link StoreUnfit} where to open a database would delete what its log holds. Nothing is changed. */
+/** Throws {@link StoreUnfit} if opening the database would delete data in its log. Changes nothing. */
 export function refuseLost(path: string): void {
   const bytes = sizeOf(path);
   if ((bytes ?? 0) > PAGE_BYTES) return;

@@ -1,9 +1,9 @@
 /**
- * The embedded engine: one file, written ahead (WAL), reached through `node:sqlite`.
+ * The embedded engine: one SQLite file with a write-ahead log (WAL), through `node:sqlite`.
  *
- * A commit is in the operating system's hands when it returns, so it outlives the process; power loss can take the last
- * ones back, never the file's soundness. Calls block this thread, so nothing waits inside SQLite: a lock held by another
- * process is met by trying again later.
+ * A commit has been passed to the operating system when it returns, so it survives the end of the process. A
+ * power failure can lose the last commits but does not corrupt the file. Calls block this thread, so SQLite
+ * must not wait: if another process holds the lock, the statement is retried later.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Checkpointer, openCheckpointer } from "./checkpointer.ts";
@@ -27,14 +27,14 @@ import { TransactionParts } from "./parts.ts";
 
 interface Prepared {
   statement: StatementSync;
-  /** Index into the parameters for each `?`, since `$1` may stand in several places. */
+  /** The index into the parameters for each `?`, since `$1` may occur several times. */
   order: readonly number[];
 }
 
 export interface SqliteOptions {
-  /** Of a thread of its own, which waits for its checkpoints itself. */
+  /** The engine runs in a worker, where it can wait for its own checkpoints. */
   inThread?: boolean;
-  /** Told how long each transaction held the event loop, in milliseconds. */
+  /** Called with the time that each transaction blocked the event loop, in milliseconds. */
   held?(ms: number): void;
 }
 
@@ -52,21 +52,21 @@ class SqliteEngine implements Engine {
   readonly writing = null;
   readonly #path: string;
   readonly #inThread: boolean;
-  /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
+  /** Null until the file can be opened: a gateway that starts on a full disk waits, like one that is running. */
   #database: DatabaseSync | null = null;
   readonly #prepared = new Map<string, Prepared>();
   readonly #newRows = new Map<string, NewRows>();
   readonly #checkpointer: Checkpointer | null;
   readonly #held: (ms: number) => void;
-  /** One connection has one transaction at a time: the next begins when the last is through. */
+  /** A connection has one transaction at a time: the next starts when the last has ended. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Who waits for that. */
+  /** Number of transactions waiting. */
   #waiting = 0;
-  /** Rows inserted by the transaction under way. */
+  /** Rows inserted by the current transaction. */
   #inserted = 0;
-  /** Of the transaction under way. */
+  /** Parts of the current transaction. */
   #parts: TransactionParts;
-  /** Null: none is open, it is in memory, or the main thread looks after it. */
+  /** Null: not open, in memory, or checked by the main thread. */
   #file: SqliteFile | null = null;
 
   constructor(path: string, { inThread = false, held = () => {} }: SqliteOptions) {
@@ -102,7 +102,7 @@ class SqliteEngine implements Engine {
         this.#checkpointer?.committed(this.#inserted);
         return result;
       } catch (error) {
-        // Some errors, a full disk among them, have ended the transaction already.
+        // Some errors, such as a full disk, end the transaction themselves.
         if (this.#open().isTransaction) this.#open().exec("ROLLBACK");
         throw error;
       }
@@ -113,7 +113,7 @@ class SqliteEngine implements Engine {
     return this.transaction(work);
   }
 
-  /** On a connection of its own: one that is in a transaction would take the statements of others into it. */
+  /** On a separate connection: on the connection of a transaction, statements would become part of it. */
   async snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const db = connect(this.#path, true);
     try {
@@ -134,10 +134,10 @@ class SqliteEngine implements Engine {
     return `(SELECT ${fields.join(", ")} FROM json_each(${param})) AS r`;
   }
 
-  /** With their links they take some 0.2 ms. */
+  /** A batch of this size, with links, takes about 0.2 ms. */
   readonly rowsAtOnce = 10;
 
-  // Values that are bound: to take thirty of them out of JSON inside SQLite takes 23 µs.
+  // Values are bound one by one: extracting thirty of them from JSON inside SQLite takes 23 µs.
   async insertNew<R extends EncodedRow>(
     _query: Query,
     table: string,
@@ -207,7 +207,7 @@ class SqliteEngine implements Engine {
     });
   }
 
-  /** Of the transaction under way, whose turn it is. */
+  /** Runs a statement within the current transaction. */
   readonly #query: Query = async (sql, params = []) => {
     await this.#parts.next();
     return translating(() => this.#run(sql, params));
@@ -253,16 +253,19 @@ class SqliteEngine implements Engine {
     return result;
   }
 
-  /** A file that was harmed and has been put right is read anew. */
+  /**
+   * Reopens the database after damage was reported, since pages in the cache may be damaged although the file
+   * has been repaired.
+   */
   #openAnewAfter(error: unknown): void {
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     if (!(cause instanceof Error) || !HARMED.test(cause.message) || this.#path === ":memory:") return;
     try {
-      // Closing brings the log into the file, which must not happen while it is harmed.
+      // Closing runs a checkpoint, which must not write to a damaged file.
       this.#file?.check(true);
       this.#forget();
     } catch {
-      // It is harmed still.
+      // The file is still damaged.
     }
   }
 
@@ -292,16 +295,17 @@ function connect(path: string, inThread: boolean): DatabaseSync {
   try {
     if (path !== ":memory:") refuseLost(path);
     db = new (sqliteLibrary().DatabaseSync)(path, { timeout: 0 });
-    // Another process that is just creating the file holds it for a moment; this is start-up, so waiting is fine.
+    // Another process that is creating the file holds the lock for a moment. Waiting is acceptable during
+    // start-up.
     db.exec("PRAGMA busy_timeout = 5000");
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
-    // Only for a log that the checkpointer does not get to the end of. 16,000 pages are 64 MB.
+    // Only a fallback, for when the checkpointer cannot complete the log. 16,000 pages are 64 MB.
     db.exec(`PRAGMA wal_autocheckpoint = ${inThread ? 1000 : 16_000}`);
-    // What a long read let it grow to is given back once it begins anew.
+    // Truncates the log after a long read made it grow.
     db.exec(`PRAGMA journal_size_limit = ${16 << 20}`);
-    // A thread reads and writes all over the file; the default is 2 MB.
+    // Workers access the whole file; the default cache is 2 MB.
     if (inThread) db.exec("PRAGMA cache_size = -32000");
     db.exec("PRAGMA busy_timeout = 0");
     return db;
@@ -311,7 +315,7 @@ function connect(path: string, inThread: boolean): DatabaseSync {
   }
 }
 
-/** Rows that are read at once. */
+/** Rows per batch. */
 const STREAMED_ROWS = 1000;
 
 function readerOn(db: DatabaseSync): Reader {
@@ -350,7 +354,7 @@ function prepare(db: DatabaseSync, sql: string): Prepared {
   return { statement, order };
 }
 
-/** A number would be bound as a float, and an expression would give a float back. */
+/** `node:sqlite` binds a number as a float, which would make the result of an expression a float. */
 function bound(value: Value): Value {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
 }

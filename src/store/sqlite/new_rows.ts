@@ -1,40 +1,41 @@
 /**
- * Inserting many rows of one table into SQLite.
+ * Inserts many rows of one table into SQLite.
  *
- * To bind a value costs more than to store it, and so does to begin a statement. Most rows of a ledger are alike: what is null or
- * 0 in all of them is written into the statement, and a statement takes several rows, whose texts are bound once where all have them.
+ * Binding a value costs more than storing it, and so does starting a statement. Most rows of the ledger are
+ * alike: columns that are null or 0 in all rows are literals of the statement, and one statement inserts
+ * several rows, with texts that all of them share bound only once.
  */
 import type { StatementSync } from "node:sqlite";
 import type { Columns, EncodedRow } from "../engine.ts";
 import { valuesOf } from "../engine.ts";
 import type { Value } from "../rows.ts";
 
-/** Rows of one statement; more are not cheaper. */
+/** Rows per statement; more are not faster. */
 const ROWS = 10;
-/** Kinds of rows that have statements of their own. */
+/** Number of row shapes for which statements are cached. */
 const MOST_SHAPES = 8;
-/** Statements of one kind of rows, by what the rows of one share. */
+/** Number of statements per shape, by the set of columns that all rows share. */
 const MOST_SHARINGS = 4;
 
 /** Rows that are null, or 0, in the same columns. */
 interface Shape {
-  /** What stands in the statement, by column; others are bound. */
+  /** Literal values by column; all other columns are bound. */
   literals: readonly { at: number; value: null | 0 }[];
   bound: readonly number[];
-  /** Of one row, which may be there already. */
+  /** Inserts one row, which may exist already. */
   one: StatementSync;
-  /** Of {@link ROWS}; what shares most comes first, and what shares nothing last. */
+  /** Statements for {@link ROWS} rows, from the one with the most shared columns to the one with none. */
   many: Many[];
-  /** What stands for each column of a row. */
+  /** The SQL text for each column of a row. */
   texts: readonly string[];
 }
 
-/** A statement for {@link ROWS} rows, up to the first that is there already. */
+/** A statement for {@link ROWS} rows, which stops at the first row that exists already. */
 interface Many {
   statement: StatementSync;
-  /** Columns that are the same in all of its rows. */
+  /** Columns with the same value in all of its rows. */
   shared: readonly number[];
-  /** What the rows behind the first bind. */
+  /** Columns bound separately for the rows after the first. */
   own: readonly number[];
 }
 
@@ -44,12 +45,12 @@ export class NewRows {
   readonly #prepare: (sql: string) => StatementSync;
   readonly #table: string;
   readonly #names: readonly string[];
-  /** Columns that hold text. */
+  /** Columns of type text. */
   readonly #textual: readonly boolean[];
   readonly #same: Same;
-  /** How many rows the last statement inserted, also where it failed after that. */
+  /** Number of rows inserted by the last statement, also if it failed part-way. */
   readonly #changes: StatementSync;
-  /** The last one has no literals: every row has it. */
+  /** The last shape has no literals, so it fits every row. */
   readonly #shapes: Shape[] = [];
 
   constructor(prepare: (sql: string) => StatementSync, table: string, columns: Columns, same: Same) {
@@ -62,7 +63,7 @@ export class NewRows {
     this.#shapes.push(this.#shape([]));
   }
 
-  /** Answers those that were new. */
+  /** Returns the rows that were new. */
   insert<R extends EncodedRow>(rows: readonly R[]): R[] {
     const added: R[] = [];
     let group: R[] = [];
@@ -122,18 +123,18 @@ export class NewRows {
 
   #many(texts: readonly string[], bound: readonly number[], shared: readonly number[]): Many {
     const own = bound.filter((at) => !shared.includes(at));
-    // Only what is named again has a number: at each value that it binds, Deno looks through all that have one.
+    // Only repeated parameters are numbered: for each bound value Deno searches all numbered parameters.
     const rows = Array.from({ length: ROWS }, (_, row) =>
       this.#row(texts.map((text, at) => {
         const place = text === "?" && row > 0 ? shared.indexOf(at) : -1;
         return place < 0 ? text : `?${bound.indexOf(at) + 1}`;
       })));
-    // A statement that could be taken back as a whole first copies every page that it changes, beyond 64 KB into a file. One that
-    // ends where it fails does not.
+    // OR FAIL keeps the rows inserted before the failing one. A statement that could be rolled back as a
+    // whole would first copy every page that it changes, beyond 64 KB to a file.
     return { statement: this.#prepare(`INSERT OR FAIL ${this.#into} ${rows.join(", ")}`), shared, own };
   }
 
-  /** That which binds least. */
+  /** The statement that binds the fewest values. */
   #manyFor(shape: Shape, rows: readonly EncodedRow[]): Many {
     const found = shape.many.find(({ shared }) => shared.every((at) => isAlike(rows, at)))!;
     if (shape.many.length >= MOST_SHARINGS) return found;
@@ -156,7 +157,7 @@ export class NewRows {
     }
   }
 
-  /** Answers how many it inserted: all, or those before one that is there already. */
+  /** Returns the number of inserted rows: all, or those before the first that exists already. */
   #insertMany({ statement, own }: Many, all: readonly number[], rows: readonly EncodedRow[]): number {
     const params: Value[] = [];
     for (let row = 0; row < rows.length; row++) {
@@ -174,7 +175,7 @@ export class NewRows {
   }
 }
 
-/** Whether a row has what the shape's statements say without asking. */
+/** Whether a row has the literal values of the shape. */
 function fits(values: readonly Value[], { literals }: Shape): boolean {
   for (let i = 0; i < literals.length; i++) {
     const { at, value } = literals[i];
@@ -183,7 +184,7 @@ function fits(values: readonly Value[], { literals }: Shape): boolean {
   return true;
 }
 
-/** Whether all rows have the same in a column. */
+/** Whether all rows have the same value in a column. */
 function isAlike(rows: readonly EncodedRow[], at: number): boolean {
   const value = valuesOf(rows[0])[at];
   for (let i = 1; i < rows.length; i++) if (valuesOf(rows[i])[at] !== value) return false;

@@ -1,25 +1,28 @@
 /**
- * A transaction on SQLite that calls do not wait for as a whole.
+ * Divides an SQLite transaction into parts, so that calls do not wait for the whole of it.
  *
- * Nothing in a transaction waits for anything but what has happened already, so it would be one turn of the event loop: with a
- * hundred records 2 ms, many times what a call takes. It is divided into parts instead, and calls go on between them. Nobody
- * else comes in between on this connection; as soon as somebody needs it, the rest is one part.
+ * All steps of a transaction are synchronous, so without a pause it would block the event loop: 2 ms for a
+ * hundred records, many times as long as a call takes. Between the parts the event loop runs. Nothing else
+ * uses the connection in between; as soon as somebody waits for it, the rest runs as one part.
  */
 import { setImmediate } from "node:timers";
 
-/** How long a part may take, in milliseconds. */
+/** Maximum duration of a part, in milliseconds. */
 const PART_MS = 0.2;
-/** A timer takes so long, in milliseconds, where nothing else goes on. */
+/** Delay of a timer in an idle process, in milliseconds. */
 const IDLE_MS = 2;
-/** A busy process has long turns, and its records must keep up: a part may also take so much of what the turn before took beyond that. */
+/**
+ * In a busy process turns of the event loop are long, and records must keep up: a part may also take this
+ * share of the excess duration of the previous turn.
+ */
 const SHARE = 1 / 2;
 
 export interface PartsOptions {
-  /** False: somebody waits for the end of it. Absent: always. */
+  /** True: other calls may run between parts. False: somebody waits for the transaction to end. Absent: false. */
   divided?(): boolean;
-  /** Told how long each part held the event loop, in milliseconds. */
+  /** Called with the time that each part blocked the event loop, in milliseconds. */
   held(ms: number): void;
-  /** For tests. */
+  /** Clock, replaced in tests. */
   now?(): number;
   turn?(next: () => void): void;
 }
@@ -32,7 +35,7 @@ export class TransactionParts {
   #begun: number;
   #most = PART_MS;
 
-  /** Begins the first part. */
+  /** Starts the first part. */
   constructor({ divided = () => false, held, now = () => performance.now(), turn = later }: PartsOptions) {
     this.#divided = divided;
     this.#held = held;
@@ -41,7 +44,7 @@ export class TransactionParts {
     this.#begun = now();
   }
 
-  /** A further statement: in this part, or in the next one. */
+  /** Called before each further statement. Returns a promise if the statement belongs to the next part. */
   next(): Promise<void> | undefined {
     if (this.#now() - this.#begun < this.#most || !this.#divided()) return undefined;
     this.end();
@@ -55,15 +58,15 @@ export class TransactionParts {
     );
   }
 
-  /** The last part is over. */
+  /** Ends the last part. */
   end(): void {
     this.#held(this.#now() - this.#begun);
   }
 }
 
 /**
- * A timer, since Deno looks for what has arrived only after many turns that `setImmediate` alone asks for; and behind what has
- * arrived by then.
+ * A timer followed by an immediate: Deno polls for I/O only after many turns scheduled by `setImmediate`
+ * alone, and the immediate runs after the I/O that arrived.
  */
 function later(next: () => void): void {
   setTimeout(() => setImmediate(next), 0);

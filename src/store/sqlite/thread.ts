@@ -1,21 +1,22 @@
 /**
- * A thread with a connection of its own to a SQLite file, for work that would keep this thread from its calls: reads that
- * are long, and steps of housekeeping. What the log (WAL) is for: readers and one writer do not wait for each other.
+ * A worker with its own connection to an SQLite file, for long reads and housekeeping, which would block
+ * calls on the main thread. With WAL, readers and one writer do not block each other.
  *
- * The thread starts with the first job. Where a file is small, and where the host has no threads, the work is done here.
+ * The worker starts with the first job. For a small file, and on a host without workers, jobs run on the main
+ * thread.
  */
 import { StoreUnavailable } from "../engine.ts";
 import type { Job, JobAnswer, JobResult } from "./jobs.ts";
 import { OutOfFiles, startThread } from "../../timing/start_thread.ts";
 
-/** Below this size of the file a whole scan takes less than 50 ms. */
+/** File size below which a full scan takes less than 50 ms. */
 const SMALL_BYTES = 16 << 20;
-/** How long a job under way may still take when the store closes, in milliseconds. */
+/** How long close waits for a running job, in milliseconds. */
 const CLOSE_MS = 2000;
 
 export interface SqliteThreadOptions {
   path: string;
-  /** Does a job in this thread. */
+  /** Runs a job on the main thread. */
   here(job: Job): Promise<JobResult>;
   smallBytes?: number;
 }
@@ -50,7 +51,7 @@ export class SqliteThread {
     });
   }
 
-  /** Resolves when the thread has let go of the file. */
+  /** Resolves when the worker has closed the file. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#closed = true;
@@ -79,7 +80,7 @@ export class SqliteThread {
     try {
       const worker = startThread(new URL("./worker.ts", import.meta.url));
       worker.onmessage = ({ data }: MessageEvent<JobAnswer>) => this.#answer(data);
-      // A thread that cannot start, or that ends, must not end the process.
+      // A worker that fails to start, or ends, must not end the process.
       worker.onerror = (event) => {
         event.preventDefault();
         this.#broken = true;

@@ -1,11 +1,11 @@
-/** The thread of `thread.ts`: does the jobs that it is sent, one after the other. */
+/** The worker of `thread.ts`: runs jobs one after the other. */
 import { type Engine, StoreUnavailable } from "../engine.ts";
 import { openSqlite } from "./mod.ts";
-// Loaded with the thread: to load it later takes files that may not be free.
+// Loaded with the worker: a later import needs file handles, which may not be available.
 import "../care_jobs.ts";
 import { doJob, type JobAnswer, type JobRequest, type JobResult } from "./jobs.ts";
 
-/** The program's types are those of the main thread, whose `self` differs. */
+/** Declared by hand because the program's types are those of the main thread, whose `self` differs. */
 declare const self: {
   onmessage: (event: { data: JobRequest }) => void;
   postMessage(answer: JobAnswer): void;
