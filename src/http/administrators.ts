@@ -1,8 +1,9 @@
 /**
- * Who administers: the admin key or a token as `Authorization: Bearer`, or the console's session as a cookie.
+ * Authentication of administrators: the admin key or an administration token as `Authorization: Bearer`, or
+ * the console's session cookie.
  *
- * A browser sends a cookie along with whatever any page asks for, so that a session counts for what its own page has asked
- * for alone, and changes something only together with the header that this page knows.
+ * Browsers send cookies with requests made by any page (CSRF). So a session is accepted only for requests
+ * made by the console's own pages, and for changes only together with the CSRF header that those pages know.
  */
 import { nodeCrypto } from "../exchange/hashes.ts";
 import { ACCESS, type Access, ADMIN_KEY_HOLDER, may, type Principal } from "../accounts/mod.ts";
@@ -17,23 +18,26 @@ const CSRF_HEADER = "x-svc-csrf";
 
 export interface Administrator {
   principal: Principal;
-  /** Null: the request has a credential of its own. */
+  /** Null: the request carried a bearer token instead. */
   session: Session | null;
-  /** Whether the credential is still good. */
+  /** Whether the credential is still valid. */
   stillMay(): boolean;
 }
 
-/** Whether there is anybody who could administer under this configuration. */
+/** Whether anybody can be an administrator under this configuration. */
 export function hasAdministrators({ adminKey, oidc }: Pick<ServerState, "adminKey" | "oidc">): boolean {
   return adminKey !== null || oidc !== null;
 }
 
-/** Whether an identity provider says who may. */
+/** Whether an identity provider is configured for sign-in. */
 export function hasProvider({ oidc }: Pick<ServerState, "oidc">): boolean {
   return oidc !== null;
 }
 
-/** Rejects unless the request carries a credential; the longer, the more wrong ones came from its address. */
+/**
+ * Authenticates a request, or rejects. The more wrong credentials came from its address, the longer the
+ * rejection takes.
+ */
 export async function administrator(context: RequestContext): Promise<Administrator> {
   const { request, state } = context;
   const { headers } = request;
@@ -63,7 +67,7 @@ export async function administrator(context: RequestContext): Promise<Administra
   };
 }
 
-/** Whoever has this secret. Rejects as {@link administrator} does. */
+/** The principal of a secret. Rejects as {@link administrator} does. */
 export async function signedIn(
   { request, connection, state }: RequestContext,
   secret: string,
@@ -83,7 +87,7 @@ export async function signedIn(
   throw new Failure("invalid_api_key", "The admin key or token is not valid.");
 }
 
-/** The session of a request; null: there is none, or not any more. */
+/** The session of a request; null: none, or it is no longer valid. */
 export function sessionOf(context: RequestContext): Session | null {
   const { request, state } = context;
   const header = request.headers.get("cookie");
@@ -92,7 +96,7 @@ export function sessionOf(context: RequestContext): Session | null {
   return session !== null && isCurrent(session, state) ? session : null;
 }
 
-/** Whether what a session was begun with is still good. */
+/** Whether the credential used to sign in is still valid. */
 function isCurrent({ way, source }: Session, state: ServerState): boolean {
   switch (way) {
     case "admin_key":
@@ -104,7 +108,7 @@ function isCurrent({ way, source }: Session, state: ServerState): boolean {
   }
 }
 
-/** What a session that an identity provider began rests on: other roles, and it ends. */
+/** A fingerprint of the identity provider's configuration: the session ends when, for example, its roles change. */
 export function providerSource(
   { issuer, clientId, roles, teamClaim }: OidcConfig,
   sessions: Sessions,
@@ -112,7 +116,7 @@ export function providerSource(
   return sessions.fingerprint(JSON.stringify([issuer, clientId, roles, teamClaim]));
 }
 
-/** The header that makes a browser keep a session longer; null: it need not yet. */
+/** The `set-cookie` header that extends a session; null: not due yet. */
 export function renewalOf(session: Session, context: RequestContext): string | null {
   const { sessions, administration } = context.state;
   const header = sessions.renewal(session, { secure: isSecure(context) });
@@ -120,7 +124,7 @@ export function renewalOf(session: Session, context: RequestContext): string | n
   return header;
 }
 
-/** A new session, which administrators see and can end. */
+/** Starts a session, which is listed for administrators and can be ended by them. */
 export async function beginSession(
   state: ServerState,
   of: Omit<Session, "id" | "began" | "renewed">,
@@ -142,8 +146,9 @@ export async function beginSession(
 }
 
 /**
- * Refuses what a page of another origin has made a browser ask for. Over plain HTTP, except on loopback, browsers tell the origin
- * alone; those that tell neither are no browsers, or very old.
+ * Rejects requests that a page of another origin made the browser send. Over plain HTTP, except on loopback,
+ * browsers send `Origin` but not `Sec-Fetch-Site`. A client that sends neither is not a browser, or a very
+ * old one.
  */
 export function refuseOtherPages({ request, connection, state }: RequestContext): void {
   const { headers } = request;
@@ -163,22 +168,22 @@ export function refuseOtherPages({ request, connection, state }: RequestContext)
   );
 }
 
-/** Null: the text is no address, such as the `null` of pages without an origin. */
+/** Null: not a URL, such as the `null` of opaque origins. */
 const hostOf = (url: string) => URL.parse(url)?.host ?? null;
 
-/** Throws unless the principal's role has the access. */
+/** Throws unless the principal's role includes the access. */
 export function demand({ role }: Principal, access: Access, route: string): void {
   if (may(role, access)) return;
   const roles = ACCESS[access].join(" or ");
   throw new Failure("permission_denied", `The role ${role} cannot ${route}: it needs the role ${roles}.`);
 }
 
-/** Whether the browser came by HTTPS. */
+/** Whether the browser uses HTTPS. */
 export function isSecure({ request, connection, state }: RequestContext): boolean {
   return isHttps(request, connection, state);
 }
 
-/** Hashes are compared, so that neither length nor content shows in the time it takes. */
+/** Compares hashes, so that the duration reveals neither length nor content (timing attack). */
 function isSame(given: string, expected: string): boolean {
   const { createHash, timingSafeEqual } = nodeCrypto();
   const hash = (text: string) => createHash("sha256").update(text).digest();

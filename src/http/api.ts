@@ -1,4 +1,4 @@
-/** The endpoints of the API: the three formats, the catalog, and what a key may know of itself. */
+/** The endpoints of the API: generations in three formats, the model catalog, and a key's own account. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -10,7 +10,7 @@ import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
 
-// Few callers ask for these.
+// Loaded on first use, since it is rarely called.
 const compacting = lazy(() => import("./compact.ts"));
 const counting = lazy(() => import("./count_tokens.ts"));
 const estimating = lazy(() => import("./estimate.ts"));
@@ -168,7 +168,7 @@ export const API: readonly Endpoint[] = [
     ],
     answer: { types: ["text/event-stream"], empty: [204] },
     handle: async (context, key) => {
-      // Few clients come back.
+      // Loaded on first use, since few clients resume streams.
       const { resumeStream } = await import("./resume_endpoint.ts");
       return await resumeStream(context, key);
     },
@@ -190,7 +190,7 @@ async function count(
 }
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {
-  // An alias leads to the model that it means.
+  // An alias is resolved to its model.
   const { catalog, accounts } = state.kit;
   const id = catalog.find(model)?.id ?? model;
   const found = catalog.list(key, { limited: accounts.isLimited(key) }).find((m) => m.id === id);

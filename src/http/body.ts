@@ -1,7 +1,7 @@
 /**
- * Reads a request's JSON body, bounded in size and time.
+ * Reads a request's JSON body, with limits for size and time.
  *
- * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
+ * `gzip` and `deflate` are supported; the limits apply to the decompressed body.
  */
 import { Failure } from "../exchange/failure.ts";
 import { strictUtf8 } from "../transport/strict_utf8.ts";
@@ -11,39 +11,45 @@ import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
-/** A body may take this long, and for its size as long as a slow line needs. */
+/** The time for a whole body, in milliseconds; extended in proportion to the size, for slow connections. */
 const BODY_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 32;
-/** And be silent for so long. Of a body that is there at once as a whole, or never, this is all its time. */
+/**
+ * The longest pause between bytes, in milliseconds. For a host that delivers the body in one piece, the time
+ * for all of it.
+ */
 const SILENT_MS = 30_000;
-/** A body of known length that is read at once. A larger one is in memory before anybody could count it. */
+/**
+ * Up to this `content-length` the body is read without counting. A larger one would be in memory before its
+ * size could be checked.
+ */
 const AT_ONCE = 1 << 16;
 
-/** A longer text is parsed in slices: so many long numbers, nested deeply, take a tenth of a second to read at once. */
+/** Longer texts are parsed in slices: many long numbers, deeply nested, take a tenth of a second in one call. */
 const BRIEF = 1 << 17;
 
 export interface ReadJson {
-  /** Bounds the time; without one it has no bound. */
+  /** The timer for the time limits; absent: none. */
   ticker?: Ticker;
-  /** Told how many bytes of a body have come whose size was not known before; may throw. */
+  /** Called with the number of bytes received of a body of unknown length; may throw. */
   count?(bytes: number): void;
-  /** What an empty body stands for. Undefined: it is a mistake. */
+  /** The value for an empty body. Undefined: an empty body is an error. */
   empty?: unknown;
-  /** Reads a large body in slices, when their turns come. Absent: one in each turn of the event loop. */
+  /** Schedules slices of the work on a large body. Absent: one slice per turn of the event loop. */
   run?<T>(work: Generator<void, T>): Promise<T>;
 }
 
-/** Compressed bytes that are unpacked at once: at most a thousand times as many. */
+/** Compressed bytes per decompression step. They expand at most by a factor of about a thousand. */
 const PIECE_BYTES = 4096;
 
-/** A promise only where the body has to be waited for, or is large. */
+/** Returns a promise only if the body has not arrived yet, or is large. */
 export function readJson(request: IncomingRequest, maxBytes: number, options: ReadJson = {}): unknown {
   const text = textAtHand(request, maxBytes);
   if (text === null) return readLater(request, maxBytes, options);
   return parseBody(text);
 }
 
-/** A small body that came with the head, as most do: there is nothing to wait for and nothing to copy. */
+/** Fast path for a small body that arrived with the head: no waiting and no copy. */
 function textAtHand(request: IncomingRequest, maxBytes: number): string | null {
   const { headers } = request;
   const length = headers.get("content-length");
@@ -69,7 +75,7 @@ async function readLater(
   return text.length <= BRIEF ? parseBody(text) : await run(parseLargeBody(text));
 }
 
-/** The value of a body whose bytes are needed no more once they are text. */
+/** Parses a body, and releases its bytes once they are decoded. */
 function* reading(body: { bytes: ArrayBuffer | Uint8Array | null }): Generator<void, unknown> {
   const text = decoded(body.bytes!);
   body.bytes = null;
@@ -97,7 +103,7 @@ async function readBytes(
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
   const source = decompressed(request);
-  // Our own server looks itself how long nothing comes.
+  // The built-in server checks for silence itself.
   const looked = request.atHand !== undefined;
   const whole = source === null && length !== null && (looked || Number(length) <= AT_ONCE);
   const longest = whole && !looked
@@ -125,7 +131,7 @@ function decoded(bytes: ArrayBuffer | Uint8Array): string {
   return text;
 }
 
-/** The body as it was before it was compressed; null when it was not. */
+/** The decompressed body; null if it is not compressed. */
 function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<ArrayBuffer>> | null {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity" || request.body === null) {
@@ -140,7 +146,7 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
   return ReadableStream.from(inPieces(request.body)).pipeThrough(new DecompressionStream(encoding));
 }
 
-/** What is read of a body, in pieces that unpack to a few megabytes at most, one a turn of the event loop. */
+/** Decompresses in steps of a few megabytes at most, one per turn of the event loop. */
 async function* inPieces(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -153,9 +159,9 @@ async function* inPieces(
 }
 
 /**
- * A caller who sends a byte a minute holds a place that others could have.
+ * Time limits, so that a caller who sends a byte per minute does not hold a place.
  *
- * @param start begins the work, which tells when it waits for bytes, and when some have come
+ * @param start begins the work; it reports when it starts to wait for bytes, and when bytes have arrived
  */
 function inTime<T>(
   ms: number,
@@ -184,10 +190,10 @@ function inTime<T>(
 }
 
 /**
- * Bytes whose number is not known before, given up as soon as they are over the bound.
+ * Reads a body of unknown length, and gives up as soon as it exceeds the limit.
  *
- * Not `LimitedBytesTransformStream` and `toBytes` of `@std/streams`: this is on the way of calls, and a stream between costs
- * each chunk further promises.
+ * Not `LimitedBytesTransformStream` and `toBytes` of `@std/streams`: this runs for calls, and a
+ * TransformStream costs additional promises per chunk.
  */
 async function readBounded(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,

@@ -1,11 +1,11 @@
-/** A hash of what a request means: fields in another order, and other blanks, make no difference. */
+/** A hash of a JSON value that does not depend on white space or the order of fields. */
 import { createHash } from "node:crypto";
 import { jsonPieces } from "../exchange/json_pieces.ts";
 
-/** Pieces from one slice to the next. */
+/** Pieces hashed per slice. */
 const PIECES = 8;
 
-/** A hash that is the same for values that mean the same, in slices. */
+/** The hash of a value's canonical JSON, computed in slices. */
 export function* canonicalDigest(value: unknown): Generator<void, string> {
   const hash = createHash("sha256");
   let pieces = 0;

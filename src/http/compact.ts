@@ -5,13 +5,13 @@ import type { Seal } from "../exchange/proof.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { generation } from "./generation.ts";
 
-/** Answers with the conversation made shorter: the messages that are kept and a summary in place of the others. */
+/** Returns a shortened conversation: the messages that are kept, and a summary that replaces the others. */
 export async function compact(context: RequestContext): Promise<Response> {
   const { sealer } = context.state.kit;
   let kept: Loose[] = [];
   let seal: Seal | undefined;
   const response = await generation(context, "responses", (body, { account }) => {
-    // As they were sent: masking would change them in place.
+    // Copied first: DLP masking would change them in place.
     if (isObject(body)) kept = keptMessages(body.input);
     ({ seal } = sealer.of(account));
     return summaryRequest(body);

@@ -1,4 +1,4 @@
-/** The section `server` of the configuration: where the gateway listens, and how much it takes on. */
+/** The section `server` of the configuration: listening address and limits. */
 import {
   choice,
   fields,
@@ -19,7 +19,7 @@ const NETWORK_WORDS = 'an address or a network like "10.0.0.0/8"';
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
 const ORIGIN_WORDS = 'an origin like "https://app.example" or "*"';
 
-/** An origin as browsers write it: in lower case, without the port that its scheme has anyway. Null: not an origin. */
+/** An origin as browsers serialize it: lower case, without the default port. Null: not an origin. */
 function originOf(text: string): string | null {
   const match = /^([a-z][a-z\d+.-]*):\/\/((?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?)$/i.exec(text);
   if (match === null || !URL.canParse(text)) return null;

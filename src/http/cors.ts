@@ -1,14 +1,14 @@
-/** CORS headers, for origins that the configuration names. Without any, none of this is reached. */
+/** CORS headers for the configured origins. Not used if none is configured. */
 
 import { EXPOSED_HEADERS } from "../exchange/headers.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
 const EXPOSED = EXPOSED_HEADERS.join(", ");
-/** Where the path has no methods of its own. */
+/** For paths that no endpoint has. */
 const METHODS = "GET, POST, OPTIONS";
 const SECONDS = "600";
 
-/** The response with what a browser wants to see, when its origin is one of these; `*` is any. */
+/** Adds CORS headers if the request's origin is in the list; `*` allows any. */
 export function withCors(response: Response, request: IncomingRequest, origins: readonly string[]): Response {
   const origin = request.headers.get("origin");
   if (origin === null || !(origins.includes("*") || origins.includes(origin))) return response;

@@ -1,7 +1,9 @@
 /**
- * How many input tokens a request would be: `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`.
+ * Counts the input tokens of a request: `POST /v1/messages/count_tokens` and `POST
+ * /v1/responses/input_tokens`.
  *
- * Counted with one public tokenizer whatever the model: an estimate, within some percent for most models.
+ * One public tokenizer is used for all models, so the result is an estimate, within some per cent for most
+ * models.
  */
 import type { Key } from "../accounts/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -17,14 +19,14 @@ import type { Step } from "../timing/slices.ts";
 import { headersWith } from "./credentials.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
-/** Tokens that an image of usual size costs (providers document 1,000 to 1,600). */
+/** Estimated tokens of an image of usual size (providers document 1,000 to 1,600). */
 const ATTACHMENT_TOKENS = 1500;
-/** Tokens of framing per message and per tool, as chat templates add them. */
+/** Tokens added by chat templates per message and per tool. */
 const FRAME_TOKENS = 4;
-/** What a generation needs and a count does not. */
+/** Default values for fields that a generation requires but a count does not. */
 const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tokens: 1 } };
 
-/** Tokens of a request's input. Throws what the format throws on a body that it cannot read. */
+/** Counts the tokens of a request's input. Throws the format's failures for an invalid body. */
 export async function countTokens(
   formatName: CallerFormatName,
   body: unknown,
@@ -41,7 +43,7 @@ export async function countTokens(
       headers: (prefix) => headersWith(request, prefix),
     })
   );
-  // Whichever model autorouting chooses, the count is the same.
+  // The count does not depend on the model, so autorouting may choose any.
   const limited = kit.accounts.isLimited(key);
   const listed = prompt.model === AUTO && kit.catalog.offersAuto(key, { limited });
   if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });

@@ -11,17 +11,17 @@ import { Failure } from "../exchange/failure.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint.ts";
 
-/** Carries the key where the others carry what is for the provider. */
+/** Carries the gateway's key if the standard headers carry the caller's own credential at a vendor. */
 const OWN_HEADER = "x-svc-key";
 
-/** The key that a request carries. Throws `authentication_required` or `invalid_api_key`, in time or as a rejection. */
+/** Authenticates a request. Throws or rejects with `authentication_required` or `invalid_api_key`. */
 export function authenticate(
   { request, surface, state }: Pick<RequestContext, "request" | "surface" | "state">,
 ): Key | Promise<Key> {
   return state.kit.accounts.authenticate(credential((name) => request.headers.get(name), surface));
 }
 
-/** The secret that a request carries. Throws `authentication_required` or `invalid_api_key`. */
+/** The secret in a request. Throws `authentication_required` or `invalid_api_key`. */
 export function credential(
   header: (name: string) => string | null,
   options: { apiKeyHeader: boolean },
@@ -45,7 +45,7 @@ export function credential(
   return keys[0];
 }
 
-/** @param others what else could be a key; a vendor's credential is none */
+/** @param others values of the other headers, of which those in the form of a key count */
 function onlyKey(own: string, others: readonly (string | null)[]): string {
   const key = own.trim();
   if (!key.startsWith(KEY_PREFIX) || others.some((other) => other?.startsWith(KEY_PREFIX) && other !== key)) {
@@ -54,7 +54,7 @@ function onlyKey(own: string, others: readonly (string | null)[]): string {
   return key;
 }
 
-/** The token of an `authorization` field; null: it is of another scheme, or there is none. */
+/** The token of an `authorization` header; null: another scheme, or no header. */
 export function bearerToken(authorization: string | null): string | null {
   const match = authorization === null ? null : /^Bearer +(\S+) *$/i.exec(authorization);
   return match ? match[1] : null;
@@ -65,16 +65,16 @@ function addressOf(connection: ConnectionInfo | undefined): string {
   return address && "hostname" in address ? address.hostname : "";
 }
 
-/** Whether the caller is on this machine. A proxy on it speaks for others, who are not. */
+/** Whether the caller is on this machine. A proxy on this machine forwards requests of others. */
 export function isThisMachine({ headers }: IncomingRequest, connection: ConnectionInfo | undefined): boolean {
   const from = addressOf(connection);
   if (!/^(?:127\.|::1$|::ffff:127\.)/.test(from)) return false;
-  // A page of the browser on this machine, whose name was made to lead here.
+  // DNS rebinding: a page in a local browser whose host name resolves to this machine.
   if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(headers.get("host") ?? "")) return false;
   return !headers.has("forwarded") && !headers.has("x-forwarded-for") && !headers.has("x-real-ip");
 }
 
-/** A request's headers whose names begin so; names in lower case. */
+/** The headers whose names start with a prefix; names in lower case. */
 export function headersWith(request: IncomingRequest, prefix: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, value] of request.headers) if (name.startsWith(prefix)) found[name] = value;

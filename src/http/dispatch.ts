@@ -1,4 +1,4 @@
-/** From a request to its endpoint: method, credential, parameters, handler. */
+/** Dispatches a request to its endpoint: method, credential, parameters, handler. */
 import { Failure } from "../exchange/failure.ts";
 import { changes } from "../accounts/mod.ts";
 import { administrator, demand, renewalOf } from "./administrators.ts";
@@ -8,18 +8,18 @@ import { OVERLOADED } from "./gate.ts";
 import { notFound, nothingAtRoot, otherMethod, type PathEntry } from "./endpoint_table.ts";
 import { refuseUnknownQuery } from "./known_query.ts";
 
-/** Changes that a person may make in a minute. */
+/** Changes per minute by a person signed in through an identity provider. */
 const PERSON_CHANGES = 60;
-/** What a person may read in a minute: a page asks again every few seconds, and each answer costs something. */
+/** Reads per minute by such a person: a page polls every few seconds, and each answer has a cost. */
 const PERSON_READS = 300;
-/** Tells the console whether answers are the store's. */
+/** Informs the console whether answers come from the store. */
 const STORE_HEADER = "x-svc-store";
-/** A name or an address, and a port. */
+/** A host name or IP address, with an optional port. */
 const HOST = /^[\w.:[\]-]*$/;
 
 /**
- * @param entry what the table has at the path
- * @param meant where it has nothing: the path that may have been meant
+ * @param entry the endpoints of the path; undefined: unknown path
+ * @param meant for an unknown path: the path that was probably intended
  */
 export function dispatch(
   context: RequestContext,
@@ -27,7 +27,7 @@ export function dispatch(
   meant: string | undefined,
 ): Response | Promise<Response> {
   const { request, path, state } = context;
-  // The server puts address and path together from the host header, which could hold a path of its own.
+  // The server builds the URL from the Host header, which could contain a path.
   if (!HOST.test(request.headers.get("host") ?? "")) {
     const message = "Cannot read the host header: expected a host name and a port.";
     throw new Failure("validation_error", message, {
@@ -73,7 +73,7 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
   const route = `${endpoint.method} ${endpoint.path}`;
   const trail = state.administration.trail({ principal, route, parameters });
   const noted = changes(endpoint.access);
-  // Each change costs the store something, one that is refused too.
+  // Each change uses the store, also if it is refused.
   if (principal.member !== null) {
     const [kind, most] = noted ? ["count", PERSON_CHANGES] as const : ["read", PERSON_READS] as const;
     state.requestRates.take(kind, principal.member, most);

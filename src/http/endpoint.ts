@@ -1,7 +1,8 @@
 /**
- * What an endpoint is: one method on one path, with all that dispatch, metrics and an OpenAPI document need to know of it.
+ * Describes an endpoint: one method on one path, with everything that dispatch, metrics and the OpenAPI
+ * document need.
  *
- * Rooms list their endpoints; `assemble.ts` joins the lists to one {@link EndpointTable}.
+ * Modules export lists of endpoints; `assemble.ts` joins them to one {@link EndpointTable}.
  */
 import type {
   Access,
@@ -28,7 +29,7 @@ import type { Sessions } from "./session.ts";
 import type { Surface } from "./surfaces.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
-/** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
+/** State shared by all requests. Read anew for each request, because a configuration reload replaces it. */
 export interface ServerState extends
   Pick<
     ServerConfig,
@@ -43,24 +44,24 @@ export interface ServerState extends
   > {
   kit: Kit;
   administration: Administrations;
-  /** Null: the administration and the console do not exist. */
+  /** Null: administration and console are disabled. */
   adminKey: string | null;
-  /** Null: nobody signs in with an identity provider. */
+  /** Null: sign-in with an identity provider is disabled. */
   oidc: OidcConfig | null;
   sessions: Sessions;
-  /** As it is now, for what goes on while the configuration changes. */
+  /** The current state, for operations during which the configuration may be reloaded. */
   current(): ServerState;
   program: Program;
-  /** All that there are, for the API's document. */
+  /** All endpoints, for the OpenAPI document. */
   endpoints(): Promise<readonly Endpoint[]>;
-  /** This process's share, as that of the next. */
+  /** The limit of this process, a share of the configured one, as `maxInFlightBytes`. */
   maxInFlight: number;
   maxInFlightBytes: number;
-  /** Of this process and the other workers. */
+  /** Metrics of this process and of the other workers. */
   allMetrics(): Promise<readonly LabelledMetrics[]>;
-  /** False while starting and while stopping. */
+  /** False during start and shutdown. */
   ready(): boolean;
-  /** False: the database is a file of this machine, and cannot be used. */
+  /** False: the database is a local file and cannot be used. */
   hasStore(): boolean;
   inFlight: InFlight;
   shedder: LoadShedder;
@@ -68,34 +69,34 @@ export interface ServerState extends
   requestRates: RequestRates;
   socketMemory: SocketMemory;
   socketsOfKeys: SocketsOfKeys;
-  /** Of one key; this process's share. Null: no bound. */
+  /** Per key, the share of this process. Null: unlimited. */
   maxSocketsPerKey: number | null;
   operation: Operation;
   accessPolicies: readonly AccessPolicy[];
-  /** Streams that are kept; made with the first call that asks for it. */
+  /** Stored resumable streams; created on first use. */
   resumption(): Promise<Resumption>;
 }
 
-/** What a process tells of its own running. */
+/** Information about the running process. */
 export interface Operation {
-  /** As it runs, without secrets, and which of it are defaults. */
+  /** The effective configuration without secrets, and the names of fields with default values. */
   configuration(): Promise<{ config: unknown; defaults: string[] }>;
-  /** How it started, and how its last reload went. */
+  /** How the process started, and the result of its last reload. */
   about(): NodeStatus;
-  /** What each living process says of itself. */
+  /** The status of every running process. */
   nodes(): Promise<{ node: string; self: boolean; about: NodeStatus | null }[]>;
-  /** What has changed in the catalog since the process began, newest first. */
+  /** Changes of the model catalog since the start, newest first. */
   catalogChanges(): readonly CatalogChange[];
-  /** What would change with what the providers list now. */
+  /** Differences between the catalog and the providers' current model lists. */
   differences(): Promise<ModelChange[]>;
 }
 
 export interface NodeStatus {
   worker: number | null;
   started: string;
-  /** Null: there was none. */
+  /** Null: no reload yet. */
   reload: Reload | null;
-  /** Of the configuration in force. */
+  /** Warnings about the current configuration. */
   warnings: readonly string[];
 }
 
@@ -107,16 +108,16 @@ export interface Reload {
 
 export type CatalogChange = ModelChange & { at: string };
 
-/** What keys may ask of the accounts, and the way to the rest for those who administer. */
+/** The part of the administration available to API keys, and access to the rest for administrators. */
 export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
   consoleSessions: AccountsService["consoleSessions"];
   storeUp(): boolean;
-  /** Records that are not in the store yet. */
+  /** Number of records not yet written to the store. */
   pendingCount(): number;
   tokens: AccountsService["tokens"];
-  /** Whether there is such a team. */
+  /** Whether the team exists. */
   isTeam(name: string): boolean;
   generation(id: string, of: { owner: Key }): Promise<GenerationView>;
 }
@@ -126,43 +127,43 @@ export interface Program {
   license: string;
 }
 
-/** What the server knows of a connection. */
+/** Properties of a client connection known to the server. */
 export interface ConnectionInfo {
   remoteAddr: Deno.Addr;
 }
 
-/** What is read of a request; the web's Request has it all. */
+/** The parts of a request that are used; the standard `Request` satisfies it. */
 export interface IncomingRequest extends Pick<Request, "method" | "url" | "body" | "signal" | "arrayBuffer"> {
   readonly headers: Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
-  /** What `read` makes of a body that is there whole; null: it is not. Absent: the body has to be waited for. */
+  /** Applies `read` to a body that has arrived completely; null: it has not. Absent: the body must be awaited. */
   atHand?<T>(read: (bytes: Uint8Array) => T): T | null;
-  /** The body, where it came another way than as bytes of this request. */
+  /** The parsed body, for a request that did not arrive as bytes (a WebSocket message). */
   readonly parsed?: unknown;
 }
 
-/** One request on its way through an endpoint. */
+/** A request while it is handled by an endpoint. */
 export interface RequestContext {
   request: IncomingRequest;
-  /** `gen_…`, the answer's `x-request-id`. */
+  /** `gen_…`, sent as `x-request-id`. */
   id: string;
   path: string;
   surface: Surface;
-  /** Values of the path's placeholders, decoded. */
+  /** Values of the path's placeholders, percent-decoded. */
   parameters: Readonly<Record<string, string>>;
   state: ServerState;
   connection: ConnectionInfo | undefined;
-  /** Handles a further request that came with this one. */
+  /** Handles another request that arrived through this one (a WebSocket message). */
   again(request: IncomingRequest, connection?: ConnectionInfo): Promise<Response>;
 }
 
-/** One that administers, within the access that its endpoint names. */
+/** A request of an administrator with the access that the endpoint requires. */
 export interface AdministrationContext extends RequestContext {
   principal: Principal;
-  /** Sees what the principal may see. What it changes is noted. */
+  /** Limited to what the principal may see. Changes are written to the audit log. */
   administration: Administration;
-  /** For changes that the administration knows nothing of. */
+  /** The audit log, for changes made outside `administration`. */
   trail: Trail;
-  /** Whether the principal may still go on: for answers that take their time. */
+  /** Whether the credential is still valid: for long answers. */
   stillMay(): boolean;
 }
 
@@ -172,53 +173,56 @@ export interface Parameter {
   name: string;
   in: "path" | "query" | "header";
   description: string;
-  /** By default `string`. */
+  /** Default: `string`. */
   type?: "string" | "integer" | "date-time";
-  /** The values allowed, where they are few. */
+  /** The allowed values. */
   values?: readonly string[];
-  /** Bounds of an integer, both allowed. */
+  /** Inclusive bounds of an integer. */
   least?: number;
   most?: number;
-  /** Regular expression of what is allowed. */
+  /** Regular expression for allowed values. */
   pattern?: string;
-  /** Parameters of a path always are. */
+  /** Path parameters are always required. */
   required?: true;
 }
 
 export interface AnswerDescription {
-  /** By default 200. */
+  /** Default: 200. */
   status?: number;
-  /** Name of its schema in the API's document; absent: not JSON. */
+  /** Name of the body's schema in the OpenAPI document; absent: the body is not JSON. */
   schema?: string;
-  /** Media types; by default `application/json` alone. */
+  /** Media types; default: `application/json`. */
   types?: readonly string[];
-  /** Answers without a body that there are besides. */
+  /** Further possible statuses without a body. */
   empty?: readonly (204 | 304)[];
 }
 
 interface Description {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** `/v1/models/{model}`: a placeholder is one segment of the path, `{model+}` all that follows. */
+  /** Such as `/v1/models/{model}`. `{model}` matches one segment, `{model+}` the rest of the path. */
   path: string;
   surface: Surface;
-  /** One sentence for the API's document. */
+  /** One sentence for the OpenAPI document. */
   summary: string;
   parameters?: readonly Parameter[];
-  /** Name of the body's schema; absent: there is no body. */
+  /** Name of the request body's schema; absent: no body. */
   request?: string;
   answer: AnswerDescription;
-  /** Whether it exists under this configuration. By default it does, administration only with an admin key. */
+  /**
+   * Whether the endpoint exists under this configuration. Default: yes, except that administration needs an
+   * admin key.
+   */
   exists?(state: ServerState): boolean;
 }
 
-/** The key is known before the handler runs. */
+/** The API key is authenticated before the handler runs. */
 export interface KeyEndpoint extends Description {
   credential: "api_key";
   generates?: undefined;
   handle(context: RequestContext, key: Key): Answer;
 }
 
-/** Checked before the handler runs: whoever administers, and may do what `access` says. */
+/** The administrator is authenticated, and `access` is checked, before the handler runs. */
 export interface AdministrationEndpoint extends Description {
   credential: "admin_key";
   access: Access;
@@ -227,8 +231,8 @@ export interface AdministrationEndpoint extends Description {
 }
 
 /**
- * `admin_or_loopback`: as for the administration, or a connection from this machine. Checked before the handler runs. `session`:
- * the console's session; the handler checks it.
+ * `admin_or_loopback`: an administrator, or a connection from this machine; checked before the handler runs.
+ * `session`: the console's session, which the handler checks.
  */
 export interface OtherEndpoint extends Description {
   credential: "none" | "session" | "admin_or_loopback";
@@ -237,8 +241,8 @@ export interface OtherEndpoint extends Description {
 }
 
 /**
- * Checks the credential itself, behind the refusals of an overloaded service, and puts the ids on its own answer: a call
- * must not pay for what it does not need.
+ * The handler authenticates the key itself, after the overload check, and adds the request id to its own
+ * response, to keep the cost of a call low.
  */
 export interface GenerationEndpoint extends Description {
   credential: "api_key";

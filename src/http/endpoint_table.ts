@@ -1,4 +1,4 @@
-/** All endpoints by path. A path without placeholders is found with one look-up in a map: those of generations are such. */
+/** All endpoints by path. A path without placeholders, such as those of generations, is found by one map lookup. */
 import { Failure } from "../exchange/failure.ts";
 import { hasAdministrators } from "./administrators.ts";
 import type { Endpoint, ServerState } from "./endpoint.ts";
@@ -7,17 +7,17 @@ import type { Surface } from "./surfaces.ts";
 
 const PLACEHOLDER = /\{(\w+)(\+?)\}/g;
 const VERSION = "/v1";
-/** A longer path is nobody's mistake. */
+/** The most path segments for which similar paths are suggested. */
 const MOST_STEPS = 12;
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
 /** The endpoints of one path. */
 export class PathEntry {
   readonly surface: Surface;
-  /** Whether its POST runs a generation. */
+  /** Whether POST on this path runs a generation. */
   generates = false;
   readonly #byMethod = new Map<string, Endpoint>();
-  /** Null: there are no placeholders. */
+  /** Null: no placeholders. */
   readonly #pattern: RegExp | null;
   readonly #names: readonly string[];
 
@@ -37,18 +37,18 @@ export class PathEntry {
     this.generates ||= endpoint.generates === true;
   }
 
-  /** Undefined: the path has no such method. HEAD goes where GET goes. */
+  /** Undefined: the path does not have this method. HEAD uses the endpoint of GET. */
   endpoint(method: string, state: ServerState): Endpoint | undefined {
     const found = this.#byMethod.get(method) ?? (method === "HEAD" ? this.#byMethod.get("GET") : undefined);
     return found !== undefined && exists(found, state) ? found : undefined;
   }
 
-  /** Whether an endpoint of the path has the method, under whatever configuration. */
+  /** Whether an endpoint of the path has this method, under any configuration. */
   has(method: string): boolean {
     return this.#byMethod.has(method === "HEAD" ? "GET" : method);
   }
 
-  /** The methods as the header `Allow` lists them; null: nothing exists here under this configuration. */
+  /** The value of the header `Allow`; null: no endpoint exists here under this configuration. */
   allowed(state: ServerState): string | null {
     const methods = [...this.#byMethod.values()].filter((e) => exists(e, state)).map((e) => e.method);
     if (methods.length === 0) return null;
@@ -59,7 +59,7 @@ export class PathEntry {
     return this.#pattern?.test(path) ?? false;
   }
 
-  /** Throws `not_found` for what names nothing: a broken escape, a control character. */
+  /** Throws `not_found` for a malformed percent-encoding or a control character. */
   parametersOf(path: string): Readonly<Record<string, string>> {
     if (this.#pattern === null) return NO_PARAMETERS;
     const values = this.#pattern.exec(path)!.slice(1);
@@ -75,7 +75,7 @@ export class EndpointTable {
   #rest: (() => Promise<readonly Endpoint[]>) | null;
   #joining: Promise<void> | null = null;
 
-  /** @param rest others, of other paths, which are loaded when somebody asks for a path that none of the first have */
+  /** @param rest endpoints of other paths, loaded when a path is requested that `first` does not contain */
   constructor(first: readonly Endpoint[], rest: (() => Promise<readonly Endpoint[]>) | null = null) {
     this.#rest = rest;
     this.#join(first);
@@ -86,7 +86,7 @@ export class EndpointTable {
     return this.#endpoints;
   }
 
-  /** Resolves when the table is whole; null: it is. */
+  /** Resolves when the table is complete; null: it is. */
   restJoined(): Promise<void> | null {
     if (this.#rest === null) return null;
     return this.#joining ??= this.#rest().then((endpoints) => {
@@ -110,8 +110,8 @@ export class EndpointTable {
   }
 
   /**
-   * The path that a client with a wrong base URL means: some put the version into the base URL and others into the path,
-   * so that it comes twice or not at all. It has the method: what a client of another API asks for is no such path.
+   * The path that a client with a wrong base URL intended: some clients have the version in the base URL and
+   * others in the path, so it occurs twice or not at all. Only paths with this method are considered.
    */
   meant(method: string, path: string): string | undefined {
     const steps = path.split("/").slice(1, MOST_STEPS);
@@ -122,13 +122,16 @@ export class EndpointTable {
     return undefined;
   }
 
-  /** Undefined: no endpoint has this path, or the table is not whole. */
+  /** Undefined: no endpoint has this path, or the table is not complete. */
   at(path: string): PathEntry | undefined {
     return this.#fixed.get(path) ?? this.#patterns.find((entry) => entry.matches(path));
   }
 }
 
-/** What a path without the asked method answers: its methods for OPTIONS, otherwise a refusal that names them. */
+/**
+ * The answer for a method that the path does not have: the methods for OPTIONS, otherwise 405 with an `Allow`
+ * header.
+ */
 export function otherMethod(method: string, path: string, allowed: string | null): Response {
   if (allowed === null) throw notFound(method, path);
   if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: allowed } });
@@ -138,7 +141,7 @@ export function otherMethod(method: string, path: string, allowed: string | null
   });
 }
 
-/** @param right the path that was probably meant */
+/** @param right the path that was probably intended */
 export function notFound(method: string, path: string, right?: string): Failure {
   const said = `There is no ${method} ${path.slice(0, 200)} here`;
   if (right === undefined) return new Failure("not_found", `${said}.`);
@@ -148,7 +151,7 @@ export function notFound(method: string, path: string, right?: string): Failure 
   return new Failure("not_found", `${said}, it is ${method} ${right}. ${advice}.`);
 }
 
-/** What stands at the root: nothing, and where people find something. */
+/** The failure for the root path: it names the paths of manual, console and API. */
 export function nothingAtRoot(method: string, state: ServerState): Failure {
   const places = [
     ...(state.docs ? ["the manual is at /docs"] : []),

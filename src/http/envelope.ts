@@ -1,7 +1,9 @@
 /**
- * Failures as responses: status, envelope of the surface, and the headers that tell a client whether to try again.
+ * Converts failures to responses: status, the surface's error envelope, and headers that tell clients whether
+ * to retry.
  *
- * The surface is known from the path alone, so that even a request nobody could read gets the shape its client expects.
+ * The surface is determined from the path, so even an unreadable request gets the envelope that its client
+ * expects.
  */
 import { PlainResponse } from "../transport/plain_response.ts";
 import type { Failure } from "../exchange/failure.ts";
@@ -9,7 +11,7 @@ import type { RateState } from "../accounts/mod.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import type { Surface } from "./surfaces.ts";
 
-/** What of a surface decides the shape of a failure. */
+/** The properties of a surface that determine the error envelope. */
 export interface Envelope extends Pick<Surface, "shortUnauthorized"> {
   format: Pick<Surface["format"], "name" | "encodeFailure">;
 }
@@ -36,7 +38,7 @@ export function failureResponse(failure: Failure, surface: Envelope, id: string,
   return new PlainResponse(JSON.stringify(body), { status, headers });
 }
 
-/** A refusal by the key's own rates carries their state; one by a provider has nothing of the kind. */
+/** Rate limits of the key have a state for the rate headers; those of a provider do not. */
 function ratesOf({ code, details }: Failure): RateState | null {
   return code === "provider_rate_limited" && details !== undefined ? details as RateState : null;
 }

@@ -1,4 +1,4 @@
-/** `POST /v1/estimate`: what a request in any of the formats would cost, and whether it would pass. */
+/** `POST /v1/estimate`: what a request in any of the formats would cost, and whether it would be admitted. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -12,7 +12,7 @@ import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { withBody } from "./gate.ts";
 
-/** Answers what a request would cost with each model it may go to, and whether it would be let in. */
+/** Answers with the cost for each candidate model, and whether the request would be admitted. */
 export async function estimate(context: RequestContext, key: Key): Promise<Response> {
   const { request, id, state: { kit } } = context;
   return await withBody(context, key, async (sent, step) => {
@@ -36,10 +36,10 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
   });
 }
 
-/** What a generation needs and an estimate does not. */
+/** Default values for fields that a generation requires but an estimate does not. */
 const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tokens: 4096 } };
 
-/** Fields that only requests in the messages format have. */
+/** Fields that only occur in the messages format. */
 const OF_MESSAGES = [
   "system",
   "stop_sequences",
@@ -49,7 +49,7 @@ const OF_MESSAGES = [
   "container",
   "output_config",
 ];
-/** Blocks of content, likewise. */
+/** Content blocks that only occur in the messages format. */
 const BLOCKS_OF_MESSAGES = new Set([
   "tool_use",
   "tool_result",
@@ -59,7 +59,7 @@ const BLOCKS_OF_MESSAGES = new Set([
   "image",
 ]);
 
-/** The format that is named, else the one that the body has the shape of. */
+/** The named format, or else the one that matches the body. */
 function formatOf(named: string | null, body: unknown): CallerFormatName {
   if (named !== null) {
     if (Object.hasOwn(LAZY_CALLERS, named)) return named as CallerFormatName;

@@ -1,4 +1,4 @@
-/** What a follower of a stream reads, as the body of a response. */
+/** The response body for a follower of a stored stream. */
 import { Failure } from "../exchange/failure.ts";
 import type { Follower } from "../resume/follower.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -7,17 +7,20 @@ import { STALL_MS } from "./respond.ts";
 export interface FollowedOptions {
   keepAliveMs: number;
   ticker: Ticker;
-  /** The end of a stream that cannot be gone on with, as its format has it. */
+  /** The text that ends a stream which cannot be continued, in its format. */
   broken(failure: Failure): string;
-  /** What has been read ahead; null: nothing. */
+  /** Text that was already read; null: none. */
   ahead?: string | null;
 }
 
 const encoder = new TextEncoder();
-/** No event, and so without an id, in every format. */
+/** An SSE comment: not an event, so it needs no id. */
 const SILENCE = ": keep-alive\n\n";
 
-/** A body that gives out what is kept of a stream, and then what comes, until its end or until its reader leaves. */
+/**
+ * A body that contains the stored part of a stream, then new events until its end or until the reader
+ * disconnects.
+ */
 export function followedBody(
   follower: Follower,
   { keepAliveMs, ticker, broken, ahead = null }: FollowedOptions,
@@ -50,7 +53,8 @@ export function followedBody(
       ahead = null;
     } catch (thrown) {
       if (!(thrown instanceof Failure)) {
-        // The store is away, or this process ends: the caller may come back to another, and so must not see an end.
+        // The store is unavailable, or this process is shutting down. The connection is cut without an end
+        // event, so that the client reconnects, possibly to another node.
         leave();
         return sink.error(thrown);
       }

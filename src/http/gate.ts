@@ -7,38 +7,38 @@ import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts
 import type { Place } from "./in_flight.ts";
 
 /**
- * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
- * that is admitted then would be slow, and would make all others slower. Less than this is what a busy neighbour on the
- * same machine causes, and nobody should be refused for that.
+ * Event loop delay, in milliseconds, above which new calls are refused. A refused call can be retried
+ * quickly; an admitted one would be slow, and would slow all others. A busy neighbour on the same machine
+ * causes less than this, and is no reason to refuse.
  */
 const MOST_LAG_MS = 500;
-/** The size that a body begins with whose headers do not tell it; it counts as what has come of it. */
+/** The size assumed for a body of unknown length, until more has been received. */
 const UNKNOWN_BODY_BYTES = 64 * 1024;
 
-/** Refused as cheaply as can be, because that is when nothing is left to spend. */
+/** Created once, to keep refusals cheap under overload. */
 export const OVERLOADED = new Failure(
   "service_unavailable",
   "The service takes no more calls just now; try again soon.",
 );
 
 /**
- * Whether there is no room for a further call.
+ * Whether there is no capacity for another call.
  *
- * @param bytes of its body, as far as they are known
+ * @param bytes size of its body, as far as known
  */
 export function isFull(
   { ready, inFlight, maxInFlight, maxInFlightBytes, kit }: ServerState,
   bytes: number,
 ): boolean {
   return !ready() || inFlight.isFull(maxInFlight) || kit.ticker.lag > MOST_LAG_MS ||
-    // One call alone is admitted, whatever its size.
+    // A single call is admitted whatever its size.
     (inFlight.count > 0 && inFlight.bytes + bytes > maxInFlightBytes);
 }
 
 /**
- * The size that a body will have: as its header says, or the least where it says nothing or the body is compressed.
+ * The expected body size: `content-length`, or a minimum if it is unknown or the body is compressed.
  *
- * @param most a body that says it is larger is refused
+ * @param most a body that announces more is refused
  */
 export function bodyBytes({ headers }: IncomingRequest, most: number): number {
   const length = headers.get("content-length");
@@ -48,8 +48,8 @@ export function bodyBytes({ headers }: IncomingRequest, most: number): number {
 }
 
 /**
- * The call is one of this key's, and holds so many bytes from here on: not before, because it may have waited in line. Throws
- * {@link OVERLOADED} where they are too many.
+ * Assigns the call to its key, and counts its bytes from here on: not earlier, because it may have waited in
+ * a queue. Throws {@link OVERLOADED} if the key or the process has too many.
  */
 export function own(
   place: Place,
@@ -63,7 +63,10 @@ export function own(
   place.hold(bytes);
 }
 
-/** Counts what has come of a body, decoded, against the bound of all. Throws {@link OVERLOADED} when that is reached. */
+/**
+ * Counts the received bytes of a body, decompressed, against the limit for all calls. Throws {@link
+ * OVERLOADED} if it is exceeded.
+ */
 export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Place): (bytes: number) => void {
   return (bytes) => {
     if (bytes <= place.bytes) return;
@@ -74,8 +77,8 @@ export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Plac
 }
 
 /**
- * Reads the body of a call that is no generation, under the bounds of one. All work on the whole of it goes through the step
- * that comes along: others wait for what a large one takes at once.
+ * Reads the body of a call that is not a generation, under the same limits. The callback receives a function
+ * that runs work on the whole body in slices, so that a large body does not block other calls.
  */
 export async function withBody<T>(
   { request, state }: RequestContext,

@@ -1,4 +1,4 @@
-/** Handles a request for a generation: overload check, counting, run, response. */
+/** Handles a request for a generation: overload check, accounting of places, run, response. */
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -28,15 +28,21 @@ import { rateHeaders } from "./rate_headers.ts";
 import type { Keeping, KeptDelivery } from "./resumable.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
-/** A caller hardly ever leaves earlier. Watching a connection costs more than a quick answer is worth. */
+/**
+ * Delay before the connection is watched for a disconnect, in milliseconds. Callers rarely leave earlier, and
+ * watching costs more than it saves for a quick answer.
+ */
 const WATCH_AFTER_MS = 30;
-/** How many copies of a body are in memory (text, JSON, prompt, the provider's request) until its request is sent. */
+/**
+ * Number of copies of a body in memory (text, JSON, prompt, provider request) until the provider request is
+ * sent.
+ */
 const COPIES_OF_A_BODY = 4;
 
-/** Streams that begin, of this process. */
+/** Admits starting streams in groups, for all calls of this process. */
 const beginning = new Groups();
 
-/** @param compaction makes the body of a compaction's request; absent: it is no compaction */
+/** @param compaction builds the body of a compaction request; absent: not a compaction */
 export function generation(
   context: RequestContext,
   formatName: CallerFormatName,
@@ -79,7 +85,7 @@ function refuse({ surface, id, state }: RequestContext, followed: FollowedCall |
   return failureResponse(OVERLOADED, surface, id, state.kit.now());
 }
 
-/** A call whose key and admission are known, or on their way. */
+/** A call whose key and admission are known, or pending. */
 interface Admission {
   formatName: CallerFormatName;
   bytes: number;
@@ -90,25 +96,25 @@ interface Admission {
   steps: Steps;
 }
 
-/** One generation, from its admission to the end of its answer. */
+/** One generation, from admission to the end of its answer. */
 class Generation {
   readonly #context: RequestContext;
   readonly #admission: Admission;
   readonly #created: number;
   readonly #place: Place;
   readonly #deadline: Deadline;
-  /** What tells that the caller has left. Undefined: nobody has looked yet. */
+  /** Aborts when the caller disconnects. Undefined: not read yet. */
   #connection: AbortSignal | undefined;
   #left = false;
-  /** Null: it is not known yet. */
+  /** Null: not known yet. */
   #asker: Key | null = null;
-  /** The body as it came. */
+  /** The body as received. */
   #sent: unknown;
   #arrival: Arrival | null = null;
   #keeping: Keeping | null = null;
-  /** Null: the answer has not begun. */
+  /** Null: the answer has not started. */
   #call: Call | null = null;
-  /** The head of a good answer is on its way. */
+  /** The head of a successful answer is being sent. */
   #answered = false;
 
   constructor(context: RequestContext, admission: Admission) {
@@ -136,14 +142,16 @@ class Generation {
       const asked = Date.now();
       const reading = this.#read(caller);
       this.#sent = reading instanceof Promise ? await reading : reading;
-      // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
+      // Only streams are admitted in groups: a non-streaming answer sends nothing before its end, and running
+      // many of them concurrently costs a third less.
       const streamed = (this.#sent as { stream?: unknown } | null)?.stream === true;
       const turn = streamed ? beginning.enter(caller.id) : null;
       if (turn !== null) await this.#waitForTurn(turn);
-      // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
+      // The key may have been changed or its secret have expired while the body was received. Most bodies
+      // arrive with the head.
       const known = Date.now() === asked ? caller : authenticate(context);
       const key = known instanceof Promise ? await known : known;
-      // A mask is written into the body, and a connection keeps what was said on it as it was said.
+      // DLP masking changes the body in place, but a WebSocket connection keeps the original items.
       if (request.parsed !== undefined && isScreened(key, this.#sent)) this.#sent = copied(this.#sent);
       const body = compaction === undefined ? this.#sent : compaction(this.#sent, key);
       const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
@@ -156,19 +164,20 @@ class Generation {
       this.#keeping = kept;
       const arrival = this.#arrival = this.#arriving(key, format, body);
       const { call, parts } = await run(arrival, kit);
-      // It was screened, or waited for money, and no provider has been asked yet.
+      // The caller disconnected while the request was screened, or waited for budget; no provider request has
+      // been sent.
       if (!arrival.joinable && arrival.gone()) {
         await call.reservation.release();
         throw CALLER_LEFT;
       }
       this.#call = place.call = call;
-      // The prompt has all of it, and a stream may last for an hour.
+      // Released, since the prompt contains everything and a stream may last for an hour.
       arrival.body = this.#sent = undefined;
       const respond = call.prompt.stream ? respondStream : respondWhole;
       const held = heldFormat(format, { streamed: call.prompt.stream, header });
       const delivery = this.#delivery(call, parts, { format, held });
       const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
-      // The request has been sent: of all its copies only the prompt is left.
+      // The provider request was sent: only the prompt remains of all copies.
       place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
       return held === null ? response : await withLength(response);
     } catch (thrown) {
@@ -178,12 +187,12 @@ class Generation {
       await this.#keeping?.refused(failure);
       throw failure;
     } finally {
-      // Else the answer is over once its caller has it.
+      // Otherwise the call is over when its answer has been delivered.
       if (this.#call === null) this.#over();
     }
   }
 
-  /** Others came before. */
+  /** Other calls are ahead in the queue. */
   async #waitInLine(admitted: Promise<boolean>): Promise<void> {
     const { kit } = this.#context.state;
     const began = kit.ticker.now();
@@ -227,7 +236,7 @@ class Generation {
     };
   }
 
-  /** @param held the format where the caller wants the stream all at once; null: it does not */
+  /** @param held the format, if the caller wants the stream as a single event; null: normal streaming */
   #delivery(
     call: Call,
     parts: KeptDelivery["parts"],
@@ -258,7 +267,8 @@ class Generation {
         const fields: Record<string, string> = rates;
         for (const name in call.headers) fields[name] = call.headers[name];
         fields["x-request-id"] = fields["request-id"] = id;
-        // Bun asks again by itself where a connection that it used before breaks, and puts the new answer behind half of the old.
+        // Bun retries a request itself if a reused connection breaks, and appends the new answer to the first
+        // half of the old one.
         if (held !== null) fields.connection = "close";
         return fields;
       },
@@ -280,7 +290,10 @@ class Generation {
     };
   }
 
-  /** Under overload nothing is left to spend on counting, and a call whose caller left was not refused. */
+  /**
+   * Not counted under overload, to keep refusals cheap, nor if the caller disconnected, since that is not a
+   * refusal.
+   */
   #tellRefused(thrown: unknown, { code }: Failure): void {
     const key = this.#asker;
     const arrival = this.#arrival;
@@ -300,15 +313,22 @@ class Generation {
   }
 }
 
-/** Waits for a call's turn to begin. Throws {@link CALLER_LEFT} where its caller leaves meanwhile: no provider is asked for nobody. */
+/**
+ * Waits for the call's turn. Throws {@link CALLER_LEFT} if the caller disconnects meanwhile, so that no
+ * provider request is sent.
+ */
 async function whileThere<T>({ signal }: IncomingRequest, turn: Promise<T>): Promise<T> {
-  // Read before the wait: the signal of a request of `Deno.serve` does not tell of a caller who left before it was read (Deno 2.9.6).
+  // Read before the wait: the signal of a `Deno.serve` request does not report a disconnect that happened
+  // before it was first read (Deno 2.9.6).
   const value = await turn;
   if (signal.aborted) throw CALLER_LEFT;
   return value;
 }
 
-/** The format as it writes a stream all at once; null: the caller does not want it, or the format cannot. */
+/**
+ * The format's encoder for a stream sent as a single event; null: not requested, or not supported by the
+ * format.
+ */
 function heldFormat(
   format: CallerFormat,
   { streamed, header }: { streamed: boolean; header(name: string): string | null },
@@ -318,12 +338,12 @@ function heldFormat(
   return { ...format, encodeStream: encodeHeld };
 }
 
-/** What is kept of a generation that asks for it; a response, where it joins another. */
+/** Prepares storage for a resumable generation; returns a response if the request joins an existing one. */
 async function keep(
   context: RequestContext,
   { key, formatName, body, place }: { key: Key; formatName: CallerFormatName; body: unknown; place: Place },
 ): Promise<Keeping | Response | null> {
-  // Few calls ask.
+  // Loaded on first use, since few calls need it.
   const { keeping } = await import("./resumable.ts");
   const { slices } = context.state.kit;
   const run = <T>(work: Generator<void, T>): T | Promise<T> =>

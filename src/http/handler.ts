@@ -15,7 +15,7 @@ export type Handler = (request: IncomingRequest, connection?: ConnectionInfo) =>
 
 const NO_PARAMETERS = {};
 
-/** Answers requests. Never rejects: what is thrown becomes an answer in the format of the endpoint. */
+/** Handles requests. Never rejects: errors become responses in the error format of the endpoint. */
 export function handler(table: EndpointTable, current: () => ServerState): Handler {
   const handle: Handler = async (request, connection) => {
     const state = current();
@@ -53,7 +53,8 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
       response = failureResponse(failure, surface, id, kit.now());
     }
     kit.metrics.responded(surface.name, response.status);
-    // Generations' answers have it from where they are made: to look into the headers of each costs as much as to dispatch it.
+    // Generations add the header themselves: checking the headers of each response costs as much as
+    // dispatching it.
     if (!(request.method === "POST" && entry?.generates) && !response.headers.has("x-request-id")) {
       response.headers.set("x-request-id", id);
       response.headers.set("request-id", id);
@@ -64,7 +65,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
   return handle;
 }
 
-/** An error without its text, which may hold anything. */
+/** The error without its message, which may contain anything. */
 function describe(cause: unknown): string {
   return cause instanceof Error
     ? `${cause.name}: ${cause.stack?.match(/^ +at .*$/gm)?.slice(0, 2).join(" ").trim()}`

@@ -1,4 +1,4 @@
-/** Whether the process is up, and whether it may take traffic. */
+/** Health checks: whether the process is alive, and whether it is ready for traffic. */
 import type { Endpoint } from "./endpoint.ts";
 import { OPERATION } from "./surfaces.ts";
 

@@ -1,15 +1,16 @@
 /**
- * The body of a stream that is held back until it is one event.
+ * The response body for a stream that is sent as a single event.
  *
- * Behind an event of a stream comes what ends the body; a connection that breaks there has brought all of the answer, and a
- * client takes it for broken all the same. With its length given, the body ends with the byte that ends the event.
+ * In a chunked body the terminating chunk follows the event. If the connection breaks between the two, the
+ * client has the complete answer but reports an error. With `content-length`, the body ends with the last
+ * byte of the event.
  */
 import { PlainResponse } from "../transport/plain_response.ts";
 
-/** Begins a comment: nothing was there yet when the stream had to begin. */
+/** Starts an SSE comment: the stream had to start before any event was available. */
 const COLON = 58;
 
-/** The same with its length, unless it begins before all of it is there. */
+/** Adds `content-length`, unless the body starts before it is complete. */
 export async function withLength(response: Response): Promise<Response> {
   const headers = PlainResponse.fieldsOf(response);
   if (!headers?.["content-type"].startsWith("text/event-stream") || response.body === null) return response;

@@ -6,55 +6,59 @@
  * abandoned call there is ended; its time limit would end it some minutes later anyway.
  */
 
-/** Part of all places that the calls of one key may go on in after their callers have left. */
+/** Share of all places that calls of one key may use after their callers have disconnected. */
 const ABANDONED_SHARE = 1 / 8;
-/** Part of the files that the process may open that such calls may hold, which have a connection to a provider each. */
+/** Share of the process's file descriptors that such calls may use; each has a connection to a provider. */
 const ABANDONED_FILES = 1 / 4;
 /**
- * Part of all places that is kept for keys that have few calls, while several keys are in use; and of all bytes, which no key ever
- * holds: it takes two thousand calls to hold all places, and sixteen to hold all bytes, without sending any of them.
+ * Share of places reserved for keys with few calls, while several keys are active. The same share of all
+ * bytes can never be used by one key: taking all places needs two thousand calls, taking all bytes only
+ * sixteen, without even sending the bodies.
  */
 const RESERVED_SHARE = 1 / 8;
-/** A key is in use for so many further admissions. */
+/** Number of later admissions for which a key counts as active. */
 const REMEMBERED = 1000;
 
 interface KeyCalls {
   count: number;
-  /** Of its places, together. */
+  /** Total bytes of the key's places. */
   bytes: number;
-  /** One that grows where its key has no bytes left: of several that come at once, else none might. */
+  /**
+   * A place that may grow although its key has used its share of bytes: otherwise, of several concurrent
+   * calls none might complete.
+   */
   first: Place | null;
-  /** The one that was left first stands first. */
+  /** In the order in which they were abandoned. */
   abandoned: Set<Place>;
 }
 
 export class InFlight {
   count = 0;
-  /** Those of {@link count} whose callers have left. */
+  /** Those of {@link count} whose callers have disconnected. */
   abandoned = 0;
-  /** All that have ever been admitted. */
+  /** Number of calls admitted since the start. */
   entered = 0;
-  /** What their requests' bodies took on the wire; in memory it is several times as much. */
+  /** Total size of their request bodies on the wire; in memory it is several times as much. */
   bytes = 0;
   readonly #keys = new Map<string, KeyCalls>();
-  /** Keys of the last admissions, and of those before. */
+  /** Keys of the most recent admissions, and of the previous period. */
   #lately = new Set<string>();
   #before = new Set<string>();
   #turned = 0;
   #idle: (() => void)[] = [];
   #mostAbandoned = Infinity;
 
-  /** Whether callers hold all places, or calls that nobody waits for any more are as many again. */
+  /** Whether connected calls use all places, or abandoned calls use the same number again. */
   isFull(most: number): boolean {
     return this.count - this.abandoned >= most || this.count >= 2 * most;
   }
 
-  /** @param files that the process may open; null: as many as it needs */
+  /** @param files file descriptors available to the process; null: as many as needed */
   boundAbandoned(files: number | null): void {
     this.#mostAbandoned = files === null ? Infinity : Math.max(2, Math.floor(files * ABANDONED_FILES));
   }
 
-  /** Whether a call of this key may take one of the places that {@link isFull} has found free. */
+  /** Whether a call of this key may take one of the places that {@link isFull} found free. */
   admits(key: string, most: number): boolean {
     this.#remember(key);
     if (this.abandoned >= this.#mostAbandoned) this.#endOldest();
@@ -66,7 +70,7 @@ export class InFlight {
         if (place.end()) calls.abandoned.delete(place);
         break;
       }
-      // It could not be ended at once: its provider has not begun to answer.
+      // A call cannot be ended before its provider starts to answer.
       if (calls.abandoned.size >= share) return false;
     }
     const reserved = Math.floor(most * RESERVED_SHARE);
@@ -74,7 +78,7 @@ export class InFlight {
     return live < reserved || this.count - this.abandoned < most - reserved || !this.#othersThan(key);
   }
 
-  /** Ends a call without its caller of the key that has most of them. */
+  /** Ends the oldest abandoned call of the key that has the most of them. */
   #endOldest(): void {
     let most: KeyCalls | undefined;
     for (const calls of this.#keys.values()) {
@@ -93,7 +97,7 @@ export class InFlight {
     return new Place(this, bytes);
   }
 
-  /** Ends the call at this provider that has gone on longest without its caller. */
+  /** Ends the oldest abandoned call at this provider. */
   makeRoom(provider: string): void {
     for (const { abandoned } of this.#keys.values()) {
       for (const place of abandoned) {
@@ -118,7 +122,7 @@ export class InFlight {
     if (this.count === 0) { for (const resolve of this.#idle.splice(0)) resolve(); }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no call is in progress. */
   idle(): Promise<void> {
     return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -140,7 +144,7 @@ export class InFlight {
   }
 }
 
-/** One call's place. */
+/** The place of one call. */
 export class Place {
   readonly #all: InFlight;
   #bytes: number;
@@ -149,8 +153,8 @@ export class Place {
   #end: (() => boolean) | null = null;
   #left = false;
   /**
-   * Says which provider answers it; null: none does yet, or it is over. Not a function that looks it up: V8 (15.0) let each such one
-   * survive its call, and with it the prompt, until all memory was collected.
+   * The current provider of the call; null: none yet, or it has ended. Not a function: V8 (15.0) kept such a
+   * closure, and with it the prompt, alive after the call until a full garbage collection.
    */
   call: { readonly provider: string | null } | null = null;
 
@@ -163,7 +167,7 @@ export class Place {
     return this.#bytes;
   }
 
-  /** The call is one of this key's. */
+  /** Assigns the call to a key. */
   own(key: string): void {
     this.#key = key;
     this.#calls = this.#all.callsOf(key);
@@ -171,20 +175,20 @@ export class Place {
     this.#calls.bytes += this.#bytes;
   }
 
-  /** Whether the call may hold so many bytes as far as its key's share goes. One alone may. */
+  /** Whether the key's share allows the call to use this many bytes. A single call always may. */
   fits(bytes: number, most: number): boolean {
     const others = (this.#calls?.bytes ?? this.#bytes) - this.#bytes;
     return others === 0 || others + bytes <= most * (1 - RESERVED_SHARE);
   }
 
-  /** Likewise of a body that turns out to be larger. */
+  /** The same for a body that turns out to be larger. */
   mayGrow(bytes: number, most: number): boolean {
     if (this.#calls === null || this.fits(bytes, most)) return true;
     this.#calls.first ??= this;
     return this.#calls.first === this;
   }
 
-  /** The call holds so many bytes now. */
+  /** Sets the bytes used by the call. */
   hold(bytes: number): void {
     if (this.#left) return;
     this.#all.bytes += bytes - this.#bytes;
@@ -192,7 +196,7 @@ export class Place {
     this.#bytes = bytes;
   }
 
-  /** @param end ends the call, before its time; false: it goes on until its provider begins to answer */
+  /** @param end ends the call early; false: it cannot be ended until its provider starts to answer */
   abandon(end: () => boolean): void {
     if (this.#left || this.#end !== null) return;
     this.#end = end;
@@ -200,7 +204,7 @@ export class Place {
     this.#calls?.abandoned.add(this);
   }
 
-  /** Its caller is back. */
+  /** The caller has reconnected. */
   reclaim(): void {
     if (this.#left || this.#end === null) return;
     this.#end = null;

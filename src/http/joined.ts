@@ -1,4 +1,4 @@
-/** Readers of what is kept: of streams, and of whole answers that a repeated request joins. */
+/** Readers of stored streams, and of complete answers that a repeated request joins. */
 import type { Key } from "../accounts/mod.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -16,7 +16,7 @@ import type { RequestContext } from "./endpoint.ts";
 import { followedBody } from "./followed_body.ts";
 import { OVERLOADED } from "./gate.ts";
 
-/** Null: the generation is gone, and its claim is free. */
+/** Null: the generation no longer exists, and its idempotency key is free. */
 export async function join(
   { request, state }: RequestContext,
   { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
@@ -62,10 +62,10 @@ async function wholeText(found: Found, reader: Reader): Promise<string> {
   return text;
 }
 
-/** Readers of one stream on one node: each event is written to each of them. */
+/** Maximum readers of one stream on one node, since each event is written to each of them. */
 const MOST_OF_A_STREAM = 64;
 
-/** A stream that is kept, from an event on. Throws {@link OVERLOADED}. */
+/** A stored stream from an event on. Throws {@link OVERLOADED}. */
 export function followed(
   found: Found,
   { from, headers, state, reader }: {
@@ -96,7 +96,7 @@ function bodyOptions(found: Found, from: number, { keepAliveMs, kit: { ticker } 
   };
 }
 
-/** A long whole answer, which its reader takes piece by piece. */
+/** A long complete answer, delivered in pieces. */
 class TextFollower implements Follower {
   #text: string;
   #at = 0;
@@ -109,7 +109,7 @@ class TextFollower implements Follower {
 
   next(): Promise<string | null> {
     let end = this.#at + WINDOW;
-    // No character is cut in two.
+    // Surrogate pairs are not split.
     if (/[\ud800-\udbff]/.test(this.#text[end - 1] ?? "")) end++;
     const piece = this.#text.slice(this.#at, end);
     this.#at = end;

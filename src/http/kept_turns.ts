@@ -4,9 +4,12 @@
  * clients have to send them again.
  */
 
-/** Part of all for answers. The rest is for messages: a socket that may not bring any is of no use, a conversation can be sent anew. */
+/**
+ * Share of the total for answers. The rest is for messages: a socket that cannot receive a message is
+ * useless, while a conversation can be sent again.
+ */
 const SHARE_OF_TURNS = 0.5;
-/** Part of all that messages of one key may take which have come, whole or in part, and wait. */
+/** Share of the total that queued messages of one key, complete or partial, may use. */
 const SHARE_OF_A_KEY = 0.25;
 
 interface SocketBounds {
@@ -14,7 +17,7 @@ interface SocketBounds {
   longestMessage: number;
 }
 
-/** Bytes that all sockets hold together. */
+/** Bytes used by all sockets together. */
 export class SocketMemory {
   #held = 0;
   #most = 0;
@@ -29,13 +32,13 @@ export class SocketMemory {
     return this.#held;
   }
 
-  /** Sets the bound of a configuration. What is over it already goes with its connection. */
+  /** Applies the limits of a configuration. Data above a lowered limit is released with its connection. */
   bound({ most, longestMessage }: SocketBounds): void {
     this.#most = most;
     this.#longestMessage = longestMessage;
   }
 
-  /** What the sockets of a key hold. Every one that asks for it must leave it. */
+  /** Bytes used by the sockets of a key. Each socket that calls this must call `leave`. */
   enter(key: string): KeyMemory {
     let memory = this.#keys.get(key);
     if (memory === undefined) {
@@ -46,9 +49,9 @@ export class SocketMemory {
     return memory;
   }
 
-  /** Takes more for messages, or gives back where `bytes` is negative. False: there is no room for so many. */
+  /** Reserves bytes for messages, or releases them if `bytes` is negative. False: not enough memory. */
   takeMessages(memory: KeyMemory, bytes: number): boolean {
-    // A key may bring one message of any length.
+    // A key may always receive one message of maximum length.
     const mostOfKey = Math.max(this.#most * SHARE_OF_A_KEY, this.#longestMessage);
     const isOver = memory.messages + bytes > mostOfKey || this.#held + bytes > this.#most;
     if (bytes > 0 && isOver) return false;
@@ -58,8 +61,8 @@ export class SocketMemory {
   }
 
   /**
-   * Takes more for answers, or gives back where `bytes` is negative. Where all is taken, the key that keeps most loses those of
-   * its connections, the oldest first. False: that is this key.
+   * Reserves bytes for answers, or releases them if `bytes` is negative. If none are left, the key that uses
+   * the most loses conversations, oldest connections first. False: it is this key.
    */
   takeTurns(memory: KeyMemory, bytes: number): boolean {
     while (bytes > 0 && this.#held + bytes > this.#most * SHARE_OF_TURNS) {
@@ -73,11 +76,11 @@ export class SocketMemory {
   }
 }
 
-/** What the sockets of one key hold. */
+/** Bytes used by the sockets of one key. */
 export class KeyMemory {
   readonly #all: SocketMemory;
   readonly #empty: () => void;
-  /** Connections that keep answers, the one that began first before others. */
+  /** Connections with stored answers, oldest first. */
   readonly #keeping = new Set<KeptTurns>();
   sockets = 0;
   /** Bytes. */
@@ -104,7 +107,7 @@ export class KeyMemory {
     if (kept.bytes === 0) this.#keeping.delete(kept);
   }
 
-  /** False: there is nothing to forget. */
+  /** False: there is nothing to remove. */
   forgetOldest(): boolean {
     const [oldest] = this.#keeping;
     oldest?.clear();
@@ -118,14 +121,14 @@ export class KeyMemory {
 
 interface Turn {
   previous: Turn | null;
-  /** How many need it: its id, as long as that is known, and each turn that goes on from it. */
+  /** Reference count: its own id, while that is known, and each turn that continues from it. */
   needs: number;
-  /** Items of its input and of its answer. */
+  /** Items of the input and of the answer. */
   items: readonly unknown[];
   bytes: number;
 }
 
-/** The answers of one connection by id. */
+/** Stored answers of one connection by response id. */
 export class KeptTurns {
   readonly #memory: KeyMemory;
   readonly #turns = new Map<string, Turn>();
@@ -139,7 +142,7 @@ export class KeptTurns {
     return this.#bytes;
   }
 
-  /** The conversation up to the end of an answer; null: it is not known. */
+  /** The conversation up to and including an answer; null: unknown id. */
   upTo(id: string): { items: unknown[]; bytes: number } | null {
     let turn = this.#turns.get(id) ?? null;
     if (turn === null) return null;
@@ -153,8 +156,8 @@ export class KeptTurns {
   }
 
   /**
-   * @param previous id of the answer before; null: the conversation begins with this one
-   * @param bytes about as many as the items take as JSON
+   * @param previous id of the preceding answer; null: this one starts the conversation
+   * @param bytes approximate size of the items as JSON
    */
   keep(
     id: string,
@@ -164,7 +167,7 @@ export class KeptTurns {
     const before = previous === null ? null : this.#turns.get(previous) ?? null;
     if (previous !== null && before === null) return;
     if (!this.#memory.takeTurns(this, bytes)) {
-      // All that this connection keeps makes room for others.
+      // Everything stored for this connection is released.
       this.clear();
       return;
     }
@@ -173,7 +176,10 @@ export class KeptTurns {
     this.#turns.set(id, { previous: before, needs: 1, items, bytes });
   }
 
-  /** An answer that nothing goes on from any more. What was said before it stays as long as another answer needs it. */
+  /**
+   * Removes an answer that cannot be continued any more. Earlier parts of the conversation are kept while
+   * another answer refers to them.
+   */
   forget(id: string): void {
     let turn = this.#turns.get(id) ?? null;
     if (turn === null) return;

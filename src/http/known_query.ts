@@ -1,9 +1,9 @@
-/** Parameters of a query that an endpoint does not read: a filter that is misspelt would let everything through. */
+/** Rejects unknown query parameters: otherwise a misspelt filter would select everything. */
 import { Failure } from "../exchange/failure.ts";
 import { unknownName } from "../schema/mistakes.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Throws `validation_error` for a parameter that the endpoint does not know, or that comes twice. */
+/** Throws `validation_error` for an unknown or repeated parameter. */
 export function refuseUnknownQuery({ parameters = [] }: Pick<Endpoint, "parameters">, url: string): void {
   if (!url.includes("?")) return;
   const known = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** The section `oidc` of the configuration: the identity provider that people sign in with, and what they may then. */
+/** The section `oidc` of the configuration: sign-in with an identity provider, and the rights of people. */
 import { SPEND_LIMIT } from "../accounts/config.ts";
 import { ROLES } from "../accounts/mod.ts";
 import {

@@ -1,4 +1,4 @@
-/** A request body's text as a JSON value, within the bounds that keep parsing and reading it quick. */
+/** Parses a request body, within limits that keep parsing and processing fast. */
 import { Failure } from "../exchange/failure.ts";
 import { parseExact } from "../exchange/json.ts";
 import { parseInSlices } from "../exchange/parse_in_slices.ts";
@@ -11,7 +11,7 @@ import {
   REQUEST_BUDGET,
 } from "../exchange/json_budget.ts";
 
-/** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
+/** Arrays with a configured limit (`server.max_messages`), by their names in the formats. */
 const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
 
 function refuse(excess: Excess | null): void {
@@ -20,7 +20,7 @@ function refuse(excess: Excess | null): void {
   throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
 }
 
-/** Throws when the text holds more than a request may, or is no JSON. */
+/** Throws if the text is not JSON or exceeds the limits. */
 export function parseBody(text: string): unknown {
   const count = counted(text, REQUEST_BUDGET);
   if (count !== null) refuse(count.excess);
@@ -30,12 +30,12 @@ export function parseBody(text: string): unknown {
   } catch (error) {
     throw notJson(text, error);
   }
-  // An entry takes a character and a comma.
+  // An array entry takes at least a character and a comma.
   if (text.length > 2 * MOST_ENTRIES) refuseOverfull(value);
   return value;
 }
 
-/** A large text as a value, handing control back every couple of milliseconds. */
+/** Parses a large text, yielding every few milliseconds. */
 export function* parseLargeBody(text: string): Generator<void, unknown> {
   const known = yield* countedInSlices(text, REQUEST_BUDGET);
   refuse(known.excess);
@@ -70,7 +70,7 @@ function refuseOverfull(value: unknown): void {
   });
 }
 
-/** Longer names are not worth repeating. */
+/** Longer names are not repeated in messages. */
 const LONGEST_STEP = 40;
 
 function dotted(path: readonly (string | number)[]): string {
@@ -85,16 +85,16 @@ function dotted(path: readonly (string | number)[]): string {
 }
 
 /**
- * A `validation_error` about the body as a whole.
+ * A `validation_error` about the whole body.
  *
- * @param what is wrong, in words that end a sentence
+ * @param what the problem, as the end of a sentence
  */
 export function invalidBody(type: string, what: string, cause?: unknown): Failure {
   const message = `Cannot read the request body: ${what}.`;
   return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }], cause });
 }
 
-/** Where the parser stopped. Its own message quotes the body, which may hold what must not be repeated. */
+/** The position at which the parser failed. Its own message quotes the body, which may contain sensitive text. */
 function position(message: string): string {
   const match = /at position (\d+)/.exec(message);
   return match ? ` (it breaks at character ${match[1]})` : "";

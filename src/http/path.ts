@@ -1,13 +1,13 @@
 /** The path of a request. */
 import { Failure } from "../exchange/failure.ts";
 
-/** The path of an address, without the cost of parsing all of it. A slash at its end does not count. */
+/** The path of a URL, without parsing all of it. A trailing slash is ignored. */
 export function pathOf(url: string): string {
   if (url !== last.url) last = { url, path: foundIn(url) };
   return last.path;
 }
 
-/** Most requests have the address of the one before. */
+/** Cached, since most requests have the same URL as the previous one. */
 let last = { url: "", path: "/" };
 
 function foundIn(url: string): string {
@@ -18,12 +18,12 @@ function foundIn(url: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** A path as the log may show it: people put keys everywhere. */
+/** The path for the log, redacted: keys may occur anywhere in it. */
 export function loggable(path: string): string {
   return path.replace(/sk_(?:live|admin)_[^/]*/g, "[withheld]").slice(0, 100);
 }
 
-/** A part of a path, decoded. A broken escape or a control character names nothing: `not_found`. */
+/** A decoded path segment. Throws `not_found` for a malformed percent-encoding or a control character. */
 export function nameIn(part: string): string {
   const name = decoded(part);
   // deno-lint-ignore no-control-regex

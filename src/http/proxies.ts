@@ -1,4 +1,4 @@
-/** Proxies that are trusted to say where a request comes from, and how. */
+/** Trusted proxies: the client address and scheme from their forwarding headers. */
 import type { ConnectionInfo, IncomingRequest } from "./endpoint.ts";
 import { bitsOf, isWithin, type Network } from "../exchange/networks.ts";
 
@@ -14,19 +14,19 @@ function throughTrusted({ trustedProxies }: ProxyTrust, connection: ConnectionIn
     isWithin(address.hostname, trustedProxies);
 }
 
-/** Whether the browser came by HTTPS. */
+/** Whether the browser uses HTTPS. */
 export function isHttps(
   { headers }: IncomingRequest,
   connection: ConnectionInfo | undefined,
   trust: ProxyTrust,
 ): boolean {
   if (trust.tls !== null || trust.publicUrl?.startsWith("https:")) return true;
-  // The last one is what the nearest proxy says.
+  // The last value was added by the nearest proxy.
   return throughTrusted(trust, connection) &&
     headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase() === "https";
 }
 
-/** The address that a request comes from, as far as it is known; empty: it is not. */
+/** The client's IP address as far as known; empty: unknown. */
 export function clientOf(
   { headers }: IncomingRequest,
   connection: ConnectionInfo | undefined,
@@ -36,12 +36,12 @@ export function clientOf(
   const near = address !== undefined && "hostname" in address ? address.hostname : "";
   if (!throughTrusted(trust, connection)) return near;
   const said = (headers.get("x-forwarded-for") ?? "").split(",").map((part) => part.trim()).filter(Boolean);
-  // From the nearest on: what stands before an address that is not trusted anybody may have written.
+  // From right to left: everything before an untrusted address can be forged.
   const client = said.findLast((part) => !isWithin(part, trust.trustedProxies));
   return client !== undefined && bitsOf(client) !== null ? client : near;
 }
 
-/** Where browsers find this gateway, without a slash at its end. */
+/** The public URL of this gateway, without a trailing slash. */
 export function publicUrlOf(
   request: IncomingRequest,
   connection: ConnectionInfo | undefined,

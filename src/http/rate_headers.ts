@@ -1,11 +1,12 @@
 /**
- * What is left of a key's rates, as headers: `x-ratelimit-*` everywhere, and `anthropic-ratelimit-*` on messages, each
- * with the time form that its clients read (seconds with a unit there, a date here).
+ * Rate limit headers for a key: `x-ratelimit-*` on all surfaces, and `anthropic-ratelimit-*` on messages,
+ * each with the time format that its clients expect: a duration in seconds such as `12s`, or an RFC 3339
+ * date.
  */
 import type { RateState } from "../accounts/mod.ts";
 
 const KINDS = ["requests", "tokens"] as const;
-/** Names that are put together for each call would be looked up anew for each. */
+/** Precomputed: names built per call would be looked up anew in the header table. */
 const NAMES = Object.fromEntries(KINDS.map((kind) => [kind, {
   limit: `x-ratelimit-limit-${kind}`,
   remaining: `x-ratelimit-remaining-${kind}`,
@@ -41,10 +42,10 @@ export function rateHeaders(
   return headers;
 }
 
-/** The last date of each kind: many calls have the same one. */
+/** The last formatted date of each kind: many calls have the same one. */
 const LAST = { requests: { second: -1, text: "" }, tokens: { second: -1, text: "" } };
 
-/** A whole second that is not before the time, as a date. */
+/** The time rounded up to a whole second, as RFC 3339. */
 function dateTime(kind: keyof typeof LAST, ms: number): string {
   const last = LAST[kind];
   const second = Math.ceil(ms / 1000);

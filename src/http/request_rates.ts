@@ -1,7 +1,8 @@
 /**
- * How often a key may ask for what is no generation: counts of tokens, and what it may know of itself. Such calls are not in
- * the ledger, so they have buckets of their own, in this process: the key's requests a minute for counts, and for what is
- * only read at least {@link READS_A_MINUTE}, so that a client can watch a key whose limit is low.
+ * Rate limits for requests of a key that are not generations: token counts, and reads of the key's own data.
+ * They are not in the ledger, so they have separate buckets in this process: the key's requests per minute
+ * for counts, and at least {@link READS_A_MINUTE} for reads, so that a client can monitor a key with a low
+ * limit.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Clock } from "../timing/clock.ts";
@@ -24,8 +25,8 @@ export class RequestRates {
   }
 
   /**
-   * Takes one call. Throws `provider_rate_limited` when there is none left.
-   * @param limit the key's requests a minute; null: it has no limit
+   * Takes one request from the bucket. Throws `provider_rate_limited` if it is empty. @param limit requests
+   * per minute of the key; null: unlimited
    */
   take(kind: "count" | "read", key: string, limit: number | null): void {
     if (limit === null) return;

@@ -22,27 +22,30 @@ export interface Delivery {
   format: CallerFormat;
   parts: Parts;
   context: EncodeAnswer;
-  /** Read when the status goes out; whoever reads them may add to them. */
+  /** Read when the status is sent; the caller may add headers to the object. */
   headers(): Record<string, string>;
-  /** Does what is done with all of an answer in slices; null: it is short. Asked once all of it is there. */
+  /**
+   * The scheduler for work on the whole answer in slices; null: the answer is short. Called once the answer
+   * is complete.
+   */
   large(): (<T>(work: Generator<void, T>) => Promise<T>) | null;
   keepAliveMs: number;
   ticker: Ticker;
-  /** The caller has left. `end` makes the run end with what it reads next, before its time. */
+  /** Called when the caller disconnects. `end` makes the run end early, at its next read. */
   left(end: () => void): void;
-  /** The run is over, whoever still listens. */
+  /** Called when the run is over, whether or not the caller is still connected. */
   over(): void;
 }
 
-/** How long a run goes on for a caller who has left, in milliseconds. What it used by then is recorded. */
+/** How long a run continues after its caller disconnected, in milliseconds. Usage up to then is recorded. */
 export const DRAIN_MS = 600_000;
-/** A caller who takes nothing for so long, in milliseconds, has left, whatever the connection says. */
+/** A caller who reads nothing for this long, in milliseconds, is treated as disconnected. */
 export const STALL_MS = 600_000;
 
-/** Of each stream that goes to a caller: what ends it with a failure. */
+/** For each stream to a caller, a function that ends it with a failure. */
 const live = new Set<(failure: Failure) => void>();
 
-/** Ends all streams that go to callers with the format's error event. What runs behind them is left as it is. */
+/** Ends all streams to callers with the format's error event. The runs themselves continue. */
 export function failStreams(failure: Failure): void {
   for (const fail of [...live]) fail(failure);
 }
@@ -51,9 +54,9 @@ const encoder = new TextEncoder();
 const joined = new JoinedBytes();
 
 /**
- * The whole answer in one body. Throws what the run throws.
+ * Sends the answer as one body. Rejects if the run fails.
  *
- * @param told its text, piece by piece
+ * @param told receives the text piece by piece
  */
 export async function respondWhole(
   delivery: Delivery,
@@ -78,7 +81,7 @@ export async function respondWhole(
   }
 }
 
-/** Pieces that are written before others have their turn. */
+/** Pieces written before other tasks may run. */
 const PIECES = 16;
 
 function* written(encode: () => unknown, told: (piece: string) => void): Generator<void, HeldBody> {
@@ -93,13 +96,13 @@ function* written(encode: () => unknown, told: (piece: string) => void): Generat
   return new HeldBody(pieces);
 }
 
-/** An event stream. Throws what the run throws before its first part, unless that comes after a keep-alive. */
+/** Sends an event stream. Rejects if the run fails before its first part, unless a keep-alive was sent before. */
 export async function respondStream(delivery: Delivery): Promise<Response> {
   const { first, begun } = await firstStep(delivery);
   return new PlainResponse(stream(delivery, first, begun), { headers: streamHeaders(delivery) });
 }
 
-/** Headers of an answer that is streamed. */
+/** The headers of a streamed answer. */
 export function streamHeaders(delivery: Delivery): Record<string, string> {
   return {
     ...delivery.headers(),
@@ -111,11 +114,11 @@ export function streamHeaders(delivery: Delivery): Record<string, string> {
 
 export interface FirstStep {
   first: Promise<Step>;
-  /** Null: nothing has come yet. */
+  /** The first step; null: nothing has arrived yet. */
   begun: Step | null;
 }
 
-/** Waits for what comes first, for as long as a stream may be silent. Throws the early refusal. */
+/** Waits for the first batch, at most as long as a stream may be silent. Rejects with an early failure. */
 export async function firstStep(
   { parts, keepAliveMs, ticker, over }: Pick<Delivery, "parts" | "keepAliveMs" | "ticker" | "over">,
 ): Promise<FirstStep> {
@@ -142,7 +145,7 @@ export async function firstStep(
 
 type Step = IteratorResult<readonly Part[]>;
 
-/** @param begun what came first; null: nothing has come yet */
+/** @param begun the first step; null: nothing has arrived yet */
 function stream(
   delivery: Delivery,
   first: Promise<Step>,
@@ -151,7 +154,7 @@ function stream(
   const { format, parts, ticker, keepAliveMs } = delivery;
   const frames = format.encodeStream(delivery.context);
   let next = begun === null ? first : undefined;
-  /** Not kept for as long as the stream goes on: it may be large. */
+  /** Released after use, since the stream may last long and this may be large. */
   let opening = begun;
   let pulling: Promise<void> = Promise.resolve();
   let ended = false;
@@ -162,7 +165,10 @@ function stream(
   const write = (text: string) => {
     if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
   };
-  /** While the provider is waited for: silence. While the caller is: a caller who takes nothing. */
+  /**
+   * While the run is awaited, this triggers a keep-alive; while the caller is awaited, it detects a stalled
+   * caller.
+   */
   const deadline = ticker.deadline(() => {
     if (written) {
       sink.error(new Error("The caller takes nothing."));
@@ -179,7 +185,7 @@ function stream(
     delivery.over();
   };
 
-  /** True: there was something to write, or nothing more will come. */
+  /** True: something was written, or the run has ended. */
   function take({ value, done }: Step): boolean {
     if (ended) return true;
     if (!done && frames.encodeText?.(value, joined) === true) {
@@ -210,7 +216,7 @@ function stream(
     sink.close();
   }
 
-  /** Reads on until there is something to write. */
+  /** Reads until there is something to write. */
   async function advance(): Promise<void> {
     written = false;
     deadline.arm(keepAliveMs);
@@ -222,7 +228,7 @@ function stream(
     }
   }
 
-  /** The caller has taken what was written past the stages. */
+  /** The caller has taken bytes that were written directly to the connection. */
   const taken = () => {
     written = false;
     deadline.arm(keepAliveMs);
@@ -235,7 +241,7 @@ function stream(
     return direct(joined.take(), taken);
   });
 
-  /** The caller has left: the run is read to its end, or to the end of patience. */
+  /** The caller disconnected: reads the run to its end, or until the drain time is over. */
   async function leave(): Promise<void> {
     gone = true;
     live.delete(fail);

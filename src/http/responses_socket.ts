@@ -1,9 +1,11 @@
 /**
- * The responses format over a WebSocket: `GET /v1/responses` upgraded. Each message `response.create` is a request, with the
- * fields that its body has over HTTP; the events of its answer come back as a message each, one answer after the other.
+ * The responses format over a WebSocket: `GET /v1/responses` with `Upgrade`. Each message `response.create`
+ * is a request with the fields of the HTTP body; each event of the answer is sent as one message, one answer
+ * after the other.
  *
- * A turn goes the way of a request over HTTP, limits, screening and bill included. Beyond that the connection knows what was
- * said on it: `previous_response_id` names one of its own answers. Protocol: OpenAI, "WebSocket mode" of the Responses API.
+ * A turn is handled like an HTTP request, including limits, screening and billing. In addition the connection
+ * stores its conversations: `previous_response_id` refers to an earlier answer on the same connection.
+ * Protocol: OpenAI, "WebSocket mode" of the Responses API.
  */
 import { Failure } from "../exchange/failure.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
@@ -23,15 +25,15 @@ import { parseBody } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
 import { RESPONSES } from "./surfaces.ts";
 
-/** A connection takes turns for so long, as OpenAI's do; clients open another one then. */
+/** How long a connection accepts turns, in milliseconds, as at OpenAI; clients then open a new one. */
 const CONNECTION_MS = 3_600_000;
-/** Fields of the message that are no fields of a request. */
+/** Fields of the message that are not part of the request body. */
 const OF_THE_MESSAGE = ["type", "stream_id", "generate", "stream", "previous_response_id"];
 const LONGEST_STREAM_ID = 256;
-/** Headers of the handshake that say nothing of a request. */
+/** Handshake headers that are not part of a request. */
 const OF_THE_HANDSHAKE = /^(?:sec-websocket-|upgrade$|connection$|content-)/;
 
-/** Answers the handshake of a WebSocket, and each of its messages until it ends. Throws on a plain GET. */
+/** Answers the WebSocket handshake and handles the messages of the connection. Throws on a plain GET. */
 export async function responsesSocket(context: RequestContext): Promise<Response> {
   const { request, state } = context;
   if (!asksForWebSocket(request)) {
@@ -63,21 +65,24 @@ async function sayOver(socket: CallerSocket): Promise<void> {
   await socket.close(CLOSE.normal, "the connection's time is over");
 }
 
-/** A message as it is understood. */
+/** A parsed message. */
 interface Turn {
   body: Loose;
-  /** Items that are new in this message. */
+  /** The new items in this message. */
   input: readonly unknown[];
   previous: string | null;
   streamId: string | undefined;
   generates: boolean;
-  /** Of the message. */
+  /** Size of the message. */
   bytes: number;
-  /** Of the message and the conversation before it. */
+  /** Size of the message and the preceding conversation. */
   wholeBytes: number;
 }
 
-/** What a turn has of its connection: thousands of them wait, and the request of the handshake would be the larger part of one. */
+/**
+ * The parts of the handshake request that a turn needs. Thousands of sockets may be idle, and the whole
+ * request would dominate their memory.
+ */
 type Handshake = Pick<IncomingRequest, "url" | "headers">;
 
 /** One connection. */
@@ -90,16 +95,16 @@ class Session implements SocketUser {
   readonly #current: ServerState["current"];
   readonly #memory: KeyMemory;
   readonly #leaveKey: () => void;
-  /** Null: no answer was kept yet. */
+  /** Null: no answer has been stored yet. */
   #kept: KeptTurns | null = null;
-  /** Of messages that wait. */
+  /** Bytes of queued messages. */
   #held = 0;
   #hour: Deadline | null = null;
   #isLate = false;
-  /** Ends the turn under way. */
+  /** Aborts the current turn. */
   #leaving: AbortController | null = null;
 
-  /** Takes a place of the key; throws where there is none. */
+  /** Takes a socket place of the key; throws if there is none. */
   constructor({ request, connection, again, state }: RequestContext, key: string) {
     this.mostMessageBytes = state.maxBodyBytes;
     this.pingMs = state.keepAliveMs;
@@ -174,12 +179,13 @@ class Session implements SocketUser {
       if (thrown instanceof Deno.errors.BadResource) throw thrown;
       await socket.send([failureEvent(thrown, turn?.streamId)]);
     } finally {
-      // OpenAI forgets what a failed turn went on from, and clients send the whole conversation then.
+      // As at OpenAI, a failed turn removes the answer that it continued from; clients then send the whole
+      // conversation.
       if (failed && turn !== null && turn.previous !== null) this.#kept?.forget(turn.previous);
     }
   }
 
-  /** Asks as over HTTP, and sends the events of the answer. False: it failed. */
+  /** Handles the turn like an HTTP request, and sends the events of the answer. False: it failed. */
   async #answer(turn: Turn, socket: CallerSocket, leaving: AbortSignal): Promise<boolean> {
     const asked = new TurnRequest(this.#handshake, turn, leaving);
     const response = turn.generates ? await this.#again(asked, this.#connection) : await this.#begin(asked);
@@ -195,7 +201,10 @@ class Session implements SocketUser {
     return ended;
   }
 
-  /** `generate: false`: an answer without output, which a turn may go on from. No provider is asked, nothing is billed. */
+  /**
+   * `generate: false`: an answer without output that a later turn can continue from. No provider request is
+   * sent, nothing is billed.
+   */
   async #begin(request: TurnRequest): Promise<Response> {
     const format = await RESPONSES.format.open();
     const state = this.#current();
@@ -228,7 +237,7 @@ class Session implements SocketUser {
 function readTurn(text: string): Turn | null {
   const message = parseBody(text);
   if (!isObject(message)) throw mistake("the message", "an object");
-  // Codex confirms what it has taken.
+  // An acknowledgement sent by Codex.
   if (message.type === "response.processed") return null;
   if (message.type !== "response.create") throw mistake("type", "response.create");
   const fields = isObject(message.response) ? message.response : message;
@@ -255,7 +264,10 @@ function readTurn(text: string): Turn | null {
   };
 }
 
-/** Throws `validation_error` for the result of a call that the conversation does not have: it was meant for another one. */
+/**
+ * Throws `validation_error` for a tool result whose call is not part of the conversation, and therefore
+ * belongs to another one.
+ */
 function refuseLoneResults({ body, input }: Turn): void {
   const isResult = ({ type }: Loose) => String(type).endsWith("_call_output");
   const results = input.filter(isObject).filter(isResult);
@@ -267,7 +279,7 @@ function refuseLoneResults({ body, input }: Turn): void {
   throw mistake("input", `a call for the result of ${JSON.stringify(String(lone.call_id).slice(0, 100))}`);
 }
 
-/** A turn as the request that it would be over HTTP. */
+/** A turn as an HTTP request. */
 class TurnRequest implements IncomingRequest {
   readonly method = "POST";
   readonly url: string;

@@ -1,6 +1,6 @@
 /**
- * A generation whose caller asks for it to be kept: its stream can be gone on with after the connection broke, and a repeated
- * request joins it. Loaded with the first call that asks.
+ * Resumable generations: the stream can be continued after the connection breaks, and a repeated request
+ * joins it. Loaded on first use.
  */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -18,37 +18,37 @@ import { followedBody } from "./followed_body.ts";
 import { join } from "./joined.ts";
 import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
 
-/** For how long a stream is kept where its key does not say. */
+/** How long a stream is stored if its key does not define it, in milliseconds. */
 const USUAL_MS = 300_000;
 const LONGEST_CLAIM = 255;
-/** A claim may be given back between being found and being joined. */
+/** Attempts to join: the claim may be released between lookup and join. */
 const ATTEMPTS = 4;
 
 export interface AskedToKeep {
   key: Key;
   formatName: CallerFormatName;
   body: unknown;
-  /** Runs what is done with the whole body. */
+  /** Runs work on the whole body in slices. */
   run<T>(work: Generator<void, T>): T | Promise<T>;
 }
 
 export interface KeptDelivery extends Delivery {
-  /** A caller reads it again. */
+  /** Called when a caller reads it again. */
   back(): void;
 }
 
-/** How a generation that asks to be kept is answered. */
+/** How a resumable generation is delivered. */
 export interface Keeping {
-  /** Whether somebody reads its stream. Null: nobody can tell apart from the connection, as before the answer has begun. */
+  /** Whether a follower reads its stream. Null: only the connection can tell, as before the answer has started. */
   followed(): boolean | null;
-  /** Repeats of the request join it. */
+  /** Repeated requests can join it. */
   joinable: boolean;
   respond(delivery: KeptDelivery): Promise<Response>;
-  /** It was refused before its answer began. */
+  /** Called when it is refused before its answer starts. */
   refused(failure: Failure): Promise<void>;
 }
 
-/** Null: there is nothing to keep. A response: the request joins another generation. Throws `validation_error`. */
+/** Null: nothing is stored. A response: the request joins another generation. Throws `validation_error`. */
 export async function keeping(
   context: RequestContext,
   asked: AskedToKeep,
@@ -58,12 +58,13 @@ export async function keeping(
   const header = request.headers.get("x-svc-resume");
   const asks = header === "true";
   const keepMs = keepMsOf(key, header);
-  // Turns of a socket have the headers of its handshake: they are not one request.
+  // Not for turns on a WebSocket: they have the handshake's headers, so an idempotency key would not identify
+  // one request.
   if (keepMs === null || request.parsed !== undefined) return null;
   const text = request.headers.get("idempotency-key");
   if (text !== null) refuseClaim(text);
   const streamed = isObject(body) && body.stream === true;
-  // Its operator wants nothing kept, whatever is asked.
+  // Storage is disabled by the operator, whatever is requested.
   if (keepMs === 0) return streamed && asks ? UNKEPT : null;
   const session = text === null ? sessionThatJoins(request, body) : null;
   if (text === null && session === null && !streamed) return null;
@@ -88,7 +89,10 @@ export async function keeping(
   throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
 }
 
-/** The session within which an equal request is the same one: where the caller says so, and the call has a session. */
+/**
+ * The session within which identical requests are treated as repeats: only if the caller asks for it, and the
+ * call has a session.
+ */
 function sessionThatJoins(request: RequestContext["request"], body: unknown): string | null {
   const asked = request.headers.get("x-svc-join");
   if (asked !== null && asked !== "true" && asked !== "false") {
@@ -98,12 +102,12 @@ function sessionThatJoins(request: RequestContext["request"], body: unknown): st
   return labelsOf((name) => request.headers.get(name), body)?.session ?? null;
 }
 
-/** Times that a request may have failed before: an agent gives up much earlier. */
+/** How many earlier attempts of a request may have failed; agents stop much earlier. */
 const MOST_REPEATS = 50;
 
 /**
- * Joins the generation that the same request of the same session began, unless that has failed: agents say the whole conversation
- * anew when a connection broke, and send no text that would tell the repeat.
+ * Joins the generation started by an identical request in the same session, unless that has failed. Agents
+ * repeat the whole conversation after a broken connection, without an idempotency key.
  */
 async function joinInSession(
   context: RequestContext,
@@ -116,7 +120,7 @@ async function joinInSession(
   },
 ): Promise<Keeping | Response> {
   for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
-    // A text of the caller's has no line break: no header can hold one.
+    // Header values cannot contain a line break, so this cannot collide with a caller's key.
     const text = `session\n${session}\n${whole}\n${repeat}`;
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
@@ -130,7 +134,7 @@ async function joinInSession(
   throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
 }
 
-/** Whether a generation has ended badly: without a record where nothing was used. */
+/** Whether a generation has failed. It has no record if nothing was used. */
 async function hasFailed(
   { state }: RequestContext,
   { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
@@ -160,7 +164,7 @@ function refuseClaim(text: string): void {
 /**
  * A `validation_error` that names the header.
  *
- * @param what is wrong with it
+ * @param what the problem with it
  */
 export function badHeader(name: string, what: string): Failure {
   const message = `Cannot read the header ${name}: ${what}.`;
@@ -179,7 +183,7 @@ function otherRequest(): Failure {
   });
 }
 
-/** Without the store nobody knows whether the request has run: to run it anew might bill it twice. */
+/** Without the store it is unknown whether the request has run; running it again might bill it twice. */
 function noClaim(thrown: unknown): never {
   if (!(thrown instanceof StoreUnavailable)) throw thrown;
   throw new Failure(
@@ -189,14 +193,14 @@ function noClaim(thrown: unknown): never {
   );
 }
 
-/** Of what the answer depends on: the same for requests that mean the same. */
+/** A hash of everything the answer depends on, equal for equivalent requests. */
 function requestDigest({ request, path }: RequestContext, body: unknown): Generator<void, string> {
   const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
   const [repair, hold] = ["x-svc-repair", "x-svc-hold"].map((name) => request.headers.get(name) === "true");
   return canonicalDigest([path, headers, repair, hold, body]);
 }
 
-/** The stream goes on as any other, and says that it cannot be resumed. */
+/** The stream is not stored, and its response headers say that it cannot be resumed. */
 const UNKEPT: Keeping = {
   followed: () => null,
   joinable: false,
@@ -236,7 +240,7 @@ class Kept implements Keeping {
       headers: { ...PlainResponse.fieldsOf(response) },
       body: PlainResponse.textOf(response) ?? "",
     });
-    // Whoever repeats the request then finds the claim free.
+    // The claim is released before the failure is sent, so that a repeated request does not find it.
     if (this.#live.start.claim !== null) await this.#live.settled();
   }
 
@@ -257,7 +261,7 @@ class Kept implements Keeping {
     live.begin({ status: 200, headers });
     const follower = live.follow(0);
     void produce(delivery, live, step);
-    // Its id is out with the head, and a client may come back with it at once.
+    // Stored before the head is sent, since a client may resume with its id at once.
     await live.findable();
     if (live.isLost) headers["x-svc-resume"] = "unavailable";
     const body = followedBody(follower, {
@@ -271,12 +275,16 @@ class Kept implements Keeping {
 }
 
 /**
- * Whose connection broke has so long to come back, before the call's place may be given to others: clients wait for some seconds
- * between two tries, and of a reader on another node this one hears up to three seconds later.
+ * How long after a disconnect, in milliseconds, the client may reconnect before the call can be ended in
+ * favour of others. Clients wait some seconds between attempts, and a reader on another node is noticed up to
+ * three seconds later.
  */
 const COMING_BACK_MS = 15_000;
 
-/** Reads the run into the stream, whoever follows it; without followers for as long as other calls without callers. */
+/**
+ * Reads the run into the stored stream, whether or not it has followers. Without followers it continues as
+ * long as any abandoned call.
+ */
 async function produce(
   delivery: KeptDelivery,
   live: LiveStream,
@@ -298,7 +306,7 @@ async function produce(
     }
   };
   const silence = ticker.deadline(() => {
-    // A comment is no event: those who wait for one get theirs by themselves.
+    // Comments are not events; followers send their own keep-alives.
     if (!format.keepAlive.startsWith(":")) live.append(format.keepAlive);
     silence.arm(keepAliveMs);
   });

@@ -1,4 +1,4 @@
-/** `GET /v1/generations/{id}/stream`: a stream that was kept, from behind an event on. */
+/** `GET /v1/generations/{id}/stream`: resumes a stored stream after an event. */
 import { countOf } from "../exchange/printable.ts";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -10,8 +10,8 @@ import { followed } from "./joined.ts";
 import { badHeader } from "./resumable.ts";
 
 /**
- * Goes on with a stream behind the event that the caller had last. Throws `not_found` where there is no such stream of this
- * key.
+ * Continues a stream after the last event that the caller received. Throws `not_found` if this key has no
+ * such stream.
  */
 export async function resumeStream(context: RequestContext, key: Key): Promise<Response> {
   const { request, parameters: { id }, state } = context;
@@ -20,7 +20,8 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
     if (!(thrown instanceof StoreUnavailable)) throw thrown;
     throw new Failure("service_unavailable", "The store is away; try again soon.", { cause: thrown });
   });
-  // One that was refused never was a stream, and one that was lost before its head was kept has promised nothing.
+  // Not found: a refused generation never became a stream, and the client of one that was lost before its
+  // head was stored was not told that it could be resumed.
   if (
     found === null || !found.streamed || found.head?.body !== undefined || (found.lost && found.head === null)
   ) {
@@ -59,9 +60,9 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
   }
 }
 
-/** Number of the event behind the last one that the caller has. */
+/** Number of the first event that the caller has not received. */
 function firstWanted({ headers, url }: RequestContext["request"], id: string): number {
-  // A browser that reconnects sends the header, beside the address that it began with.
+  // A reconnecting browser (EventSource) sends this header, with the original URL.
   const header = headers.get("last-event-id");
   const query = url.includes("?") ? new URL(url).searchParams.get("starting_after") : null;
   for (const [name, value] of [["Last-Event-ID", header], ["starting_after", query]] as const) {

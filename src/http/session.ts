@@ -1,8 +1,9 @@
 /**
- * Sessions of the console. All there is of one is its cookie, sealed under a key that follows from the store's pepper: any node
- * can read it, nobody can make or change it. What ends before its time is on a list that the nodes share.
+ * Console sessions. A session exists only as its cookie, encrypted and authenticated under a key derived from
+ * the store's pepper: all nodes can read it, nobody else can create or change it. Sessions ended early are on
+ * a list shared by all nodes.
  *
- * A session ends an hour after it was last used, and twelve hours after it began, whatever happens.
+ * A session expires one hour after its last use, and twelve hours after its start at the latest.
  */
 import { base64url, hmacSha256, nodeCrypto, randomBytes } from "../exchange/hashes.ts";
 import { Buffer } from "node:buffer";
@@ -11,52 +12,55 @@ import { LONGEST_SESSION_MS as LONGEST_MS, type Principal } from "../accounts/mo
 export interface Session {
   id: string;
   principal: Principal;
-  /** How it was signed in. */
+  /** Sign-in method. */
   way: "admin_key" | "token" | "oidc";
-  /** What has to hold as long as it lasts: the id of a token, a fingerprint of the admin key or of the provider's section. */
+  /**
+   * The credential that must stay valid: id of a token, fingerprint of the admin key, or of the configuration
+   * of the identity provider.
+   */
   source: string;
   /** Milliseconds since the epoch. */
   began: number;
-  /** When its cookie was made. */
+  /** When its cookie was issued. */
   renewed: number;
 }
 
 export interface SessionsOptions {
-  /** 32 bytes that are the same on every node, of their own for each purpose. Throws while they are not known. */
+  /** A 32-byte key per purpose, the same on all nodes. Throws while it is not available. */
   key(purpose: string): Uint8Array;
   now(): number;
-  /** Sessions that have been ended before their time. */
+  /** Sessions that were ended before they expired. */
   ended: EndedSessions;
 }
 
 export interface EndedSessions {
   has(id: string): boolean;
-  /** @param until after which the session has ended anyhow */
+  /** @param until when the session would have expired */
   add(id: string, until: number): Promise<void>;
 }
 
 const COOKIE = "sluice_session";
 const IDLE_MS = 3_600_000;
-/** A cookie older than this is made anew. */
+/** Age above which a cookie is reissued, in milliseconds. */
 const RENEW_MS = 300_000;
-/** Clocks of nodes may differ by so much. */
+/** Tolerated difference between the clocks of nodes, in milliseconds. */
 const SKEW_MS = 60_000;
 const MOST_FINGERPRINTS = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Browsers keep none that is longer. */
+/** The longest cookie that browsers store. */
 const MOST_COOKIE = 4096;
 
 export class Sessions {
   readonly #options: SessionsOptions;
-  /** By secret: each watcher of calls is asked every second whether its session still holds. */
+  /** Cache by secret: for each live view of calls, the session is checked every second. */
   readonly #fingerprints = new Map<string, string>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
-  /** A new one, whatever the browser had before. */
+  /** A new session id, whatever cookie the browser sent. */
   begin(session: Omit<Session, "id" | "began" | "renewed">): Session {
     const now = this.#options.now();
     const id = `ses_${base64url(randomBytes(18))}`;
@@ -69,10 +73,10 @@ export class Sessions {
     };
   }
 
-  /** The session of a request's header; null: there is none, or it has ended. */
+  /** The session in a cookie header; null: none, or it has ended. */
   read(header: string | null, { secure }: { secure: boolean }): Session | null {
     const values = new Set(header === null ? [] : cookies(header, COOKIE, { secure }));
-    // Of two, one may have been planted by a neighbour of the same domain.
+    // Two values: one may have been set by another host of the same domain.
     if (values.size !== 1) return null;
     const session = this.unseal<Session>("session", [...values][0]);
     if (session === null) return null;
@@ -82,7 +86,7 @@ export class Sessions {
     return lives && !this.#options.ended.has(id) ? session : null;
   }
 
-  /** Whether it is still one. */
+  /** Whether it has neither expired nor been ended. */
   lasts({ id, began }: Session): boolean {
     return this.#options.now() < began + LONGEST_MS && !this.#options.ended.has(id);
   }
@@ -91,29 +95,29 @@ export class Sessions {
     return Math.min(renewed + IDLE_MS, began + LONGEST_MS);
   }
 
-  /** When it ends that is used now. */
+  /** The expiry of a session that is used at present. */
   renewedUntil(session: Session): number {
     return this.expiresAt({ ...session, renewed: this.#options.now() });
   }
 
-  /** The header that makes a browser keep it longer; null: it need not yet. */
+  /** The `set-cookie` header that extends the session; null: not due yet. */
   renewal(session: Session, options: { secure: boolean }): string | null {
     const now = this.#options.now();
     return now - session.renewed < RENEW_MS ? null : this.cookie({ ...session, renewed: now }, options);
   }
 
-  /** The header `set-cookie` that gives a browser the session. */
+  /** The `set-cookie` header for the session. */
   cookie(session: Session, { secure }: { secure: boolean }): string {
     const seconds = Math.max(0, Math.floor((this.expiresAt(session) - this.#options.now()) / 1000));
     return setCookie(COOKIE, this.seal("session", session), { secure, seconds });
   }
 
-  /** The header that takes it away again. */
+  /** The `set-cookie` header that removes it. */
   noCookie({ secure }: { secure: boolean }): string {
     return setCookie(COOKIE, "", { secure, seconds: 0 });
   }
 
-  /** Ends what has this id, a session or anything else that counts once. */
+  /** Invalidates an id: of a session, or of another value that may be used only once. */
   async endId(id: string, until: number): Promise<void> {
     await this.#options.ended.add(id, until);
   }
@@ -126,7 +130,7 @@ export class Sessions {
     await this.endId(id, began + LONGEST_MS);
   }
 
-  /** What a page has to send along with whatever it changes: another site's page cannot know it. */
+  /** The CSRF token that pages must send with changes; pages of other sites cannot know it. */
   csrf({ id }: Session): string {
     return base64url(hmacSha256(this.#options.key("csrf"), id));
   }
@@ -137,18 +141,18 @@ export class Sessions {
     return found.length === expected.length && nodeCrypto().timingSafeEqual(found, expected);
   }
 
-  /** Tells configured secrets apart, and nothing of what they are to whoever has not the key. */
+  /** A fingerprint that distinguishes configured secrets but reveals nothing without the key. */
   fingerprint(secret: string): string {
     const known = this.#fingerprints.get(secret);
     if (known !== undefined) return known;
     const made = base64url(hmacSha256(this.#options.key("fingerprint"), secret));
-    // Those of configurations that were reloaded are of no use any more.
+    // Entries of earlier configurations are no longer needed.
     if (this.#fingerprints.size >= MOST_FINGERPRINTS) this.#fingerprints.clear();
     this.#fingerprints.set(secret, made);
     return made;
   }
 
-  /** Seals a value that this gateway gives to a browser; one that was sealed for another purpose is not read. */
+  /** Encrypts a value for a browser. It can only be decrypted for the same purpose. */
   seal(purpose: string, value: unknown): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = nodeCrypto().createCipheriv("aes-256-gcm", this.#options.key(purpose), nonce);
@@ -156,7 +160,7 @@ export class Sessions {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /** Null: this gateway has not sealed it. */
+  /** Null: not encrypted by this gateway. */
   unseal<T>(purpose: string, text: string): T | null {
     if (text.length > MOST_COOKIE) return null;
     const bytes = Buffer.from(text, "base64url");
@@ -180,24 +184,24 @@ export class Sessions {
 }
 
 /**
- * What browsers take over HTTPS alone, for all paths, and of no other host: pages of a neighbouring domain cannot plant a cookie
- * of such a name.
+ * Cookie name prefix: browsers accept such a cookie only over HTTPS, for the path `/` and without a domain,
+ * so hosts of the same domain cannot set it.
  */
 const HOST_PREFIX = "__Host-";
 
 export interface CookieOptions {
   secure: boolean;
   seconds: number;
-  /** By default, and where it is secure, `/`. */
+  /** Default, and always if secure: `/`. */
   path?: string;
-  /** By default `Strict`. */
+  /** Default: `Strict`. */
   sameSite?: "Strict" | "Lax";
 }
 
 /**
- * The value of a `set-cookie` field.
+ * The value of a `set-cookie` header.
  *
- * @param value of the cookie; `seconds` 0 removes it
+ * @param value the cookie's value; with `seconds` 0 the cookie is removed
  */
 export function setCookie(
   name: string,
@@ -210,7 +214,7 @@ export function setCookie(
     : `${name}=${value}; Path=${path}; ${rules}`;
 }
 
-/** The values of all cookies of a name. */
+/** The values of all cookies with this name. */
 export function cookies(header: string, name: string, { secure }: { secure: boolean }): string[] {
   const begin = `${secure ? HOST_PREFIX : ""}${name}=`;
   return header.split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(begin))

@@ -1,31 +1,31 @@
-/** An answer over HTTP as the messages that a socket sends: each event by itself, a refusal as an `error` event. */
+/** Converts an HTTP answer to WebSocket messages: one per event, or an `error` event for a failure. */
 import { Failure } from "../exchange/failure.ts";
 import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 import { RESPONSES } from "./surfaces.ts";
 
 export interface SocketEvent {
   text: string;
-  /** The answer that this event ends; null: it ends none that could go on. */
+  /** The answer that this event completes; null: none that can be continued. */
   ended: { id: string; output: readonly unknown[] } | null;
 }
 
 export interface AnsweredTurn {
-  /** The answer that the turn goes on from. */
+  /** The answer that the turn continues. */
   previous: string | null;
   /** Label of the turn's events. */
   streamId: string | undefined;
 }
 
-/** Events that hold the whole response. */
+/** Events that contain the whole response object. */
 const OF_THE_RESPONSE = /^\{"type":"response\.(?:created|queued|in_progress|completed|incomplete|failed)"/;
 const ENDS_WELL = new Set(["response.completed", "response.incomplete"]);
-/** Headers of a refusal that say when to come back, and to whom to complain. */
+/** Headers of a failure that are passed on: when to retry, and the request id. */
 const TOLD = /^(?:retry-after|x-request-id|x-should-retry|x-ratelimit-.*)$/;
 
 /**
- * Batches of events: what one read of the answer brought. Ends the answer when it is ended.
+ * The events of each read of the answer, as batches. Cancels the answer when iteration ends.
  *
- * @param leaving aborts when the caller has left
+ * @param leaving aborts when the caller disconnects
  */
 export async function* socketEvents(
   response: Response,
@@ -45,7 +45,7 @@ export async function* socketEvents(
   const decoder = new TextDecoder();
   let text = "";
   let over = false;
-  // While the provider says nothing, nobody else would tell that the caller has left.
+  // While the provider is silent, nothing else would report the disconnect.
   const leave = () => void reader.cancel().catch(() => {});
   if (leaving.aborted) leave();
   leaving.addEventListener("abort", leave);
@@ -63,7 +63,7 @@ export async function* socketEvents(
   }
 }
 
-/** What only a connection can refuse, in the words of OpenAI's protocol. */
+/** Failures that exist only on WebSockets, in the terms of OpenAI's protocol. */
 export class SocketRefusal extends Error {
   constructor(readonly code: string, message: string, readonly param: string | null = null) {
     super(message);
@@ -71,9 +71,9 @@ export class SocketRefusal extends Error {
 }
 
 /**
- * The event with which a message fails on a WebSocket, as JSON.
+ * The JSON of an `error` event for a failed message.
  *
- * @param streamId of the turn; absent: there are no several at once
+ * @param streamId id of the turn; absent: without multiplexing
  */
 export function failureEvent(thrown: unknown, streamId?: string): string {
   if (thrown instanceof SocketRefusal) {
@@ -86,7 +86,10 @@ export function failureEvent(thrown: unknown, streamId?: string): string {
   return errorText(error, { status: failure.row.status, headers: {}, streamId });
 }
 
-/** The error's fields stand twice: nested, where the wire of OpenAI has them, and beside it, where its types do. */
+/**
+ * The error's fields occur twice: nested, as OpenAI sends them, and at the top level, as OpenAI's type
+ * definitions have them.
+ */
 function errorText(
   error: unknown,
   { status, headers, streamId }: {
@@ -109,7 +112,7 @@ function errorText(
   });
 }
 
-/** The data of a frame as this gateway writes it; null: a comment, or the mark of the end. */
+/** The data of an SSE frame as written by this gateway; null: a comment, or `[DONE]`. */
 function dataOf(frame: string): string | null {
   const at = frame.indexOf("data: ");
   if (at < 0) return null;

@@ -1,12 +1,12 @@
-/** How many WebSockets each key has open. */
+/** Counts the open WebSockets of each key. */
 import { Failure } from "../exchange/failure.ts";
 
 export class SocketsOfKeys {
   readonly #open = new Map<string, number>();
 
   /**
-   * Takes a place for one of this key; gives what gives it back. Throws `provider_rate_limited` where the key has as many as it may.
-   * @param most null: no bound
+   * Takes a place for a WebSocket; returns a function that releases it. Throws `provider_rate_limited` if the
+   * key has the maximum number. @param most null: unlimited
    */
   enter(key: string, most: number | null): () => void {
     const count = this.#open.get(key) ?? 0;

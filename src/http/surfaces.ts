@@ -1,18 +1,19 @@
 /**
- * The surfaces of the gateway: which envelope a failure has, which headers carry a key, and how the metrics name it.
+ * The surfaces of the gateway: error envelope, headers that may carry a key, and label in metrics.
  *
- * A path that no endpoint has still belongs to a surface, by its prefix, so that a client gets the envelope that it reads.
+ * An unknown path belongs to a surface by its prefix, so that the client gets the error envelope that it
+ * expects.
  */
 import { LAZY_CALLERS, type LazyCallerFormat } from "../formats/callers.ts";
 
 export interface Surface {
-  /** Label of metrics. */
+  /** Label in metrics. */
   name: string;
-  /** Whose failure envelope is used. */
+  /** The format of error envelopes. */
   format: LazyCallerFormat;
-  /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
+  /** 401 has the body `{error: "unauthorized"}` (chat-completions and messages). */
   shortUnauthorized: boolean;
-  /** A key may also come as `x-api-key`. */
+  /** The key may also be sent as `x-api-key`. */
   apiKeyHeader: boolean;
 }
 
@@ -36,16 +37,16 @@ export const RESPONSES = {
   shortUnauthorized: false,
   apiKeyHeader: false,
 } as const satisfies Surface;
-/** Catalog and a key's own account. */
+/** Model catalog and a key's own account. */
 export const CATALOG: Surface = {
   name: "v1",
   format: chat_completions,
   shortUnauthorized: false,
   apiKeyHeader: false,
 };
-/** Streams of all formats: each with the credentials of its own. */
+/** Stored streams of all formats, each with the credential headers of its format. */
 export const STREAMS: Surface = { ...CATALOG, apiKeyHeader: true };
-/** Administration, console, manual and operation. */
+/** Administration, console, manual and operations. */
 export const OPERATION: Surface = { ...CATALOG, name: "other" };
 
 const BY_PREFIX: readonly (readonly [string, Surface])[] = [
@@ -55,7 +56,7 @@ const BY_PREFIX: readonly (readonly [string, Surface])[] = [
   ["/v1/", CATALOG],
 ];
 
-/** The surface of a path that no endpoint has. */
+/** The surface of an unknown path. */
 export function surfaceOfUnknown(path: string): Surface {
   return BY_PREFIX.find(([prefix]) => path.startsWith(prefix))?.[1] ?? OPERATION;
 }

@@ -1,22 +1,22 @@
 /**
- * Wrong admin keys by the address they come from. Guesses get slow answers; the right key is never slowed, whoever else
- * guesses from its address.
+ * Tracks wrong admin keys by client address. Guesses are answered slowly; a correct key is never delayed,
+ * whoever else guesses from the same address.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { holderOf } from "../exchange/networks.ts";
 
-/** Wrong keys that are answered at once. */
+/** Wrong keys answered without delay. */
 const FREE = 10;
-/** The wait after those, which doubles with each further one, in milliseconds. */
+/** Delay after those, in milliseconds; doubled with each further wrong key. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
-/** An address is forgotten after so long without a wrong key, in milliseconds. */
+/** How long an address is remembered after its last wrong key, in milliseconds. */
 const MEMORY_MS = 900_000;
 const MOST_ADDRESSES = 10_000;
-/** Answers that are held back at once; others are refused with 429, so that guesses cannot pile up. */
+/** Delayed answers at a time; further ones are refused with 429, so that guesses do not accumulate. */
 const MOST_WAITING = 32;
-/** Wrong keys that the audit log is told of in a minute, one by one. */
+/** Audit log entries about wrong keys per minute. */
 const MOST_TOLD = 30;
 const TOLD_MS = 60_000;
 
@@ -25,18 +25,18 @@ interface Guesses {
   last: number;
 }
 
-/** Somebody who could not sign in. */
+/** A failed authentication. */
 export interface Refusal {
   address: string;
-  /** Why. */
+  /** The reason. */
   result: string;
-  /** How many before this one were not told. */
+  /** Number of preceding refusals that were not logged. */
   untold: number;
 }
 
 export class WrongKeys {
   readonly #ticker: Ticker;
-  /** The one that guessed last stands last. */
+  /** Ordered by the last wrong key. */
   readonly #byAddress = new Map<string, Guesses>();
   #waiting = 0;
   readonly #tell: (refusal: Refusal) => void;
@@ -44,13 +44,16 @@ export class WrongKeys {
   #toldSince = -Infinity;
   #untold = 0;
 
-  /** @param tell hears of those who were refused, as many as a log can take */
+  /** @param tell receives refusals, at a rate that a log can take */
   constructor(ticker: Ticker, tell: (refusal: Refusal) => void = () => {}) {
     this.#ticker = ticker;
     this.#tell = tell;
   }
 
-  /** Resolves when a wrong key from this address may be answered. Throws a Failure of 429 when too many are waiting. */
+  /**
+   * Resolves when a wrong key from this address may be answered. Throws a Failure with status 429 if too many
+   * are waiting.
+   */
   async wait(address: string): Promise<void> {
     const now = this.#ticker.now();
     const holder = holderOf(address);
@@ -80,7 +83,7 @@ export class WrongKeys {
     this.#waiting--;
   }
 
-  /** Tells of somebody who was refused, as long as a log can take it; false: it could not. */
+  /** Reports a refusal, within the rate that a log can take; false: it was not reported. */
   note(address: string, result: string): boolean {
     const now = this.#ticker.now();
     if (now - this.#toldSince >= TOLD_MS) {

@@ -113,8 +113,9 @@ export interface Engine {
   /** Waits for transactions that write records or sums, and blocks new ones until this transaction ends. */
   keepWritersOut(query: Query): Promise<void>;
   /**
-   * Prevents concurrent migrations by other processes. @param tableMs longest wait for a table lock in this
-   * transaction, in milliseconds; absent: as in any other
+   * Prevents concurrent migrations by other processes.
+   * @param tableMs longest wait for a table lock in this transaction, in milliseconds; absent: as in any
+   * other
    */
   lockMigrations(query: Query, tableMs?: number): Promise<void>;
   readonly moneyType: string;

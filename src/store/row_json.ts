@@ -17,8 +17,8 @@ class Run {
   readonly #seen = new Map<Value, { own: readonly Value[]; text: string }>();
 
   /**
-   * @param by the column that best predicts the others @param after text that follows in the row, preceded by
-   * a comma
+   * @param by the column that best predicts the others
+   * @param after text that follows in the row, preceded by a comma
    */
   constructor(from: number, to: number, by: number, after = ",") {
     this.#after = after;
