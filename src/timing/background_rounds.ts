@@ -1,4 +1,7 @@
-/** Work that nobody waits for, in rounds with pauses between: one stop ends a pause at once, and lets a round end its step. */
+/**
+ * Background work in rounds with pauses between them. Stopping ends a pause at once, and waits for the
+ * current round.
+ */
 export class BackgroundRounds {
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
@@ -9,12 +12,12 @@ export class BackgroundRounds {
     return this.#stopped;
   }
 
-  /** @param round does what there is to do, and answers how many milliseconds to pause after it */
+  /** @param round does one round of work and returns the pause after it in milliseconds */
   start(round: () => Promise<number>): void {
     this.#running = this.#rounds(round);
   }
 
-  /** Resolves when the round under way has ended. */
+  /** Resolves when the current round has ended. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();

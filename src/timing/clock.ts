@@ -1,4 +1,4 @@
-/** A source of time. Parts get one as an argument, so that tests can move it. */
+/** A source of time. Passed as an argument, so that tests can replace it. */
 export interface Clock {
   /** Milliseconds. */
   now(): number;

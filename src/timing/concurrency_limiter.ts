@@ -1,15 +1,16 @@
 /**
- * Bounds how many calls run at once (at one provider), with a short queue for the rest.
+ * Limits the number of concurrent calls (to one provider), with a short queue for further ones.
  *
- * The queue is fair among keys: they take turns, and when it is full, the newest caller of the key that has most waiting
- * makes room for a key that has fewer. Waits are short: a caller is better served by a quick refusal that it can repeat.
+ * The queue is fair among keys: they take turns, and when it is full, the newest caller of the key with the
+ * most waiting calls is removed in favour of a key with fewer. Waits are short: a quick refusal, which the
+ * caller can retry, is better than a long wait.
  */
 import { FairQueue } from "./fair_queue.ts";
 import type { Deadline, Ticker } from "./ticker.ts";
 
-/** Longest wait for a place, in milliseconds. */
+/** Maximum wait for a place, in milliseconds. */
 export const QUEUE_MS = 1000;
-/** The queue is as long as there are places, and never shorter than this. */
+/** The queue is as long as the number of places, but at least this. */
 const LEAST_QUEUE = 4;
 
 interface Waiter {
@@ -21,10 +22,10 @@ export class ConcurrencyLimiter {
   #limit: number;
   #inFlight = 0;
   readonly #queue = new FairQueue<Waiter>();
-  /** They come before all in the queue. */
+  /** Waiters that precede the whole queue. */
   readonly #first: Waiter[] = [];
 
-  /** @param limit null: no limit, places are only counted */
+  /** @param limit null: unlimited, places are only counted */
   constructor(limit: number | null, ticker: Ticker) {
     this.#limit = limit ?? Infinity;
     this.#ticker = ticker;
@@ -43,14 +44,14 @@ export class ConcurrencyLimiter {
     while (this.queued > 0 && this.#inFlight < this.#limit) this.#grant();
   }
 
-  /** Takes a place if one is free and nobody waits for it. */
+  /** Takes a place if one is free and nobody is waiting for it. */
   tryEnter(): boolean {
     if (this.#inFlight >= this.#limit || this.queued > 0) return false;
     this.#inFlight++;
     return true;
   }
 
-  /** Waits for a place; false: the queue is full, or nothing came free in time. */
+  /** Waits for a place; false: the queue is full, or the wait timed out. */
   enter(key: string): Promise<boolean> {
     if (this.tryEnter()) return Promise.resolve(true);
     if (this.#queue.length >= Math.max(LEAST_QUEUE, this.#limit)) {
@@ -61,7 +62,7 @@ export class ConcurrencyLimiter {
     return this.#wait((waiter) => this.#queue.push(key, waiter), (waiter) => this.#queue.remove(key, waiter));
   }
 
-  /** Waits for a place before all who wait by {@link enter}, however many there are; false: nothing came free in time. */
+  /** Waits for a place ahead of everybody who waits in {@link enter}; false: the wait timed out. */
   enterFirst(): Promise<boolean> {
     if (this.tryEnter()) return Promise.resolve(true);
     return this.#wait(
@@ -87,7 +88,7 @@ export class ConcurrencyLimiter {
     });
   }
 
-  /** Gives a place back. */
+  /** Releases a place. */
   leave(): void {
     this.#inFlight--;
     if (this.queued > 0 && this.#inFlight < this.#limit) this.#grant();

@@ -6,7 +6,7 @@ export class FairQueue<T> {
   readonly #lines = new Map<string, T[]>();
   #length = 0;
 
-  /** How many wait. */
+  /** Number of waiting items. */
   get length(): number {
     return this.#length;
   }
@@ -18,15 +18,15 @@ export class FairQueue<T> {
     else this.#lines.set(key, [item]);
   }
 
-  /** Removes the item whose turn it is; there must be one. */
+  /** Removes the item whose turn it is; the queue must not be empty. */
   shift(): T {
     const [key, line] = this.#lines.entries().next().value!;
     const item = line.shift()!;
     this.#length--;
-    // The only key has the next turn too.
+    // A single key also has the next turn.
     if (line.length > 0 && this.#lines.size === 1) return item;
     this.#lines.delete(key);
-    // A map keeps the order of insertion: this key now comes last.
+    // Maps keep insertion order, so this key is last from here on.
     if (line.length > 0) this.#lines.set(key, line);
     return item;
   }
@@ -41,12 +41,13 @@ export class FairQueue<T> {
   }
 
   /**
-   * Removes the item that must make room for a further one of `key`: the newest of the longest line. Undefined: that
-   * would be the line of `key` itself.
+   * Removes the item that has to make room for another one of `key`: the newest of the longest line.
+   * Undefined: the longest line is that of `key` itself.
    */
   makeRoom(key: string): T | undefined {
     const own = (this.#lines.get(key)?.length ?? 0) + 1;
-    // With its share of the line or more, without looking for the longest: refusals must be cheap.
+    // A key with its share of the queue or more is refused without searching for the longest line: refusals
+    // must be cheap.
     if (own * this.#lines.size > this.#length) return undefined;
     let longest = key;
     let most = own;

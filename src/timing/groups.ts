@@ -1,39 +1,50 @@
 /**
- * Work that comes in at once, begun group by group, each in turns of the event loop of its own. What a turn begins goes through
- * its steps side by side, so that all of it is done when the last of it is: of forty, each waits for forty. Between groups
- * what has arrived for the earlier ones is passed on, so that half of all is done in half of the time.
+ * Starts work that arrives at the same time in groups, each in its own turns of the event loop. Work started
+ * in the same turn proceeds concurrently, so all of it completes only when the last one does: of forty, each
+ * waits for forty. Between groups the results of earlier ones are delivered, so half of the work is done in
+ * half of the time.
  *
- * That needs a process that looks at its sockets at least once in so many turns (`DENO_TOKIO_EVENT_INTERVAL=12`, see
- * src/memory.ts); in others a group waits for turns in which nothing happens, some 40 µs.
+ * This requires a process that polls its sockets at least once in a number of turns
+ * (`DENO_TOKIO_EVENT_INTERVAL=12`, see src/memory.ts). In other processes a group waits for turns without
+ * activity, which takes about 40 µs.
  */
 import { setImmediate } from "node:timers";
 import { FairQueue } from "./fair_queue.ts";
 
-/** What one group has at least. A turn costs some 10 µs, a tenth of what it takes to begin a stream. */
+/** Minimum size of a group. A turn costs about 10 µs, a tenth of starting a stream. */
 const LEAST = 6;
-/** Of many more a group has more: each is followed by turns in which all that goes on has its share. */
+/**
+ * With many waiting, groups are larger, so that there are at most this many. Each group is followed by turns
+ * for other work.
+ */
 const MOST_GROUPS = 8;
-/** Where turns are so long that many groups would take longer, in milliseconds, there are fewer: the wait has to stay short. */
+/** If turns are so long that many groups would exceed this time, in milliseconds, there are fewer groups. */
 const LONGEST_WAIT_MS = 25;
-/** From one group to the next: in the first the journal writes what the group has begun, and its requests go out. */
+/**
+ * Minimum number of turns between groups: in the first one the journal writes the starts of the group, and
+ * its requests are sent.
+ */
 const LEAST_TURNS = 2;
-/** In so many a process that is started as ours has looked at its sockets. One with nothing to do takes 3 µs. */
+/**
+ * Number of turns after which a process started as described above has polled its sockets. An empty turn
+ * takes 3 µs.
+ */
 const TURNS = 12;
-/** In which that has happened, in milliseconds, where turns are long: much else goes on, and groups need not wait for it. */
+/** If turns are long, polling has happened after this time, in milliseconds; groups need not wait for it. */
 const LONG_MS = 0.5;
 
 export class Groups {
   readonly #turnEnd: (call: () => void) => void;
   readonly #now: () => number;
   readonly #waiting = new FairQueue<() => void>();
-  /** How many the group under way has room for. */
+  /** Remaining places in the current group. */
   #room = 0;
   #size = LEAST;
-  /** Until the next group; 0: none is under way. */
+  /** Turns until the next group; 0: no group is in progress. */
   #turns = 0;
   #began = 0;
 
-  /** @param now in milliseconds */
+  /** @param now clock in milliseconds */
   constructor(
     turnEnd: (call: () => void) => void = setImmediate,
     now: () => number = () => performance.now(),
@@ -42,7 +53,7 @@ export class Groups {
     this.#now = now;
   }
 
-  /** Null: it may begin at once; else when the promise resolves. Those that wait come in turn, and their keys take turns. */
+  /** Null: the work may start at once; else when the promise resolves. Keys take turns in the queue. */
   enter(key: string): Promise<void> | null {
     if (this.#turns === 0) this.#open(LEAST);
     if (this.#room > 0) {

@@ -1,34 +1,39 @@
 /**
- * Overload control: admits a bounded number of calls in each turn of the event loop, queues the rest, and refuses when the
- * queue would take too long.
+ * Overload control: admits a bounded number of calls in each turn of the event loop, queues the rest, and
+ * refuses when the queue would take too long.
  *
- * A turn of the event loop accepts every request that has arrived, but only a bounded number of the bytes that providers
- * have sent. Above what a core can do, admitting everybody at once would starve the calls that run already: calls pile up
- * that all take seconds, while each turn stays short and no timer runs late. In a queue, the wait can be measured.
+ * A turn of the event loop accepts every request that has arrived, but only a bounded number of the bytes
+ * that providers have sent. Above the capacity of a core, admitting everybody at once would starve running
+ * calls: calls accumulate that all take seconds, while each turn stays short and no timer runs late. In a
+ * queue, the wait can be measured.
  *
- * The longest wait follows CoDel (RFC 8289): a short-lived queue is a burst, and all of it is served; once calls must be
- * refused, that is overload, and the queue is kept short until it has passed. Keys take turns in the queue, and the key
- * with most waiting is refused first, so that one caller's flood is not another's outage.
+ * The maximum wait follows CoDel (RFC 8289): a short-lived queue is a burst, and is served completely; when
+ * calls must be refused, that is overload, and the queue is kept short until it has passed. Keys take turns
+ * in the queue, and the key with the most waiting calls is refused first, so that a flood by one caller does
+ * not affect the others.
  */
 import type { Clock } from "./clock.ts";
 import { FairQueue } from "./fair_queue.ts";
 import { QuietTurns } from "./quiet_turns.ts";
 
-/** Calls admitted in a turn. A turn reads 128 answers (Tokio's budget for a task), of which a call may need several. */
+/**
+ * Calls admitted per turn. A turn reads 128 chunks of answers (Tokio's budget for a task), of which a call
+ * may need several.
+ */
 const LEAST_A_TURN = 32;
-/** Frames of many streams make a turn long without overload: more calls are admitted then. */
+/** Frames of many streams make a turn long without overload, so more calls are admitted then. */
 const CALLS_A_MS = 2;
 const MOST_A_TURN = 128;
-/** The longest wait, and how long after a refusal it is shorter, in milliseconds. */
+/** Maximum wait, and how long after a refusal it stays reduced, in milliseconds. */
 const BURST_MS = 1000;
-/** The longest wait under overload, in milliseconds. */
+/** Maximum wait under overload, in milliseconds. */
 const STANDING_MS = 50;
 /** Weight of the moving average, in turns. */
 const TURNS_LOOKED_BACK = 8;
 
 export interface LoadShedderOptions {
   clock?: Clock;
-  /** Calls back at the end of the turn. */
+  /** Schedules work at the end of the turn. */
   turnEnd?(work: () => void): void;
 }
 
@@ -36,16 +41,16 @@ export class LoadShedder {
   readonly #clock: Clock;
   readonly #turnEnd: (work: () => void) => void;
   readonly #queue = new FairQueue<(entered: boolean) => void>();
-  /** When a call was refused last. */
+  /** Time of the last refusal. */
   #refusedAt = -Infinity;
-  /** Calls admitted in this turn, and how many may be. */
+  /** Calls admitted in this turn, and the maximum. */
   #admitted = 0;
   #room = LEAST_A_TURN;
   #turning = false;
   readonly #quiet = new QuietTurns();
-  /** When the turn began, if calls were waiting by then. */
+  /** Start of the turn, if calls were waiting then. */
   #turnBegan: number | null = null;
-  /** Moving average of how long such a turn takes. */
+  /** Moving average of the duration of such turns. */
   #turnMs = 0;
 
   constructor({ clock = performance, turnEnd = setImmediate }: LoadShedderOptions = {}) {
@@ -53,12 +58,12 @@ export class LoadShedder {
     this.#turnEnd = turnEnd;
   }
 
-  /** How many wait. */
+  /** Number of waiting calls. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** Whether a call of this key is admitted: at once, or after a wait. False: the queue is too long. */
+  /** Whether a call of this key is admitted, possibly after a wait. False: the queue is too long. */
   enter(key: string): boolean | Promise<boolean> {
     if (!this.#turning && this.#quiet.passes()) return true;
     this.#turn();

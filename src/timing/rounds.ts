@@ -1,15 +1,18 @@
 /**
- * Rounds among many: each is visited once in a period, a few at a time. A timer for each would cost a hundred times as much, and
- * those that came together would be visited together, while everybody else waits.
+ * Periodic visits of many objects: each is visited once per period, a few at a time. A timer per object would
+ * cost a hundred times as much, and objects created together would be visited together, delaying other work.
  */
 
-/** Between two steps, in milliseconds: of many, some in each, of few one. */
+/**
+ * Minimum interval between steps, in milliseconds. With many objects each step visits several, with few
+ * objects one.
+ */
 const LEAST_STEP_MS = 10;
 const MOST_STEP_MS = 1000;
-/** A process that stood still does not make up for it at once. */
+/** After the process was suspended, at most this many steps are caught up. */
 const MOST_STEPS = 2;
 
-/** Element of a doubly linked ring: adding and removing one needs no search. */
+/** Element of a doubly linked ring: adding and removing takes constant time. */
 export abstract class Visited {
   before: Visited = this;
   after: Visited = this;
@@ -25,14 +28,14 @@ const ALL = new Map<number, Rounds>();
 export class Rounds {
   readonly #periodMs: number;
   readonly #ring = new Head();
-  /** Where the next step begins. */
+  /** Where the next step starts. */
   #next: Visited = this.#ring;
   #count = 0;
-  /** Visits that are due, also a part of one. */
+  /** Number of visits due, including a fraction. */
   #due = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stepped = 0;
-  /** Until the next step, since {@link #stepped}. */
+  /** Interval of the next step, since {@link #stepped}. */
   #stepMs = 0;
   #stepping = false;
 
@@ -40,14 +43,14 @@ export class Rounds {
     this.#periodMs = periodMs;
   }
 
-  /** Those of all in this process that are visited as often. */
+  /** The shared instance of this process for a period. */
   static every(periodMs: number): Rounds {
     let rounds = ALL.get(periodMs);
     if (rounds === undefined) ALL.set(periodMs, rounds = new Rounds(periodMs));
     return rounds;
   }
 
-  /** Visits it for the first time once those that were there before have been. */
+  /** Adds an entry; it is visited after all present ones. */
   add(entry: Visited): void {
     entry.before = this.#next.before;
     entry.after = this.#next;
@@ -58,7 +61,7 @@ export class Rounds {
   }
 
   remove(entry: Visited): void {
-    // Removed before.
+    // It was already removed.
     if (entry.before === entry) return;
     if (this.#next === entry) this.#next = entry.after;
     entry.before.after = entry.after;
@@ -71,7 +74,7 @@ export class Rounds {
   }
 
   #wait(): void {
-    // One that was empty was forgotten.
+    // An instance without entries was removed from the map.
     ALL.set(this.#periodMs, this);
     const each = this.#periodMs / this.#count;
     this.#stepMs = Math.min(Math.max(LEAST_STEP_MS, each), MOST_STEP_MS, this.#periodMs);

@@ -1,23 +1,27 @@
 /**
- * Long work of many callers on the one thread, done in slices: one slice in several turns of the event loop, the keys in
- * turn.
+ * Schedules long computations of several callers on the main thread: one slice every few turns of the event
+ * loop; keys take turns.
  *
- * A small call needs some twenty turns. Were each work to go on in every turn, it would take as long as twenty slices of
- * all of them together. A turn without a slice takes some ten microseconds when nothing else is to be done.
+ * A small call needs about twenty turns. If every computation continued in every turn, a small call would
+ * take as long as twenty slices of all of them together. A turn without a slice takes about ten microseconds
+ * when there is nothing else to do.
  */
 import { setImmediate } from "node:timers";
 import { FairQueue } from "./fair_queue.ts";
 
-/** What work is done for. */
+/** The purpose of the work, as a metrics label. */
 export type SliceCause = "parse" | "screen" | "convert";
 
-/** Text longer than this, or an object made of it, is worked on in steps of their own, which may take tens of milliseconds. */
+/**
+ * Text above this size in bytes, and objects made from it, are processed in separate steps, each of which may
+ * take tens of milliseconds.
+ */
 export const LARGE = 1 << 20;
 
-/** Does a piece of work, of a large body in a step of its own. */
+/** Runs a piece of work; for a large body in a step of its own. */
 export type Step = <T>(work: () => T) => T | Promise<T>;
 
-/** Does what could be done in slices without a pause. */
+/** Runs sliced work without pauses. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -25,19 +29,20 @@ export function atOnce<T>(work: Generator<void, T>): T {
   }
 }
 
-/** Turns of the event loop from one slice to the next. */
+/** Turns of the event loop between slices. */
 export const TURNS_PER_SLICE = 4;
 /**
- * Steps of one work that together take less time than this, in milliseconds, and the one behind them, are one slice. While work waits
- * for its turn its values are kept beside those of others, and each collection of the young generation copies them.
+ * Consecutive steps of one computation that together take less than this, in milliseconds, plus the following
+ * step, form one slice. While work waits, its intermediate values are copied by each collection of the young
+ * generation.
  */
 const BRIEF_MS = 1;
-/** Behind a slice that took longer than this, in milliseconds, come more turns: a part of the time that it took. */
+/** After a slice longer than this, in milliseconds, more turns are left free, in proportion to its duration. */
 const LONG_MS = 10;
 const PART_FREE = 1 / 2;
 const MOST_FREE_MS = 50;
 
-/** Does one step; true: there is nothing left to do. */
+/** Runs one step; true: the work is complete. */
 type WorkStep = () => boolean;
 
 interface Waiting {
@@ -47,7 +52,7 @@ interface Waiting {
 }
 
 export interface SlicesOptions {
-  /** Told how long each slice held the event loop, in milliseconds. */
+  /** Called with the time that each slice blocked the event loop, in milliseconds. */
   held?(cause: SliceCause, ms: number): void;
   /** For tests. */
   turn?(next: () => void): void;
@@ -59,7 +64,7 @@ export class Slices {
   readonly #held: (cause: SliceCause, ms: number) => void;
   readonly #now: () => number;
   readonly #turn: (next: () => void) => void;
-  /** The next slice is on its way. */
+  /** The next slice has been scheduled. */
   #due = false;
 
   constructor(
@@ -70,7 +75,7 @@ export class Slices {
     this.#turn = turn;
   }
 
-  /** @param work hands control back every couple of milliseconds */
+  /** @param work yields every few milliseconds */
   run<T>(key: string, work: Generator<void, T>, cause: SliceCause = "screen"): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#add(key, cause, () => {
@@ -86,7 +91,7 @@ export class Slices {
     });
   }
 
-  /** Does work that cannot be divided as a slice of its own. */
+  /** Runs indivisible work as one slice. */
   step<T>(key: string, cause: SliceCause, work: () => T): Promise<T> {
     return this.run(
       key,
@@ -98,7 +103,7 @@ export class Slices {
     );
   }
 
-  /** Waits for a turn: what is done then, or was done before, is not counted, so that it waits as if a slice had been done. */
+  /** Waits for a turn as if a slice had been run; the work of the caller itself is not measured. */
   pause(key: string): Promise<void> {
     return new Promise((resolve) => {
       const step = () => {
@@ -114,7 +119,7 @@ export class Slices {
     if (!this.#due) this.#wait(turns);
   }
 
-  /** Does the next slice that many turns from now. */
+  /** Runs the next slice after this many turns. */
   #wait(turns: number): void {
     this.#due = true;
     this.#turn(() => turns > 1 ? this.#wait(turns - 1) : this.#next());
@@ -133,7 +138,7 @@ export class Slices {
     } while (!over && ms < BRIEF_MS);
     if (!over) this.#waiting.push(waiting.key, waiting);
     this.#held(waiting.cause, ms);
-    // Also when nothing waits now: the next step of the same work is asked for a moment later.
+    // Also if nothing is waiting: the next step of the same computation may be requested shortly.
     if (ms > LONG_MS) {
       this.#due = true;
       setTimeout(() => this.#next(), Math.min(ms * PART_FREE, MOST_FREE_MS));

@@ -1,9 +1,9 @@
-/** Two counts over the last so many milliseconds, kept in ten slots of which the oldest is dropped as a whole. */
+/** Two counts over a recent time span, kept in ten slots, the oldest of which is dropped as a whole. */
 
 const SLOTS = 10;
 
 interface Slot {
-  /** Which tenth since the clock began. */
+  /** Index of the slot since the start of the clock. */
   at: number;
   calls: number;
   hits: number;

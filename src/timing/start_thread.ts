@@ -1,19 +1,19 @@
 /**
- * Starts a thread where the process can open the files that one needs. Deno ends the whole process where a thread finds too few
- * (2.9.6), and nobody can catch that: a crowd of connections and a document would be enough.
+ * Starts a worker if the process has enough free file descriptors. Otherwise Deno ends the whole process
+ * (2.9.6), which cannot be caught; many connections and one document would be enough.
  */
 
-/** A thread has six from the beginning, and reads its modules. The others are for who opens some meanwhile. */
+/** A worker needs six file descriptors and reads its modules. The others are a reserve for concurrent use. */
 const FILES = 32;
-/** Too many of this process, and of the machine. */
+/** The limit of the process, or of the system, is reached. */
 const TOO_MANY = ["EMFILE", "ENFILE"];
 
-/** Later there may be files again. */
+/** Can be retried later. */
 export class OutOfFiles extends Error {
   override name = "OutOfFiles";
 }
 
-/** Throws {@link OutOfFiles}, or what a host without threads throws. */
+/** Throws {@link OutOfFiles}, or the error of a host without workers. */
 export function startThread(module: URL): Worker {
   if (!canOpen(FILES)) throw new OutOfFiles("The process may not open the files that a thread needs.");
   return new Worker(module, { type: "module" });
@@ -25,7 +25,7 @@ function canOpen(count: number): boolean {
     while (files.length < count) files.push(Deno.openSync("/dev/null"));
     return true;
   } catch (thrown) {
-    // Whoever may not read it, or has none, is not known to have too few.
+    // Other errors (no permission, no such file) do not mean that descriptors are exhausted.
     return !(thrown instanceof Error && "code" in thrown && TOO_MANY.includes(String(thrown.code)));
   } finally {
     for (const file of files) file.close();

@@ -1,31 +1,34 @@
 /**
- * Many deadlines on one timer. A timer for each call, and an AbortSignal.timeout besides, cost more than the rest of the
- * bookkeeping together; a deadline here is one number, compared with the clock a few times a second. How late those
- * comparisons run tells how busy the process is.
+ * Many deadlines on one timer. A timer per call, plus an AbortSignal.timeout, costs more than all other
+ * bookkeeping; a deadline here is a number that is compared with the clock a few times per second. How late
+ * those comparisons run shows how busy the process is.
  */
 import type { Clock } from "./clock.ts";
 
-/** Calls back once it has passed. */
+/** Calls back after it has passed. */
 export interface Deadline {
-  /** Sets it to this many milliseconds from now, in place of any earlier setting. */
+  /** Sets it to this many milliseconds from now; replaces an earlier setting. */
   arm(ms: number): void;
   disarm(): void;
-  /** Removes it. Must be called, or the ticker's timer never stops. */
+  /** Removes it. Must be called, otherwise the ticker's timer never stops. */
   close(): void;
 }
 
-/** How far a deadline may be off, in milliseconds. */
+/** Accuracy of deadlines, in milliseconds. */
 const INTERVAL_MS = 50;
-/** Ticks between two looks at deadlines that need not be kept so exactly. */
+/** Ticks between checks of coarse deadlines. */
 const COARSE_TICKS = 20;
-/** Ticks without any deadline after which a lingering ticker stops its timer: starting one costs a call some 50 µs. */
+/** Ticks without a deadline after which a lingering ticker stops its timer: restarting costs a call about 50 µs. */
 const IDLE_TICKS = 20;
-/** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
+/** Number of consecutive late ticks before the process counts as late: a single long pause is not overload. */
 const LATE_TICKS = 3;
-/** A tick so late, in milliseconds: the process stood still, and has not read yet what came meanwhile. */
+/**
+ * A tick this late, in milliseconds, means that the process was suspended, and has not read what arrived
+ * meanwhile.
+ */
 const STOOD_STILL_MS = 250;
 
-/** Element of a doubly linked ring: adding and removing one needs no search. */
+/** Element of a doubly linked ring: adding and removing takes constant time. */
 class Entry implements Deadline {
   due = Infinity;
   before: Entry = this;
@@ -55,25 +58,28 @@ export class Ticker {
   /** Heads of the rings; never armed. */
   readonly #ring = new Entry(this, () => {});
   readonly #coarse = new Entry(this, () => {});
-  /** The entry that the running tick compares next. */
+  /** The entry that the current tick compares next. */
   #next: Entry = this.#ring;
   readonly #clock: Clock;
-  /** The timer goes on for a while when there is no deadline left. */
+  /** The timer continues for a while when there is no deadline left. */
   #lingers: boolean;
   #timer: ReturnType<typeof setInterval> | undefined;
   #idleTicks = 0;
 
-  /** The time at the last tick: asking the clock at every read of a stream would cost more than the rest of arming. */
+  /**
+   * The time of the last tick: reading the clock for every read of a stream would cost more than the rest of
+   * arming.
+   */
   lately: number;
 
-  /** By how much the last ticks were late, in milliseconds: how long this process now takes to get to anything. */
+  /** Lateness of the last ticks in milliseconds, a measure of the event loop delay. */
   readonly #lateness: number[] = new Array(LATE_TICKS).fill(0);
   #ticks = 0;
   #looks = 0;
-  /** The last tick was late, and looked at nothing. */
+  /** The last tick was late and skipped the checks. */
   #waited = false;
 
-  /** @param lingers a ticker that does must be closed */
+  /** @param lingers if true, the ticker must be closed */
   constructor(clock: Clock = performance, { lingers = false } = {}) {
     this.#clock = clock;
     this.#lingers = lingers;
@@ -84,18 +90,18 @@ export class Ticker {
     return this.#clock.now();
   }
 
-  /** The time, at most a tick old: to ask the clock costs more than most that is done with its answer. */
+  /** The time as of the last tick: cheaper than reading the clock. */
   recently(): number {
     if (this.#timer === undefined) this.lately = this.#clock.now();
     return this.lately;
   }
 
-  /** The least lateness of the last ticks, in milliseconds; 0 while there is no deadline. */
+  /** The smallest lateness of the last ticks, in milliseconds; 0 while there is no deadline. */
   get lag(): number {
     return Math.max(0, Math.min(...this.#lateness));
   }
 
-  /** How many deadlines there are. Counted when asked. */
+  /** Number of deadlines, counted on demand. */
   get watched(): number {
     let count = 0;
     for (const ring of [this.#ring, this.#coarse]) {
@@ -104,12 +110,12 @@ export class Ticker {
     return count;
   }
 
-  /** A deadline that is not armed yet. */
+  /** Creates a deadline, not armed yet. */
   deadline(expired: () => void): Deadline {
     return this.#add(expired, this.#ring);
   }
 
-  /** One that may come a second late: of those there may be many thousands. */
+  /** Creates a deadline that may be a second late, for use in large numbers. */
   coarse(expired: () => void): Deadline {
     return this.#add(expired, this.#coarse);
   }
@@ -130,21 +136,21 @@ export class Ticker {
 
   remove(deadline: Deadline): void {
     const entry = deadline as Entry;
-    // Closed before.
+    // It was already closed.
     if (entry.before === entry) return;
     if (this.#next === entry) this.#next = entry.after;
     entry.before.after = entry.after;
     entry.after.before = entry.before;
-    // It must not point at others any more: garbage in the old generation would keep every later entry alive.
+    // Links are reset: a dead entry in V8's old generation would otherwise keep all later entries alive.
     entry.before = entry.after = entry;
     entry.due = Infinity;
     if (!this.#isEmpty) return;
-    // The timer may stop here: a lateness that is measured no more must not refuse calls for ever.
+    // The timer may stop here; a stale lateness must not refuse calls.
     this.#lateness.fill(0);
     if (!this.#lingers) this.#stop();
   }
 
-  /** From now on the timer stops as soon as there is no deadline. */
+  /** From here on the timer stops as soon as there is no deadline. */
   close(): void {
     this.#lingers = false;
     if (this.#isEmpty) this.#stop();
@@ -160,13 +166,16 @@ export class Ticker {
     this.#idleTicks = 0;
   }
 
-  /** What has come while the process stood still may disarm deadlines: it is read before they are looked at. */
+  /**
+   * After a suspension, input that has arrived may disarm deadlines, so it is processed before they are
+   * checked.
+   */
   #timed(): void {
     this.#waited = !this.#waited && this.#clock.now() - this.lately - INTERVAL_MS > STOOD_STILL_MS;
     this.tick(!this.#waited);
   }
 
-  /** Calls what is due. The timer does this; a test with its own clock may. */
+  /** Calls back expired deadlines. Called by the timer, or by a test with its own clock. */
   tick(looks = true): void {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;

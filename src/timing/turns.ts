@@ -1,4 +1,4 @@
-/** Work that must not overlap: each piece begins when the one before it has ended, well or not. */
+/** Serializes work: each piece starts after the previous one has ended, successfully or not. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -1,11 +1,11 @@
-/** Waits: for a time, for a time that an end cuts short, for a promise that is about to resolve. */
+/** Waits: for a time, for a time with cancellation, for a promise that is about to resolve. */
 
-/** Waits so many milliseconds; 0: until what has come meanwhile has had its turn. */
+/** Waits this many milliseconds; 0: until events that have arrived were processed. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits so many milliseconds, or until the signal is aborted, and leaves nothing on the signal. */
+/** Waits this many milliseconds, or until the signal is aborted. Removes its listener from the signal. */
 export function rest(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -19,7 +19,7 @@ export function rest(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Gives a promise that is about to resolve the time for it. Answers whether it did, or failed. */
+/** Gives a promise that is about to settle the chance to do so. Returns whether it was fulfilled or rejected. */
 export async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   promise.then(() => done = true, () => done = true);

@@ -1,28 +1,31 @@
 /**
- * A bound on how long something may take, in time in which this process ran.
+ * A timeout that counts only time in which this process ran.
  *
- * A process that stood still, because others had its processor or because it collected garbage, has not looked at what came
- * meanwhile: a timer's time would be over, and what was waited for there. So the time is divided into steps, and what has
- * come is looked at between two of them.
+ * A process that was suspended, because others used its processor or because of garbage collection, has not
+ * processed what arrived meanwhile: a plain timer would expire although the awaited event is there. So the
+ * time is divided into steps, and events are processed between them.
  */
 const STEPS = 10;
-/** So often what has come is looked at, however late each step is: a process that is late at all of them must not wait on and on. */
+/** Maximum number of late steps: a process in which all steps are late must not wait indefinitely. */
 const LOOKS = 3;
 
-/** What is left of a wait. A late look at the clock counts for a part of the wait at most. */
+/** The remaining time of a wait. A late check of the clock counts for a fraction of the wait at most. */
 export class Patience {
   readonly #most: number;
   #left: number;
   #looked: number;
 
-  /** @param ms of the whole wait. @param now on the clock of `performance` */
+  /**
+   * @param ms the whole wait
+   * @param now clock of `performance`
+   */
   constructor(ms: number, now = performance.now()) {
     this.#most = ms / LOOKS;
     this.#left = ms;
     this.#looked = now;
   }
 
-  /** Looks at the clock. Gives the milliseconds that are left, which may be below zero. */
+  /** Reads the clock. Returns the remaining milliseconds, possibly negative. */
   left(now = performance.now()): number {
     this.#left -= Math.min(now - this.#looked, this.#most);
     this.#looked = now;
@@ -30,7 +33,7 @@ export class Patience {
   }
 }
 
-/** The work's own end, or a rejection with `late()` when that takes longer than so many milliseconds. */
+/** Settles as the work does, or rejects with `late()` after this many milliseconds. */
 export async function within<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -38,7 +41,7 @@ export async function within<T>(ms: number, work: Promise<T>, late: () => Error)
     const wait = (left: number) => timer = setTimeout(step, Math.min(left, ms / STEPS));
     const step = () => {
       const left = patience.left();
-      // Timers are as exact as that.
+      // Timers are not more accurate than that.
       if (left < 1) reject(late());
       else wait(left);
     };

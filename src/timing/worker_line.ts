@@ -1,16 +1,16 @@
 /**
- * A line of jobs before one worker, in which keys take turns. The worker is started when the first job comes, ended when it
- * takes too long over one, and ended when nothing comes for a while.
+ * A queue of jobs for one worker, in which keys take turns. The worker is started with the first job,
+ * terminated when a job takes too long, and terminated when it is idle for a while.
  */
 import { FairQueue } from "./fair_queue.ts";
 
 export interface WorkerLineOptions {
   start(): Worker;
-  /** Milliseconds that one job has. */
+  /** Time limit of a job, in milliseconds. */
   limitMs: number;
-  /** A worker that has nothing to do for so long is ended, because it holds memory. */
+  /** Idle time after which the worker is terminated, because it holds memory. */
   idleMs: number;
-  /** Jobs that wait for the one that is done. Of more, one of the key with most waiting is not done at all. */
+  /** Maximum number of waiting jobs. Beyond it, a job of the key with the most waiting ones is dropped. */
   mostWaiting: number;
 }
 
@@ -20,7 +20,7 @@ export interface WorkerReply<T> {
 }
 
 interface JobOptions {
-  /** Whose it is. */
+  /** The key for fair queueing. */
   key?: string;
   transfer?: Transferable[];
 }
@@ -45,7 +45,7 @@ export class WorkerLine<J extends object, T> {
     this.#options = options;
   }
 
-  /** Null: it took too long, failed, or had no place in the line. */
+  /** Null: it took too long, failed, or found the queue full. */
   run(job: J, { key = "", transfer = [] }: JobOptions = {}): Promise<T | null> {
     if (this.#closed) return Promise.resolve(null);
     if (this.#line.length >= this.#options.mostWaiting) {
@@ -71,7 +71,7 @@ export class WorkerLine<J extends object, T> {
     made.onmessage = (event: MessageEvent<WorkerReply<T>>) => {
       if (this.#running?.id === event.data.id) this.#finish(event.data.result);
     };
-    // A worker that dies of a job must not end the process.
+    // An error in the worker must not end the process.
     made.onerror = (event) => {
       event.preventDefault();
       if (this.#worker === made) this.#lose();
@@ -111,7 +111,7 @@ export class WorkerLine<J extends object, T> {
       this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
       this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);
     } catch {
-      // There is no thread now.
+      // There is no worker at this point.
       this.#lose();
     }
   }

@@ -8,16 +8,16 @@ const LF = 10;
 const COLON = 58;
 
 /**
- * Bytes of chunk extensions and trailers that a body may have beyond those of its data: nobody reads them. Some servers fill each size
- * up with blanks, and a stream has tens of thousands of chunks.
+ * The most bytes of chunk extensions, padding and trailers beyond the data of a body; they are discarded.
+ * Some servers pad each chunk size with spaces, and a stream has tens of thousands of chunks.
  */
 const MOST_EXTRA_BYTES = 16 * 1024;
-/** Of a chunk's size: some servers begin it with zeros. */
+/** The most digits of a chunk size; some servers write leading zeros. */
 const MOST_DIGITS = 16;
-/** No body has more. */
+/** Upper bound for body and chunk sizes. */
 const MOST_SIZE = 2 ** 48;
 
-/** A message that is not HTTP as this side understands it. */
+/** The peer's message violates HTTP. */
 export class WireError extends Error {}
 
 const enum At {
@@ -38,17 +38,17 @@ const enum At {
 
 type Header = (name: string) => string | null | undefined;
 
-/** Follows a body to its end, through however many reads. */
+/** Parses the framing of a body incrementally, over any number of reads. */
 export class BodyFraming {
   #at: At;
-  /** Of the body, or of the chunk. */
+  /** Remaining bytes of the body, or of the current chunk. */
   #left: number;
   #digits = 0;
   #extra = 0;
   ended: boolean;
-  /** Bytes of the last read behind the end of the body. */
+  /** Number of bytes in the last read after the end of the body. */
   unused = 0;
-  /** What {@link take} would have given for the bytes before those at which it threw. */
+  /** If {@link take} threw: the result for the bytes before the invalid ones. */
   good = 0;
 
   private constructor(at: At, left: number, ended: boolean) {
@@ -57,12 +57,15 @@ export class BodyFraming {
     this.ended = ended;
   }
 
-  /** The body of a request: without length and coding there is none. */
+  /** The framing of a request body. Without length and transfer coding there is no body. */
   static ofRequest(header: Header, minor: number): BodyFraming {
     return framing(header, minor) ?? BodyFraming.none();
   }
 
-  /** The body of an answer to a POST or a GET: without length and coding it ends with the connection. */
+  /**
+   * The framing of a response to POST or GET. Without length and transfer coding the body ends when the
+   * connection closes.
+   */
   static ofAnswer(status: number, header: Header, minor: number): BodyFraming {
     const found = framing(header, minor);
     if (status === 204 || status === 304) return BodyFraming.none();
@@ -81,23 +84,26 @@ export class BodyFraming {
     return new BodyFraming(At.Size, 0, false);
   }
 
-  /** Only the end of the connection ends the body. */
+  /** The body ends when the connection closes. */
   get untilClose(): boolean {
     return this.#at === At.Close;
   }
 
-  /** Bytes that are still to come, where the length is known from the start; null otherwise. */
+  /** Remaining bytes if the length was announced in the header; null otherwise. */
   get left(): number | null {
     return this.#at === At.Length ? this.#left : null;
   }
 
-  /** Takes so many bytes of a body of known length, which were read without this object. */
+  /** Skips bytes of a body of known length that were read without this object. */
   skip(bytes: number): void {
     this.#left -= bytes;
     this.ended = this.#left === 0;
   }
 
-  /** Takes the bytes from `from` to `to`, and moves what they hold of the body to `from`. Gives the end of that. Throws a {@link WireError}. */
+  /**
+   * Consumes the bytes from `from` to `to`, and moves the body data among them to `from`. Returns the end of
+   * the data. Throws {@link WireError}.
+   */
   take(bytes: Uint8Array, from: number, to: number): number {
     let out = this.good = from;
     let i = from;
@@ -127,7 +133,7 @@ export class BodyFraming {
     return out;
   }
 
-  /** One byte of what stands between chunks. Lines end with CR and LF, and neither stands anywhere else. */
+  /** Consumes one byte outside chunk data. Lines end with CR LF, and neither may occur elsewhere. */
   #between(byte: number): void {
     switch (this.#at) {
       case At.DataEnd:
@@ -164,7 +170,8 @@ export class BodyFraming {
       case At.Trailer:
         if (byte === CR) this.#at = At.LastLineEnd;
         else {
-          // What is no field may be the next request, of a sender that has forgotten the blank line.
+          // A line that is not a field may be the next request, of a sender that left out the final empty
+          // line.
           if (!isOfNames(byte)) throw new WireError("a trailer is not one");
           this.#count(byte);
           this.#at = At.TrailerName;
@@ -200,7 +207,7 @@ export class BodyFraming {
   }
 }
 
-/** Null: neither a length nor a coding is given. */
+/** Null: neither Content-Length nor Transfer-Encoding is given. */
 function framing(header: Header, minor: number): BodyFraming | null {
   const coding = header("transfer-encoding") ?? null;
   const length = header("content-length") ?? null;
@@ -211,12 +218,12 @@ function framing(header: Header, minor: number): BodyFraming | null {
     return BodyFraming.chunked();
   }
   if (length === null) return null;
-  // Repeated ones are joined by a comma, which is no digit.
+  // Repeated fields were joined by a comma, which the pattern rejects.
   if (!/^\d{1,15}$/.test(length)) throw new WireError("the content length is not a number");
   return BodyFraming.ofLength(Number(length));
 }
 
-/** Signs that names of fields have beside letters and digits. */
+/** Characters of field names besides letters and digits (`tchar`, RFC 9110, section 5.6.2). */
 const SIGNS_OF_NAMES: ReadonlySet<number> = new Set([..."!#$%&'*+-.^_`|~"].map((sign) => sign.charCodeAt(0)));
 
 function isOfNames(byte: number): boolean {

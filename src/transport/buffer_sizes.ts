@@ -1,7 +1,7 @@
-/** Sizes of the buffers that callers' connections are read into. */
+/** Sizes of the read buffers of client connections. */
 
-/** Of the one that a connection begins with. */
+/** Initial size. */
 export const BUFFER_BYTES = 4096;
 export const BUFFER_BYTES_MOST = 64 * 1024;
-/** Of one into which nothing is expected for long: that of a WebSocket, and of a connection whose answer may be a stream. */
+/** Size while little data is expected: for a WebSocket, and while an answer may be streaming. */
 export const SMALL_BUFFER_BYTES = 512;

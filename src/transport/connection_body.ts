@@ -1,25 +1,25 @@
-/** The body of a request, read from its connection as it is asked for. */
+/** The body of a request, read from its connection on demand. */
 import { Buffer } from "node:buffer";
 import { WireError } from "./body_framing.ts";
 import type { BodySource } from "./incoming.ts";
 import type { RequestHead } from "./request_head.ts";
 
-/** What a body needs of its connection. */
+/** What a body needs from its connection. */
 export interface BodyConnection {
-  /** Bytes that have come and were not taken. */
+  /** Number of bytes in the buffer that have not been consumed. */
   readonly unread: number;
-  /** More of them; false: the caller sends no more. */
+  /** Reads more bytes into the buffer; false: end of the connection. */
   fill(): Promise<boolean>;
-  /** Takes of them; `use` says up to where. */
+  /** Passes the unconsumed bytes to `use`, which returns the position up to which it consumed them. */
   taken(use: (buffer: Buffer, from: number, to: number) => number): void;
-  /** Reads into another buffer, where nothing is unread; null: the caller sends no more. */
+  /** Reads directly into another buffer, if the connection's buffer is empty; null: end of the connection. */
   readDirectly(into: Uint8Array): Promise<number | null>;
   bodyWaits(): void;
   bodyCame(ended: boolean): void;
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** The body of the request that a connection is at. */
+/** The body of the request that the connection is currently processing. */
 export class ConnectionBody implements BodySource {
   readonly #connection: BodyConnection;
   readonly #head: RequestHead;
@@ -49,7 +49,7 @@ export class ConnectionBody implements BodySource {
       let bytes: Uint8Array<ArrayBuffer> | undefined;
       connection.taken((buffer, from, to) => {
         const end = framing.take(buffer, from, to);
-        // A copy: once the body has ended, what the caller sends next is read to where it stands.
+        // A copy, since the buffer is reused for what the client sends next.
         if (end > from) bytes = new Uint8Array(buffer.subarray(from, end));
         return to - framing.unused;
       });
@@ -71,7 +71,7 @@ export class ConnectionBody implements BodySource {
     try {
       return read(bytes);
     } finally {
-      // From here on the next bytes of the caller take their place.
+      // The buffer may be overwritten from here on.
       framing.skip(left);
       connection.bodyCame(true);
     }

@@ -1,46 +1,57 @@
-/** How many connections of callers a process may have, for the files that it may open. */
+/** The maximum number of client connections of a process, derived from its file descriptor limit. */
 import { pause } from "../timing/waits.ts";
 
-/**
- * Files that are opened to find out, at some 15 µs each. Usual limits are 1,024 and 4,096, or far above.
- */
+/** Files opened to probe the limit, at about 15 µs each. Usual limits are 1,024, 4,096, or far higher. */
 const MOST_LOOKED_FOR = 4200;
-/** So many are enough for all connections, over HTTP/2 as well, for WebSockets, and for as many calls at providers. */
+/**
+ * From this limit on there are enough file descriptors for all connections including HTTP/2, for WebSockets,
+ * and for as many provider calls.
+ */
 const PLENTY = 50_000;
-/** Files that are opened in one turn of the event loop: 1.5 ms. */
+/** Files opened per turn of the event loop while probing: 1.5 ms. */
 const FILES_A_TURN = 100;
-/** Of the files that can be opened the other part is for providers, the store and all else. */
+/**
+ * Share of the file descriptors for client connections; the rest is for providers, the store and everything
+ * else.
+ */
 const SHARE = 0.5;
-/** Where the limit is far above. */
+/** The number of connections if the limit is far higher. */
 const USUAL = 8192;
-/** Of the files, for WebSockets that wait for a message: they ask no provider. And so many where the limit is far above. */
+/**
+ * Share of the file descriptors for idle WebSockets, which need no provider connection; and the number of
+ * these if the limit is far higher.
+ */
 const SHARE_OF_RESTING = 0.25;
 const MOST_RESTING = 16_384;
-/** For the store, services beside providers, and modules that are read when they are first needed. */
+/** File descriptors reserved for the store, auxiliary services, and modules that are loaded later. */
 const FILES_LEFT = 512;
 
 export interface ConnectionBound {
-  /** Most connections at once, as far as is known. */
+  /** Maximum number of connections, as far as known. */
   readonly most: number;
-  /** WebSockets without a turn that may be open beside those. */
+  /** Number of idle WebSockets that may be open in addition. */
   readonly resting: number;
-  /** How many files can be opened; null: far more than are needed, or not known yet. */
+  /** Number of available file descriptors; null: far more than needed, or not known yet. */
   readonly files: number | null;
-  /** How many of them connections may have open. */
+  /** File descriptors that client connections may use. */
   readonly mostFiles: number;
-  /** Whether some are left once callers' connections, WebSockets and so many calls at providers have all they may have. */
+  /**
+   * Whether file descriptors remain after client connections, WebSockets and this many provider calls have
+   * used their maximum.
+   */
   leavesFiles(calls: number): boolean;
   /**
-   * Looks how many files can be opened, which takes several turns of the event loop: for after the start.
+   * Determines the file descriptor limit. Takes several turns of the event loop, so it runs after the start.
    *
-   * @param opened how many connections there are by then, whose files could be opened as well
+   * @param opened returns the number of connections that are open by then, whose descriptors count as
+   * available
    */
   find(opened?: () => number): Promise<void>;
 }
 
 /**
- * @param configured null: as many as fit
- * @param workers processes that divide what is configured
+ * @param configured null: as many as possible
+ * @param workers number of processes that share the configured number
  */
 export function connectionBound(
   configured: number | null,
@@ -86,7 +97,7 @@ export function connectionBound(
   };
 }
 
-/** The limit as the shell says it, which has the same one; null: the process may not run a shell, or there is none. */
+/** The limit reported by a shell, which inherits it; null: the process may not run a shell, or there is none. */
 async function limitSaid(): Promise<number | null> {
   try {
     const { state } = await Deno.permissions.query({ name: "run", command: "sh" });
@@ -100,8 +111,8 @@ async function limitSaid(): Promise<number | null> {
 }
 
 /**
- * How many files can be opened now, as far as it is known. Unless the limit is known and far above, they are opened and closed
- * again.
+ * The number of files that can be opened, as far as known. Unless the limit is known to be far higher, files
+ * are opened and closed to find out.
  */
 async function openable(most: number): Promise<{ count: number; isAll: boolean }> {
   const said = await limitSaid();

@@ -9,15 +9,21 @@ import { OldestFirst, Place } from "./oldest_first.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { ServerConnection } from "./server_connection.ts";
 
-/** Connections that may be told at once that there is no place for them; further ones are closed without a word. */
+/**
+ * Connections that receive a 503 answer at the same time when the server is full; further ones are closed
+ * without an answer.
+ */
 const MOST_TURNED_AWAY = 64;
-/** How long a body may make its connection wait before that can be given to another caller. */
+/**
+ * How long a connection may wait for its request body before it can be closed in favour of another client, in
+ * milliseconds.
+ */
 const PATIENT_MS = 200;
 
-/** Makes a connection that speaks HTTP/2. */
+/** Creates the handler of an HTTP/2 connection. */
 export type OpenHttp2 = (conn: Conn, host: Host) => Hosted;
 
-/** How often to look for connections whose time is over, in milliseconds. */
+/** Interval of the timeout checks, in milliseconds. */
 export function tickMs(headerMs: number, idleMs: number): number {
   return Math.min(1000, Math.max(10, Math.min(headerMs, idleMs) / 4));
 }
@@ -27,13 +33,16 @@ export class Connections implements Host {
   readonly headerMs: number;
   readonly idleMs: number;
   readonly held: HeldAnswers<Hosted>;
-  /** Connections end with the request that they have; one that comes may ask once. */
+  /** Connections close after their current request; a new one may send one request. */
   stopping = false;
-  /** No more come. */
+  /** No new connections are accepted. */
   over = false;
-  /** Connections that found no place. */
+  /** Number of connections rejected because the server was full. */
   refused = 0;
-  /** Connections that were closed for others since the accepting loop set this to zero: their files are free only later. */
+  /**
+   * Number of connections closed in favour of others since the accept loop reset it; their file descriptors
+   * are released only later.
+   */
   closing = 0;
 
   readonly #bounds: ServeOptions["maxConnections"];
@@ -41,21 +50,24 @@ export class Connections implements Host {
   readonly #openHttp2: OpenHttp2 | undefined;
   readonly #tickMs: number;
   readonly #open = new Map<Hosted, Place<Hosted>>();
-  /** Those without a request, the one that has waited longest first. */
+  /** Connections without a request, in the order in which they started to wait. */
   readonly #waiting = new OldestFirst<Hosted>();
-  /** Those whose body does not come, and since when, likewise. */
+  /** Connections waiting for body bytes, with the start of the wait, in the same order. */
   readonly #silent = new Map<Hosted, number>();
-  /** WebSockets without a turn under way, likewise. */
+  /** WebSockets without a current turn, in the same order. */
   readonly #resting = new Set<Hosted>();
   readonly #turnedAway = new Set<Hosted>();
-  /** Files that connections have open beside the one that each has. */
+  /** File descriptors used by connections beyond one each. */
   #moreFiles = 0;
-  /** Does not jump: a process that stood still must not close what it had no time to read. */
+  /**
+   * A clock that advances at most two ticks at a time: after the process was suspended, connections must not
+   * time out for bytes that it had no time to read.
+   */
   #now = 0;
   #lookedAt: number;
   readonly #empty = Promise.withResolvers<void>();
 
-  /** @param openHttp2 absent: no caller speaks it here */
+  /** @param openHttp2 absent: HTTP/2 is not supported here */
   constructor(options: ServeOptions, openHttp2?: OpenHttp2) {
     const { handle, headerMs, idleMs, heldBytes, maxConnections, clock = performance } = options;
     this.handle = handle;
@@ -69,12 +81,12 @@ export class Connections implements Host {
     this.#lookedAt = clock.now();
   }
 
-  /** How many are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** How many are in each phase; phases without a connection are left out. */
+  /** Number of connections by phase; phases without connections are omitted. */
   counts(): Partial<Record<Phase, number>> {
     const counts: Partial<Record<Phase, number>> = {};
     for (const { phase } of [...this.#open.keys(), ...this.#turnedAway]) {
@@ -83,7 +95,7 @@ export class Connections implements Host {
     return counts;
   }
 
-  /** Ends whatever has lasted too long. */
+  /** Closes connections whose timeout has passed. */
   look(): void {
     const at = this.#clock.now();
     this.#now += Math.min(at - this.#lookedAt, 2 * this.#tickMs);
@@ -92,23 +104,26 @@ export class Connections implements Host {
     for (const connection of this.#turnedAway) if (connection.due <= this.#now) connection.close();
   }
 
-  /** Serves a new connection, in the place of another where the server is full; where none can be closed, turns it away. */
+  /**
+   * Serves a new connection. If the server is full, an idle one is closed for it; if there is none, the new
+   * one is rejected.
+   */
   take(conn: Conn): void {
     if (this.#isFull() && !this.#makePlace()) return this.#turnAway(conn);
     const connection = this.#connectionOf(conn);
-    // One over HTTP/2 needs more files than the one before it may have had.
+    // An HTTP/2 connection needs more file descriptors than the closed one may have had.
     for (let more = connection.files; more > 1 && this.#isFull() && this.#makePlace();) more--;
     this.#open.set(connection, new Place(connection));
     this.#moreFiles += connection.files - 1;
     void connection.serve();
   }
 
-  /** Closes so many, as far as there are any that only wait. */
+  /** Closes up to this many idle connections. */
   closeSome(count: number): void {
     for (let left = count; left > 0 && this.#makePlace();) left--;
   }
 
-  /** Closes the connections that have no request, and each other one when it has been answered. */
+  /** Closes the connections without a request, and every other one after its answer. */
   stop(): void {
     this.stopping = true;
     for (const connection of [...this.#waiting, ...this.#turnedAway]) {
@@ -117,7 +132,7 @@ export class Connections implements Host {
     for (const connection of this.#open.keys()) connection.stop();
   }
 
-  /** Resolves when all requests under way are answered. No connection may come any more. */
+  /** Resolves when all current requests have been answered. No new connection may be added. */
   async ended(): Promise<void> {
     this.stop();
     if (this.#open.size === 0) this.#empty.resolve();
@@ -127,7 +142,7 @@ export class Connections implements Host {
 
   entered(connection: Hosted, before?: Phase): void {
     const { phase } = connection;
-    // As with each piece of a stream: nothing waits for such connections.
+    // Occurs for each piece of a stream. Such connections are not in any of the lists.
     if (phase === "writing" && before === "handling") {
       return void (connection.due = this.#now + this.idleMs);
     }
@@ -174,8 +189,9 @@ export class Connections implements Host {
   }
 
   /**
-   * Closes the connection that has waited longest for a request, else for a body, else the WebSocket that has waited longest
-   * for a message: a caller that sends something comes before those that do not.
+   * Closes the connection that has waited longest for a request; or else for a body; or else the WebSocket
+   * that has waited longest for a message. Clients that send something take precedence over those that do
+   * not.
    */
   #makePlace(): boolean {
     const [longest] = this.#waiting;

@@ -1,6 +1,6 @@
 /**
- * The head of an HTTP/1.1 message (RFC 9112, sections 2 to 5): where it ends, and its fields. What the standard lets a
- * recipient repair is refused here: bare line feeds, folded lines, blanks before a colon.
+ * Parses the head of an HTTP/1.1 message (RFC 9112, sections 2 to 5): its end and its fields. Deviations that
+ * the RFC allows a recipient to repair are rejected: bare LF, line folding, white space before a colon.
  */
 import type { Buffer } from "node:buffer";
 import { WireError } from "./body_framing.ts";
@@ -10,19 +10,19 @@ const LF = 10;
 const TAB = 9;
 const BLANK = 32;
 
-/** A head longer than this is not waited for. */
+/** Maximum size of a head in bytes. */
 export const MAX_HEAD_BYTES = 64 * 1024;
-/** A head of more fields is refused. */
+/** Maximum number of fields. */
 const MOST_FIELDS = 200;
 
-/** Control characters that no line may hold. */
+/** Control characters that are not allowed in a line. */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Index behind the blank line that ends a head, 0 when it is not there yet. Looks from `from` on. */
+/** The index after the empty line that ends a head; 0: not received yet. Searches from `from` on. */
 export function headEnd(bytes: Uint8Array, from: number, to: number): number {
-  // Not `indexOf`, which of a Buffer costs more for each line than to look at its bytes.
+  // Not `indexOf`, which on a Buffer costs more per line than a loop over the bytes.
   for (let at = from; at + 2 < to; at++) {
     if (bytes[at] === LF && bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
   }
@@ -30,7 +30,8 @@ export function headEnd(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Throws where a line feed stands by itself: lines that end so have no end that {@link headEnd} finds, and would be waited for.
+ * Throws on a bare LF: {@link headEnd} would never find the end of a head with such line ends, and the server
+ * would wait for it.
  *
  * @param start where the head begins
  */
@@ -40,16 +41,19 @@ export function refuseLoneFeeds(bytes: Buffer, start: number, from: number, to: 
   }
 }
 
-/** Fields by their names in lower case. */
+/** Fields by lower-case name. */
 export type Fields = Pick<ReadonlyMap<string, string>, "get" | "has"> & Iterable<[string, string]>;
 
-/** The first line of a head and its fields: by name in lower case, repeated ones joined by a comma. */
+/** The first line of a head, and its fields by lower-case name; repeated fields are joined by a comma. */
 export interface HeadLines {
   first: string;
   fields: Map<string, string>;
 }
 
-/** The bytes of a head as text. Throws where some are control characters: to find them in bytes takes half the time. */
+/**
+ * Decodes the bytes of a head, one character per byte. Throws on control characters: checking bytes takes
+ * half the time of checking text.
+ */
 export function headText(bytes: Buffer, from: number, to: number): string {
   for (let at = from; at < to; at++) {
     const byte = bytes[at];
@@ -61,8 +65,8 @@ export function headText(bytes: Buffer, from: number, to: number): string {
 }
 
 /**
- * @param text a head with its blank line, a character a byte
- * @param looked {@link headText} has made it
+ * @param text a head including the empty line, one character per byte
+ * @param looked true: the text is from {@link headText}, which has checked it
  */
 export function headLines(text: string, looked = false): HeadLines {
   if (!looked && CONTROL.test(text)) throw new WireError("a line of the head is not one");
@@ -84,7 +88,7 @@ export function headLines(text: string, looked = false): HeadLines {
   return { first: text.slice(0, lineEnd), fields };
 }
 
-/** Names that most heads have, by length: what is found among them needs no look at its letters, and no hash of its own. */
+/** Common field names by length, to recognize them without lower-casing or hashing. */
 const USUAL: string[][] = [];
 for (
   const name of [
@@ -111,7 +115,10 @@ for (
   ]
 ) (USUAL[name.length] ??= []).push(name);
 
-/** Null: it is no name. @param name in lower case */
+/**
+ * The field name; null: invalid.
+ * @param name in lower case
+ */
 function nameOf(name: string): string | null {
   const usual = USUAL[name.length];
   if (usual !== undefined) {
@@ -120,14 +127,17 @@ function nameOf(name: string): string | null {
   return TOKEN.test(name) ? name : null;
 }
 
-/** Where a line ends. Neither a CR nor an LF stands by itself; a line that continues the one before has no name. */
+/**
+ * The end of a line. Neither CR nor LF may occur alone. A continuation line (obs-fold) is rejected later,
+ * because it has no name.
+ */
 function endOfLine(text: string, from: number): number {
   const end = text.indexOf("\r", from);
   if (end < 0 || text.indexOf("\n", from) !== end + 1) throw new WireError("a line of the head is not one");
   return end;
 }
 
-/** A value without the blanks around it. Not `trim()`, which takes U+00A0 for one: other servers do not. */
+/** A value without surrounding white space. Not `trim()`, which also removes U+00A0, unlike other servers. */
 export function valueIn(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from++;
   while (from < to && isBlank(text.charCodeAt(to - 1))) to--;
@@ -138,7 +148,7 @@ function isBlank(code: number): boolean {
   return code === BLANK || code === TAB;
 }
 
-/** Whether a comma-separated field has this word; all in lower case. */
+/** Whether a comma-separated field contains a token; both in lower case. */
 export function hasWord(field: string | undefined, word: string): boolean {
   return field !== undefined &&
     field.toLowerCase().split(",").some((part) => valueIn(part, 0, part.length) === word);

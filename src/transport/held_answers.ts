@@ -5,12 +5,12 @@
 
 import type { HeldBody } from "./held_body.ts";
 
-/** What a smaller answer holds is bounded by the number of connections. */
+/** Smaller answers are not tracked: their total is bounded by the number of connections. */
 export const LARGE_BYTES = 1 << 16;
 const MOST_BYTES = 128 << 20;
 
 interface Taker {
-  /** When it is given up unless it takes something. */
+  /** When the connection is closed unless it makes progress. */
   readonly due: number;
   close(): void;
 }
@@ -20,17 +20,17 @@ export class HeldAnswers<T extends Taker> {
   readonly #held = new Map<T, number>();
   #all = 0;
 
-  /** @param most of all together; one alone may hold more */
+  /** @param most total in bytes; a single answer may exceed it */
   constructor(most = MOST_BYTES) {
     this.#most = most;
   }
 
-  /** All that waits, in bytes. */
+  /** Total of unsent bytes. */
   get bytes(): number {
     return this.#all;
   }
 
-  /** More waits for it. */
+  /** Adds unsent bytes of a connection. */
   add(taker: T, bytes: number): void {
     this.#held.set(taker, (this.#held.get(taker) ?? 0) + bytes);
     this.#all += bytes;
@@ -41,22 +41,22 @@ export class HeldAnswers<T extends Taker> {
     }
   }
 
-  /** It has taken so much of it. */
+  /** The client has received bytes. */
   taken(taker: T, bytes: number): void {
     const held = this.#held.get(taker);
-    // It was given up.
+    // The connection has been closed.
     if (held === undefined) return;
     this.#all -= bytes;
     if (held > bytes) this.#held.set(taker, held - bytes);
     else this.#held.delete(taker);
   }
 
-  /** Nothing waits for it any more. */
+  /** All bytes of the connection have been sent, or it was closed. */
   end(taker: T): void {
     this.taken(taker, this.#held.get(taker) ?? 0);
   }
 
-  /** Writes a head, and its body piece by piece; what of the body is not written yet waits. */
+  /** Writes a head, and its body in pieces; the unwritten rest is tracked. */
   async pass(
     taker: T,
     { head, body }: { head: Uint8Array; body: HeldBody },
@@ -74,7 +74,7 @@ export class HeldAnswers<T extends Taker> {
     }
   }
 
-  /** Of some that have waited as long the first. */
+  /** The first of those that have waited equally long. */
   #slowestBut(taker: T): T {
     let slowest: T | undefined;
     for (const one of this.#held.keys()) {

@@ -1,4 +1,7 @@
-/** A long body in pieces of bytes, each of which is let go as it is taken: its caller may take minutes for all of them. */
+/**
+ * A long body as a sequence of pieces, each released once it is taken: the client may need minutes for all of
+ * them.
+ */
 
 const PIECE_BYTES = 1 << 16;
 
@@ -6,7 +9,7 @@ export class HeldBody {
   readonly length: number;
   readonly #pieces: (Uint8Array<ArrayBuffer> | null)[];
   #at = 0;
-  /** What was not taken yet. */
+  /** Bytes not taken yet. */
   left: number;
 
   constructor(pieces: Uint8Array<ArrayBuffer>[]) {
@@ -23,7 +26,7 @@ export class HeldBody {
     return new HeldBody(pieces);
   }
 
-  /** The next piece; null: that was all. */
+  /** The next piece; null: end of the body. */
   take(): Uint8Array<ArrayBuffer> | null {
     if (this.#at === this.#pieces.length) return null;
     const piece = this.#pieces[this.#at];
@@ -32,7 +35,7 @@ export class HeldBody {
     return piece;
   }
 
-  /** For servers that read a stream. */
+  /** For servers that need a ReadableStream. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return new ReadableStream({
       pull: (controller) => {

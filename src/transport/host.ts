@@ -1,56 +1,59 @@
-/** What a server and its connections know of each other. */
+/** The interface between a server and its connections. */
 import type { HeldAnswers } from "./held_answers.ts";
 import type { Http2Request } from "./http2_request.ts";
 import type { Incoming } from "./incoming.ts";
 
-/** What a connection is about, as far as its bounds are concerned. */
+/** The phase of a connection, which determines its timeout. */
 export type Phase =
-  /** Between requests: nothing of the next has come. */
+  /** Between requests: no byte of the next one has been received. */
   | "idle"
-  /** Some of a head has come, or the connection is new. */
+  /** A part of a head has been received, or the connection is new. */
   | "head"
   | "body"
   | "handling"
-  /** The caller has to take bytes. */
+  /** Waiting for the client to receive bytes. */
   | "writing"
   | "lingering"
-  /** It is a WebSocket now. */
+  /** The connection has become a WebSocket. */
   | "upgraded";
 
-/** A connection of a caller. */
+/** A client connection. */
 export interface Hosted {
   readonly phase: Phase;
-  /** Files that the process has open for it. */
+  /** File descriptors used by the connection. */
   readonly files: number;
-  /** When the phase ends at the latest; {@link Host.entered} sets it. */
+  /** Timeout of the current phase; set by {@link Host.entered}. */
   due: number;
-  /** Resolves when the connection is closed, or a WebSocket's. Never rejects. */
+  /** Resolves when the connection, including a WebSocket on it, is closed. Never rejects. */
   serve(): Promise<void>;
-  /** Ends it, whatever is going on. */
+  /** Closes the connection at once. */
   close(): void;
-  /** The phase has lasted too long. */
+  /** Called when the phase has timed out. */
   expire(): void;
-  /** Says that there is no place, and closes. */
+  /** Answers that the server is full, and closes. */
   turnAway(): Promise<void>;
-  /** Ends a WebSocket that waits for a message. */
+  /** Closes a WebSocket that is waiting for a message. */
   giveWay(): void;
-  /** No further requests are taken: what goes on is answered. */
+  /** Closes the connection after the current request. */
   stop(): void;
 }
 
 export interface Host {
   handle(request: Incoming | Http2Request | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
-  /** The phase has changed. @param before what it was; absent: not known */
+  /**
+   * Called when the phase has changed.
+   * @param before the previous phase; absent: unknown
+   */
   entered(connection: Hosted, before?: Phase): void;
   closed(connection: Hosted): void;
-  /** A WebSocket waits for a message of its caller, or does so no longer. */
+  /** A WebSocket started or stopped waiting for a message. */
   rests(connection: Hosted, rests: boolean): void;
-  /** What callers have to take of large answers. */
+  /** Unsent bytes of large answers. */
   readonly held: HeldAnswers<Hosted>;
-  /** No further requests are taken. */
+  /** Connections close after their current request. */
   readonly stopping: boolean;
-  /** Longest silence within a body, in milliseconds. */
+  /** Maximum silence within a body, in milliseconds. */
   readonly headerMs: number;
-  /** Longest time until a caller takes bytes that it was sent, in milliseconds. */
+  /** Maximum time until the client receives sent bytes, in milliseconds. */
   readonly idleMs: number;
 }

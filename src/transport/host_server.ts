@@ -1,8 +1,8 @@
 /**
- * The server of hosts that open no sockets for a process or that choose its address (Deno Deploy): `Deno.serve`, which hands over
- * requests one by one.
+ * The server for hosts where a process cannot open sockets or choose its address (Deno Deploy): `Deno.serve`,
+ * which passes requests to a handler.
  *
- * What it lacks is the host's to bound: connections, and how long heads and bodies may take.
+ * Limits for connections and timeouts for heads and bodies are left to the host.
  */
 import { HostSocket } from "./host_socket.ts";
 import { PlainResponse } from "./plain_response.ts";
@@ -11,7 +11,7 @@ import { refusal } from "./response_bytes.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 
-/** @param options of which bounds have no effect */
+/** @param options limits in it have no effect */
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {
   log?.("the host opens no sockets for this process: bounds on connections are the host's");
   let underWay = 0;
@@ -43,7 +43,8 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     async (request, { remoteAddr }) => {
       if (!isHost(request.headers.get("host") ?? "")) return refusal(400, "expected one host");
       underWay++;
-      // Once it is upgraded nothing can be read of the host's request, and a turn has the headers of the handshake.
+      // After the upgrade the host's request cannot be read any more, but the turns need the headers of the
+      // handshake.
       const asked = asksForWebSocket(request)
         ? new Request(request.url, { headers: [...request.headers] })
         : request;
@@ -56,7 +57,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
       }
     },
   );
-  // The host may listen on something that has neither host name nor port.
+  // The host may use a listener without host name and port.
   const { addr } = server as { addr?: Deno.Addr };
   return {
     addr: addr !== undefined && "hostname" in addr ? addr : { transport: "tcp", hostname, port },
@@ -68,7 +69,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     drain,
     async shutdown() {
       drain();
-      // The host's own end would cut those with a turn under way.
+      // The host's own shutdown would cut off sockets with a current turn.
       while (sockets.size > 0) await Promise.all(sockets.values());
       await server.shutdown();
     },

@@ -1,14 +1,14 @@
 /**
- * A WebSocket that the host holds (`Deno.upgradeWebSocket`). It cannot be told to read no more, so that a caller who sends faster
- * than it is served is refused, where a connection of our own would be held back.
+ * A WebSocket provided by the host (`Deno.upgradeWebSocket`). It cannot pause reading, so a client that sends
+ * faster than it is served gets an error; our own connections use backpressure instead.
  */
 import { pause } from "../timing/waits.ts";
 import { type CallerSocket, MOST_WAITING, type SocketUser, TRY_AGAIN_LATER } from "./websocket.ts";
 import { CLOSE } from "./websocket_frames.ts";
 
-/** How long the other side may take to confirm an end. */
+/** How long the peer may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2000;
-/** Bytes that wait to be sent before nothing more is given to the host, and how often it is asked about them. */
+/** Unsent bytes above which sending pauses, and the polling interval for them. */
 const MOST_UNSENT = 1 << 20;
 const LOOK_MS = 10;
 
@@ -63,7 +63,7 @@ export class HostSocket implements CallerSocket {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Has the messages that wait taken, one after the other. */
+  /** Passes queued messages to the user, one after the other. */
   async #take(): Promise<void> {
     if (this.#taking) return;
     this.#taking = true;

@@ -1,4 +1,7 @@
-/** A caller that speaks HTTP/2. Its connection is the server's own, with its bounds; what comes over it is read behind. */
+/**
+ * An HTTP/2 client connection. The server accepts and limits it; its bytes are relayed to an HTTP/2
+ * implementation.
+ */
 import { LARGE_BYTES } from "./held_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
@@ -13,37 +16,37 @@ import { writeAll } from "./write_all.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 
-/** A connection to what reads HTTP/2. */
+/** A connection to the HTTP/2 implementation. */
 export interface Inner {
   readonly conn: Deno.TcpConn;
   leave(): void;
 }
 
-/** What reads HTTP/2. */
+/** The HTTP/2 implementation. */
 export interface Http2Reader {
   connect(connection: Http2Connection): Promise<Inner>;
-  /** Tells all callers that no further requests are taken. */
+  /** Sends GOAWAY on all connections. */
   stop(): void;
 }
 
 export class Http2Connection implements Hosted {
-  /** The caller's, and both ends of the one on loopback. */
+  /** The client's socket, and both ends of the loopback connection. */
   readonly files = 3;
   readonly #conn: Conn;
   readonly #host: Host;
   readonly #server: Http2Reader;
-  /** Requests under way. */
+  /** Number of current requests. */
   #requests = 0;
-  /** Those of them that have been read. */
+  /** Requests received from the HTTP/2 implementation. */
   readonly #read = new Set<Http2Request>();
-  /** Those of them whose whole answers wait for the caller to take them. */
+  /** Number of requests whose complete answers the client has not fully received. */
   #answered = 0;
-  /** Those of them that wait for bytes of their bodies. */
+  /** Number of requests that wait for bytes of their bodies. */
   #unsent = 0;
   #writing = false;
-  /** The caller has ended a request before its answer. */
+  /** The client has reset a stream before its answer. */
   #resets = false;
-  /** The caller has ended the connection. */
+  /** The client has closed the connection. */
   #left = false;
   #closed = false;
   #inner: Inner | null = null;
@@ -64,12 +67,12 @@ export class Http2Connection implements Hosted {
       if (this.#closed) inner.leave();
       else await Promise.race([this.#asks(inner.conn), this.#answers(inner.conn)]);
     } catch {
-      // The caller has left, or was made to.
+      // The client has disconnected, or was disconnected.
     }
     this.close();
   }
 
-  /** @param completed resolves when the answer is with the caller, rejects when it will not be */
+  /** @param completed resolves when the client has the answer, rejects if it will not get it */
   async handle(request: Request, completed: Promise<void>): Promise<Response> {
     this.#requests++;
     this.#look();
@@ -80,7 +83,7 @@ export class Http2Connection implements Hosted {
     const read = Http2Request.of(request, (waits) => this.#waits(waits));
     if (read !== null) {
       this.#read.add(read);
-      // What ends it may have come with it.
+      // The connection may have been closed together with the request.
       if (this.#left) read.leave();
       else if (this.#resets) read.mayLeave();
     }
@@ -115,7 +118,7 @@ export class Http2Connection implements Hosted {
     this.#look();
   }
 
-  /** A whole answer waits for the caller to take it. Gives what is done when it is over. */
+  /** Tracks a complete answer that the client has not received. Returns a function to call when it is over. */
   #answer(size: number): () => void {
     const { held } = this.#host;
     this.#answered++;
@@ -158,14 +161,14 @@ export class Http2Connection implements Hosted {
     this.#host.entered(this);
   }
 
-  /** What the connection is about now. */
+  /** Determines the current phase. */
   #look(): void {
     if (this.#closed) return;
     const phase = this.#writing || (this.#requests > 0 && this.#requests === this.#answered)
       ? "writing"
       : this.#requests > 0
       ? this.#unsent === this.#requests - this.#answered ? "body" : "handling"
-      // What was answered last may still be on its way.
+      // The last answer may still be in transit.
       : this.#host.stopping
       ? "lingering"
       : "idle";
@@ -176,7 +179,7 @@ export class Http2Connection implements Hosted {
     for (const request of this.#read) request.mayLeave();
   }
 
-  /** From the caller. */
+  /** Relays bytes from the client. */
   async #asks(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
     const watch = new Http2Watch();
@@ -191,16 +194,16 @@ export class Http2Connection implements Hosted {
     }
     this.#left = true;
     this.#mayLeave();
-    // What it has asked before is answered all the same.
+    // Requests received before are still answered.
     await inner.closeWrite();
     await new Promise<void>(() => {});
   }
 
-  /** To the caller. */
+  /** Relays bytes to the client. */
   async #answers(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
     for (let n = await inner.read(buffer); n !== null; n = await inner.read(buffer)) {
-      // Beside requests, who takes nothing is left after a while.
+      // While no body is awaited, a client that receives nothing times out.
       this.#writing = this.phase !== "head";
       this.#look();
       await writeAll(this.#conn, buffer.subarray(0, n));
@@ -212,8 +215,8 @@ export class Http2Connection implements Hosted {
 }
 
 /**
- * A large body that is there as a whole, in pieces. `Deno.serve` says of a text that it is with the caller once it has taken it over
- * itself (Deno 2.9.6).
+ * A large complete body, to be sent in pieces. `Deno.serve` reports a text body as delivered as soon as it
+ * has accepted it (Deno 2.9.6).
  */
 function heldOf(response: Response): HeldBody | null {
   const held = PlainResponse.heldOf(response);
@@ -222,7 +225,10 @@ function heldOf(response: Response): HeldBody | null {
   return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
 }
 
-/** The same stream. @param ended told once nothing more of it is to come: it may be a while until its caller takes the last of it */
+/**
+ * The same stream.
+ * @param ended called when the source has ended, which may be before the client has received everything
+ */
 function followed(response: Response, ended: () => void): Response {
   const { status, headers } = response;
   const reader: BodyReader = PlainResponse.pulledOf(response) ?? response.body!.getReader();

@@ -1,4 +1,7 @@
-/** A request that came over HTTP/2: the part of the web's Request that the gateway reads. It tells when it waits for its body. */
+/**
+ * A request received over HTTP/2: the part of the standard `Request` that the gateway uses. It reports when
+ * it waits for its body.
+ */
 import { isHost } from "./request_head.ts";
 
 export class Http2Request {
@@ -16,11 +19,11 @@ export class Http2Request {
     this.method = request.method;
     this.url = request.url;
     this.headers = new Headers(request.headers);
-    // HTTP/1.1 has a header for the name in the address.
+    // HTTP/1.1 uses the Host header for `:authority`.
     this.headers.set("host", host);
   }
 
-  /** Null: it names no host, or something beside one. */
+  /** Null: the authority is not a valid host. */
   static of(request: Request, waits: (waits: boolean) => void): Http2Request | null {
     const url = isHost(request.headers.get("host") ?? "") ? URL.parse(request.url) : null;
     return url && new Http2Request(request, url.host, waits);
@@ -30,14 +33,18 @@ export class Http2Request {
     return this.#left ? AbortSignal.abort() : this.#request.signal;
   }
 
-  /** Its caller had left before it was read: the signal of a request of `Deno.serve` does not tell of that (Deno 2.9.6). */
+  /**
+   * The client disconnected before the request was read, which the signal of a `Deno.serve` request does not
+   * report (Deno 2.9.6).
+   */
   leave(): void {
     this.#left = true;
   }
 
   /**
-   * A caller may be about to leave. Read only after that, the signal of a request of `Deno.serve` does not tell of it
-   * (Deno 2.9.6); read with each request it costs each of them something.
+   * Called when the client may be about to disconnect. The signal of a `Deno.serve` request does not report a
+   * disconnect that happened before it was first read (Deno 2.9.6), and reading it for every request has a
+   * cost.
    */
   mayLeave(): void {
     void this.#request.signal;
@@ -55,7 +62,7 @@ export class Http2Request {
   }
 
   #stream(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-    // Whoever only looks whether there is one may still read it as a whole.
+    // Created lazily, so that a caller that only checks whether there is a body can still read it as a whole.
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
     return new ReadableStream({
       pull: async (controller) => {

@@ -1,6 +1,6 @@
 /**
- * What reads HTTP/2: `Deno.serve` on loopback, to which each connection of a caller has one of its own. `node:http2` ends the process
- * with a failed assertion when a caller says that it goes away (Deno 2.9.6).
+ * The HTTP/2 implementation: `Deno.serve` on loopback, with one loopback connection per client connection.
+ * `node:http2` aborts the process with a failed assertion when a client sends GOAWAY (Deno 2.9.6).
  */
 import type { Host, Hosted } from "./host.ts";
 import { Http2Connection, type Inner } from "./http2_connection.ts";
@@ -8,11 +8,11 @@ import type { Conn } from "./listener.ts";
 
 export class Http2Server {
   #listening: Listening | null;
-  /** That accept no more, and have connections. */
+  /** Servers that accept no new connections but still have open ones. */
   readonly #before = new Set<Listening>();
   #stopping = false;
 
-  /** Throws where the process may not listen on loopback. */
+  /** Throws if the process may not listen on loopback. */
   constructor() {
     this.#listening = this.#listen();
   }
@@ -21,7 +21,7 @@ export class Http2Server {
     return new Http2Connection(conn, host, this);
   }
 
-  /** Rejects where the process can open no more files. */
+  /** Rejects if the process cannot open more files. */
   async connect(connection: Http2Connection): Promise<Inner> {
     const listening = this.#listening ??= this.#listen();
     const conn = await listening.connect(connection);
@@ -34,7 +34,7 @@ export class Http2Server {
     };
   }
 
-  /** Tells all callers that no further requests are taken; their connections end once those under way are answered. */
+  /** Sends GOAWAY on all connections; they close when the current requests have been answered. */
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -42,7 +42,7 @@ export class Http2Server {
     this.#listening?.stop();
   }
 
-  /** One that has failed goes on with the connections that it has: the next comes in its place. */
+  /** A failed server continues with its open connections; a new one replaces it for further connections. */
   #listen(): Listening {
     const listening = new Listening(() => {
       if (this.#stopping) return;
@@ -59,12 +59,15 @@ export class Http2Server {
   }
 }
 
-/** One server on loopback, and whose each of its connections is. */
+/** A server on loopback, and the client connection for each of its connections. */
 class Listening {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #connections = new Map<number, Http2Connection>();
 
-  /** @param failed it accepts no more, because the process could open no more files: that ends each `Deno.serve` */
+  /**
+   * @param failed called when it accepts no more, because the process could open no more files, which ends
+   * `Deno.serve`
+   */
   constructor(failed: () => void) {
     this.#server = Deno.serve(
       {
@@ -75,7 +78,7 @@ class Listening {
       },
       (request, { remoteAddr, completed }) => {
         const connection = this.#connections.get(remoteAddr.port);
-        // Another program of this machine.
+        // A connection by another program on this machine.
         if (connection === undefined) return new Response(null, { status: 403 });
         return connection.handle(request, completed);
       },
@@ -100,12 +103,12 @@ class Listening {
     try {
       conn.close();
     } catch {
-      // It has ended.
+      // The server has ended.
     }
   }
 
   stop(): void {
-    // One that has failed may say so again.
+    // A failed server may throw again.
     this.#server.shutdown().catch(() => {});
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Looks at the frames that a caller sends over HTTP/2 (RFC 9113), as they pass by. Whoever reads them behind takes as many as are
- * there in one go: heads without an end, and frames that ask for nothing but work, have to be bounded before.
+ * Inspects the HTTP/2 frames of a client (RFC 9113) as they are relayed. The HTTP/2 implementation processes
+ * everything that has arrived at once, so unbounded header blocks and floods of frames without effect must be
+ * limited before it.
  */
 import { MAX_HEAD_BYTES } from "./head.ts";
 
@@ -13,38 +14,41 @@ const WINDOW_UPDATE = 8;
 const CONTINUATION = 9;
 const END_STREAM = 1;
 const END_HEADERS = 4;
-/** Frames that carry nothing of a request, and no room for an answer: so many at once, and each second. */
+/**
+ * Limit for frames that carry no part of a request and no flow-control window: this many at once, and per
+ * second.
+ */
 const MOST_EMPTY = 2000;
 
 export class Http2Watch {
   readonly #now: () => number;
-  /** Bytes of the preface that have come. */
+  /** Number of bytes received of the connection preface. */
   #preface = 0;
-  /** Bytes of a frame's payload that are still to come. */
+  /** Remaining bytes of the current frame's payload. */
   #skip = 0;
   readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
   #headBytes = 0;
-  /** Of the head that has begun. */
+  /** Size of the current header block. */
   #block = 0;
   #empty = 0;
   #since = -Infinity;
   #reset = false;
 
-  /** @param now milliseconds */
+  /** @param now clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Whether the bytes that were looked at last end a request before its answer. */
+  /** Whether the last bytes contained RST_STREAM. */
   get reset(): boolean {
     return this.#reset;
   }
 
-  /** False: the caller sends what no client sends, and is to be left. */
+  /** False: the client sends what no regular client sends, and must be disconnected. */
   allows(bytes: Uint8Array): boolean {
     this.#reset = false;
     let at = 0;
-    // Without it, whoever reads behind would take all that comes for HTTP/1.1.
+    // Without the preface, the HTTP/2 implementation would fall back to HTTP/1.1.
     while (this.#preface < PREFACE.length && at < bytes.length) {
       if (bytes[at++] !== PREFACE[this.#preface++]) return false;
     }
@@ -67,7 +71,7 @@ export class Http2Watch {
     const [high, middle, low, type, flags] = this.#head;
     const length = this.#skip = (high << 16) | (middle << 8) | low;
     if (type === HEADERS || type === CONTINUATION) {
-      // A frame counts also where it is empty.
+      // The frame header counts too, so that empty frames are limited.
       this.#block = (type === HEADERS ? 0 : this.#block) + FRAME_HEAD_BYTES + length;
       if (this.#block > MAX_HEAD_BYTES) return false;
       return type === HEADERS || (flags & END_HEADERS) !== 0 || this.#counts();
@@ -77,7 +81,7 @@ export class Http2Watch {
     return carries || type === WINDOW_UPDATE || this.#counts();
   }
 
-  /** One more that carries nothing. */
+  /** Counts a frame without effect. */
   #counts(): boolean {
     if (++this.#empty <= MOST_EMPTY) return true;
     const now = this.#now();

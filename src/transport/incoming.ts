@@ -5,21 +5,27 @@
 import { type BodyFraming } from "./body_framing.ts";
 import type { Fields } from "./head.ts";
 
-/** Where a body comes from. */
+/** The source of a body. */
 export interface BodySource {
-  /** Tells a caller who waits for it (`expect: 100-continue`) to send its body. */
+  /** Sends 100 Continue to a client that waits for it (`Expect: 100-continue`). */
   invite(): void;
-  /** The next bytes of the body, null at its end. Throws when it breaks off. */
+  /** The next bytes of the body, null at its end. Throws if it is cut off. */
   next(): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** A body of known length that has come whole, as `read` makes it of its bytes, which are valid until then; null: it has not. */
+  /**
+   * Applies `read` to a body of known length that has been received completely; the bytes are valid only
+   * during the call. Null: not complete.
+   */
   atHand<T>(read: (bytes: Uint8Array) => T): T | null;
-  /** Reads bytes of the body into this; gives how many. */
+  /** Reads body bytes into the array; returns their number. */
   readInto(bytes: Uint8Array): Promise<number>;
 }
 
-/** The largest piece that is made ready for bytes which have only been promised. */
+/** Maximum size of the first buffer for a body of which only the length is known. */
 const FIRST_BYTES = 64 * 1024;
-/** How much larger than what has come the next one is at most: each is filled with zeros, and takes a copy of the one before. */
+/**
+ * Maximum factor between the bytes received and the next buffer. Each buffer is zero-filled, and takes a copy
+ * of the previous one.
+ */
 const GROWTH = 8;
 
 export class Incoming {
@@ -44,7 +50,7 @@ export class Incoming {
     this.#source = source;
   }
 
-  /** Aborts when the caller leaves before the answer's end. */
+  /** Aborts when the client disconnects before the end of the answer. */
   get signal(): AbortSignal {
     if (this.#abort === null) {
       this.#abort = new AbortController();
@@ -53,7 +59,7 @@ export class Incoming {
     return this.#abort.signal;
   }
 
-  /** The caller has left. */
+  /** The client has disconnected. */
   leave(): void {
     this.#gone = true;
     this.#abort?.abort();
@@ -75,12 +81,12 @@ export class Incoming {
     }, { highWaterMark: 0 });
   }
 
-  /** What `read` makes of a body that came with the head, without waiting; null: there is none, or it is still to come. */
+  /** Applies `read` to a body that was received with the head, without waiting; null: no body, or not complete. */
   atHand<T>(read: (bytes: Uint8Array) => T): T | null {
     return this.#source.atHand(read);
   }
 
-  /** A body of known length, whole. */
+  /** The whole body of known length. */
   async arrayBuffer(): Promise<ArrayBuffer> {
     const length = this.#framing.left;
     if (length === null) return await new Response(this.body).arrayBuffer();
@@ -98,7 +104,7 @@ export class Incoming {
   }
 }
 
-/** Headers of a request. Names are in lower case. */
+/** Headers of a request, with names in lower case. */
 export class IncomingHeaders {
   readonly #fields: Fields;
 

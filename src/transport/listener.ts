@@ -1,33 +1,33 @@
-/** Where connections of callers come from: TCP in the open, or behind TLS. */
+/** Interface of listeners for client connections: plain TCP or TLS. */
 
-/** The part of `Deno.TcpConn` that the server needs. */
+/** The part of `Deno.TcpConn` that the server uses. */
 export interface Conn {
   readonly remoteAddr: Deno.Addr;
-  /** The caller speaks HTTP/2. Absent: it does not. */
+  /** The client negotiated HTTP/2. Absent: no. */
   readonly http2?: boolean;
   setNoDelay(on: boolean): void;
   read(into: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
   closeWrite(): Promise<void>;
   /**
-   * Tells the other side that all has been sent. Absent: the end of the connection tells it.
+   * Signals the end of the data (TLS close_notify). Absent: closing the connection does.
    *
-   * @param waits called before it waits for the other side; not called where there is nothing to wait for
+   * @param waits called before waiting for the peer; not called if there is nothing to wait for
    */
   finish?(waits: () => void): Promise<void>;
   close(): void;
 }
 
-/** The part of `Deno.TcpListener` that the server needs. */
+/** The part of `Deno.TcpListener` that the server uses. */
 export interface Listener {
   readonly addr: Deno.Addr;
   accept(): Promise<Conn>;
   close(): void;
 }
 
-/** In PEM. */
+/** In PEM format. */
 export interface Certificate {
-  /** The server's certificate, then those that vouch for it. */
+  /** The server certificate, followed by intermediate certificates. */
   cert: string;
   key: string;
 }

@@ -1,13 +1,14 @@
 /**
- * Objects in the order in which they came, for those that come and go with every request: a list whose links are made once for each.
+ * A doubly linked list in order of insertion, for objects that are added and removed with every request. List
+ * nodes are reused.
  *
- * A `Set` would do, but for V8's way of growing and shrinking one: each table that it leaves points at the next, so that once one
- * of them is in the old generation, all that follow go there.
+ * A `Set` would have a problem in V8: each outgrown hash table points to its successor, so once one of them
+ * is in the old generation, all later ones are promoted too.
  */
 export class Place<T> {
   older: Place<T> | null = null;
   newer: Place<T> | null = null;
-  /** It is on the list. */
+  /** Whether it is in the list. */
   taken = false;
 
   constructor(readonly of: T) {}
@@ -17,7 +18,7 @@ export class OldestFirst<T> implements Iterable<T> {
   #oldest: Place<T> | null = null;
   #newest: Place<T> | null = null;
 
-  /** Puts it last, also where it was on the list. */
+  /** Appends it; moves it to the end if it is already in the list. */
   join(place: Place<T>): void {
     if (this.#newest === place) return;
     this.leave(place);

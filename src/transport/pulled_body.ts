@@ -4,32 +4,38 @@
  */
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Writes bytes at once. Resolves when more may follow, whatever has become of them; `taken` is called then. */
+/**
+ * Writes bytes immediately. Resolves when more may be written, whether or not it succeeded; `taken` is called
+ * at that time.
+ */
 export type Direct = (bytes: Bytes, taken: () => void) => Promise<void>;
 
 export interface BodySink {
-  /** Past the reader, which waits for the next bytes; null: it does not, or cannot be passed. To be asked for each time. */
+  /**
+   * Writes directly to the connection, bypassing the reader that is waiting; null: not possible at present.
+   * Must be read anew for each write.
+   */
   readonly direct: Direct | null;
   enqueue(bytes: Bytes): void;
   close(): void;
   error(cause: unknown): void;
 }
 
-/** As of a ReadableStream. */
+/** Like the underlying source of a ReadableStream. */
 export interface BodySource {
   start(sink: BodySink): void;
-  /** Gives more, or ends. Asked again when it has resolved and more is wanted; it never rejects. */
+  /** Enqueues more, or closes. Called again after it has resolved, when more is wanted; never rejects. */
   pull(): Promise<void>;
   cancel(): Promise<void>;
 }
 
 export type BodyStep = { done: false; value: Bytes } | { done: true; value: undefined };
 
-/** What reads a body, this one or a ReadableStream. */
+/** Reads a body: this one or a ReadableStream. */
 export interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array<ArrayBuffer> }>;
   cancel(): Promise<void>;
-  /** Nothing follows what was read last; absent: only the next read tells. */
+  /** The last chunk was the final one; absent: only the next read tells. */
   readonly over?: boolean;
 }
 
@@ -61,7 +67,7 @@ export class PulledBody implements BodySink, BodyReader {
     return this.#ended && this.#queue.length === 0;
   }
 
-  /** The reader writes what it reads as it is, and does nothing else with it. */
+  /** Allows direct writes: the reader only writes its chunks unchanged to the connection. */
   passBy(direct: Direct): void {
     this.#direct = direct;
   }
@@ -79,7 +85,7 @@ export class PulledBody implements BodySink, BodyReader {
     this.#waiting = null;
   }
 
-  /** What waits to be read is lost. */
+  /** Queued chunks are discarded. */
   error(cause: unknown): void {
     this.#queue = [];
     this.#failed = { cause };
@@ -87,7 +93,7 @@ export class PulledBody implements BodySink, BodyReader {
     this.#waiting = null;
   }
 
-  /** Not asked again before it has resolved. */
+  /** Must not be called again before it has resolved. */
   read(): Promise<BodyStep> {
     if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#queue.shift()! });
     if (this.#failed !== null) return Promise.reject(this.#failed.cause);
@@ -102,7 +108,7 @@ export class PulledBody implements BodySink, BodyReader {
     void this.#source.pull().then(this.#pulled);
   }
 
-  /** Nobody reads on. */
+  /** The reader has stopped. */
   async cancel(): Promise<void> {
     if (this.#ended || this.#failed !== null) return;
     this.#queue = [];
@@ -110,7 +116,7 @@ export class PulledBody implements BodySink, BodyReader {
     await this.#source.cancel();
   }
 
-  /** For whoever reads a stream. Only one of the two is read. */
+  /** The same body as a ReadableStream. Only one of the two may be read. */
   stream(): ReadableStream<Bytes> {
     return new ReadableStream({
       pull: async (controller) => {

@@ -1,22 +1,22 @@
-/** The head of a request: its first line, its fields, and what they say of its body and its connection. */
+/** The head of a request: request line, fields, body framing and persistence of the connection. */
 import { BodyFraming, WireError } from "./body_framing.ts";
 import { type Fields, hasWord, headLines } from "./head.ts";
 
 export interface RequestHead {
   method: string;
-  /** Address as the web's Request has it, put together from the host and the target. */
+  /** The URL as in the standard `Request`, built from host and target. */
   url: string;
   fields: Fields;
   framing: BodyFraming;
-  /** The connection may be used again after this request. */
+  /** The connection can be reused after this request. */
   keepAlive: boolean;
-  /** 0 for HTTP/1.0. */
+  /** Minor HTTP version: 0 or 1. */
   minor: number;
-  /** The caller waits to be told before it sends its body. */
+  /** The client waits for 100 Continue before it sends its body. */
   expects: boolean;
 }
 
-/** A request that is refused before it is one. */
+/** A request rejected during parsing, with a specific status. */
 export class Refusal extends WireError {
   constructor(readonly status: number, message: string) {
     super(message);
@@ -26,18 +26,18 @@ export class Refusal extends WireError {
 const REQUEST_LINE = /^([\w!#$%&'*+.^`|~-]{1,40}) ([!-~]{1,16000}) HTTP\/(\d)\.(\d)$/;
 
 /**
- * Throws {@link WireError}: 400, or the status of a {@link Refusal}.
+ * Parses a head. Throws {@link WireError} for status 400, or a {@link Refusal}.
  *
- * @param text a head with its blank line
- * @param looked its bytes were looked at
+ * @param text a head including the empty line
+ * @param looked true: its characters have been checked
  */
 export function requestHead(text: string, looked = false): RequestHead {
   const { first, fields } = headLines(text, looked);
-  // Most requests have the first line of the one before.
+  // Cached, since most requests have the same request line as the previous one.
   const line = before !== null && before.first === first ? before : before = requestLine(first);
   const { method, minor } = line;
   const host = fields.get("host");
-  // Repeated ones are joined by a comma, which no host has.
+  // Repeated Host fields were joined by a comma, which is not valid in a host.
   if (host === undefined ? minor === 1 : host.includes(",")) throw new WireError("expected one host");
   const expectation = fields.get("expect");
   if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
@@ -60,20 +60,20 @@ interface RequestLine {
   method: string;
   target: string;
   minor: number;
-  /** The address of the last request that had this line, and the host that it named; null: it is not kept. */
+  /** The Host value for which the URL of the last request with this line is cached; null: not cached. */
   host: string | null;
   url: string;
 }
 
-/** Signs that end the host in an address, or stand before it. */
+/** Characters that end the host in a URL or may precede it. */
 const NOT_OF_HOSTS = /[/?#@\\ \t]/;
 
-/** Callers name the same host again and again. */
+/** Cache: clients repeat the same Host. */
 let goodHost = "";
 
 /**
- * Whether this names a host, perhaps with a port, and nothing else: other servers put it into the address of the request without
- * a look. An empty one stands for this machine.
+ * Whether the text is a host with an optional port, and nothing else: other servers put it unchecked into the
+ * request URL. An empty host stands for this machine.
  */
 export function isHost(text: string): boolean {
   if (text === goodHost) return true;
@@ -104,7 +104,7 @@ function addressOf(line: RequestLine, host: string | undefined, fields: Map<stri
     return url;
   }
   if (target === "*" && method === "OPTIONS") return `http://${host || "localhost"}/`;
-  // As a caller asks who takes this for a proxy; its authority stands in for the header.
+  // Absolute form, as sent to a proxy; its authority replaces the Host field.
   const absolute = /^https?:\/\/([^/?]+)([/?].*)?$/i.exec(target);
   if (absolute === null || !isHost(absolute[1])) throw new WireError("the target is no path");
   const [, authority, rest = "/"] = absolute;

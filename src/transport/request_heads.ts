@@ -7,17 +7,17 @@ import { BodyFraming } from "./body_framing.ts";
 import { type Fields, headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 
-/** Where so many heads in a row were each another, no more of them are kept. */
+/** After this many different heads in a row, no further ones are remembered. */
 const MOST_OTHERS = 8;
 const ZERO = 48;
-/** Of a length. */
+/** Of `content-length`. */
 const MOST_DIGITS = 9;
-/** A longer head is not kept. */
+/** Longer heads are not remembered. */
 const MOST_BYTES = 4096;
 
 const LENGTH = /\r\ncontent-length: ?(0|[1-9]\d{0,8})\r\n/gi;
 
-/** Fields of a head that is known, and a length of its own. */
+/** Fields of a remembered head, with a different `content-length`. */
 class KnownFields {
   readonly #fields: Fields;
   readonly #length: string;
@@ -43,20 +43,20 @@ class KnownFields {
 }
 
 export class RequestHeads {
-  /** That of the requests before; null: there is none, or they differ. */
+  /** The remembered head; null: none, or the heads differ. */
   #known: KnownHead | null = null;
-  /** Heads since one was known. */
+  /** Number of heads since a remembered one matched. */
   #others = 0;
-  /** Where the last one ends. */
+  /** The end of the last head. */
   end = 0;
 
   /**
-   * The head that begins at `from`, once it is there whole; null before. Throws {@link WireError}.
+   * The head that starts at `from`, once it is complete; null before that. Throws {@link WireError}.
    *
-   * @param looked where its end may be at the earliest
+   * @param looked position before which the end of the head cannot be
    */
   next(bytes: Buffer, from: number, looked: number, to: number): RequestHead | null {
-    // Not with each of its pieces, however small they are.
+    // Only once per head, not after each read, however small.
     const known = looked === from ? this.#known?.at(bytes, from, to) : null;
     if (known) {
       this.end = this.#known!.end;
@@ -69,18 +69,18 @@ export class RequestHeads {
     this.end = end;
     const text = headText(bytes, from, end);
     const head = requestHead(text, true);
-    // The first may be the only one, and where each is another nothing is gained.
+    // Not the first head, which may be the only one; nor if every head is different.
     if (++this.#others > 1 && this.#others < MOST_OTHERS) this.#known = KnownHead.of(text, head);
     return head;
   }
 }
 
-/** A head that may come again with another length. */
+/** A remembered head, which may recur with another `content-length`. */
 class KnownHead {
   readonly #before: Uint8Array;
   readonly #behind: Uint8Array;
   readonly #head: RequestHead;
-  /** Where the head ends that was found last. */
+  /** The end of the head found last. */
   end = 0;
 
   private constructor(before: Uint8Array, behind: Uint8Array, head: RequestHead) {
@@ -90,9 +90,9 @@ class KnownHead {
   }
 
   /**
-   * Null: it has no length, or is not to be kept.
+   * Null: it has no `content-length`, or is too long.
    *
-   * @param text what `head` was read from, a character a byte
+   * @param text the text of `head`, one character per byte
    */
   static of(text: string, head: RequestHead): KnownHead | null {
     if (text.length > MOST_BYTES || head.expects) return null;
@@ -107,7 +107,7 @@ class KnownHead {
     );
   }
 
-  /** The same head, where it stands there whole; null: there is another, or not all of it yet. */
+  /** The same head, if it is completely in the buffer; null: another head, or incomplete. */
   at(bytes: Uint8Array, from: number, to: number): RequestHead | null {
     const before = this.#before;
     const behind = this.#behind;

@@ -1,4 +1,4 @@
-/** Answers as HTTP/1.1 writes them. */
+/** Serializes answers as HTTP/1.1. */
 import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
 import { Buffer } from "node:buffer";
 import { generationId } from "../exchange/request_ids.ts";
@@ -6,7 +6,7 @@ import { PlainResponse } from "./plain_response.ts";
 import { sharedChunk } from "./shared_bytes.ts";
 import { headBytes, putBytes } from "./text_bytes.ts";
 
-/** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
+/** Whether an answer is streamed. Does not read the property `body`, which would create a stream. */
 export function isStream(response: Response): boolean {
   if (PlainResponse.textOf(response) !== null) return false;
   const fields = PlainResponse.fieldsOf(response);
@@ -14,25 +14,25 @@ export function isStream(response: Response): boolean {
   return response.status === 200 && /^text\/(?:event-stream|csv)\b/.test(type ?? "");
 }
 
-/** Whether the answer wants to be the connection's last. */
+/** Whether the connection must be closed after the answer. */
 export function endsConnection(response: Response): boolean {
   const fields = PlainResponse.fieldsOf(response);
   return (fields === null ? response.headers.get("connection") : fields.connection) === "close";
 }
 
 /**
- * The `connection` field with its end of line, empty where HTTP/1.1 needs none.
+ * The `connection` field including CR LF; empty if HTTP/1.1 needs none.
  *
- * @param minor of the request's version: 0 or 1
+ * @param minor minor version of the request: 0 or 1
  */
 export function connectionField(keeps: boolean, minor: number): string {
   return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
 }
 
 /**
- * The head of an answer, with its blank line.
+ * The head of an answer including the empty line.
  *
- * @param more fields of the server's own, each with its end of line
+ * @param more further fields added by the server, each with CR LF
  */
 export function headOf(response: Response, more: string): string {
   const { status } = response;
@@ -46,17 +46,17 @@ export function headOf(response: Response, more: string): string {
   return `${head}${more}date: ${httpDate()}\r\n\r\n`;
 }
 
-/** Whether a field is about the connection, and so the server's to say. */
+/** Whether the field concerns the connection, and is therefore set by the server. */
 function isOurs(name: string): boolean {
   return name === "content-length" || name === "transfer-encoding" || name === "connection";
 }
 
-/** Behind the last chunk. */
+/** The last-chunk of a chunked body. */
 export const LAST_CHUNK = "0\r\n\r\n";
 
 /**
- * A chunk with what goes before it, in one piece.
- * @param last of a chunked body, which ends with it
+ * A chunk together with the head before it.
+ * @param last whether it ends the chunked body
  */
 export function chunk(head: string, bytes: Uint8Array, chunked: boolean, last = false): Uint8Array {
   if (head === "" && !last) {
@@ -67,7 +67,7 @@ export function chunk(head: string, bytes: Uint8Array, chunked: boolean, last = 
   return joinedChunk(head, bytes, !chunked ? "" : last ? "\r\n" + LAST_CHUNK : "\r\n");
 }
 
-/** @param behind empty: the body is not chunked */
+/** @param behind bytes after the data; empty: not chunked */
 function joinedChunk(head: string, bytes: Uint8Array, behind: string): Uint8Array {
   const before = behind !== "" ? `${head}${bytes.length.toString(16)}\r\n` : head;
   const joined = Buffer.allocUnsafe(before.length + bytes.length + behind.length);
@@ -99,20 +99,20 @@ function refusalParts(status: StatusCode, message: string): RefusalParts {
     code: STATUS_TEXT[status].toLowerCase().replaceAll(/[^a-z]+/g, "_"),
     message: `Cannot read the request: ${message}.`,
   };
-  // As the same status has it in the envelopes of the endpoints.
+  // The same error types as in the envelopes of the endpoints.
   const type = status === 408 || status >= 500 ? "api_error" : "invalid_request_error";
   const body = JSON.stringify({ error: { ...error, type, param: null } });
   const id = generationId(Date.now());
   return { fields: { "content-type": "application/json", "x-request-id": id, "request-id": id }, body };
 }
 
-/** The answer to a request that is refused before it is handled, for servers that write it themselves. */
+/** The answer to a request that is rejected before it is handled, for servers that serialize it themselves. */
 export function refusal(status: StatusCode, message: string): Response {
   const { fields, body } = refusalParts(status, message);
   return new Response(body, { status, headers: { ...fields } });
 }
 
-/** The answer to what cannot be read as a request, which ends the connection. */
+/** The answer to an unreadable request; closes the connection. */
 export function refusalBytes(status: StatusCode, message: string, more: string): Uint8Array {
   const { fields, body } = refusalParts(status, message);
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`).join("");

@@ -1,43 +1,47 @@
-/** What a server is told, and what it can be asked. */
+/** Options and interface of servers. */
 import type { Clock } from "../timing/clock.ts";
 import type { Host, Phase } from "./host.ts";
 
 export interface ServeOptions {
   hostname: string;
   port: number;
-  /** Several processes share the port. */
+  /** Several processes share the port (SO_REUSEPORT). */
   reusePort?: boolean;
-  /** The host hands over requests itself, at an address of its choice: only `Deno.serve` hears of it. */
+  /** The host passes requests to the process, at an address chosen by the host (`Deno.serve`). */
   byHost?: boolean;
   /**
-   * Most connections at once, and WebSockets beside them that wait for a message. At the bound the connection that has waited
-   * longest for a request makes place. `mostFiles`: that connections may have open; absent: as many as they need.
+   * Maximum number of connections, and of idle WebSockets in addition. At the limit, the connection that has
+   * waited longest for a request is closed. `mostFiles`: file descriptors that connections may use; absent:
+   * any number.
    */
   maxConnections: { readonly most: number; readonly resting?: number; readonly mostFiles?: number };
-  /** Longest time for the head of a request, and longest silence within a body. */
+  /** Maximum time for a request head, and maximum silence within a body, in milliseconds. */
   headerMs: number;
-  /** Longest time between requests, and until a caller takes bytes that it was sent. */
+  /** Maximum time between requests, and until a client receives sent bytes, in milliseconds. */
   idleMs: number;
-  /** Most bytes of large answers that callers are taking; absent: 128 MiB. */
+  /** Maximum unsent bytes of large answers; absent: 128 MiB. */
   heldBytes?: number;
   handle: Host["handle"];
   log?(line: string): void;
-  /** For the bounds in time; absent: the process's own. */
+  /** The clock for timeouts; absent: the process's own. */
   clock?: Clock;
-  /** False: somebody else looks whose time is over. */
+  /** False: the server does not check timeouts itself, see {@link Server.look}. */
   looking?: boolean;
 }
 
 export interface Server {
   readonly addr: Deno.NetAddr;
-  /** Connections that are open, by what they are about; those that are about nothing are left out. */
+  /** Number of open connections by phase; phases without connections are omitted. */
   readonly connections: Readonly<Partial<Record<Phase, number>>>;
-  /** Connections that found no place. */
+  /** Number of connections rejected because the server was full. */
   readonly refused: number;
-  /** Ends whatever has lasted too long. */
+  /** Closes connections whose timeout has passed. */
   look(): void;
-  /** Closes connections that have no request, and each other one when it has been answered. New ones may ask once each. */
+  /**
+   * Closes connections without a request, and each other one after its answer. A new connection may send one
+   * request.
+   */
   drain(): void;
-  /** Takes no more requests; resolves when those under way are answered. */
+  /** Accepts no more requests; resolves when the current ones have been answered. */
   shutdown(): Promise<void>;
 }

@@ -12,24 +12,33 @@ import type { ServeOptions, Server } from "./serve_options.ts";
 export type { Incoming } from "./incoming.ts";
 export type { ServeOptions, Server } from "./serve_options.ts";
 
-/** A connection that finds no place here is tried again by its kernel after a second; a refusal would be quicker. */
+/**
+ * Connections beyond the backlog are retried by the client's kernel only after a second; a rejection by the
+ * server is faster.
+ */
 const BACKLOG = 4096;
-/** How long nothing is accepted when the process cannot open more files, in milliseconds. */
+/** Pause of the accept loop when the process cannot open more files, in milliseconds. */
 const PAUSE_MS = 5;
-/** Closed connections whose files are free only in a later turn of the event loop. */
+/**
+ * Number of closed connections after which the accept loop waits a turn, in which their file descriptors are
+ * released.
+ */
 const MOST_CLOSING = 16;
-/** Parts of the connections that are closed then, so that the process can open files again. */
+/** Share of the connections that are closed then, to release file descriptors. */
 const SHARE_CLOSED = 0.1;
-/** Least time between two lines of the log that say so. */
+/** Minimum time between log lines about it. */
 const COMPLAINT_MS = 60_000;
-/** Connections whose TLS handshake is under way come on top of those that are bounded: as a part of their number, at least so many. */
+/**
+ * TLS handshakes in progress are allowed in addition to the maximum number of connections: this share of it,
+ * but at least a minimum.
+ */
 const SHARE_OF_HANDSHAKES = 0.25;
 const LEAST_HANDSHAKES = 64;
 
 /**
- * Serves over sockets of this process, or by `Deno.serve` where the host hands over requests itself.
+ * Serves on sockets of this process, or through `Deno.serve` where the host passes requests to it.
  *
- * Rejects with what `Deno.listen` throws where the address cannot be had.
+ * Rejects with the error of `Deno.listen` if the address is not available.
  */
 export async function openServer(options: ServeOptions): Promise<Server> {
   if (options.byHost !== true && typeof Deno.listen === "function") return serve(options);
@@ -37,7 +46,7 @@ export async function openServer(options: ServeOptions): Promise<Server> {
   return serveByHost(options);
 }
 
-/** The same over plain TCP, and at once. Throws what `Deno.listen` does where the address cannot be had. */
+/** Serves plain TCP; listens synchronously. Throws the error of `Deno.listen` if the address is not available. */
 export function serve(options: ServeOptions): Server {
   const { hostname, port, reusePort } = options;
   return serveOn(Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG }), options);
@@ -45,14 +54,14 @@ export function serve(options: ServeOptions): Server {
 
 export interface TlsServer {
   server: Server;
-  /** Shows another certificate on connections from now on. */
+  /** Replaces the certificate for new connections. */
   renew(certificate: Certificate): void;
 }
 
-/** The same behind TLS, with HTTP/2 for callers that want it. Rejects where the address cannot be had. */
+/** Serves TLS, with HTTP/2 if the client negotiates it. Rejects if the address is not available. */
 export async function serveTls(options: ServeOptions, certificate: Certificate): Promise<TlsServer> {
   const { hostname, port, reusePort, headerMs } = options;
-  // Few gateways do without a proxy.
+  // Loaded on demand: few gateways run without a proxy that terminates TLS.
   const { listenTls } = await import("./tls_listener.ts");
   const { Http2Server } = await import("./http2_server.ts");
   const http2 = offered(() => new Http2Server());
@@ -91,7 +100,7 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
   };
 }
 
-/** Null: the process may not listen on loopback, so that callers are offered HTTP/1.1 alone. */
+/** Null: the process may not listen on loopback, so only HTTP/1.1 is offered. */
 function offered<T>(make: () => T): T | null {
   try {
     return make();
@@ -101,7 +110,7 @@ function offered<T>(make: () => T): T | null {
   }
 }
 
-/** @param openHttp2 absent: no caller speaks it here */
+/** @param openHttp2 absent: HTTP/2 is not supported here */
 function serveOn(listener: Listener, options: ServeOptions, openHttp2?: OpenHttp2): Server {
   const { headerMs, idleMs, looking = true } = options;
   const connections = new Connections(options, openHttp2);
@@ -129,7 +138,7 @@ function serveOn(listener: Listener, options: ServeOptions, openHttp2?: OpenHttp
   };
 }
 
-/** Until the listener is closed. */
+/** Runs until the listener is closed. */
 async function acceptAll(
   listener: Listener,
   connections: Connections,
@@ -137,7 +146,7 @@ async function acceptAll(
 ): Promise<void> {
   let complainedAt = -Infinity;
 
-  /** The process cannot open more files, or the network fails. */
+  /** The process cannot open more files, or the network has failed. */
   async function recover(cause: unknown): Promise<void> {
     const at = clock.now();
     if (at - complainedAt > COMPLAINT_MS) {

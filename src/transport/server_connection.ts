@@ -33,17 +33,17 @@ export class ServerConnection implements Hosted {
   #from = 0;
   #to = 0;
   readonly #heads = new RequestHeads();
-  /** A read that began while a request was handled. */
+  /** A read started while a request was being handled. */
   #ahead: Promise<number | null> | null = null;
   #request: Incoming | null = null;
   #reader: BodyReader | null = null;
   #socket: WebSocketConnection | null = null;
-  /** The answer before was no stream, so that the next request is likely to come soon. */
+  /** The previous answer was not a stream, so the next request is likely to come soon. */
   #wasWhole = false;
   #closed = false;
   readonly files = 1;
   phase: Phase = "head";
-  /** When the phase ends at the latest; {@link Host.entered} sets it. */
+  /** Timeout of the current phase; set by {@link Host.entered}. */
   due = Infinity;
 
   constructor(conn: Conn, host: Host) {
@@ -51,7 +51,6 @@ export class ServerConnection implements Hosted {
     this.#host = host;
   }
 
-  /** Resolves when the connection is closed, or a WebSocket's. Never rejects. */
   async serve(): Promise<void> {
     try {
       this.#conn.setNoDelay(true);
@@ -59,12 +58,11 @@ export class ServerConnection implements Hosted {
       while (await this.#one());
       if (this.#socket === null && !this.#closed) await this.#conn.finish?.(() => this.#enter("lingering"));
     } catch {
-      // The caller has left, or was made to.
+      // The client has disconnected, or was disconnected.
     }
     if (this.#socket === null) this.close();
   }
 
-  /** Ends it, whatever is going on. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -73,23 +71,21 @@ export class ServerConnection implements Hosted {
     this.#gone();
   }
 
-  /** The phase has lasted too long. */
   expire(): void {
     if (this.phase === "body" || (this.phase === "head" && this.#to > this.#from)) {
       void this.#refuse(408, "the request did not come in time").finally(() => this.close());
-      // A read is under way, which only the end of the connection ends.
+      // A read is pending; it ends only when the connection closes.
       this.#enter("lingering");
     } else this.close();
   }
 
-  /** Says that there is no place, and closes. */
   async turnAway(): Promise<void> {
     try {
       this.#enter("lingering");
       await this.#refuse(503, "there are too many connections", "retry-after: 1\r\n");
       await this.#linger();
     } catch {
-      // It has left by itself.
+      // The client has disconnected.
     }
     this.close();
   }
@@ -107,7 +103,7 @@ export class ServerConnection implements Hosted {
     this.#reader = null;
   }
 
-  /** One request and its answer. Gives whether another may follow. */
+  /** Handles one request. Returns whether another one may follow. */
   async #one(): Promise<boolean> {
     let head: RequestHead | null;
     try {
@@ -124,7 +120,7 @@ export class ServerConnection implements Hosted {
     const request = new Incoming(method, url, { fields, framing, source });
     this.#request = request;
     this.#enter("handling");
-    // A read under way would keep its buffer for as long as a WebSocket waits.
+    // Not for a WebSocket: the pending read would keep its buffer for as long as the socket is idle.
     if (framing.ended && !(fields.has("upgrade") && asksForWebSocket(request))) this.#watch();
     const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
       .catch(() => new Response(null, { status: 500 }));
@@ -143,13 +139,13 @@ export class ServerConnection implements Hosted {
     return keeps && !this.#closed && (head.minor === 1 || !isStream(response));
   }
 
-  /** Null: the caller has ended the connection. */
+  /** Null: the client has closed the connection. */
   async #head(): Promise<RequestHead | null> {
     let looked = this.#from;
     if (this.#from === this.#to) this.#rest();
     else this.#enter("head");
     while (true) {
-      // Empty lines before a request are passed over.
+      // Empty lines before a request are ignored.
       while (
         this.#to - this.#from >= 2 && this.#buffer[this.#from] === 13 && this.#buffer[this.#from + 1] === 10
       ) {
@@ -163,7 +159,7 @@ export class ServerConnection implements Hosted {
       }
       refuseLoneFeeds(this.#buffer, this.#from, looked, this.#to);
       if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
-      // Counted from where the head begins, which moves when room is made.
+      // Relative to the start of the head, which moves when the buffer is compacted.
       const before = Math.max(0, this.#to - 2 - this.#from);
       if (!await this.fill()) return null;
       looked = this.#from + before;
@@ -171,7 +167,7 @@ export class ServerConnection implements Hosted {
     }
   }
 
-  /** Nothing of the next request is there. */
+  /** Called when no byte of the next request has been received. */
   #rest(): void {
     if (this.#buffer.length > BUFFER_BYTES && this.#ahead === null) {
       this.#buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -180,7 +176,7 @@ export class ServerConnection implements Hosted {
     if (this.phase !== "head") this.#enter("idle");
   }
 
-  /** Reads on. False: the caller has ended the connection. */
+  /** Reads more. False: the client has closed the connection. */
   async fill(): Promise<boolean> {
     const n = await this.#reading();
     this.#ahead = null;
@@ -189,7 +185,7 @@ export class ServerConnection implements Hosted {
     return true;
   }
 
-  /** The read that is under way, or a new one. */
+  /** The pending read, or a new one. */
   #reading(): Promise<number | null> {
     if (this.#ahead === null) this.#makeRoom();
     return this.#ahead ?? this.#read();
@@ -199,7 +195,7 @@ export class ServerConnection implements Hosted {
     return this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
   }
 
-  /** Fits the buffer of a WebSocket to what the last read brought: thousands of them wait, and some send megabytes. */
+  /** Adjusts the buffer of a WebSocket to the last read: thousands may be idle, while some send megabytes. */
   #fit(): void {
     if (this.#from < this.#to) return;
     const { length } = this.#buffer;
@@ -228,13 +224,16 @@ export class ServerConnection implements Hosted {
     this.#from = 0;
   }
 
-  /** Sees the caller leave while it waits for its answer: unless it sends much ahead, then only what is written tells. */
+  /**
+   * Detects that the client disconnects while it waits for its answer. Not possible after it has sent much in
+   * advance; then only a failed write shows it.
+   */
   #watch(): void {
     if (this.#ahead === null) {
       if (this.unread >= BUFFER_BYTES) return;
       if (this.unread === 0) {
         this.#from = this.#to = 0;
-        // Streams may go on for long, and there may be thousands of them.
+        // Streams may last long, and there may be thousands of them.
         const { length } = this.#buffer;
         const size = this.#wasWhole ? Math.max(length, BUFFER_BYTES) : SMALL_BUFFER_BYTES;
         if (length !== size) this.#buffer = Buffer.allocUnsafeSlow(size);
@@ -253,7 +252,7 @@ export class ServerConnection implements Hosted {
     ahead.then(came, () => came(null));
   }
 
-  /** Bytes that were read and not yet taken. */
+  /** Passes the unconsumed bytes to `use`. */
   taken(use: (buffer: Buffer, from: number, to: number) => number): void {
     this.#from = use(this.#buffer, this.#from, this.#to);
   }
@@ -262,12 +261,12 @@ export class ServerConnection implements Hosted {
     return this.#to - this.#from;
   }
 
-  /** Where a read began before, what it brings comes first. */
+  /** The result of an earlier pending read comes first. */
   async readDirectly(into: Uint8Array): Promise<number | null> {
     return this.#ahead === null ? await this.#conn.read(into) : await this.fill() ? 0 : null;
   }
 
-  /** The body waits for bytes of the caller. */
+  /** Called when the body waits for bytes. */
   bodyWaits(): void {
     this.#enter("body");
   }
@@ -317,7 +316,7 @@ export class ServerConnection implements Hosted {
     }
   }
 
-  /** The connection belongs to a WebSocket from here to its end. */
+  /** Hands the connection over to a WebSocket until it closes. */
   async #upgrade(upgrade: Upgrade): Promise<false> {
     this.#request = null;
     let begun = false;
@@ -336,7 +335,7 @@ export class ServerConnection implements Hosted {
     }
   }
 
-  /** Waits for bytes without a promise of its own. */
+  /** Waits for bytes without an async function, which would be kept in memory. */
   read(reader: WireReader): void {
     const reading = this.#reading();
     this.#ahead = null;
@@ -355,12 +354,11 @@ export class ServerConnection implements Hosted {
     this.#host.rests(this, rests);
   }
 
-  /** Ends a WebSocket that waits for a message. */
   giveWay(): void {
     void this.#socket?.giveWay();
   }
 
-  /** No further requests are taken: a socket is told, and ends when what it does has ended. */
+  /** Takes no further requests. A WebSocket is closed after its current turn. */
   stop(): void {
     this.#socket?.stop();
   }
@@ -381,7 +379,7 @@ export class ServerConnection implements Hosted {
     await this.#conn.write(refusalBytes(status, message, more));
   }
 
-  /** Says that no more comes, and reads what the caller still sends. */
+  /** Shuts down the sending side, and reads what the client still sends. */
   async #linger(): Promise<void> {
     if (this.#closed) return;
     this.#enter("lingering");
@@ -390,6 +388,9 @@ export class ServerConnection implements Hosted {
     while (await this.#conn.read(this.#buffer) !== null);
   }
 
-  /** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
+  /**
+   * How long a client that was rejected while sending is read, in milliseconds: if the connection were closed
+   * at once, it would not receive the answer.
+   */
   static readonly LINGER_MS = 2000;
 }

@@ -1,15 +1,15 @@
-/** Pieces that many streamed answers are given: the bytes of a chunk around one are made once, not once for each connection. */
+/** Byte arrays that are sent on many streams: the encoded chunk is created once instead of once per connection. */
 
-/** Null: not yet needed. */
+/** Null: not encoded yet. */
 const chunks = new WeakMap<Uint8Array, Uint8Array | null>();
 
-/** Nobody may change the bytes any more. */
+/** Registers bytes, which must not be modified afterwards. */
 export function shareBytes(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   chunks.set(bytes, null);
   return bytes;
 }
 
-/** The chunk of a shared piece; null: it is not one. */
+/** The encoded chunk of shared bytes; null: the bytes are not shared. */
 export function sharedChunk(bytes: Uint8Array, make: () => Uint8Array): Uint8Array | null {
   const made = chunks.get(bytes);
   if (made === undefined) return null;

@@ -1,17 +1,17 @@
-/** Answers that come bit by bit, as they go out on a connection. */
+/** Writes streamed answers to a connection. */
 import { settled } from "../timing/waits.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { type BodyReader, PulledBody } from "./pulled_body.ts";
 import { chunk, LAST_CHUNK } from "./response_bytes.ts";
 import { headBytes } from "./text_bytes.ts";
 
-/** The part of a connection that is needed. */
+/** What is needed from a connection. */
 export interface StreamPlace {
   readonly closed: boolean;
   write(bytes: Uint8Array): Promise<void>;
-  /** Writes few bytes, and closes where that fails. Never rejects; `taken` is called in the end. */
+  /** Writes a few bytes; closes the connection if that fails. Never rejects; `taken` is called at the end. */
   writeDirectly(bytes: Uint8Array, taken: () => void): Promise<void>;
-  /** Nothing is written: the stream is waited for. */
+  /** Called while the stream has nothing to write. */
   handles(): void;
   close(): void;
 }
@@ -22,15 +22,18 @@ export interface StreamedAnswer {
   chunked: boolean;
 }
 
-/** Resolves when all is written, or the connection is closed. Rejects, and closes, where it fails. */
+/**
+ * Resolves when everything is written, or the connection is closed. If a write fails, closes the connection
+ * and rejects.
+ */
 export async function writeStream(place: StreamPlace, answer: StreamedAnswer): Promise<void> {
   const { reader, chunked } = answer;
   let { head } = answer;
-  // Else it would be kept to the end of the stream, as what was written would: there may be thousands of them.
+  // Released, since it would otherwise be kept until the end of the stream: there may be thousands of them.
   answer.head = "";
   try {
     let first: ReturnType<BodyReader["read"]> | null = reader.read();
-    // The head goes with the first bytes, where there are any.
+    // The head is written together with the first bytes, if there are any.
     if (!await settled(first)) {
       await place.write(headBytes(head));
       head = "";
@@ -50,11 +53,11 @@ export async function writeStream(place: StreamPlace, answer: StreamedAnswer): P
       step = null;
       step = await reader.read();
     }
-    // A connection that the caller ended meanwhile has cancelled the stream, which then ends here.
+    // The client closed the connection meanwhile, which cancelled the stream.
     if (place.closed) return;
     if (chunked || head !== "") await place.write(headBytes(head + (chunked ? LAST_CHUNK : "")));
   } catch (thrown) {
-    // Nothing more can be said: an end without the last chunk is how a caller learns that it is none.
+    // The status has been sent, so the error can only be signalled by closing without the last chunk.
     place.close();
     throw thrown;
   }

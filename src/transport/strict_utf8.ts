@@ -1,14 +1,17 @@
-/** Bytes that have to be UTF-8, as text. */
+/** Strict decoding of UTF-8. */
 
 const strict = new TextDecoder("utf-8", { fatal: true });
-/** Puts U+FFFD where bytes are not UTF-8. It takes a third of the time, and of 100 KB of ASCII a fiftieth. */
+/**
+ * Replaces invalid bytes by U+FFFD. Takes a third of the time of the strict decoder, and a fiftieth for 100
+ * KB of ASCII.
+ */
 const lenient = new TextDecoder();
 
-/** Without a byte order mark. Null: it is no UTF-8. */
+/** Decodes UTF-8 and removes a byte order mark. Null: invalid UTF-8. */
 export function strictUtf8(bytes: ArrayBuffer | Uint8Array): string | null {
   const text = lenient.decode(bytes);
   if (!text.includes("\ufffd")) return text;
-  // That character may have been sent.
+  // U+FFFD may also have been sent, so the result is verified.
   try {
     return strict.decode(bytes);
   } catch (thrown) {

@@ -1,15 +1,15 @@
 /**
- * Texts as UTF-8, side by side in a piece of memory that many share: to make and free the memory of each text by itself costs
- * more than to write it.
+ * Encodes texts as UTF-8 into shared memory blocks: allocating and freeing memory for each text costs more
+ * than encoding it.
  */
 
-/** What is shared at a time. It is free once no text in it is needed any more. */
+/** Size of a shared block. It is freed when no text in it is used any more. */
 const SHARED_BYTES = 64 * 1024;
-/** A longer text has memory of its own. */
+/** Longer texts get their own memory. */
 const MOST_CHARACTERS = 4096;
-/** Of one UTF-16 unit. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const MOST_BYTES = 3;
-/** The same in a string of JSON, where it may have to be written as an escape. */
+/** Maximum bytes of a code unit in a JSON string, where it may be an escape sequence. */
 const MOST_LITERAL_BYTES = 6;
 
 const QUOTE = 34;
@@ -20,7 +20,7 @@ const encoder = new TextEncoder();
 let shared = new Uint8Array(0);
 let used = 0;
 
-/** The bytes are the caller's to keep; nothing else is written to them. */
+/** The returned bytes belong to the caller and are never overwritten. */
 function utf8Of(text: string): Uint8Array {
   const most = text.length * MOST_BYTES;
   if (text.length > MOST_CHARACTERS) return encoder.encode(text);
@@ -34,13 +34,13 @@ function utf8Of(text: string): Uint8Array {
 }
 
 /**
- * Pieces of bytes and text between them, one after the other in the shared memory. What is added is to be taken before anything else is
- * written here.
+ * Concatenates pieces of bytes and text in the shared memory. The result must be taken before anything else
+ * is encoded here.
  */
 export class JoinedBytes {
   #from = -1;
 
-  /** @param text is written as a string of JSON; not a long one */
+  /** @param text written as a JSON string; must be short */
   addString(before: Uint8Array, text: string, behind: Uint8Array): void {
     const most = before.length + behind.length + text.length * MOST_LITERAL_BYTES + 2;
     if (this.#from < 0) this.#from = used;
@@ -67,7 +67,7 @@ export class JoinedBytes {
   }
 }
 
-/** A text of ASCII that needs no escapes, in quotes. Gives where it ends; negative: it is another text. */
+/** Writes an ASCII text without escapes in quotes. Returns its end; negative: another kind of text. */
 function putPlain(text: string, at: number): number {
   const bytes = shared;
   bytes[at++] = QUOTE;
@@ -80,25 +80,25 @@ function putPlain(text: string, at: number): number {
   return at;
 }
 
-/** A head, a byte for each of its letters, and the text behind it in UTF-8. */
+/** A head, one byte per character, followed by a text in UTF-8. */
 export function headAndText(head: string, text: string, textBytes: number): Uint8Array {
   const bytes = utf8Of(head + text);
   if (bytes.length === head.length + textBytes) return bytes;
-  // The head has letters beyond ASCII.
+  // The head has non-ASCII characters.
   const joined = new Uint8Array(head.length + textBytes);
   putBytes(joined, head, 0);
   encoder.encodeInto(text, joined.subarray(head.length));
   return joined;
 }
 
-/** A head as bytes: one for each character, as HTTP has it. */
+/** A head as bytes, one per character, as in HTTP. */
 export function headBytes(head: string): Uint8Array {
   return headAndText(head, "", 0);
 }
 
 /**
- * Letters as a byte each. One that takes two bytes becomes a question mark: the lower byte of some is a line break. For few letters a
- * loop is faster than any function of Buffer.
+ * Writes one byte per character. A character above U+00FF becomes a question mark, since its lower byte could
+ * be a line break. For short texts a loop is faster than any function of Buffer.
  */
 export function putBytes(into: Uint8Array, letters: string, at: number): void {
   for (let i = 0; i < letters.length; i++) {

@@ -1,22 +1,22 @@
 /**
- * Connections of callers behind TLS, through `node:tls`: `Deno.listenTls` cannot switch Nagle's algorithm off, which holds each
- * frame of a stream back until the one before it is acknowledged (40 ms on one machine; Deno 2.9.6), and cannot take another
- * certificate.
+ * TLS listener based on `node:tls`: `Deno.listenTls` cannot disable Nagle's algorithm, which delays each
+ * frame of a stream until the previous one is acknowledged (40 ms on the same machine; Deno 2.9.6), and
+ * cannot change its certificate.
  */
 import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
 import type { Socket } from "node:net";
 import type { Certificate, Conn, Listener } from "./listener.ts";
 import { tryCertificate } from "./try_certificate.ts";
 
-/** How often a listener is told to go on, in milliseconds. */
+/** How often the listener is restarted if it has stopped, in milliseconds; see `revive`. */
 const REVIVE_MS = 250;
-/** And where many handshakes are given up, whose files are free in a later turn of the event loop. */
+/** The interval when many handshakes are aborted, whose file descriptors are released in a later turn. */
 const REVIVE_SOON_MS = 5;
-/** Bytes that are given to a socket at once: it tells when all of them were taken, and not when a part was. */
+/** Maximum bytes per write: a socket reports when a write is complete, not its progress. */
 const MOST_WRITTEN = 1 << 16;
 
 export interface TlsListener extends Listener {
-  /** Of connections from now on. Throws where the key is not the certificate's. */
+  /** Replaces the certificate for new connections. Throws if the key does not match the certificate. */
   renew(certificate: Certificate): void;
 }
 
@@ -25,22 +25,22 @@ export interface TlsOptions extends Certificate {
   port: number;
   reusePort?: boolean;
   backlog: number;
-  /** Longest time for the handshake. */
+  /** Timeout of the handshake, in milliseconds. */
   handshakeMs: number;
-  /** Handshakes under way at once; of more, the one that began first is given up. */
+  /** Maximum concurrent handshakes; beyond it the oldest is aborted. */
   mostHandshakes(): number;
-  /** Callers are offered HTTP/2. */
+  /** HTTP/2 is offered (ALPN). */
   http2: boolean;
 }
 
-/** Rejects where the address cannot be had, with an error of Deno's kind. */
+/** Rejects with a Deno error if the address is not available. */
 export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   const { hostname, port, reusePort, backlog, handshakeMs, mostHandshakes, cert, key, http2 } = options;
   tryCertificate(options);
   const arrived: Conn[] = [];
   let waiting: PromiseWithResolvers<Conn> | null = null;
   let closed = false;
-  /** By the caller's address. */
+  /** By client address. */
   const handshakes = new Map<string, Socket>();
   let soon: ReturnType<typeof setTimeout> | undefined;
   const server = createServer(
@@ -105,8 +105,9 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
 }
 
 /**
- * Once the process could open no file for a connection, `node:net` accepts no further ones, and tells nobody (Deno 2.9.6). To listen
- * once more on the same socket makes it go on; where it goes on by itself, that does nothing, in a tenth of a microsecond.
+ * After the process could open no file for a connection, `node:net` stops accepting without an error (Deno
+ * 2.9.6). Calling listen again on the same socket makes it continue; if it has not stopped, the call has no
+ * effect and takes a tenth of a microsecond.
  */
 function revive(server: TlsServer, backlog: number): void {
   const { _handle: handle } = server as { _handle?: { listen?(backlog: number): number } | null };
@@ -138,7 +139,7 @@ function listening(server: TlsServer, address: Address): Promise<void> {
   });
 }
 
-/** A socket of Node's as a connection of Deno's. Nothing is read before somebody asks. */
+/** A Node socket with the interface of a Deno connection. Reads only on demand. */
 class TlsConn implements Conn {
   readonly #socket: TLSSocket;
   #ended = false;
@@ -183,7 +184,10 @@ class TlsConn implements Conn {
     }
   }
 
-  /** Writes some of the bytes, as a connection without TLS does: so a caller who takes a little differs from one who takes nothing. */
+  /**
+   * Writes a part of the bytes, like a connection without TLS, so that slow clients can be distinguished from
+   * stalled ones.
+   */
   write(bytes: Uint8Array): Promise<number> {
     const piece = bytes.length > MOST_WRITTEN ? bytes.subarray(0, MOST_WRITTEN) : bytes;
     return new Promise((resolve, reject) => {
@@ -192,7 +196,7 @@ class TlsConn implements Conn {
     });
   }
 
-  /** Says by TLS that no more comes: without it, an answer that ends with its connection is taken for one that was cut off. */
+  /** Sends close_notify: without it, an answer that ends with the connection is treated as truncated. */
   async finish(waits: () => void): Promise<void> {
     if (this.#ended || this.#socket.destroyed) return;
     waits();

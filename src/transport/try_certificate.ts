@@ -1,7 +1,7 @@
-/** Whether a certificate can be shown: apart from what listens with it, which takes modules of Node. */
+/** Validates a certificate and key, in a module of its own because the TLS listener loads Node modules. */
 import type { Certificate } from "./listener.ts";
 
-/** Throws where the texts are none in PEM, or the key is not the certificate's. `node:tls` takes them without a look. */
+/** Throws if a text is not valid PEM, or the key does not match the certificate. `node:tls` does not check this. */
 export function tryCertificate({ cert, key }: Certificate): void {
   Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key }).close();
 }

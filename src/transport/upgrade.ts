@@ -1,4 +1,4 @@
-/** The answer to a request that wants to go on as a WebSocket. */
+/** The response that upgrades a connection to a WebSocket. */
 import { Upgrade, type UpgradeRequest } from "./upgrade_request.ts";
 import { acceptOf, type SocketUser, WebSocketConnection, type Wire } from "./websocket.ts";
 
@@ -14,7 +14,7 @@ export class WebSocketUpgrade extends Upgrade {
     this.user = user;
   }
 
-  /** Null: the handshake is not one of version 13. */
+  /** Null: not a handshake of version 13. */
   static of({ headers }: UpgradeRequest, user: SocketUser): WebSocketUpgrade | null {
     const key = headers.get("sec-websocket-key") ?? "";
     if (headers.get("sec-websocket-version") !== VERSION || !/^[A-Za-z0-9+/]{22}==$/.test(key)) return null;

@@ -1,13 +1,13 @@
-/** What servers know of WebSockets before a caller asks for one: all else is loaded then. */
+/** The part of WebSocket support that is always loaded; the rest is loaded on the first upgrade. */
 import type { SocketUser, WebSocketConnection, Wire } from "./websocket.ts";
 
-/** What a request must say to go on as a WebSocket. */
+/** What is needed from an upgrade request. */
 export interface UpgradeRequest {
   readonly method: string;
   readonly headers: Pick<Headers, "get">;
 }
 
-/** Whether a request asks for a WebSocket, in whatever version of it. */
+/** Whether a request asks for a WebSocket, of any version. */
 export function asksForWebSocket({ method, headers }: UpgradeRequest): boolean {
   const has = (name: string, word: string) =>
     (headers.get(name) ?? "").toLowerCase().split(",").some((part) => part.trim() === word);
@@ -15,14 +15,14 @@ export function asksForWebSocket({ method, headers }: UpgradeRequest): boolean {
 }
 
 /**
- * A response that the servers of this folder turn into status 101; to any other it is status 426, because a Response cannot have
- * status 101.
+ * A response that the servers in this folder convert to status 101. Elsewhere it has status 426, because a
+ * Response cannot have status 101.
  */
 export abstract class Upgrade extends Response {
-  /** Talks over the socket, and is told when it is over: also where none comes of this. */
+  /** The user of the socket; it is also notified if the upgrade fails. */
   abstract readonly user: SocketUser;
-  /** Header lines of the switch. */
+  /** Header lines of the 101 response. */
   abstract get head(): string;
-  /** The socket, once the lines have been sent. */
+  /** Creates the WebSocket, after the head has been sent. */
   abstract open(wire: Wire): WebSocketConnection;
 }

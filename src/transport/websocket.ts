@@ -22,96 +22,99 @@ import {
 } from "./websocket_frames.ts";
 import { strictUtf8 } from "./strict_utf8.ts";
 
-/** A WebSocket for those who talk over it, whoever holds its connection. */
+/** A WebSocket as seen by its user, independent of the server. */
 export interface CallerSocket {
-  /** Sends messages. Resolves when their bytes are on their way; rejects when the connection has ended. */
+  /** Sends messages. Resolves when their bytes have been passed on; rejects if the connection has ended. */
   send(messages: readonly string[]): Promise<void>;
-  /** Ends it. Resolves when the other side has confirmed, or had time to. */
+  /** Closes it. Resolves when the peer has confirmed, or after a timeout. */
   close(code: number, reason: string): Promise<void>;
 }
 
-/** Who talks over a WebSocket. */
+/** The user of a WebSocket: receives its messages. */
 export interface SocketUser {
   readonly mostMessageBytes: number;
-  /** Silence of the other side, at least, after which it is asked whether it is there, and as long again until it is not. */
+  /**
+   * Minimum silence of the peer after which a ping is sent, and again until the connection is closed, in
+   * milliseconds.
+   */
   readonly pingMs: number;
   opened?(socket: CallerSocket): void;
-  /** Takes a message; the next one comes when this has resolved. The socket ends where it rejects. */
+  /** Handles a message; the next one is delivered after this has resolved. A rejection closes the socket. */
   take(message: string, socket: CallerSocket): Promise<void>;
-  /** The connection has ended, maybe while a message is being taken. */
+  /** The connection has ended, possibly while a message is being handled. */
   gone?(): void;
-  /** Told how many bytes messages take that wait here, whole or in part. False: there is no room for so many. */
+  /** Called with the bytes used by queued messages, complete or partial. False: not enough memory. */
   hold?(bytes: number): boolean;
-  /** Told once that all is over, also of a connection that ended before it was a WebSocket's. */
+  /** Called at the very end, also if the connection ended before the upgrade. */
   over?(): void;
 }
 
-/** The connection below. */
+/** The underlying connection. */
 export interface Wire {
-  /** Waits for bytes, and then tells the reader once. One wait at a time. */
+  /** Waits for bytes, then calls the reader once. Only one wait at a time. */
   read(reader: WireReader): void;
-  /** Takes bytes that have come, from and to positions in a buffer; gives how far they were taken. */
+  /** Passes the received bytes to `use`, which returns the position up to which it consumed them. */
   taken(use: (buffer: Uint8Array, from: number, to: number) => number): void;
   write(bytes: Uint8Array): Promise<void>;
-  /** No message is being taken, or one is again. */
+  /** Reports whether the socket is waiting for a message. */
   rests(rests: boolean): void;
-  /** Nothing more is written: the other side sees the end of the connection, and may still be read. */
+  /** Shuts down the sending side; the peer may still be read. */
   ends(): void;
   close(): void;
 }
 
 export interface WireReader {
   came(): void;
-  /** No more comes: the other side has ended, or the connection is broken. */
+  /** The peer has closed, or the connection is broken. */
   ended(): void;
 }
 
-/** Messages that wait to be taken before no more are read. */
+/** Number of queued messages at which reading pauses. */
 export const MOST_WAITING = 16;
-/** There is no room just now (registered with IANA beside those of RFC 6455). */
+/** Close code "Try Again Later" (IANA registry; not in RFC 6455). */
 export const TRY_AGAIN_LATER = 1013;
-/** What a message takes that waits, beside its bytes: one read brings thousands that have none. */
+/** Memory of a queued message in addition to its bytes: one read can contain thousands of empty ones. */
 export const MESSAGE_OVERHEAD = 160;
-/** How long the other side may take to confirm an end. */
+/** How long the peer may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2000;
 
-/** What `sec-websocket-accept` must say. */
+/** The value of `Sec-WebSocket-Accept`. */
 export function acceptOf(key: string): string {
   return nodeCrypto().createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest(
     "base64",
   );
 }
 
-/** How what still comes is passed over, once nothing more is understood. */
+/** How further input is discarded: as valid frames, or as arbitrary bytes. */
 type Rest = "frames" | "bytes";
 
 export class WebSocketConnection extends Visited implements CallerSocket, WireReader {
   readonly #wire: Wire;
   readonly #user: SocketUser;
-  /** Null: nothing of a frame or a message has come whose end has not. */
+  /** Null: no incomplete frame or message. */
   #frames: WebSocketFrameReader | null = null;
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  /** The last write; null: all have ended. */
+  /** The last write; null: all writes have completed. */
   #writing: Promise<void> | null = null;
-  /** The answer to the last ping, which has not gone out yet: earlier ones need none (RFC 6455, section 5.5.3). */
+  /** The answer to the last ping, not sent yet; earlier pings need no answer (RFC 6455, section 5.5.3). */
   #pong: Uint8Array | null = null;
   #heard = true;
-  /** It has been asked since it was heard, and the question has gone out. */
+  /** A ping has been sent since the peer was last heard. */
   #asked = false;
-  /** Bytes have come that are left where they are until there is room. */
+  /** Received bytes are left unread until there is room. */
   #isHeldBack = false;
-  /** A message is being taken. */
+  /** A message is being handled. */
   #taking = false;
   #stopping = false;
   #closing = false;
-  /** It cannot be written to any more. */
+  /** Writing has failed. */
   #broken = false;
-  /** No more messages come. */
+  /** No more messages are delivered. */
   #ended = false;
-  /** What still comes is passed over; null: it is understood, or nothing more is read. */
+  /** How further input is discarded; null: it is processed, or reading has stopped. */
   #lingers: Rest | null = null;
-  /** The other side has said that it ends. */
+  /** The peer has sent a close frame. */
   #left = false;
   #over = false;
   #patience: ReturnType<typeof setTimeout> | undefined;
@@ -123,7 +126,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#user = user;
   }
 
-  /** Reads what has come, and goes on. */
+  /** Processes bytes already received, and continues reading. */
   begin(): void {
     Rounds.every(this.#user.pingMs).add(this);
     this.#user.opened?.(this);
@@ -131,14 +134,14 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.came();
   }
 
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended. */
   get gone(): Promise<void> {
     if (this.#over) return Promise.resolve();
     this.#gone ??= Promise.withResolvers<void>();
     return this.#gone.promise;
   }
 
-  /** Ends at once, without waiting for the other side: its place is needed. */
+  /** Closes at once, without waiting for the peer, to free its place. */
   async giveWay(): Promise<void> {
     if (this.#closing || this.#ended) return;
     await this.#beginClosing(
@@ -148,7 +151,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#wire.close();
   }
 
-  /** Ends once the message that is being taken has been. */
+  /** Closes after the current message has been handled. */
   stop(): void {
     this.#stopping = true;
     if (!this.#taking) void this.close(CLOSE.goingAway, "the server stops");
@@ -201,7 +204,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
 
   #understand(bytes: Uint8Array): void {
     this.#heard = true;
-    // What most sockets say all day.
+    // Fast path: most idle sockets receive nothing but pongs.
     if (this.#frames === null && isEmptyPong(bytes)) return;
     this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
     this.#frames.push(bytes);
@@ -225,13 +228,13 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     };
   }
 
-  /** Has the messages that wait taken, one after the other. */
+  /** Delivers the queued messages one after the other. */
   async #take(): Promise<void> {
     if (this.#taking) return;
     this.#taking = true;
     this.#wire.rests(false);
     try {
-      // Nobody would hear the answer of one that is closing.
+      // After a close the result could not be sent.
       while (this.#waiting.length > 0 && !this.#stopping && !this.#closing && !this.#ended) {
         const message = this.#waiting.shift()!;
         this.#waitingBytes -= message.length + MESSAGE_OVERHEAD;
@@ -250,7 +253,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     else if (!this.#ended) this.#wire.rests(true);
   }
 
-  /** Reads on where it was held back. */
+  /** Resumes reading after it was paused. */
   #makeRoom(): void {
     if (!this.#isHeldBack) return;
     this.#isHeldBack = false;
@@ -258,8 +261,8 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   }
 
   /**
-   * No more messages are taken. A connection that is closed before all was read takes what was sent last with it, so what still
-   * comes is passed over.
+   * Stops delivering messages. Closing a connection with unread input resets it, and the peer may lose what
+   * was sent last, so further input is read and discarded.
    *
    * @param rest null: nothing more can be read
    */
@@ -271,11 +274,11 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#frames = rest === "frames" ? this.#frames : null;
     this.#user.hold?.(0);
     this.#user.gone?.();
-    // What was written before must have gone out.
+    // Waits for earlier writes.
     await this.#writing;
     if (rest === null || !this.#closing) return this.#finish();
     this.#lingers = rest;
-    // Who broke the protocol is not understood any more, and waits for the end of the connection.
+    // After a protocol error the input cannot be parsed, so the end of the connection is awaited.
     if (rest === "bytes") this.#wire.ends();
     this.#passOver();
   }
@@ -290,7 +293,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
         return to;
       });
     } catch {
-      // It has left without a word.
+      // The peer closed the connection without a close frame.
       this.#left = true;
     }
     if (this.#left) this.#finish();
@@ -330,7 +333,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     return this.#after(() => this.#wire.write(bytes));
   }
 
-  /** One frame after the other: a write may take several steps. */
+  /** Writes frames one after the other: a write may take several steps. */
   #after(write: () => Promise<void>): Promise<void> {
     const writing = this.#writing === null ? write() : this.#writing.then(write);
     const last: Promise<void> = this.#writing = writing.catch(() => {}).then(() => {
@@ -339,17 +342,21 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     return writing;
   }
 
-  /** Asks whom nothing came from since the time before, and ends it where the answer does not come either. */
+  /**
+   * Sends a ping if nothing was received since the last visit, and closes the connection if there was no
+   * answer to the previous one.
+   */
   visit(): void {
     if (this.#heard) {
       this.#heard = this.#asked = false;
       return;
     }
-    // While nothing more is read, it cannot be heard.
+    // While reading is paused, an answer cannot be received.
     if (this.#asked && !this.#isFull) return this.#wire.close();
-    // Nothing is sent behind an end, and who does not even take that is left.
+    // After a close frame nothing more is sent; a peer that does not read even that is disconnected.
     if (this.#closing) return void (this.#asked = true);
-    // It still takes what it was sent, for which the connection below gives it time; a question would wait behind that.
+    // The peer is still receiving data, with a timeout in the connection; a ping would have to wait behind
+    // it.
     if (this.#writing !== null) return;
     this.#write(PING_FRAME).then(() => this.#asked = true, () => {
       this.#broken = true;

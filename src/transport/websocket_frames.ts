@@ -1,6 +1,6 @@
-/** Frames of a WebSocket as a server reads and writes them (RFC 6455, section 5). Without extensions. */
+/** Parses and creates WebSocket frames on the server side (RFC 6455, section 5), without extensions. */
 
-/** Status codes of an end (RFC 6455, section 7.4.1). */
+/** Close codes (RFC 6455, section 7.4.1). */
 export const CLOSE = {
   normal: 1000,
   goingAway: 1001,
@@ -12,7 +12,7 @@ export const CLOSE = {
   internalError: 1011,
 } as const;
 
-/** The other side breaks the protocol; the connection ends with this code. */
+/** A protocol violation by the peer; the connection is closed with this code. */
 export class FrameError extends Error {
   constructor(readonly code: number, message: string) {
     super(message);
@@ -25,20 +25,23 @@ const BINARY = 2;
 const CLOSING = 8;
 const PING = 9;
 const PONG = 10;
-/** Longest payload of a frame that is no part of a message. */
+/** Maximum payload of a control frame. */
 const MOST_CONTROL_BYTES = 125;
 const MOST_HEAD_BYTES = 14;
 
-/** What is told of the frames that were read. */
+/** Receives the parsed frames. */
 export interface FrameListener {
   text(message: Uint8Array): void;
   ping(payload: Uint8Array): void;
   pong(): void;
-  /** @param code null: none was given */
+  /** @param code null: none given */
   close(code: number | null): void;
 }
 
-/** Puts frames together from bytes that may end anywhere. What it keeps is what has come, not what was promised. */
+/**
+ * Assembles frames and messages from bytes split anywhere. Memory is allocated for received bytes, not for
+ * announced ones.
+ */
 export class WebSocketFrameReader {
   readonly #mostBytes: number;
   readonly #listener: FrameListener;
@@ -46,34 +49,34 @@ export class WebSocketFrameReader {
   #headBytes = 0;
   #opcode = 0;
   #final = false;
-  /** Bytes of the frame's payload that are still to come; null: its head is. */
+  /** Remaining payload bytes of the frame; null: its header is incomplete. */
   #left: number | null = null;
   #maskAt = 0;
   #taken = 0;
-  /** Payload of the control frame that is under way. */
+  /** Payload of the current control frame. */
   readonly #control = new Payload();
-  /** What has come of the message that is under way; null: none is. */
+  /** Received part of the current message; null: none. */
   #message: Payload | null = null;
-  /** Bytes of it that were announced. */
+  /** Announced size of the message. */
   #announced = 0;
 
-  /** @param mostBytes of a message */
+  /** @param mostBytes maximum size of a message */
   constructor(mostBytes: number, listener: FrameListener) {
     this.#mostBytes = mostBytes;
     this.#listener = listener;
   }
 
-  /** Bytes that are kept of a message which has not ended. */
+  /** Bytes held for an incomplete message. */
   get kept(): number {
     return this.#message?.length ?? 0;
   }
 
-  /** Nothing has come of a frame or a message whose end has not. */
+  /** Neither a frame nor a message is incomplete. */
   get isBetween(): boolean {
     return this.#headBytes === 0 && this.#message === null;
   }
 
-  /** Throws {@link FrameError}. The bytes may be used anew afterwards. */
+  /** Throws {@link FrameError}. The bytes may be overwritten afterwards. */
   push(bytes: Uint8Array): void {
     let at = 0;
     while (at < bytes.length || this.#left === 0) {
@@ -152,7 +155,7 @@ function lengthOf(head: Uint8Array): number {
   if (length < 126) return length;
   const view = new DataView(head.buffer);
   if (length === 126) return view.getUint16(2);
-  // Beyond what a number holds exactly it is too long in any case.
+  // Above 2^53 the value is inexact, but too long anyway.
   return view.getUint32(2) * 2 ** 32 + view.getUint32(6);
 }
 
@@ -172,7 +175,7 @@ function closeCode(payload: Uint8Array): number | null {
 
 const NOTHING = new Uint8Array();
 
-/** Bytes that come in pieces, kept in one buffer: a frame may hold a single one. */
+/** Accumulates bytes in one buffer, since a frame may consist of a single byte. */
 class Payload {
   #buffer = NOTHING;
   #length = 0;
@@ -181,7 +184,7 @@ class Payload {
     return this.#length;
   }
 
-  /** Gives where the bytes are kept. */
+  /** Returns the stored copy of the bytes. */
   add(bytes: Uint8Array): Uint8Array {
     const from = this.#length;
     this.#length += bytes.length;
@@ -196,7 +199,7 @@ class Payload {
     return this.#buffer.subarray(from, this.#length);
   }
 
-  /** All bytes; it is empty afterwards. */
+  /** Returns all bytes and resets the buffer. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = NOTHING;
@@ -207,7 +210,7 @@ class Payload {
 
 const encoder = new TextEncoder();
 
-/** Whether bytes are one frame, the answer to {@link PING_FRAME}. */
+/** Whether the bytes are exactly one frame, the answer to {@link PING_FRAME}. */
 export function isEmptyPong(bytes: Uint8Array): boolean {
   return bytes.length === 6 && bytes[0] === (0x80 | PONG) && bytes[1] === 0x80;
 }
@@ -216,7 +219,7 @@ export const textFrame = (text: string): Uint8Array => frame(TEXT, encoder.encod
 export const PING_FRAME = frame(PING, new Uint8Array());
 export const pongFrame = (payload: Uint8Array): Uint8Array => frame(PONG, payload);
 
-/** @param reason of at most 123 bytes */
+/** @param reason at most 123 bytes */
 export function closeFrame(code: number, reason: string): Uint8Array {
   const text = encoder.encode(reason).subarray(0, MOST_CONTROL_BYTES - 2);
   const payload = new Uint8Array(2 + text.length);

@@ -1,22 +1,22 @@
-/** Answers that are there whole, as they go out on a connection. */
+/** Writes complete answers to a connection. */
 import { Buffer } from "node:buffer";
 import type { HeldBody } from "./held_body.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { chunk, headOf } from "./response_bytes.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
 
-/** The part of a connection that is needed. */
+/** What is needed from a connection. */
 export interface WholePlace {
   write(bytes: Uint8Array): Promise<void>;
-  /** Writes a head, and a large body piece by piece. */
+  /** Writes a head, and a large body in pieces. */
   pass(head: Uint8Array, body: HeldBody): Promise<void>;
 }
 
 /**
- * Resolves when all is written.
+ * Resolves when everything is written.
  *
- * @param more further lines of the head
- * @param bare nothing but the head was asked for
+ * @param more further header lines
+ * @param bare only the head is sent (HEAD)
  */
 export async function writeWhole(
   place: WholePlace,

@@ -1,4 +1,4 @@
-/** Writes all of the bytes, in as many writes as it takes. Rejects with the connection's error. */
+/** Writes all bytes, with as many writes as needed. Rejects with the connection's error. */
 export async function writeAll(
   conn: { write(bytes: Uint8Array): Promise<number> },
   bytes: Uint8Array,
