@@ -1,6 +1,6 @@
 /**
- * Keys, accounts and access policies as an operator writes them: in the configuration, and in the administration API, which the
- * commands use too. A field of a key stands here once.
+ * Schemas of keys, accounts and access policies, shared by the configuration and the administration API,
+ * which the commands use too. Each field of a key is defined once.
  */
 import {
   between,
@@ -30,7 +30,7 @@ import type { Period } from "./budgets/period.ts";
 
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 
-/** An amount of money, in the code picodollars. Never a JSON number: those are binary fractions. */
+/** An amount of money, converted to picodollars. Not a JSON number, since these are binary fractions. */
 function amount() {
   return stringField(AMOUNT).refine(
     (text) => !text.startsWith("-") && parseAmount(text) !== null,
@@ -39,7 +39,7 @@ function amount() {
     .transform((text) => parseAmount(text) ?? 0n);
 }
 
-/** What an administrator adds to an account, or takes from it. */
+/** An amount added to an account, or subtracted from it. */
 const ADDITION =
   'a decimal string like "25.00" from -9000000 to 9000000, not zero, with at most 12 digits after the point';
 
@@ -79,7 +79,7 @@ const SESSION_LIMIT = fields({
 
 const MOST_TAG_LIMITS = 8;
 
-/** What is kept of streams is text of conversations. */
+/** Stored streams contain conversation text, so the time is limited. */
 const MOST_RESUME_SECONDS = 600;
 
 const TAG_LIMIT = fields({
@@ -94,7 +94,10 @@ const rate = () => whole(1, 1e12).nullable();
 
 const RATE_LIMIT_WORDS = "an object with `requests_per_minute`, `tokens_per_minute`, or both";
 
-/** One that names no rate would be no limit, which nobody means who writes it; null for a rate says so. */
+/**
+ * An object without any rate would be no limit, which is not what its author means; null for a rate states it
+ * explicitly.
+ */
 const RATE_LIMIT = fields({
   requests_per_minute: rate().optional().describe("Most requests in a minute. Null or left out: no limit."),
   tokens_per_minute: rate().optional().describe(
@@ -105,7 +108,7 @@ const RATE_LIMIT = fields({
   says(RATE_LIMIT_WORDS),
 );
 
-/** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
+/** Every field of a key except its secret, without defaults: in a change, an omitted field is left unchanged. */
 const KEY = {
   name: title().describe("Name of the key, in records, usage and commands; no other key has it."),
   account: ACCOUNT_NAME.nullable().describe("Account that pays. Null: that of the team, else `default`."),
@@ -175,7 +178,7 @@ const NEW_KEY = {
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
 
-/** A key has its rates without an object around them; whoever writes that object, or null, writes both. */
+/** A key has its rates without an enclosing object; null or an object sets both rates. */
 function ratesOf(limit: Partial<Rates> | null): Rates {
   return {
     requestsPerMinute: limit?.requestsPerMinute ?? null,
@@ -183,25 +186,25 @@ function ratesOf(limit: Partial<Rates> | null): Rates {
   };
 }
 
-/** `sk_live_…` is how a manual writes a secret that it leaves out: no header carries it, so nobody can use such a key. */
+/** `sk_live_…` is a placeholder in manuals. It is not a valid header value, so such a key can never be used. */
 export const LEFT_OUT = "sk_live_…";
 
 const SECRET = new RegExp(`^(?:sk_live_[!-~]{1,504}|${LEFT_OUT})$`);
 
-/** A key of the configuration. */
+/** A key in the configuration. */
 export const CONFIG_KEY = fields({
   ...NEW_KEY,
   secret: matching(SECRET, '"sk_live_" and up to 504 characters of printable ASCII without spaces')
     .describe("Secret that callers send. It begins with `sk_live_`."),
 }).transform(({ rateLimit, ...rest }) => ({ ...rest, ...ratesOf(rateLimit) }));
 
-/** A key that the administration API or a command makes. */
+/** A key created by the administration API or a command. */
 export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) => ({
   ...rest,
   ...ratesOf(rateLimit),
 }));
 
-/** A token of the administration. Members have no tokens: what they may do, their keys do. */
+/** An administration token. Members have no tokens; their rights are those of their keys. */
 export const CREATED_TOKEN = fields({
   name: title().describe("Name of the token, in the audit log."),
   role: choice("owner", "operator", "auditor").describe("What the token may do."),
@@ -210,7 +213,7 @@ export const CREATED_TOKEN = fields({
   ),
 });
 
-/** A change of a key: only what is named changes. */
+/** A change of a key: only the named fields. */
 export const KEY_CHANGE = fields({
   name: KEY.name.optional(),
   account: KEY.account.optional(),
@@ -247,7 +250,7 @@ const TEAM = {
   ),
 };
 
-/** A team of the configuration, or one that the administration API makes. */
+/** A team in the configuration, or created by the administration API. */
 export const NEW_TEAM = fields({
   name: title().describe("Name of the team; keys name it."),
   account: TEAM.account.prefault(null),
@@ -257,7 +260,7 @@ export const NEW_TEAM = fields({
   dlp_policy: TEAM.dlp_policy.prefault(null),
 });
 
-/** A change of a team: only what is named changes. Records and sums know it by its name, which stays. */
+/** A change of a team: only the named fields. The name cannot change, since records and sums refer to it. */
 export const TEAM_CHANGE = fields({
   account: TEAM.account.optional(),
   spend_limit: TEAM.spend_limit.optional(),
@@ -268,7 +271,7 @@ export const TEAM_CHANGE = fields({
 
 export const TEAMS = listOf(NEW_TEAM, "teams");
 
-/** An account of the configuration, or one that the administration API makes. */
+/** An account in the configuration, or created by the administration API. */
 export const CREATED_ACCOUNT = fields({
   name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
   credits: amount().nullable().prefault(null)

@@ -1,15 +1,15 @@
-/** What the configuration says of keys, accounts and policies; all of it may change while running. */
+/** Keys, accounts and policies of the configuration; all of them can be reloaded. */
 import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
 import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
 import type { Period } from "./budgets/period.ts";
 import { Teams } from "./keys/teams.ts";
 import type { AccessPolicy } from "./types.ts";
 
-/** What members of teams may make for themselves. */
+/** What members of teams may create for themselves. */
 export interface MemberRules {
-  /** Keys that one member may have at once. */
+  /** Maximum number of keys per member. */
   keys: number;
-  /** The most that each of them may spend; null: as the team. */
+  /** Maximum spend limit of each key; null: as the team's. */
   spendLimit: { amount: bigint; period: Period } | null;
 }
 
@@ -24,14 +24,14 @@ export interface AccountsConfig {
   searchPrice?: string;
 }
 
-/** Of keys that name none, and whose team names none. */
+/** The account of keys that name none, and whose team names none. */
 export const DEFAULT_ACCOUNT = "default";
 
 export class Configured {
   #config!: AccountsConfig;
-  /** Null: never runs out. */
+  /** Null: unlimited. */
   #credits!: ReadonlyMap<string, bigint | null>;
-  /** Those of the store are beside those of the configuration. */
+  /** Teams of the configuration and of the store. */
   readonly teams = new Teams();
 
   constructor(config: AccountsConfig) {
@@ -56,7 +56,7 @@ export class Configured {
     return this.#credits.get(account) === null;
   }
 
-  /** The account that is there by itself takes no credits from one that a configuration has named. */
+  /** Does not reset the credits of the implicit default account if an earlier configuration named it. */
   accounts(): AccountDeclaration[] {
     const named = new Set(this.#config.accounts.map((account) => account.name));
     return [...this.#credits].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
@@ -80,7 +80,7 @@ export class Configured {
   }
 }
 
-/** Keys need an account even where nobody has thought of accounts. */
+/** The default account always exists. */
 function creditsOf({ accounts }: AccountsConfig): Map<string, bigint | null> {
   return new Map([[DEFAULT_ACCOUNT, null], ...accounts.map(({ name, credits }) => [name, credits] as const)]);
 }

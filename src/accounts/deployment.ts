@@ -1,9 +1,10 @@
 /**
- * Whether the gateways that share a database belong together. Two that have no key in common, and contradict each other in
- * what a key or an account is, would spend each other's budgets: the one that comes second refuses to start.
+ * Checks whether the gateways that share a database belong together. Two configurations without a common key
+ * that define a key or an account differently would spend each other's budgets: the second gateway refuses to
+ * start.
  *
- * Each node tells in the database what its configuration says. A node that died may have left its word there, so one that
- * contradicts counts only when its heart is seen to beat.
+ * Each node publishes a summary of its configuration in the database. A dead node may have left its summary,
+ * so a conflicting one counts only if its heartbeat is seen to advance.
  */
 import { sha256Hex } from "../exchange/hashes.ts";
 import type { Announcement, Store } from "../store/mod.ts";
@@ -11,13 +12,13 @@ import { pause } from "../timing/waits.ts";
 import type { AccountsConfig } from "./configured.ts";
 import { StoreRefused } from "./keys/pepper.ts";
 
-/** Hearts beat every five seconds, more slowly where the machine is busy. */
+/** How long heartbeats are watched, in milliseconds. They are sent every 5 s, or more slowly on a busy machine. */
 const WATCH_MS = 12_000;
 const LOOK_MS = 500;
 
-/** What a configuration says, without its secrets. */
+/** A summary of a configuration, without secrets. */
 interface Said {
-  /** Names of keys, with what tells their secrets apart. */
+  /** Names of keys, with fingerprints of their secrets. */
   keys: Record<string, string>;
   /** Names of accounts, with their credits. */
   accounts: Record<string, string | null>;
@@ -28,11 +29,11 @@ export interface DeploymentOptions {
   node: string;
   pepper: string;
   rest?(ms: number): Promise<void>;
-  /** What the process says of itself; others show it. */
+  /** The process's status, shown by other nodes. */
   about?(): unknown;
 }
 
-/** Tells the others what this node's configuration says. */
+/** Publishes this node's summary and status. */
 export function announce(
   { store, node, pepper, about }: DeploymentOptions,
   config: AccountsConfig,
@@ -40,7 +41,7 @@ export function announce(
   return store.announce(node, JSON.stringify({ ...saidOf(config, pepper), about: about?.() }));
 }
 
-/** What each node that is not gone says of itself; null: it is of a release that says nothing. */
+/** The status of each registered node; null: published by a release without status. */
 export async function saidAbout(
   store: Pick<Store, "announcements">,
 ): Promise<{ node: string; about: unknown }[]> {
@@ -50,7 +51,7 @@ export async function saidAbout(
   }));
 }
 
-/** Announces this node. Throws {@link StoreRefused} where a living one contradicts it. */
+/** Publishes this node. Throws {@link StoreRefused} if a living node has a conflicting configuration. */
 export async function join(options: DeploymentOptions, config: AccountsConfig): Promise<void> {
   const { store, node, pepper, rest = pause } = options;
   const own = saidOf(config, pepper);
@@ -63,7 +64,7 @@ export async function join(options: DeploymentOptions, config: AccountsConfig): 
   const before = new Map((await others()).map((other) => [other.node, other.beat]));
   for (let waited = 0; before.size > 0 && waited < WATCH_MS; waited += LOOK_MS) {
     await rest(LOOK_MS);
-    // Of two that start at once each sees the other one's heart.
+    // If two nodes start at the same time, each sees the other's heartbeat.
     await store.heartbeat(node);
     const now = await others();
     const living = now.find((other) => before.has(other.node) && before.get(other.node) !== other.beat);
@@ -79,7 +80,7 @@ export async function join(options: DeploymentOptions, config: AccountsConfig): 
   }
 }
 
-/** Null: the other one has a key of ours, or nothing that we have differently. */
+/** Null: the other node has a key in common, or nothing conflicts. */
 function contradiction({ data }: Announcement, own: Said): string | null {
   const other: Said = JSON.parse(data);
   const common = Object.keys(own.keys).filter((name) => Object.hasOwn(other.keys, name));
@@ -92,7 +93,7 @@ function contradiction({ data }: Announcement, own: Said): string | null {
   return account === undefined ? null : `the account ${JSON.stringify(account)} has other credits there`;
 }
 
-/** What configurations say under a pepper: to tell the secrets of 100,000 keys takes seconds, and a node says it again and again. */
+/** Cache by configuration: fingerprints of 100,000 keys take seconds, and are published repeatedly. */
 const known = new WeakMap<AccountsConfig, { pepper: string; said: Said }>();
 
 function saidOf(config: AccountsConfig, pepper: string): Said {
@@ -104,7 +105,7 @@ function saidOf(config: AccountsConfig, pepper: string): Said {
 }
 
 function tell({ keys, accounts }: AccountsConfig, pepper: string): Said {
-  // So little of a hash is told that nobody can continue it; as an HMAC it would take ten times as long.
+  // Truncated so much that the secret cannot be verified with it; an HMAC would take ten times as long.
   const fingerprint = (name: string, secret: string) =>
     sha256Hex(pepper + JSON.stringify(["configured key", name, secret])).slice(0, 16);
   return {

@@ -1,20 +1,20 @@
 /** Watches the heartbeats of other nodes: a node whose counter has stopped for long enough is considered dead. */
 
-/** Of ours. At one in five seconds these are 30 seconds. */
+/** Number of this node's own heartbeats; at one every 5 s, this is 30 s. */
 const DEAD_AFTER = 6;
 
 export class Heartbeats {
   readonly #ownNode: string;
-  /** What each count was, and for how many of our heartbeats it has not moved. */
+  /** The last counter of each node, and for how many of this node's heartbeats it has not changed. */
   #seen = new Map<string, { count: number; still: number }>();
 
   constructor(ownNode: string) {
     this.#ownNode = ownNode;
   }
 
-  /** Takes the counts of all nodes and answers those that are dead. */
+  /** Processes the counters of all nodes and returns the dead ones. */
   observe(counts: ReadonlyMap<string, number>): string[] {
-    // Empty: this node was given up, which proves nothing about the others.
+    // Empty: this node was removed, which says nothing about the others.
     if (counts.size === 0) return [];
     const seen = new Map<string, { count: number; still: number }>();
     const dead: string[] = [];
@@ -29,12 +29,12 @@ export class Heartbeats {
     return dead;
   }
 
-  /** How many other nodes there are, as far as is known. */
+  /** Number of other nodes, as far as known. */
   get others(): number {
     return this.#seen.size;
   }
 
-  /** Heartbeats that could not be watched prove nothing: after an outage everyone gets the whole time again. */
+  /** Heartbeats that could not be observed prove nothing: after an outage every node gets the full time again. */
   reset(): void {
     this.#seen = new Map();
   }

@@ -1,7 +1,8 @@
 /**
- * Work on the store that nobody waits for: taking old records into the sums, deleting those past their retention.
+ * Background work on the store: adding old records to the sums, deleting records past their retention.
  *
- * Small steps with pauses in between, apart from the turns, so that neither heartbeats nor calls wait for it.
+ * Runs in small steps with pauses, separate from the maintenance, so that neither heartbeats nor calls wait
+ * for it.
  */
 import type { Store } from "../store/mod.ts";
 import { BackgroundRounds } from "../timing/background_rounds.ts";
@@ -11,24 +12,27 @@ export interface HousekeepingOptions {
   store: Store;
   clock: Clock;
   retentionDays: number;
-  /** False: the store cannot be asked yet. */
+  /** False: the store is not available yet. */
   ready(): boolean;
   warn(message: string): void;
 }
 
 const ROUND_MS = 60_000;
-/** Until the first round, which the first calls after a start need not wait for, and until the store can be asked. */
+/**
+ * Delay of the first round, so that the first calls after a start do not wait for it, and of retries until
+ * the store is available.
+ */
 const UNREADY_MS = 500;
-/** Of a step: it keeps writers out for some 30 ms. */
+/** Rows per step: it blocks writers for about 30 ms. */
 const ROWS = 500;
-/** Of a step that takes old rows into the sums: as many as take about so long on this machine. */
+/** Rows per aggregation step: adjusted to a similar duration on this machine. */
 const SUMMED_ROWS = { least: 250, first: 500, most: 4000 };
 const SUMMING_MS = 50;
-/** Fewer: each is taken out of every index, all over the file. */
+/** Fewer: each row is removed from every index, all over the file. */
 const RETIRED_ROWS = 150;
-/** A writer who finds the store locked looks again after less than this. */
+/** Longer than the retry interval of a writer that finds the store locked. */
 const LEAST_PAUSE_MS = 30;
-/** A delivery that nobody takes, because its webhook is no longer configured, goes after so many days. */
+/** Days after which undeliverable events of a removed webhook are deleted. */
 const DELIVERY_DAYS = 8;
 const DAY = 86_400_000;
 
@@ -58,11 +62,11 @@ export class Housekeeping {
     return this.#rounds.stop();
   }
 
-  /** Everything that there is to do now. */
+  /** Does all pending work. */
   async round(): Promise<void> {
     const { store, clock, retentionDays, warn } = this.#options;
     try {
-      // A clock that has run ahead must not delete what all nodes still need.
+      // A clock that is ahead must not delete what all nodes still need.
       const now = Math.min(clock.now(), await store.time() ?? Infinity);
       const before = now - retentionDays * DAY;
       await this.#buildSums();
@@ -75,7 +79,7 @@ export class Housekeeping {
       await this.#steps(async () => await store.retireAudit(before, ROWS) > 0);
       this.#complaint = "";
     } catch (error) {
-      // What was not done is done in a later round; the same complaint is made once.
+      // A failed step is repeated in a later round; the same error is logged once.
       const name = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
       if (this.#complaint !== name) warn(`The store's housekeeping stopped: ${name}`);
       this.#complaint = name;

@@ -1,8 +1,8 @@
 /**
- * From what the pipeline says at a call's beginning and end to the generation that the ledger records.
+ * Creates ledger records from the start and end of a call as reported by the pipeline.
  *
- * What a caller chose freely (the model's name as requested) is cut to a length and cleaned of what a database would
- * refuse, because a record must always be writable.
+ * Values chosen freely by a caller (the requested model name) are truncated and cleaned of characters that a
+ * database would reject, because a record must always be writable.
  */
 import type { Charge, GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
@@ -20,13 +20,13 @@ import {
 } from "./budgets/money.ts";
 
 const TEXT_CHARS = 200;
-/** Of several prices that one record names, as far as they are told whole. */
+/** Maximum length of the list of price versions in one record. */
 const MOST_VERSION_CHARS = 2000;
-/** Texts that were looked at, and are written as they are: names of keys, models and providers come with every call. */
+/** Cache of texts that need no cleaning: names of keys, models and providers occur in every call. */
 const good = new Set<string>();
 const MOST_GOOD = 1000;
 
-/** What is known of a generation that runs, as the journal keeps it. */
+/** Data of a running generation, as stored in the journal. */
 export interface Beginning {
   id: string;
   created: number;
@@ -40,11 +40,11 @@ export interface Beginning {
   tags: Generation["tags"];
   session: string | null;
   team: string | null;
-  /** Its {@link rowHead}, once it has been made. */
+  /** Its {@link rowHead}, once computed. */
   head?: string;
 }
 
-/** What is known of a call when it begins, with texts of the caller made fit for the store. */
+/** The data of a call at its start, with texts of the caller made safe for the store. */
 export function beginningOf(start: GenerationStart, key: Key): Beginning {
   return {
     id: start.id,
@@ -62,7 +62,7 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
   };
 }
 
-/** No control characters (PostgreSQL has no place for NUL) and no half of a surrogate pair (no place in UTF-8). */
+/** Removes control characters (PostgreSQL does not accept NUL) and lone surrogates (not representable in UTF-8). */
 function clean(text: string): string {
   if (good.has(text)) return text;
   if (text.length <= TEXT_CHARS && /^[ -~]*$/.test(text)) {
@@ -75,27 +75,27 @@ function clean(text: string): string {
 }
 
 /**
- * The generation to record, or null: nothing was used and no search ran. An interrupted one is recorded all the same, since
- * what it used is unknown and not nothing; so is one that failed after a provider had begun to answer, which that provider
- * may charge for.
+ * The generation to record, or null if nothing was used and no search ran. An interrupted one is recorded in
+ * any case, since its usage is unknown; so is one that failed after a provider had started to answer, since
+ * the provider may charge for it.
  */
 export function generationOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
   const broke = end.status === "interrupted" || (end.status === "failed" && end.provider !== null);
   if (end.usage === null && end.searches === 0 && !broke) return null;
   const usage = end.usage === null ? null : bounded(end.usage);
   const searches = count(end.searches);
-  // A failed call pays for its searches and not for its tokens.
+  // A failed call pays for its searches but not for its tokens.
   const table = priceTable(prices);
   const billed = end.status === "failed" ? null : usage;
   const own = end.unbilled ?? [];
   const cutShort = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output;
-  // Of what the caller paid, nothing is billed, whatever its numbers are.
+  // Charges paid with the caller's own credential are not billed, whatever their amounts.
   const charges = cutShort && own.length === 0 ? null : end.charges ?? null;
   const model = end.model === undefined ? beginning.model : clean(end.model);
   if (charges !== null) { for (const charge of charges) rememberPrices(charge, model); }
   for (const charge of own) rememberPrices(charge, model);
   const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
-  // A spread would copy field by field: every call passes here.
+  // Not an object spread, which copies field by field: this runs for every call.
   const generation: Generation = {
     id: beginning.id,
     created: beginning.created,
@@ -138,13 +138,13 @@ function bill(cost: bigint): bigint {
 }
 
 /**
- * Of several calls, all prices that count.
- * @param search the price of the searches that ran; undefined: none ran, or they cost nothing
+ * For several calls, all price versions that count.
+ * @param search the price of the searches that ran; undefined: none ran, or they are free
  */
 function versionOf(charges: readonly Charge[], own: readonly Charge[], search: string | undefined): string {
   if (charges.length === 1 && own.length === 0 && search === undefined) return clean(charges[0].version);
   const versions = new Set([...charges, ...own].map(({ version }) => version));
-  // The price of a search is rarely among a model's.
+  // The search price is rarely among a model's prices.
   if (search !== undefined && charges.every(({ prices }) => prices.web_search !== search)) {
     versions.add(searchVersion(search));
   }
@@ -170,7 +170,7 @@ function bounded(usage: Readonly<Usage>): Usage {
   });
 }
 
-/** The record of a generation whose process died. What it used nobody can tell, so nothing is billed. */
+/** The record of a generation whose process died. Its usage is unknown, so nothing is billed. */
 export function interruptedGeneration({ head: _, ...beginning }: Beginning): Generation {
   return {
     ...beginning,
@@ -194,7 +194,7 @@ export function interruptedGeneration({ head: _, ...beginning }: Beginning): Gen
   };
 }
 
-/** As a JSON array that begins as the record's will: shorter than an object, and quicker made. */
+/** A JSON array that starts like the record's row: shorter and faster than an object. */
 export function encodeBeginning(b: Beginning): string {
   const { tags, session, team } = b;
   const json = `${headOf(b)}${b.stream ? ",1" : ",0"}`;
@@ -202,12 +202,12 @@ export function encodeBeginning(b: Beginning): string {
   return `${json},${JSON.stringify(tags)},${JSON.stringify(session)},${JSON.stringify(team)}]`;
 }
 
-/** What the record's row begins with, and the beginning's JSON too. */
+/** The start of the record's row and of the JSON of the beginning. */
 function headOf(beginning: Beginning): string {
   return beginning.head ??= rowHead(beginning);
 }
 
-/** The record of a generation that began here. */
+/** The record of a generation that began in this process. */
 export function recordOf(generation: Generation, beginning: Beginning): LedgerRecord {
   return encodeRecordAfter(
     generation.model === beginning.model ? headOf(beginning) : rowHead(generation),
@@ -215,7 +215,7 @@ export function recordOf(generation: Generation, beginning: Beginning): LedgerRe
   );
 }
 
-/** Null: a line that is not what {@link encodeBeginning} wrote. */
+/** Null: not written by {@link encodeBeginning}. */
 export function decodeBeginning(json: string): Beginning | null {
   let value: unknown;
   try {

@@ -1,5 +1,6 @@
 /**
- * Periodic maintenance, every half second: polling for changes, heartbeats, takeover from dead nodes, retention.
+ * Periodic maintenance, every half second: polling for changes, heartbeats, takeover from dead nodes,
+ * retention.
  *
  * While the store is unavailable, each turn tries again, and work that needs the store waits.
  */
@@ -30,19 +31,19 @@ export interface MaintenanceOptions {
   line: WaitingLine;
   changes: StoreChanges;
   recovery: Recovery;
-  /** Undefined: made on first start and kept beside the store. */
+  /** Undefined: created on first start and stored beside or in the store. */
   pepper: string | undefined;
   warn(message: string): void;
-  /** What the process says of itself to the others. */
+  /** The process's status, published to the others. */
   about?(): unknown;
-  /** It waits for the store as long as that takes to be prepared. Absent: no. */
+  /** Waits for the store as long as its preparation takes. Absent: no. */
   patient?: boolean;
 }
 
-/** A budget's id may hold spaces, as the name of a key does. */
+/** The budget id comes last, because it may contain spaces, as key names do. */
 const MESSAGE = /^(\S+)(?: (\S+) (.+))?$/s;
 const TICK_MS = 500;
-/** So long a start waits for the store, and each turn. */
+/** How long a start, and each turn, waits for the preparation of the store, in milliseconds. */
 const PREPARE_MS = 15_000;
 const HEARTBEAT_TICKS = 10;
 const DAY = 86_400_000;
@@ -53,7 +54,7 @@ export class Maintenance {
   #preparing: Promise<void> | null = null;
   #prepared = false;
   #pepper: string | null = null;
-  /** Known once it is prepared. */
+  /** Set by the preparation. */
   #storeId = "";
   #known = false;
   #refusal: string | null = null;
@@ -61,7 +62,7 @@ export class Maintenance {
   #stopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ticking: Promise<void> = Promise.resolve();
-  /** Logged once, not in every turn. */
+  /** The last error, which is logged once and not in every turn. */
   #complaint = "";
 
   constructor(options: MaintenanceOptions) {
@@ -69,12 +70,12 @@ export class Maintenance {
     this.#heartbeats = new Heartbeats(options.sync.node);
   }
 
-  /** True: the store has been reached, and this node knows what is in it. */
+  /** True: the store has been reached, and its data has been read. */
   get prepared(): boolean {
     return this.#prepared;
   }
 
-  /** True: the database has been looked at, and belongs to this gateway. */
+  /** True: the database has been checked, and belongs to this gateway. */
   get known(): boolean {
     return this.#known;
   }
@@ -84,12 +85,12 @@ export class Maintenance {
     return this.#pepper === null ? null : hmacSha256(this.#pepper, purpose);
   }
 
-  /** Why this gateway must not use the database; null: it may, as far as is known. */
+  /** Why this gateway must not use the database; null: it may, as far as known. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** The configuration has changed, or what the process says of itself. */
+  /** The configuration or the status of the process has changed. */
   async announce(): Promise<void> {
     const { store, sync, configured } = this.#options;
     if (this.#pepper === null) return;
@@ -97,14 +98,14 @@ export class Maintenance {
     await announce({ store, node: sync.node, pepper: this.#pepper, about }, configured.config);
   }
 
-  /** How many other nodes there are, as far as is known. */
+  /** Number of other nodes, as far as known. */
   get others(): number {
     return this.#heartbeats.others;
   }
 
   /**
-   * Throws `StoreUnavailable`: the turns try again. It goes on where it takes longer, as the change of a large table to a new
-   * schema does: whoever waits then knows that the store is not there yet.
+   * Throws `StoreUnavailable`; the next turns try again. If it takes longer, as the migration of a large
+   * table does, it continues in the background, and callers learn that the store is not available yet.
    */
   prepare(): Promise<void> {
     this.#preparing ??= this.#prepare().finally(() => this.#preparing = null);
@@ -151,7 +152,7 @@ export class Maintenance {
     return this.#tick(true);
   }
 
-  /** @param polls false: what changes is heard of, so asking with every heartbeat is enough */
+  /** @param polls false: changes are announced by messages, so polling with each heartbeat is enough */
   async #tick(polls: boolean): Promise<void> {
     if (this.#stopped) return;
     const { clock, sync, journal, reservations, warn } = this.#options;
@@ -163,7 +164,7 @@ export class Maintenance {
       this.#heartbeats.reset();
       if (error instanceof StoreRefused) this.#refusal = error.message;
       if (error instanceof StoreUnavailable) sync.lost();
-      // Of a store that is away the transactions tell.
+      // An unavailable store is logged by the transactions.
       const isTold = error instanceof StoreUnavailable && !(error instanceof StoreForbidden);
       if (!isTold && this.#complaint !== (this.#complaint = describe(error))) {
         warn(`A turn of the accounts failed: ${this.#complaint}`);
@@ -194,7 +195,7 @@ export class Maintenance {
     }
   }
 
-  /** A message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */
+  /** Handles a message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */
   #hear(message: string): void {
     const { sync, changes, line } = this.#options;
     const [, word, from = "", budgetId = ""] = MESSAGE.exec(message) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The parts that the accounts are made of, and what each of them knows of the others: keys and people, budgets, the calls that
- * run, and what goes on beside the calls.
+ * Creates the parts of the accounts and connects them: keys and people, budgets, running calls, and
+ * background work.
  */
 import { AdminTokens } from "./keys/admin_tokens.ts";
 import { AuditLog } from "./administration/audit_log.ts";
@@ -28,23 +28,23 @@ import { type EventReceiver, Webhooks } from "./webhooks.ts";
 import { WaitingLine } from "./budgets/waiting_line.ts";
 
 const OUTBOX_BYTES = 256 << 20;
-/** Without a disk: what may be lost with the process. */
+/** Maximum size of data that may be lost with a process without a disk. */
 const MEMORY_BYTES = 32 << 20;
 const HOUR_MS = 3_600_000;
-/** Records of other nodes that watchers of calls are told of, at most, each time. */
+/** Maximum number of records of other nodes read per poll for watchers. */
 const LOOKED_AT = 200;
 
-/** What the parts are made for, before any of them. */
+/** Inputs of all parts. */
 interface Basis {
   options: AccountsOptions;
   node: string;
   journal: Journal;
   configured: Configured;
-  /** What the parts ask of each other while they work, when all of them are there. */
+  /** Access to the other parts, once all exist. */
   parts(): Parts;
 }
 
-/** Who may call, and who may administer. */
+/** Authentication of callers and administrators. */
 interface People {
   keyring: Keyring;
   tokens: AdminTokens;
@@ -52,7 +52,7 @@ interface People {
   consoleSessions: ConsoleSessions;
 }
 
-/** What calls may spend and what they have spent. */
+/** Budgets and records. */
 interface Budgets {
   sync: StoreSync;
   line: WaitingLine;
@@ -60,11 +60,11 @@ interface Budgets {
   reservations: OpenReservations;
   admission: Admission;
   suspension: SuspensionWatch;
-  /** The store is told which calls run, since there is no journal that lasts. */
+  /** The store is informed of running calls, since there is no persistent journal. */
   reportRunning: boolean;
 }
 
-/** What goes on beside the calls. */
+/** Background work. */
 interface Turns {
   changes: StoreChanges;
   recovery: Recovery;
@@ -73,20 +73,20 @@ interface Turns {
   webhooks: Webhooks;
 }
 
-/** Everything that the accounts are made of. */
+/** All parts. */
 export interface Parts extends Budgets, People, Turns {
   node: string;
   journal: Journal;
   configured: Configured;
   calls: CallLog;
   audit: AuditLog;
-  /** Who is told of events besides the webhooks that are configured. */
+  /** Receivers of events other than the configured webhooks. */
   receivers: readonly EventReceiver[];
-  /** The store answers, and its tables are there. */
+  /** The store is available, and its tables exist. */
   storeReady(): boolean;
 }
 
-/** Makes the parts; nothing of them runs yet. */
+/** Creates the parts without starting them. */
 export function openParts(options: AccountsOptions): Parts {
   const { store, clock, log: { warn }, outboxBytes = OUTBOX_BYTES } = options;
   const node = newId("node_");
@@ -125,7 +125,7 @@ function openPeople({ options, parts }: Basis): People {
   return { keyring, tokens, endedSessions, consoleSessions };
 }
 
-/** What calls leave for those who watch them. */
+/** The call log, for the console. */
 function openCalls({ options: { store, clock }, node, parts }: Basis): CallLog {
   const withOthers = () => parts().maintenance.others > 0 && parts().storeReady();
   return new CallLog({
@@ -209,7 +209,7 @@ function openTurns(
     people(changed) {
       tokens.learn(changed.tokens);
       endedSessions.learn(changed.endedSessions);
-      // The store has just answered.
+      // The store has become available.
       void endedSessions.tell().then(() => consoleSessions.tell()).catch(() => {});
     },
     teams: configured.teams,
@@ -233,7 +233,7 @@ function openTurns(
     pepper,
     warn,
     about,
-    // Who gives a command has nothing else to do.
+    // A command has nothing else to do.
     patient: !ticking,
   });
   const ready = () => parts().storeReady();

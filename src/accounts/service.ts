@@ -1,8 +1,8 @@
 /**
- * The accounts put together: keys, admission, journal and store, and the turns that keep them in step.
+ * Assembles the accounts: keys, admission, journal, store and maintenance.
  *
- * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
- * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
+ * Opening takes over what dead processes left beside the store. A PostgreSQL store may be unavailable at that
+ * time: configured keys work as far as they draw on no budget, and the rest follows when it is available.
  */
 import { StoreForbidden, StoreUnavailable, StoreUnfit } from "../store/mod.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
@@ -17,7 +17,7 @@ import { Trail } from "./administration/trail.ts";
 import type { Accounts } from "./types.ts";
 import { openParts, type Parts } from "./open_parts.ts";
 
-/** Rejects where the store cannot be used at all; where it is away, the accounts open without it. */
+/** Rejects if the store cannot be used at all; if it is unavailable, the accounts open without it. */
 export async function openAccounts(options: AccountsOptions): Promise<AccountsService> {
   const { store, log: { warn }, ticking = true } = options;
   const parts = openParts(options);
@@ -58,7 +58,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     clock,
     sessions: parts.consoleSessions,
     storePrepared: () => maintenance.prepared,
-    // Who gives a command wants all or nothing.
+    // A command needs the complete answer or an error.
     tellsWhatIsKnown: ticking,
   });
   let closed = false;
@@ -73,11 +73,12 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     pendingCount: () => sync.pending,
     damagedLines: () => recovery.damagedLines,
     async reload(config) {
-      // First what may fail: while the store is away, nothing is taken over.
+      // Steps that may fail come first: while the store is unavailable, nothing is taken over.
       const { prepared } = maintenance;
       if (prepared) await store.declareAccounts(new Configured(config).accounts());
       takeOver(config, parts);
-      // Whose credits have changed the store says. One that has gone away meanwhile is asked in the next turn.
+      // Credits changed by the configuration are read back. If the store has become unavailable, the next
+      // turn does it.
       if (prepared) await parts.changes.pull().catch(() => {});
     },
     announce: () => maintenance.announce(),
@@ -106,7 +107,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
   };
 }
 
-/** What calls ask. */
+/** The interface for calls. */
 function callsOf({ keyring, tokens, configured, audit, admission, calls, demands }: Parts): Accounts {
   return {
     authenticate: (secret) => keyring.authenticate(secret),
@@ -126,12 +127,12 @@ function callsOf({ keyring, tokens, configured, audit, admission, calls, demands
   };
 }
 
-/** From now on another configuration holds. */
+/** Applies a new configuration. */
 function takeOver(config: AccountsConfig, parts: Parts): void {
   const { configured, maintenance, sync, audit } = parts;
   configured.replace(config);
   configureKeys(parts);
-  // Only others want to know: what they hear later they hear soon enough.
+  // Published without waiting: only other nodes need it.
   void maintenance.announce().catch(() => {});
   for (const lease of sync.leases.all()) lease.forgetAnswers();
   audit.add({

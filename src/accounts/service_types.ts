@@ -1,4 +1,4 @@
-/** What the accounts are opened with, and what they offer. */
+/** Options and interface of the accounts. */
 import type { BudgetWarning, ClosedBreaker, Generation, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { AdminTokens } from "./keys/admin_tokens.ts";
@@ -15,73 +15,73 @@ export interface AccountsOptions {
   config: AccountsConfig;
   clock: Clock;
   log: { info(message: string): void; warn(message: string): void };
-  /** What hashes of secrets are keyed with. Absent: made on first start and kept beside the store. */
+  /** The key of the hashes of secrets. Absent: created on first start and stored beside or in the store. */
   pepper?: string;
-  /** Days that generations are kept; their sums by day stay. */
+  /** Days for which generations are kept; their daily sums are kept for ever. */
   retentionDays?: number;
-  /** The most that records waiting for the store may take, here and in the journal. */
+  /** Maximum size of records waiting for the store, in memory and in the journal. */
   outboxBytes?: number;
-  /** How long keys of the store are trusted after the store was last heard of. */
+  /** How long keys of the store are trusted after the last contact with it, in milliseconds. */
   offlineMs?: number;
-  /** A reservation is given back when its call has not ended after this long. */
+  /** A reservation is released if its call has not ended after this time, in milliseconds. */
   reservationMs?: number;
-  /** How long a call may wait for budget that other nodes hold, or for a slow store. */
+  /** How long a call may wait for budget held by other nodes, or for a slow store, in milliseconds. */
   waitMs?: number;
-  /** Budgets have reached a share of their limit. */
+  /** Budgets have reached a percentage of their limit. */
   warned?(warnings: readonly BudgetWarning[]): void;
-  /** A webhook has been told of an event, or could not be. */
+  /** Result of a delivery to a webhook. */
   told?(outcome: DeliveryOutcome): void;
-  /** An administrator has closed circuit breakers, here or on another node. */
+  /** An administrator has closed circuit breakers, on any node. */
   breakersClosed?(closed: readonly ClosedBreaker[]): void;
-  /** What the process says of itself to others that share the store. */
+  /** The process's status, published to others that share the store. */
   about?(): unknown;
-  /** Told of each generation that ended here, once it has its record. */
+  /** Called for each generation that ended here with a record. */
   recorded?(generation: Generation): void;
-  /** False: {@link AccountsService.tick} is called by someone else. */
+  /** False: {@link AccountsService.tick} is called by the owner. */
   ticking?: boolean;
 }
 
 export interface AccountsService extends Accounts, Administration {
-  /** The administration for one call. */
+  /** The administration for one request. */
   administration: OpenAdministration;
-  /** What a call of this principal leaves in the audit log. */
+  /** The audit trail for a request of this principal. */
   trail(of: Omit<TrailOptions, "audit">): Trail;
-  /** Whether there is such a team. */
+  /** Whether the team exists. */
   isTeam(name: string): boolean;
-  /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
+  /** A 32-byte key per purpose, the same on every node. Throws `service_unavailable` while it is not known. */
   derivedKey(purpose: string): Uint8Array;
-  /** Tokens of the administration. */
+  /** Administration tokens. */
   tokens: Pick<AdminTokens, "authenticate" | "isGood">;
-  /** Sessions of the console that have been ended before their time. */
+  /** Console sessions that were ended before they expired. */
   endedSessions: EndedSessions;
-  /** Those that last. */
+  /** Active console sessions. */
   consoleSessions: Pick<ConsoleSessions, "began" | "renewed">;
-  /** This process among those that share the store. */
+  /** The id of this process among those that share the store. */
   readonly node: string;
-  /** A key for a purpose that only gateways over this store can make; null: the store has not been reached yet. */
+  /** A key per purpose that only gateways on this store can compute; null: the store has not been reached yet. */
   keyFor(purpose: string): Uint8Array | null;
-  /** Who is told of events that others put into the outbox. */
+  /** Adds receivers of events that other modules write to the outbox. */
   tellAlso(receivers: readonly EventReceiver[]): void;
-  /** There is something in the outbox. */
+  /** The outbox has new entries. */
   wakeOutbox(): void;
-  /** False: the store is away, and what is not known here is answered with 503. */
+  /** False: the store is unavailable; requests that need it are answered with 503. */
   storeUp(): boolean;
-  /** Why this gateway must not use the database that it has; null: it may. */
+  /** Why this gateway must not use its database; null: it may. */
   refusal(): string | null;
-  /** Records that are not in the store yet. */
+  /** Number of records that are not in the store yet. */
   pendingCount(): number;
-  /** Lines of journals that could not be read, and were set aside. */
+  /** Number of journal lines that could not be parsed, and were set aside. */
   damagedLines(): number;
-  /** Tells the other nodes anew what this one says of itself. */
+  /** Publishes this node's status again. */
   announce(): Promise<void>;
-  /** What each node that is not gone says of itself; null: nothing. Rejects with `StoreUnavailable`. */
+  /** The status of each registered node; null: none. Rejects with `StoreUnavailable`. */
   nodes(): Promise<{ node: string; self: boolean; about: unknown }[]>;
-  /** Takes a new configuration, or none of it when the store cannot be told. */
+  /** Applies a new configuration; nothing of it if the store is unavailable. */
   reload(config: AccountsConfig): Promise<void>;
-  /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
+  /** One turn of the maintenance: reads changes, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
-  /** Resolves when every record that exists now is in the store; rejects while that is away. */
+  /** Resolves when every record that exists now is in the store; rejects while that is unavailable. */
   flush(): Promise<void>;
-  /** Delivers what is pending, gives budgets back, closes the store. */
+  /** Writes pending records, releases leases, closes the store. */
   close(): Promise<void>;
 }

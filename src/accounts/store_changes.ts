@@ -1,4 +1,7 @@
-/** What other processes changed in the store, taken in by revision: keys, teams, credits of accounts, closed breakers. */
+/**
+ * Applies changes that other processes made in the store, by revision: keys, teams, credits of accounts,
+ * closed breakers.
+ */
 import type { ClosedBreaker, PeopleChanges, Store, StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { pause } from "../timing/waits.ts";
@@ -11,22 +14,22 @@ export interface StoreChangesOptions {
   clock: Clock;
   keyring: Keyring;
   leases: LeaseTable;
-  /** Hears of those who administer. */
+  /** Changes of administration tokens and sessions. */
   people(changes: PeopleChanges): void;
   teams: Teams;
-  /** Somebody watches calls at these nodes. */
+  /** Somebody is watching calls at these nodes. */
   watches?(nodes: readonly string[]): void;
-  /** An administrator has closed these, here or elsewhere. */
+  /** An administrator has closed these breakers, on any node. */
   breakersClosed?(closed: readonly ClosedBreaker[]): void;
 }
 
-/** Keys that are taken in at once: some milliseconds of work. */
+/** Keys applied at a time, which takes some milliseconds. */
 const KEYS = 500;
 const PAUSE_MS = 2;
 
 export class StoreChanges {
   readonly #options: StoreChangesOptions;
-  /** What is known; null: not all keys yet. */
+  /** The revision that has been applied; null: not all keys have been read. */
   #rev: number | null = null;
   #ended = false;
 
@@ -37,16 +40,16 @@ export class StoreChanges {
 
   #heardAt: number;
 
-  /** How long ago the store was heard of. */
+  /** Time since the last contact with the store, in milliseconds. */
   get age(): number {
     return Math.abs(this.#options.clock.now() - this.#heardAt);
   }
 
-  /** What the next pull will be, while one is under way: whoever asks meanwhile joins it. */
+  /** The next pull, while one is in progress; later callers share it. */
   #next: Promise<void> | null = null;
   #current: Promise<void> = Promise.resolve();
 
-  /** One after the other: an answer that is older than one taken in already would undo it. */
+  /** Pulls run one after the other: applying an older answer after a newer one would undo it. */
   pull(): Promise<void> {
     if (this.#next !== null) return this.#next;
     const next = this.#current.then(() => {
@@ -59,8 +62,8 @@ export class StoreChanges {
   }
 
   /**
-   * Begins to take in all there is: a first page now, the rest, of a store with very many keys, after what waits for this.
-   * A key that has not come yet is found by asking the store.
+   * Starts to read everything: the first page at once, the rest (for very many keys) in the background. A key
+   * that has not been read yet is looked up in the store.
    */
   async begin(): Promise<void> {
     const { store, people } = this.#options;
@@ -77,16 +80,16 @@ export class StoreChanges {
 
   async #takeAll(rev: number, from: string): Promise<void> {
     for (let last: string | null = from; last !== null;) {
-      // Calls come first.
+      // Calls have precedence.
       await pause(PAUSE_MS);
       if (this.#ended) return;
       last = await this.#takeKeys(last);
     }
-    // What has changed meanwhile is told again.
+    // Changes made meanwhile are reported by the next pull.
     this.#rev = rev;
   }
 
-  /** A page of keys; answers the last one's id, null: there are no more. */
+  /** Reads a page of keys; returns the id of the last one, null: no more. */
   async #takeKeys(after: string): Promise<string | null> {
     const { store, clock, keyring } = this.#options;
     const keys = await store.keysBehind(after, KEYS);
@@ -95,7 +98,7 @@ export class StoreChanges {
     return keys.length < KEYS ? null : keys[keys.length - 1].id;
   }
 
-  /** Before the keys: one whose team is not known is refused. */
+  /** Before the keys: a key with an unknown team is refused. */
   async #takeTeams(): Promise<void> {
     this.#learnTeams(await this.#options.store.teams());
   }
@@ -107,7 +110,7 @@ export class StoreChanges {
     keyring.reviseTeams(new Set(changed.map(({ name }) => name)));
   }
 
-  /** Nothing more is taken in. */
+  /** Stops applying changes. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#current;

@@ -29,22 +29,25 @@ export interface StoreSyncOptions {
   node: string;
   clock: Clock;
   warn(message: string): void;
-  /** Also tells the store which generations run: for a node without a journal. */
+  /** Also reports running generations to the store: for a node without a journal. */
   reportRunning: boolean;
-  /** False: whether the database is ours is not known yet, so nothing may be written to it; absent: true. */
+  /**
+   * False: it is not known yet whether the database belongs to this gateway, so nothing may be written;
+   * absent: true.
+   */
   allowed?(): boolean;
   /** Leases have been renewed. */
   granted(): void;
-  /** Who is told when budgets are used up. */
+  /** Webhooks to notify when budgets are used up. */
   webhooks?(): readonly WebhookRef[];
-  /** Budgets have reached a share of their limit. */
+  /** Budgets have reached a percentage of their limit. */
   warned?(warnings: readonly BudgetWarning[]): void;
 }
 
-/** What one transaction takes with it, to be put back if it fails. */
+/** The contents of one transaction, to be put back if it fails. */
 interface Round {
   batch: readonly OutboxEntry[];
-  /** What the batch charges to leases. */
+  /** Costs of the batch by lease. */
   charges: ReadonlyMap<Lease, bigint>;
   renewing: readonly Lease[];
   dropped: readonly string[];
@@ -53,7 +56,10 @@ interface Round {
   running: RunningChanges;
 }
 
-/** Until a transaction, which costs as much as fifty rows, for what the journal keeps already and for what none keeps. */
+/**
+ * Delay of a transaction, in milliseconds, for data that is in the journal, and for data that is not. A
+ * transaction costs as much as fifty rows.
+ */
 const GATHER_MS = { kept: 200, unkept: 50 };
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
@@ -69,7 +75,7 @@ export class StoreSync {
   readonly #waiters = new LeaseWaiters();
   readonly #bound = new BatchBound();
   #exhausted = new Set<Lease>();
-  /** Budgets that are being made. */
+  /** Budgets being created. */
   readonly #opening = new Map<Lease, Promise<void>>();
   #current: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -88,22 +94,25 @@ export class StoreSync {
     this.#running = new RunningReport(options.reportRunning);
   }
 
-  /** False: the last attempt failed, or none was made. */
+  /** False: the last attempt failed, or there was none. */
   get up(): boolean {
     return this.#up;
   }
 
-  /** Records that the store does not have. */
+  /** Number of records not yet in the store. */
   get pending(): number {
     return this.#outbox.size;
   }
 
-  /** Of those the last ones, the newest first. */
+  /** The most recent of these, newest first. */
   waiting(most: number): Iterable<LedgerRecord> {
     return this.#outbox.newest(most);
   }
 
-  /** Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, at once when the store is away. */
+  /**
+   * Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, immediately if the store is
+   * known to be unavailable.
+   */
   refill(lease: Lease, amount: bigint): Promise<void> {
     const opening = lease.isNew && !this.#isAway ? this.#open(lease) : null;
     return opening === null ? this.#renew(lease, amount) : opening.then(() => this.#renew(lease, amount));
@@ -123,7 +132,10 @@ export class StoreSync {
     });
   }
 
-  /** Only calls that need this budget wait until all that it begins with has been counted. Null: there is not much. */
+  /**
+   * Creates the budget outside a transaction, so that only calls that need it wait for the count of existing
+   * records. Null: not needed.
+   */
   #open(lease: Lease): Promise<void> | null {
     const { store, allowed } = this.#options;
     if (!this.#registered || allowed?.() === false) return null;
@@ -137,38 +149,38 @@ export class StoreSync {
     return opening;
   }
 
-  /** Tells the store a limit that has changed, so that what is spent is held against it at once, and warned of. */
+  /** Reports a changed limit to the store, so that the spend is compared with it at once, and warnings are sent. */
   async tellLimit(kind: LeaseKind, budget: BudgetRef): Promise<void> {
     const lease = this.leases.open(kind, budget);
     if (budget.limit !== null) lease.changeLimit(budget.limit);
-    // Nobody here needs any of it yet.
+    // Nothing of it is needed here yet.
     lease.giveBack = true;
     await this.refill(lease, 0n);
   }
 
-  /** Renews a lease soon: nobody waits for it. */
+  /** Renews a lease soon, without a waiting call. */
   renewSoon(lease: Lease): void {
     this.leases.renew(lease);
     this.#schedule(0);
   }
 
-  /** A call was refused for good: the store is told, once the budget is nearly used up. */
+  /** A call was refused and would be again: informs the store, if the budget is nearly used up. */
   exhausted(lease: Lease): void {
     const { limit } = lease.budget;
-    // Of an account the store knows the limit.
+    // The limit of an account is known to the store only.
     if (lease.toldExhausted || (limit !== null && lease.spentHere * 5n < limit * 4n)) return;
     lease.toldExhausted = true;
     this.#exhausted.add(lease);
     this.renewSoon(lease);
   }
 
-  /** Lets go of leases of sessions and tags that are not needed. */
+  /** Drops unused leases of sessions and tags. */
   dropIdle(): void {
     this.leases.dropIdle(this.#options.clock.now());
     if (this.leases.hasDropped) this.#schedule(this.#gatherMs);
   }
 
-  /** Other nodes lack some of these budgets: what this one does not need goes back. */
+  /** Other nodes need some of these budgets: returns what is not needed here. */
   giveBack(budgetIds: Iterable<string>): void {
     for (const id of budgetIds) {
       const lease = this.leases.get(id);
@@ -178,13 +190,14 @@ export class StoreSync {
     }
   }
 
-  /** Puts a record into the outbox. */
+  /** Adds a record to the outbox. */
   deliver(entry: OutboxEntry): void {
     this.#outbox.add(entry);
     if (this.#current !== null) return;
     if (!this.#up && this.#registered) this.#schedule(this.#retryMs);
     else if (this.#outbox.hasFullBatch(this.#bound.most)) this.#schedule(0);
-    // What waits already goes sooner: to ask the clock takes longer than all of this.
+    // Waiting records are sent sooner. The clock is not read here, since that would take longer than the
+    // rest.
     else if (this.#timerAt === Infinity || !this.#up) this.#schedule(this.#gatherMs);
   }
 
@@ -196,31 +209,31 @@ export class StoreSync {
     if (this.#running.began(id, data)) this.#schedule(0);
   }
 
-  /** For {@link told}; null: the store need not know. */
+  /** The report for {@link told}; null: the store need not know. */
   ended(id: string, how?: { released?: boolean }): number | null {
     const report = this.#running.ended(id, how);
     if (report !== null) this.#schedule(this.#gatherMs);
     return report;
   }
 
-  /** Registers the node and delivers what is pending. Throws `StoreUnavailable`. */
+  /** Registers the node and writes pending records. Throws `StoreUnavailable`. */
   async connect(): Promise<void> {
     await this.#start();
     if (!this.#up) throw new StoreUnavailable("The store is away.");
   }
 
-  /** Somebody else has found the store away. */
+  /** Another part has found the store unavailable. */
   lost(): void {
     this.#up = false;
   }
 
-  /** Resolves when all that was in the outbox at the call is in the store; rejects when the store is away. */
+  /** Resolves when everything that is in the outbox now is in the store; rejects if the store is unavailable. */
   flush(): Promise<void> {
     const { last } = this.#outbox;
     return this.#until(() => last === undefined || !this.#outbox.isWaiting(last));
   }
 
-  /** Resolves when the store knows of an end, by what {@link ended} said of it; rejects when the store is away. */
+  /** Resolves when the store has received a report from {@link ended}; rejects if the store is unavailable. */
   told(report: number): Promise<void> {
     return this.#until(() => this.#running.hasHeard(report));
   }
@@ -232,7 +245,7 @@ export class StoreSync {
     }
   }
 
-  /** Delivers, what was refused before too, gives everything back and leaves. */
+  /** Writes all records, including rejected ones, releases all leases and unregisters the node. */
   async close(): Promise<void> {
     this.#outbox.retryRejected();
     try {
@@ -264,7 +277,7 @@ export class StoreSync {
     }, ms);
   }
 
-  /** The transaction under way, or a new one. */
+  /** The current transaction, or a new one. */
   #start(): Promise<void> {
     if (this.#current === null) {
       clearTimeout(this.#timer);
@@ -285,7 +298,7 @@ export class StoreSync {
   }
 
   async #run(): Promise<void> {
-    // What the same turn of the event loop still adds belongs to this transaction.
+    // Waits for what the current turn of the event loop still adds.
     await Promise.resolve();
     const { store, node, clock } = this.#options;
     const round = this.#take();
@@ -315,7 +328,7 @@ export class StoreSync {
         began: round.running.began,
         ended: round.running.ended,
         ...(prices.length > 0 && { prices }),
-        // Only who was given up once can have had calls presumed to have ended.
+        // Presumed records can only exist after this node has been removed as dead.
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
       const written = round.batch.length + leases.length;
@@ -355,7 +368,8 @@ export class StoreSync {
     for (const [lease, cost] of charges) lease.delivered(cost);
     const now = this.#options.clock.now();
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
-    // The transaction's time is behind by as long as its end took to get here, so no minute seems to be over too early.
+    // The difference of the clocks, underestimated by the duration of the answer, so that no minute ends too
+    // early.
     const ahead = result.now - now;
     for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
     if (result.grants.length > 0) this.#options.granted();
@@ -364,7 +378,7 @@ export class StoreSync {
     waiters.resolve();
   }
 
-  /** This node was given up for dead: its leases are gone, what it used still counts. */
+  /** This node was removed as dead: its leases were deleted, what it used still counts. */
   #rejoin({ renewing, waiters, running }: Round): void {
     this.#options.warn("The store had given this node up; asking for budgets anew.");
     this.#registered = false;
@@ -382,7 +396,7 @@ export class StoreSync {
     for (const lease of exhausted) lease.toldExhausted = false;
     const notRenewed = [...renewing];
     if (error instanceof StoreUnavailable) {
-      // Those for whom there was no room in this transaction would not fare better in the next.
+      // Waiters that did not fit into this transaction are rejected too: the next one would fail likewise.
       while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
       this.#waiters.reject(error);
       if (this.#up) warn(`${nameOf(store)} is unavailable (${error.reason}); records wait here.`);

@@ -21,12 +21,12 @@ import { formatAmount } from "./budgets/money.ts";
 
 export type DeliveryOutcome = "delivered" | "failed" | "dropped";
 
-/** One that is told of other events than a budget's. */
+/** A receiver of events other than budget warnings. */
 export interface EventReceiver {
   id: string;
-  /** Where it stands in the configuration. */
+  /** Its path in the configuration, for log messages. */
   name: string;
-  /** Null: it has taken it; else why not. */
+  /** Null: delivered; otherwise the error. */
   send(delivery: Delivery, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -35,21 +35,21 @@ export interface WebhooksOptions {
   node: string;
   clock: Clock;
   configured(): readonly ConfigWebhook[];
-  /** Others whose events are in the same outbox. */
+  /** Other receivers with events in the same outbox. */
   others?(): readonly EventReceiver[];
-  /** False: the store cannot be asked now. */
+  /** False: the store is unavailable. */
   ready(): boolean;
   keyName(id: string): string | null;
   ended(outcome: DeliveryOutcome): void;
   warn(message: string): void;
 }
 
-/** How often the store is asked for events of other nodes and for those that are tried again. */
+/** Interval at which the store is polled for events of other nodes, and for retries, in milliseconds. */
 const POLL_MS = 5000;
-/** Under way at once for one webhook. */
+/** Concurrent deliveries per webhook. */
 const PLACES = 4;
 const ANSWER_MS = 10_000;
-/** Of an answer, of which only the status counts. */
+/** Maximum size of an answer's body that is read to reuse the connection; only the status matters. */
 const MOST_UNREAD_BYTES = 16 << 10;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 3_600_000;
@@ -63,9 +63,9 @@ interface Receiver {
 
 export class Webhooks {
   readonly #options: WebhooksOptions;
-  /** Of the configuration that they were made from. */
+  /** Cached for the configuration that they were created from. */
   #receivers: { of: readonly ConfigWebhook[]; all: readonly Receiver[] } = { of: [], all: [] };
-  /** Deliveries under way, by webhook. */
+  /** Number of current deliveries by webhook. */
   readonly #busy = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
@@ -73,7 +73,7 @@ export class Webhooks {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Infinity;
   #started = false;
-  /** Logged once for each webhook until it works again. */
+  /** Webhooks with a logged failure, which is logged once until they work again. */
   readonly #complained = new Set<string>();
 
   constructor(options: WebhooksOptions, { answerMs = ANSWER_MS } = {}) {
@@ -81,7 +81,7 @@ export class Webhooks {
     this.#answerMs = answerMs;
   }
 
-  /** Who is told of what. */
+  /** Webhooks and the events that they subscribe to. */
   refs(): readonly WebhookRef[] {
     return this.#webhooks().map(({ ref }) => ref);
   }
@@ -96,7 +96,7 @@ export class Webhooks {
     if (this.#started) this.#schedule(0);
   }
 
-  /** Ends what is under way: another node, or the next start, tries it again. */
+  /** Cancels current deliveries: another node, or the next start, retries them. */
   async stop(): Promise<void> {
     this.#started = false;
     clearTimeout(this.#timer);
@@ -104,7 +104,7 @@ export class Webhooks {
     await Promise.all(this.#running);
   }
 
-  /** Delivers what is due now. */
+  /** Delivers what is due. */
   async round(): Promise<void> {
     if (!this.#options.ready()) return;
     await Promise.all(this.#all().map((receiver) => this.#serve(receiver)));
@@ -155,7 +155,7 @@ export class Webhooks {
     const { id } = receiver.ref;
     const busy = this.#busy.get(id) ?? 0;
     if (busy >= PLACES || this.#ending.signal.aborted) return;
-    // Taken before the store answers, so that two rounds do not take more than there are.
+    // Reserved before the store answers, so that concurrent rounds do not claim too many.
     this.#busy.set(id, PLACES);
     let claimed: Delivery[] = [];
     try {
@@ -167,7 +167,7 @@ export class Webhooks {
       this.#track(
         this.#deliver(receiver, delivery).catch((error) => this.#complain(id, error)).finally(() => {
           this.#busy.set(id, this.#busy.get(id)! - 1);
-          // Its place is free for the next.
+          // The next delivery can be claimed.
           if (claimed.length === PLACES - busy) this.wake();
         }),
       );
@@ -193,13 +193,13 @@ export class Webhooks {
     }
     ended("failed");
     const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(delivery.attempts, 20), LAST_RETRY_MS);
-    // Spread out, so that events of one failure do not come back together.
+    // Random jitter, so that events of the same failure are not all retried at the same time.
     const spread = Math.round(wait * (0.75 + Math.random() / 2));
     await store.postponeDelivery(delivery.id, clock.now() + spread);
     if (this.#started && spread < POLL_MS) this.#schedule(spread);
   }
 
-  /** Null: the receiver has taken it. */
+  /** Null: the receiver has accepted it. */
   async #post({ url, secret }: ConfigWebhook, delivery: Delivery, signal: AbortSignal): Promise<unknown> {
     const body = bodyOf(delivery, this.#options.keyName);
     try {
@@ -223,7 +223,7 @@ export class Webhooks {
     }
   }
 
-  /** Without the address, which may hold a secret. */
+  /** The URL is left out, since it may contain a secret. */
   #complain(id: string, trouble: unknown): void {
     if (trouble instanceof StoreUnavailable || this.#complained.has(id)) return;
     this.#complained.add(id);
@@ -234,13 +234,13 @@ export class Webhooks {
   }
 }
 
-/** The same for the same address, whatever its secret is. */
+/** An id for the URL, independent of the secret. */
 function idOf(url: string): string {
   return sha256Hex(url).slice(0, 16);
 }
 
 function bodyOf({ id, created, data: told }: Delivery, keyName: (id: string) => string | null): string {
-  // Those of alerts have receivers of their own.
+  // Alerts are sent by other receivers.
   const data = told as WarningData;
   const { event, scope, owner, starts, ends, share } = data;
   const limit = BigInt(data.limit);

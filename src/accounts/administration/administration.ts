@@ -1,8 +1,8 @@
 /**
- * What an operator does: make, change, rotate and revoke keys, add credits, read usage and generations.
+ * The administration: manages keys, teams, accounts and tokens; reads usage, generations and the audit log.
  *
- * Answers are in the shapes of the administration API: snake case, money as decimal strings, times in ISO 8601. A list is
- * `{data, next_cursor}`, newest first.
+ * Results have the form of the administration API: snake case, amounts as decimal strings, times in ISO 8601.
+ * A list is `{data, next_cursor}`, newest first.
  */
 import type { ClosedBreaker, Store } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -51,13 +51,13 @@ export interface Administration {
   /** By id or by name; throws `not_found`. */
   getKey(idOrName: string): Promise<KeyReport>;
   patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyReport>;
-  /** A new secret; the old one is good for so many seconds more. */
+  /** Creates a new secret; the old one expires after this many seconds. */
   rotateKey(
     idOrName: string,
     options?: { overlapSeconds?: number },
   ): Promise<{ key: KeyReport; secret: string }>;
   revokeKey(idOrName: string): Promise<KeyReport>;
-  /** A token of the administration, with its secret, this once. */
+  /** Creates an administration token; its secret is returned only here. */
   createToken(input: unknown): Promise<TokenView & { secret: string }>;
   listTokens(query?: PageQuery): Promise<Listed<TokenView>>;
   /** Throws `not_found`. */
@@ -68,34 +68,34 @@ export interface Administration {
   team(name: string): Promise<TeamView>;
   createTeam(input: TeamInput): Promise<TeamView>;
   changeTeam(name: string, input: TeamChange): Promise<TeamView>;
-  /** Throws while keys name it. Answers the team as it was. */
+  /** Throws while keys refer to the team. Returns the team as it was. */
   removeTeam(name: string): Promise<TeamView>;
   accounts(query?: PageQuery): Promise<Listed<CreditsView>>;
   createAccount(input: AccountInput): Promise<CreditsView>;
-  /** A key as calls know it: with its rights and its team's. Throws `not_found`. */
+  /** A key as used for calls, including its team's rights. Throws `not_found`. */
   keyOf(idOrName: string): Promise<Key>;
-  /** Tells every node to close its breakers of these routes. */
+  /** Makes every node close its circuit breakers of these routes. */
   closeBreakers(routes: readonly Omit<ClosedBreaker, "closedAt">[]): Promise<void>;
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<UsageList>;
   generations(query: GenerationQuery): Promise<Listed<GenerationView>>;
-  /** What an account used in a month. Throws `not_found`. */
+  /** Usage of an account in one month. Throws `not_found`. */
   statement(query: StatementQuery): Promise<Statement>;
-  /** Somebody asks for the payload of a generation: the audit log is told. */
+  /** Records in the audit log that the payload of a generation was read. */
   payloadAsked(id: string): Promise<void>;
-  /** The machine that has the payload of a generation in its files; null: none has said so. */
+  /** The machine that stores the payload of a generation in its files; null: none has reported it. */
   payloadPlace(id: string): Promise<string | null>;
   auditEntries(query: AuditQuery): Promise<Listed<AuditView>>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView & Partial<GenerationDetails>>;
-  /** Calls summed up by span of time. */
+  /** Metrics of calls by time span. */
   timeline(): Promise<SpanReader>;
-  /** Calls as they begin and end, as server-sent events. */
+  /** Starts and ends of calls, as server-sent events. */
   watch(options: { filter: LiveFilter; stillMay(): boolean }): Promise<ReadableStream<Uint8Array>>;
-  /** What somebody may have to decide. */
+  /** Keys and budgets that need attention. */
   concerns(): Promise<Concerns>;
-  /** Sessions of the console that last, newest first. */
+  /** Active console sessions, newest first. */
   sessions(query?: SessionQuery): Promise<Listed<SessionView>>;
   /** Throws `not_found`. */
   endSession(id: string): Promise<SessionView>;
@@ -113,13 +113,13 @@ export interface AdministrationOptions extends Scope {
   tokens: AdminTokens;
   calls: CallLog;
   sessions: ConsoleSessions;
-  /** False: the store cannot be asked. */
+  /** False: the store is unavailable. */
   storeReady(): boolean;
   /** True: the store has been reached, has its tables, and belongs to this gateway. */
   storePrepared(): boolean;
-  /** True: while the store is away, the answer is what this process knows by itself. */
+  /** True: while the store is unavailable, reads are answered from the memory of this process. */
   tellsWhatIsKnown: boolean;
 }
 
-/** The administration as one call sees it: what it changes goes into that call's trail. */
+/** The administration for one request; changes are recorded in the request's trail. */
 export type OpenAdministration = (trail: Trail) => Administration;

@@ -1,4 +1,4 @@
-/** What each method of the administration does. */
+/** Implements the methods of the administration. */
 import { Failure } from "../../exchange/failure.ts";
 import { StoreUnavailable } from "../../store/mod.ts";
 import type { Administration, AdministrationOptions, OpenAdministration } from "./administration.ts";
@@ -14,14 +14,14 @@ import { refuseUnknownValues } from "./traits.ts";
 
 const RETRY_AFTER = 2;
 
-/** What each asker may do: administrators everything, a member what concerns its own keys. */
+/** The administration by role: administrators may use everything, a member only what concerns its own keys. */
 export function administrationMethods(options: AdministrationOptions): OpenAdministration {
   const all = administrationOf(options);
   const { configured } = options;
   return (trail) => {
     const { principal } = trail;
     if (principal.role !== "member") return all(trail);
-    // Whoever has no name as a person has no keys: that of nobody is nobody's.
+    // A principal without a person has no keys: keys without a member belong to nobody.
     const own = administrationOf({ ...options, member: principal.member ?? "" })(trail);
     return memberAdministration(own, {
       principal,
@@ -31,18 +31,21 @@ export function administrationMethods(options: AdministrationOptions): OpenAdmin
   };
 }
 
-/** What the methods of the administration are made of, for one asker. */
+/** The dependencies of the methods, for one principal. */
 interface Basis {
   options: AdministrationOptions;
   keys: KeyAdministration;
   reports: Reports;
   offline: OfflineReports;
   trail: Trail;
-  /** A method that only the store can answer: while it is away, it is refused with `service_unavailable`. */
+  /** Wraps a method that needs the store: while it is unavailable, the method throws `service_unavailable`. */
   needingStore<Args extends unknown[], Result>(
     method: (...args: Args) => Promise<Result>,
   ): (...args: Args) => Promise<Result>;
-  /** A read that this process answers, while the store is away, from what it knows; `knownHere` answers null: it knows nothing. */
+  /**
+   * Wraps a read that is answered from the memory of this process while the store is unavailable; null from
+   * `knownHere`: no data.
+   */
   reading<Args extends unknown[], Result>(
     method: (...args: Args) => Promise<Result>,
     knownHere: (...args: Args) => Result | null,
@@ -111,7 +114,7 @@ function keyMethods(
   };
 }
 
-/** Tokens of administrators, and their sessions of the console. */
+/** Administration tokens and console sessions. */
 function tokenMethods(
   { options, offline, trail, needingStore, reading }: Basis,
 ): Pick<
@@ -186,7 +189,7 @@ function accountMethods(
   };
 }
 
-/** Calls: their records and payloads, and those that run. */
+/** Calls: records, payloads, and running calls. */
 function generationMethods(
   { options, reports, offline, trail, needingStore, reading }: Basis,
 ): Pick<
@@ -220,7 +223,7 @@ function generationMethods(
   };
 }
 
-/** What operators look at and act on. */
+/** Operations: circuit breakers, audit log and the like. */
 function operatorMethods(
   { options, keys, reports, offline, trail, needingStore, reading }: Basis,
 ): Pick<Administration, "closeBreakers" | "auditEntries" | "concerns"> {
@@ -239,12 +242,12 @@ function operatorMethods(
   };
 }
 
-/** Of a key or a team those fields that a change names. */
+/** The fields of a key or team that a change names. */
 function pick(before: object, patch: object): object {
   return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(patch, name)));
 }
 
-/** What the store answers, or what this process knows by itself while it is away; null: nothing. */
+/** The store's answer, or while it is unavailable that of this process; null: no data. */
 function orKnown<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
   knownHere: (...args: Args) => Result | null,
@@ -261,7 +264,7 @@ function orKnown<Args extends unknown[], Result>(
       return await method(...args);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || !tellsWhatIsKnown) throw error;
-      // It may only be busy with reads.
+      // The store may only be busy with reads.
       const isThere = await sync.connect().then(() => true, () => false);
       if (isThere) throw error;
       return known();
@@ -269,7 +272,10 @@ function orKnown<Args extends unknown[], Result>(
   };
 }
 
-/** While the store is away, or its tables may not be there or be another gateway's, what needs it says so. */
+/**
+ * Converts errors of an unavailable store, or of one that is not prepared or belongs to another gateway, to
+ * `service_unavailable`.
+ */
 function sayingAway<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
   prepared: () => boolean,

@@ -1,8 +1,9 @@
 /**
- * The audit log of this node: entries wait in memory and go to the store together, so that no call waits for one.
+ * Buffers audit log entries of this node in memory and writes them to the store in batches, so that no call
+ * waits for one.
  *
- * What is not written yet is lost with the process: half a second's entries, more while the store is away. Of what an
- * administrator changes the entry is written before the answer.
+ * Entries in the buffer are lost if the process dies: those of half a second, or more while the store is
+ * unavailable. Entries about changes by administrators are written before the response is sent.
  */
 import { countOf } from "../../exchange/printable.ts";
 import type { AuditRecord, Store } from "../../store/mod.ts";
@@ -34,13 +35,13 @@ export class AuditLog {
     this.#options = options;
   }
 
-  /** Entries that are not written yet, the oldest first. */
+  /** Unwritten entries, oldest first. */
   get waiting(): readonly AuditRecord[] {
     return this.#waiting;
   }
 
   add({ kind, key, account, data }: AuditEntry): void {
-    // Whoever makes many findings must not keep what administrators did out of the log.
+    // A reserve for entries about administrators, so that many DLP findings do not displace them.
     if (this.#waiting.length >= (kind === "admin" ? 2 * MOST_WAITING : MOST_WAITING)) {
       if (this.#dropped++ === 0) {
         this.#options.warn("The audit log is full: entries are dropped until the store is back.");
@@ -60,14 +61,14 @@ export class AuditLog {
     this.#later(FLUSH_MS);
   }
 
-  /** Ids of one millisecond are in order, too: lists are sorted by both. */
+  /** Ids of the same millisecond are ascending too, since lists are sorted by time and id. */
   #newId(created: number): string {
     const digits = (value: number, length: number) => value.toString(36).padStart(length, "0");
     this.#made = (this.#made + 1) % 36 ** 4;
     return newId(`aud_${digits(Math.floor(created), 9)}${digits(this.#made, 4)}`);
   }
 
-  /** Writes what waits. Resolves whether that went well or not. */
+  /** Writes the buffer. Resolves in any case. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -85,7 +86,7 @@ export class AuditLog {
       try {
         await this.#options.store.insertAudit(batch);
       } catch {
-        // The turns of the accounts tell that the store is away.
+        // Not logged here: the maintenance logs that the store is unavailable.
         this.#later(RETRY_MS);
         return;
       }

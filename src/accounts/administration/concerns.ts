@@ -1,4 +1,4 @@
-/** What of the accounts somebody may have to decide: keys that end soon, budgets and credits that are nearly spent. */
+/** Items of the accounts that need attention: keys that expire soon, budgets and credits that are nearly spent. */
 import type { Most, NearBudget, Store } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Configured } from "../configured.ts";
@@ -16,9 +16,9 @@ export interface EndingKeyView {
 export interface BudgetView {
   of: "key" | "team" | "account";
   name: string;
-  /** Of one. */
+  /** Spent share of the limit, 0 to 1. */
   share: number;
-  /** Null: credits, which have none. */
+  /** Null: credits, which have no period. */
   period: Period | null;
   reset_at: string | null;
 }
@@ -26,7 +26,7 @@ export interface BudgetView {
 export interface Concerns {
   ending: EndingKeyView[];
   budgets: BudgetView[];
-  /** That there are beside these. */
+  /** Numbers of further items. */
   more: { ending: number; budgets: number };
 }
 
@@ -38,15 +38,15 @@ export interface ConcernsOptions extends Scope {
   configured: Configured;
 }
 
-/** From this share on it is worth a look. */
+/** The share from which a budget is reported. */
 export const SHARE = 0.8;
 const SOON_MS = 14 * 86_400_000;
-/** Of each kind. */
+/** Maximum number of items of each kind. */
 const MOST = 20;
-/** Budgets that are looked at: of some the limit is another one by now. */
+/** Number of budgets read from the store: the limit of some may have changed since. */
 const LOOKED_AT = 100;
 
-/** Of all keys, teams and accounts, however many there are. */
+/** For all keys, teams and accounts, however many there are. */
 export async function concerns(options: ConcernsOptions): Promise<Concerns> {
   const { store, sync, clock } = options;
   const now = clock.now();
@@ -69,7 +69,7 @@ export async function concerns(options: ConcernsOptions): Promise<Concerns> {
   };
 }
 
-/** Of these keys alone, which are few. */
+/** For a few given keys only. */
 export function concernsOfKeys(keys: readonly KeyReport[], now: number): Concerns {
   const valid = keys.filter(({ revoked_at }) => revoked_at === null);
   const { from, to } = soon(now);
@@ -95,7 +95,7 @@ const endingView = ({ name, expiresAt }: { name: string; expiresAt: number }): E
   expires_at: new Date(expiresAt).toISOString(),
 });
 
-/** The store knows no keys of the configuration. */
+/** Keys of the configuration are not in the store. */
 function configuredEnding({ keyring }: ConcernsOptions, now: number): { name: string; expiresAt: number }[] {
   const { from, to } = soon(now);
   const found: { name: string; expiresAt: number }[] = [];
@@ -105,7 +105,7 @@ function configuredEnding({ keyring }: ConcernsOptions, now: number): { name: st
   return found;
 }
 
-/** Those whose limits, as they are now, are nearly spent. */
+/** The budgets that are nearly spent by their current limits. */
 async function checked(
   { rows }: Most<NearBudget>,
   options: ConcernsOptions,

@@ -1,4 +1,4 @@
-/** What administrators see of one generation beside its record: its steps, the prices it was billed at, what screening found. */
+/** Details of a generation for administrators: processing steps, prices, and DLP findings. */
 import type { Generation, Store } from "../../store/mod.ts";
 import { keptVersion } from "../budgets/money.ts";
 import { stepsView, type StepView } from "./steps_view.ts";
@@ -6,18 +6,21 @@ import { auditView, type GenerationView, generationView } from "./views.ts";
 
 export interface GenerationDetails extends GenerationView {
   steps: StepView[];
-  /** Of each version that `price_version` names, as far as it is known. */
+  /** For each version in `price_version`, as far as known. */
   prices: { version: string; prices: Readonly<Record<string, string>> }[];
-  /** Entries of the audit log about it: types, places and counts, never text. */
+  /** Related audit log entries: types, locations and counts, never text. */
   findings: object[];
 }
 
-/** An entry of the audit log is written as the generation is screened; clocks of nodes may differ by so much. */
+/**
+ * Tolerance between the time of an audit entry, written during screening, and the record: clocks of nodes may
+ * differ.
+ */
 const SKEW_MS = 60_000;
-/** Of a key that is very busy, entries beyond these are not looked through. */
+/** Maximum number of audit entries of the key that are searched. */
 const MOST_ENTRIES = 500;
 
-/** A generation with its steps and, from the store, the prices that it was billed at and what screening found. */
+/** A generation with its steps and, from the store, prices and DLP findings. */
 export async function generationDetails(
   g: Generation,
   store: Pick<Store, "pricesOf" | "listAudit">,

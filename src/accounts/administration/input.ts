@@ -1,6 +1,6 @@
 /**
- * What an operator writes into the administration API, read by the schemas of config.ts: a mistake becomes a
- * `validation_error` that names the field, the value found and what is allowed.
+ * Parses input of the administration API with the schemas of config.ts. An invalid value becomes a
+ * `validation_error` that names the field, the value and what is allowed.
  */
 import type { z } from "zod/mini";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
@@ -25,10 +25,10 @@ import {
 } from "../config.ts";
 import type { TraitQuery } from "./trait_query.ts";
 
-/** A key to be made, with the names and values of the configuration file. */
+/** A key to be created, with names and values as in the configuration file. */
 export type KeyInput = Written<typeof CREATED_KEY>;
 
-/** A team to be made, and a change of one, in the same way. */
+/** A team to be created, and a change of a team, likewise. */
 export type TeamInput = Written<typeof NEW_TEAM>;
 export type TeamChange = Written<typeof TEAM_CHANGE>;
 export type AccountInput = Written<typeof CREATED_ACCOUNT>;
@@ -50,9 +50,9 @@ export interface PageQuery {
 }
 
 export interface KeyQuery extends PageQuery {
-  /** Only whose name holds this text, in whatever case. */
+  /** Only keys whose name contains this text, ignoring case. */
   search?: string;
-  /** Only of this team. */
+  /** Only keys of this team. */
   team?: string;
 }
 
@@ -65,7 +65,7 @@ export interface AuditQuery extends PageQuery {
   to?: string;
 }
 
-/** Undefined: of all kinds. Throws `validation_error` on a kind that there is not. */
+/** Undefined: all kinds. Throws `validation_error` for an unknown kind. */
 export function auditKindOf(kind: string | undefined): AuditKind | undefined {
   if (kind === undefined || kind === "dlp" || kind === "admin") return kind;
   throw invalid("kind", `expected dlp or admin, got ${shownInput(kind, ["kind"])}`);
@@ -77,16 +77,16 @@ export interface UsageQuery extends PageQuery {
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;
-  /** However many records have to be read: nobody waits for it. */
+  /** Reads any number of records: nobody waits for the result. */
   whole?: boolean;
-  /** As many are read at once; absent: a page. Not for who asks from outside. */
+  /** Maximum number of rows; absent: a page. For internal use only. */
   most?: number;
 }
 
-/** The most that one page of a list holds. */
+/** Maximum page size. */
 export const LARGEST_PAGE = 1000;
 
-/** How many rows a page has. */
+/** The page size of a request. */
 export function pageSize(limit: number | undefined, usual: number): number {
   const size = limit ?? usual;
   if (Number.isInteger(size) && size >= 1 && size <= LARGEST_PAGE) return size;
@@ -96,7 +96,7 @@ export function pageSize(limit: number | undefined, usual: number): number {
   );
 }
 
-/** One dimension to sum by, or two different ones with a comma between them. Throws `validation_error`. */
+/** One dimension, or two different ones separated by a comma. Throws `validation_error`. */
 export function dimensionsOf(by: string): UsageDimension[] {
   const names = by.split(",").map((name) => name.trim());
   const known = names.filter(isUsageDimension);
@@ -110,7 +110,7 @@ export function dimensionsOf(by: string): UsageDimension[] {
 }
 
 /**
- * The refusal of one field of a query or a body.
+ * A failure about one field of a query or body.
  *
  * @param message what was expected and what was found
  */
@@ -125,7 +125,7 @@ function refusal(mistakes: readonly Mistake[], field: string): Failure {
   });
 }
 
-/** A value as its field gives it. Throws a `validation_error` with every mistake. */
+/** Parses a value with a schema. Throws a `validation_error` that lists all errors. */
 function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, field = ""): z.output<S> {
   const found = openReport(new Map());
   const result = read(schema, value, found);
@@ -138,11 +138,11 @@ function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, fiel
   throw refusal(mistakes, found.mistakes[0].path || field);
 }
 
-/** Its end may have passed, as that of a key in the configuration file may. */
+/** An expiry in the past is allowed, as in the configuration file. */
 export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
-/** The fields that are named. */
+/** Only the named fields. */
 export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
-/** @param now the token must end later than this: else nobody could use it */
+/** @param now the token must expire later than this */
 export const readNewToken = (input: unknown, now: number) =>
   endingLater(checked(CREATED_TOKEN, input, "the token"), input, now);
 export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the team");
@@ -160,7 +160,7 @@ function endingLater<T extends { expiresAt: number | null }>(made: T, input: unk
   );
 }
 
-/** A moment of a query; null: none is given. One without a zone is taken as UTC. */
+/** A time in a query; null: not given. Without a time zone it is UTC. */
 export function timeOf(field: string, value: string | null | undefined): number | null {
   if (value === undefined || value === null) return null;
   const time = readMoment(value) ?? readMoment(`${value}Z`);
@@ -168,28 +168,28 @@ export function timeOf(field: string, value: string | null | undefined): number 
   return time;
 }
 
-/** Where a list goes on, as URL-safe base64 of the last row's time and id. */
+/** The cursor of a list: time and id of the last row, as base64url. */
 export function encodeCursor({ created, id }: Position): string {
   return btoa(`${created} ${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** A place in a list that is ordered by name. */
+/** The cursor of a list ordered by name. */
 export function encodeName(name: string): string {
   return encodeURIComponent(`after ${name}`);
 }
 
-/** The name behind which a list goes on that is ordered by names. Throws `validation_error`. */
+/** The name after which the list continues. Throws `validation_error`. */
 export function decodeName(cursor: string): string {
   try {
     const match = /^after ([^]+)$/.exec(decodeURIComponent(cursor));
     if (match !== null) return match[1];
   } catch {
-    // No cursor of ours.
+    // Not a cursor of this API.
   }
   throw wrongCursor();
 }
 
-/** The reverse of {@link encodeCursor}. Throws `validation_error` on a text that it did not make. */
+/** The inverse of {@link encodeCursor}. Throws `validation_error` for an invalid cursor. */
 export function decodeCursor(cursor: string): Position {
   const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(fromBase64(cursor) ?? "");
   if (match === null) throw wrongCursor();
@@ -198,17 +198,17 @@ export function decodeCursor(cursor: string): Position {
 
 const OFFSET = /^at (\d{1,9})$/;
 
-/** A place in a list whose order is that of its sums. */
+/** The cursor of a list ordered by sums: a row offset. */
 export function encodeOffset(offset: number): string {
   return btoa(`at ${offset}`).replaceAll("=", "");
 }
 
-/** Whether a cursor counts rows, as those of lists by cost do. */
+/** Whether a cursor is a row offset, as in lists ordered by cost. */
 export function isOffset(cursor: string): boolean {
   return OFFSET.test(fromBase64(cursor) ?? "");
 }
 
-/** How many rows of a list have been read. Throws `validation_error`. */
+/** The row offset in a cursor. Throws `validation_error`. */
 export function decodeOffset(cursor: string): number {
   const match = OFFSET.exec(fromBase64(cursor) ?? "");
   if (match === null) throw wrongCursor();

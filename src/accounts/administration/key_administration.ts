@@ -1,4 +1,4 @@
-/** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
+/** Creates and changes keys. Keys of the configuration file can only be changed there. */
 import { countOf } from "../../exchange/printable.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { shownInput } from "../../schema/mistakes.ts";
@@ -70,7 +70,7 @@ export class KeyAdministration {
     return { key: await this.get(key.id), secret };
   }
 
-  /** Those of the configuration first, then those of the store, newest first. */
+  /** Keys of the configuration first, then those of the store, newest first. */
   async list(query: KeyQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }> {
     const { store, keyring, member } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
@@ -86,7 +86,7 @@ export class KeyAdministration {
       const data = await keyReports(this.#options, configured.slice(0, limit));
       return { data, next_cursor: encodeOffset(skip + limit) };
     }
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const context = new KeyContext([], this.#options.configured.teams);
     const stored = await store.listKeys({
       after,
@@ -109,7 +109,7 @@ export class KeyAdministration {
     return await this.#report(await this.#find(idOrName));
   }
 
-  /** The key as calls know it. */
+  /** The key as used for calls. */
   async keyOf(idOrName: string): Promise<Key> {
     return (await this.#find(idOrName)).key;
   }
@@ -123,7 +123,7 @@ export class KeyAdministration {
       changed.team === undefined ? before.team : changed.team,
       changed.team !== undefined,
     );
-    // What is null was not chosen: it follows the team again.
+    // If both are null, the account follows the team again.
     const chosen = changed.account === undefined && changed.team === undefined
       ? before.account
       : changed.account;
@@ -165,7 +165,7 @@ export class KeyAdministration {
     return (await keyReports(this.#options, [state]))[0];
   }
 
-  /** The store is asked first, so that what another process has changed a moment ago counts. */
+  /** Reads the store first, so that a recent change by another process is seen. */
   async #find(idOrName: string): Promise<KeyState> {
     const { keyring, changes, member } = this.#options;
     await changes.pull();
@@ -186,14 +186,14 @@ export class KeyAdministration {
     return state;
   }
 
-  /** Only what was asked for: another process may have changed the key meanwhile, or revoked it. */
+  /** Changes only the requested fields: another process may have changed or revoked the key meanwhile. */
   async #save(id: string, edit: (key: StoredKey) => StoredKey): Promise<KeyReport> {
     const saved = await refusingTakenName(() => this.#options.store.updateKey(id, edit));
     if (!saved) throw noSuchKey();
     return await this.get(id);
   }
 
-  /** @param known false: a team that is there no longer is let pass */
+  /** @param known false: a team that no longer exists is accepted */
   #teamNamed(name: string | null, known = true): Team | null {
     if (name === null) return null;
     const team = this.#options.configured.teams.get(name);
@@ -211,7 +211,7 @@ export class KeyAdministration {
     throw invalid("account", `expected an account that exists, got ${shownInput(name, ["account"])}`);
   }
 
-  /** A name of the file is not in the store, which sees to all other names. */
+  /** Names of configured keys are not in the store, which checks all other names. */
   #checkName(name: string): void {
     for (const { source, key } of this.#options.keyring.states()) {
       if (source === "config" && key.name === name) throw nameTaken();
@@ -219,7 +219,7 @@ export class KeyAdministration {
   }
 }
 
-/** After so many of the configuration's, or after a key of the store. */
+/** The cursor is a number of configured keys, or the position of a key in the store. */
 function placeOf(cursor: string): { skip: number; after: Position | null } {
   return isOffset(cursor)
     ? { skip: decodeOffset(cursor), after: null }

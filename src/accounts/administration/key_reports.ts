@@ -1,4 +1,4 @@
-/** Keys as administrators see them: with what each spent in the period of its limit, and when it was last used. */
+/** Keys for administrators: with the spend in the period of their limit, and the time of their last use. */
 import type { Store } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { KeyState } from "../keys/key_state.ts";
@@ -12,7 +12,7 @@ export interface KeyReportsOptions {
   sync: StoreSync;
 }
 
-/** What is pending is delivered first, so that the call that has just ended counts. */
+/** Writes pending records first, so that calls that have just ended are included. */
 export async function keyReports(
   { store, clock, sync }: KeyReportsOptions,
   states: readonly KeyState[],

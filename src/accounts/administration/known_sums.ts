@@ -1,4 +1,4 @@
-/** Sums of calls that are in memory, in the shape of the store's. */
+/** Aggregates calls in memory, in the form of the store's sums. */
 import type { Generation, UsageDimension, UsageSum } from "../../store/mod.ts";
 
 const isFailed = ({ status }: Generation) => status === "failed" || status === "interrupted";
@@ -9,7 +9,7 @@ function valueOf(g: Generation, dimension: UsageDimension): string {
   return g[dimension as "key" | "model" | "account" | "provider" | "format" | "team" | "session"] ?? "";
 }
 
-/** Dearest first. */
+/** Most expensive first. */
 export function knownSums(calls: readonly Generation[], by: readonly UsageDimension[]): UsageSum[] {
   const labelled = by.some((name) => name === "team" || name === "session" || name.startsWith("tag:"));
   const groups = Map.groupBy(

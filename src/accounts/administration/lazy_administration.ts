@@ -1,7 +1,7 @@
-/** The administration, whose work is loaded when a method is called first: calls of models need nothing of it. */
+/** Loads the implementation of the administration with the first method call: calls of models do not need it. */
 import type { Administration, AdministrationOptions, OpenAdministration } from "./administration.ts";
 
-/** All of them: the types see to that. */
+/** All methods; the type check ensures that none is missing. */
 const METHODS = [
   "createKey",
   "listKeys",

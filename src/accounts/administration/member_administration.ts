@@ -1,6 +1,7 @@
 /**
- * What a member may do of the administration: see the own keys, usage and generations, make, rotate and revoke own keys. Whatever
- * else there is, or will be, is refused: what is let through stands here, name by name.
+ * The administration for members: they can see their own keys, usage and generations, and create, rotate and
+ * revoke their own keys. All other methods, including future ones, are refused: the allowed ones are listed
+ * here by name.
  */
 import { Failure } from "../../exchange/failure.ts";
 
@@ -11,7 +12,7 @@ import { formatAmount, parseAmount } from "../budgets/money.ts";
 import type { Principal } from "../keys/roles.ts";
 import { newId } from "../keys/secrets.ts";
 
-/** Those that are bound to the member's own keys by how they are made. */
+/** Methods that are restricted to the member's own keys by the scope of the administration. */
 const OWN: readonly string[] = [
   "listKeys",
   "getKey",
@@ -26,7 +27,7 @@ const OWN: readonly string[] = [
   "concerns",
 ];
 
-/** Fields of a key that a member chooses. The others follow from the team. */
+/** Fields of a key that a member may set. The others follow from the team. */
 const CHOSEN: readonly string[] = [
   "name",
   "models",
@@ -45,13 +46,13 @@ export interface MemberOptions {
   hasTeam(name: string): boolean;
 }
 
-/** What of an administration is needed here. */
+/** The part of an administration that is needed here. */
 interface Keys<Made> {
   createKey(input: KeyInput): Promise<Made>;
   getKey(idOrName: string): Promise<{ revoked_at: string | null }>;
 }
 
-/** @param own an administration that sees the member's keys alone */
+/** @param own an administration whose scope is the member's keys */
 export function memberAdministration<Made, A extends Keys<Made>>(own: A, options: MemberOptions): A {
   const methods = Object.entries(own).map(([name, method]) => [name, OWN.includes(name) ? method : refused]);
   return {
@@ -89,7 +90,7 @@ async function createKey<Made>(
   } catch (error) {
     const taken = error instanceof Failure && error.errors?.[0]?.msg === NAME_TAKEN;
     if (!taken || await exists(own, named(input.name).name)) throw error;
-    // Somebody else's key has it, which is nobody's business here.
+    // Another key has this name; that must not be disclosed to the member.
     return await own.createKey(named(`${input.name}-${newId("").slice(0, 4)}`));
   }
 }
@@ -98,7 +99,7 @@ async function exists(own: Keys<unknown>, name: string): Promise<boolean> {
   return await own.getKey(name).then(({ revoked_at }) => revoked_at === null, () => false);
 }
 
-/** What a member's key may spend: as was asked for, as long as that is within the rule. */
+/** The spend limit of a member's key: as requested, within the configured rule. */
 function withinLimit(
   asked: KeyInput["spend_limit"],
   most: MemberRules["spendLimit"],

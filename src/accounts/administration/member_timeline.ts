@@ -1,7 +1,8 @@
 /**
- * The calls of one person's keys summed up by span of time, from their records: what nodes have summed up is of everybody.
+ * Metrics by time span for the keys of one person, computed from their records: the rollups of nodes cover
+ * all keys.
  *
- * Of a person who calls very much, the newest calls are summed up alone.
+ * For a person with very many calls, only the newest calls are included.
  */
 import type { Generation, Store } from "../../store/mod.ts";
 import type { Dimension } from "../live/dimensions.ts";
@@ -11,11 +12,11 @@ import type { SpanSums } from "../live/timeline.ts";
 export interface MemberTimelineOptions {
   store: Pick<Store, "listGenerations">;
   member: string;
-  /** What this process knows of the person's calls. */
+  /** Calls of the person in the memory of this process. */
   known(): readonly Generation[];
-  /** False: the store cannot be asked now. */
+  /** False: the store is unavailable. */
   ready(): boolean;
-  /** Delivers what is pending. */
+  /** Writes pending records. */
   flush(): Promise<void>;
 }
 

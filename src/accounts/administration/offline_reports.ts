@@ -1,6 +1,7 @@
 /**
- * What this process knows by itself, for administrators while the store is away: keys, teams and accounts with their limits and
- * what it holds of them, calls that ended lately or wait for the store. Of spend it knows a part only, and so tells none.
+ * Reports from the memory of this process while the store is unavailable: keys, teams and accounts with
+ * limits and leases; calls that ended recently or wait for the store. Spend is not reported, since only a
+ * part of it is known.
  */
 import { accountBudget, type BudgetRef, decodeJson, type Generation } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -62,11 +63,11 @@ export interface OfflineReportsOptions extends Scope {
   configured: Configured;
   tokens: AdminTokens;
   audit: AuditLog;
-  /** Calls of this process that ended last; oldest first. */
+  /** Calls of this process that ended most recently; oldest first. */
   recent(): readonly Generation[];
 }
 
-/** Records that wait for the store, of which so many are looked through. */
+/** Maximum number of records waiting for the store that are searched. */
 const MOST_WAITING = 5000;
 const PAGE = 50;
 const AWAY = "away" as const;
@@ -89,7 +90,7 @@ export class OfflineReports {
     return pageOf(all, { limit, cursor }, (state) => this.#keyReport(state, used));
   }
 
-  /** Null: it is not known here. */
+  /** Null: unknown to this process. */
   key(idOrName: string): KeyReport | null {
     const state = this.keyState(idOrName);
     return state === null ? null : this.#keyReport(state, this.#lastUses());
@@ -104,12 +105,12 @@ export class OfflineReports {
     return named.find((state) => state.revokedAt === null) ?? named.at(-1) ?? null;
   }
 
-  /** Null: it is not known here. */
+  /** Null: unknown to this process. */
   team(name: string): TeamView | null {
     return this.teams({ limit: LARGEST_PAGE }).data.find((team) => team.name === name) ?? null;
   }
 
-  /** Null: it is not known here. */
+  /** Null: unknown to this process. */
   credits(account: string): CreditsView | null {
     return this.accounts({ limit: LARGEST_PAGE }).data.find((one) => one.account === account) ?? null;
   }
@@ -162,7 +163,7 @@ export class OfflineReports {
     };
   }
 
-  /** Null: it is not known here. */
+  /** Null: unknown to this process. */
   generation(id: string): GenerationView & Partial<GenerationDetails> | null {
     const g = this.calls().find((one) => one.id === id);
     if (g === undefined) return null;
@@ -170,7 +171,7 @@ export class OfflineReports {
     return { ...generationView(g), steps: stepsView(g), prices: [], findings: [] };
   }
 
-  /** Sums of the calls that are known here alone: `since` tells from when on. */
+  /** Sums of the calls in memory only: `since` is the time of the oldest. */
   usage(query: UsageQuery): Listed<UsageView> {
     const by = dimensionsOf(query.by);
     const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
@@ -181,7 +182,7 @@ export class OfflineReports {
     return { ...pageOf(knownSums(within, by), query, usageView), since: isoOf(all.at(-1)?.created ?? null) };
   }
 
-  /** Entries of this process that are not written yet. */
+  /** Unwritten entries of this process. */
   auditEntries(query: AuditQuery): Listed<AuditView> {
     const limit = pageSize(query.limit, PAGE);
     const kind = auditKindOf(query.kind);
@@ -211,7 +212,7 @@ export class OfflineReports {
     return this.#options.member === undefined || member === this.#options.member;
   }
 
-  /** By ids of keys. */
+  /** By key id. */
   #lastUses(): Map<string, number> {
     return new Map(this.calls().toReversed().map(({ keyId, created }) => [keyId, created]));
   }
@@ -235,7 +236,7 @@ export class OfflineReports {
     };
   }
 
-  /** Newest first: those that ended last, and those that wait for the store. */
+  /** Newest first: calls that ended recently, and those waiting for the store. */
   calls(): Generation[] {
     const { recent, sync, keyring, member } = this.#options;
     const byId = new Map(recent().map((g) => [g.id, g]));
@@ -253,7 +254,7 @@ function pageOf<Row, View>(
   view: (row: Row) => View,
 ): Listed<View> {
   const size = pageSize(limit, LARGEST_PAGE);
-  // A place of the store's own order is none here.
+  // Cursors of lists from the store are not valid here.
   if (cursor !== undefined && !isOffset(cursor)) {
     throw invalid("cursor", "the store, which this page is of, is away: begin anew");
   }

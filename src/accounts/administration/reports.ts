@@ -1,4 +1,4 @@
-/** What operators and holders of keys read of the ledger: credits, usage, generations. */
+/** Reads of the ledger for operators and key owners: credits, usage, generations. */
 import { Failure } from "../../exchange/failure.ts";
 import {
   accountBudget,
@@ -73,13 +73,13 @@ const PAGE = 50;
 
 export interface UsageList extends Listed<UsageView> {
   /**
-   * Records before this time may be missing from the sums: those that an older release left are being summed up, or they
-   * are too many to be read for a sum by two labels. Absent: none is.
+   * Records before this time may be missing from the sums: those of an older release are still being
+   * aggregated, or there are too many for sums by two labels. Absent: none is missing.
    */
   incomplete_before?: string;
 }
 
-/** Each read delivers what is pending first, so that a caller finds the call that has just ended. */
+/** Each read writes pending records first, so that calls that have just ended are included. */
 export class Reports {
   readonly #options: ReportsOptions;
 
@@ -132,13 +132,13 @@ export class Reports {
     return await this.#creditsOf(account);
   }
 
-  /** By name. */
+  /** Ordered by name. */
   async accounts(query: PageQuery): Promise<{ data: CreditsView[]; next_cursor: string | null }> {
     const { store, sync } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const after = query.cursor === undefined ? "" : decodeName(query.cursor);
     await sync.flush();
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const rows = await store.listAccounts(after, limit + 1);
     const page = rows.slice(0, limit);
     return {
@@ -201,7 +201,7 @@ export class Reports {
       ? unsummed ?? readFrom
       : Math.max(unsummed, readFrom);
     const from = readFrom ?? span.from;
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const sums = await store.sumUsage({ by, ...span, from, member }, { skip, limit: limit + 1 });
     return {
       data: sums.slice(0, limit).map(usageView),
@@ -223,7 +223,7 @@ export class Reports {
       const { rows, next } = await store.searchGenerations({ filter, traits }, { after, limit });
       return { data: rows.map(generationView), next_cursor: next === null ? null : encodeCursor(next) };
     }
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const rows = await store.listGenerations(filter, { after, limit: limit + 1 });
     const page = rows.slice(0, limit);
     return {
@@ -232,7 +232,10 @@ export class Reports {
     };
   }
 
-  /** As long as sums do not tell on which days there are some, they are looked for within a search's bounds. */
+  /**
+   * While the sums are incomplete, days without generations are not known, so the number of records read must
+   * be bounded as in a search.
+   */
   async #boundedBySearch({ key, keyId, account, model, from = 0, to }: GenerationFilter) {
     if (keyId !== undefined || (key ?? account ?? model) === undefined) return null;
     const span = { from, to: to ?? Number.MAX_SAFE_INTEGER };
@@ -247,7 +250,7 @@ export class Reports {
     if (row === null || (owner !== undefined && row.keyId !== owner.id) || !await this.#isSeen(row.keyId)) {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }
-    // Routes and engines are the operator's affair.
+    // Routes and search engines are shown to operators only.
     const operates = owner === undefined && this.#options.member === undefined;
     return operates ? await generationDetails(row, store) : generationView(row);
   }
@@ -284,7 +287,7 @@ export class Reports {
       to: timeOf("to", query.to) ?? undefined,
     };
     if (query.key === undefined) return filter;
-    // A key may be named by its id or by its name.
+    // A key may be given by id or by name.
     return this.#options.keyring.state(query.key) === undefined
       ? { ...filter, key: query.key }
       : { ...filter, keyId: query.key };

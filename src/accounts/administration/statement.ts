@@ -1,9 +1,10 @@
 /**
- * What an account used in a month, to be sent to whoever pays: every generation, or every day and model, the sums, the
- * prices that were used, the credits that were added.
+ * The statement of an account for one month, for billing: every generation, or one line per day and model;
+ * totals, prices and added credits.
  *
- * It is made of pages, a few of which are in memory at a time. Of days whose records the retention has deleted a statement
- * of generations has the sums by day and model, so that it adds up to what the account was charged all the same.
+ * It is produced page by page, with a few pages in memory. For days whose records retention has deleted, a
+ * statement of generations contains the sums by day and model, so that it still adds up to the amount
+ * charged.
  */
 import type { Generation, KnownPrices, Store, UsageSum } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -17,17 +18,17 @@ export interface StatementQuery {
   account: string;
   /** `2026-11`, in UTC. */
   month: string;
-  /** `generation` or `day`; absent: generation. */
+  /** `generation` or `day`; default: generation. */
   by?: string;
 }
 
 export interface StatementHead {
   account: string;
   month: string;
-  /** From this moment on, and before this one. */
+  /** Inclusive start and exclusive end. */
   from: string;
   to: string;
-  /** When it was made: of a month that is not over, what is there by then. */
+  /** Time of creation: a statement of a current month contains everything up to then. */
   created: string;
   by: "generation" | "day";
 }
@@ -50,11 +51,11 @@ export type StatementLine = GenerationView | UsageView;
 
 export interface StatementFoot {
   totals: StatementTotals;
-  /** Of each model, dearest first. */
+  /** Per model, most expensive first. */
   models: ({ model: string } & StatementTotals)[];
   /**
-   * Versions that generations name which the ledger still has. Model: whose prices these are, null where the version says
-   * it by itself. Prices null: they are not known.
+   * The price versions of generations that are still in the ledger. `model`: the model they belong to, null
+   * if the version is unique without it. `prices` null: unknown.
    */
   prices: {
     version: string;
@@ -68,7 +69,7 @@ export interface StatementFoot {
 export interface Statement {
   head: StatementHead;
   lines: AsyncIterable<readonly StatementLine[]>;
-  /** Once all lines have been read. */
+  /** Available after all lines have been read. */
   foot(): Promise<StatementFoot>;
 }
 
@@ -79,12 +80,12 @@ export interface StatementOptions {
 }
 
 const DAY = 86_400_000;
-/** Lines that are read at once: others are read in between. */
+/** Lines per read, so that other reads can run in between. */
 const PAGE = 500;
 
 /**
- * Reads the calls of an account in one month. Throws `validation_error` on a query that names no account, month or grouping,
- * and `not_found` where there is no such account.
+ * Reads the calls of an account in one month. Throws `validation_error` for an invalid account, month or
+ * grouping, and `not_found` for an unknown account.
  */
 export async function makeStatement(
   { store, sync, clock }: StatementOptions,
@@ -144,7 +145,10 @@ export async function makeStatement(
     }
   }
 
-  /** Sums of a day name no prices: its records do. A day at a time, so that others are read in between. */
+  /**
+   * Daily sums contain no price versions, so these are read from the records, day by day, so that other reads
+   * can run in between.
+   */
   async function addVersions(from: number, to: number): Promise<void> {
     for (let day = from; day < to; day = dayAfter(day)) {
       const until = Math.min(dayAfter(day), to);
@@ -153,7 +157,7 @@ export async function makeStatement(
     }
   }
 
-  /** Runs of days on which the account has records: others' may be many. */
+  /** Runs of consecutive days on which the account has records: other accounts may have very many. */
   async function spansWithRecords(from: number, to: number): Promise<{ from: number; to: number }[]> {
     const sums = await store.sumUsage({ by: ["day"], from, to: span.to, account }, undefined, asker);
     const spans: { from: number; to: number }[] = [];
@@ -204,14 +208,14 @@ function isoOf(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString();
 }
 
-/** A month of the UTC calendar, as budgets count it. */
+/** A calendar month in UTC, as for budgets. */
 function monthOf(month: string): { from: number; to: number } {
   const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month);
   if (match === null) throw invalid("month", `expected YYYY-MM, got ${JSON.stringify(month)}`);
   const [year, index] = [Number(match[1]), Number(match[2]) - 1];
   const at = (index: number) => {
     const date = new Date(0);
-    // Not Date.UTC, which takes the first hundred years for those of the last century.
+    // Not `Date.UTC`, which maps the years 0 to 99 to 1900 to 1999.
     date.setUTCFullYear(year, index, 1);
     return date.getTime();
   };
@@ -238,7 +242,7 @@ const COUNTS = [
 class Summing {
   readonly #all = none();
   readonly #models = new Map<string, Totals>();
-  /** By the names under which the store keeps their prices. */
+  /** By the names under which the store has their prices. */
   readonly versions = new Map<string, { version: string; model: string | null }>();
 
   addSum(
@@ -256,7 +260,7 @@ class Summing {
     if (priceVersion !== null) this.addVersions(priceVersion, model);
   }
 
-  /** @param versions of one generation, or several with commas between */
+  /** @param versions of one generation; several are separated by commas */
   addVersions(versions: string, model: string): void {
     for (const version of versions.split(", ")) {
       const kept = keptVersion(version, model);

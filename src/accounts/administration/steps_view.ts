@@ -1,6 +1,6 @@
 /**
- * What a generation went through, as administrators read it: what was kept with the record, and what the rest of the record
- * tells. A call that worked at once keeps nothing.
+ * The processing steps of a generation for administrators: those stored with the record, and those derived
+ * from its other fields. A call that succeeded at once stores none.
  */
 import type { KeptStep, StepKind } from "../../exchange/steps.ts";
 import type { Generation } from "../../store/mod.ts";
@@ -8,14 +8,14 @@ import type { Generation } from "../../store/mod.ts";
 export interface StepView {
   kind: StepKind;
   name: string;
-  /** Since the record's `created`; below zero for what came before the call was admitted. */
+  /** Relative to `created` of the record; negative for steps before admission. */
   start_ms: number;
   ms: number;
   outcome: string;
   [detail: string]: string | number | boolean;
 }
 
-/** In the order in which they began. */
+/** In order of their start. */
 export function stepsView(g: Generation): StepView[] {
   const kept: KeptStep[] = g.steps === null ? [] : JSON.parse(g.steps);
   const steps = kept.map(([kind, name, start_ms, ms, outcome, details]): StepView => ({

@@ -1,4 +1,4 @@
-/** Teams as an operator makes, changes and removes them. Those of the configuration file are changed there alone. */
+/** Creates, changes and removes teams. Teams of the configuration file can only be changed there. */
 import { Failure } from "../../exchange/failure.ts";
 import { shownInput } from "../../schema/mistakes.ts";
 import { NameTaken, type Store, type StoredTeam } from "../../store/mod.ts";
@@ -49,7 +49,7 @@ export class TeamAdministration {
     if (changed.spendLimit) await sync.tellLimit("team", teamBudget(name, changed.spendLimit, clock.now()));
   }
 
-  /** Throws while keys that are not revoked name the team: their calls would be refused. */
+  /** Throws while active keys refer to the team: their calls would be refused. */
   async remove(name: string): Promise<Team> {
     const { clock, keyring } = this.#options;
     const team = await this.#stored(name);
@@ -65,7 +65,7 @@ export class TeamAdministration {
     return team;
   }
 
-  /** The store is asked first, so that what another process has changed a moment ago counts. */
+  /** Reads the store first, so that a recent change by another process is seen. */
   async #stored(name: string): Promise<Team & Pick<StoredTeam, "created" | "removedAt">> {
     const { changes, configured, store } = this.#options;
     await changes.pull();
@@ -78,7 +78,7 @@ export class TeamAdministration {
     return { ...stored, source: "store" };
   }
 
-  /** Only what was asked for: another process may have changed the team meanwhile. */
+  /** Changes only the requested fields: another process may have changed the team meanwhile. */
   async #save(name: string, edit: (team: StoredTeam) => StoredTeam): Promise<void> {
     if (!await this.#options.store.updateTeam(name, edit)) throw noSuchTeam();
     await this.#options.changes.pull();
@@ -95,7 +95,7 @@ function nameTaken(): Failure {
   return invalid("name", "another team has this name");
 }
 
-/** `not_found`, for a team that is not there or has been removed. */
+/** `not_found`, for a team that does not exist or has been removed. */
 export function noSuchTeam(): Failure {
   return new Failure("not_found", "There is no such team.", { param: "team" });
 }

@@ -1,4 +1,4 @@
-/** What teams have spent. */
+/** The spend of teams. */
 import type { Store } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Configured } from "../configured.ts";
@@ -22,13 +22,13 @@ export class TeamReports {
     this.#options = options;
   }
 
-  /** The configuration's in its order, then the others by name. */
+  /** Configured teams in their order, then the others by name. */
   async page(skip: number, limit: number): Promise<{ page: TeamView[]; more: boolean }> {
     const all = this.#options.configured.teams.all();
     return { page: await this.#views(all.slice(skip, skip + limit)), more: all.length > skip + limit };
   }
 
-  /** Null: there is no such team. */
+  /** Null: no such team. */
   async one(name: string): Promise<TeamView | null> {
     const team = this.#options.configured.teams.get(name);
     return team === undefined ? null : (await this.#views([team]))[0];
@@ -40,7 +40,7 @@ export class TeamReports {
     return teams.map((team, i) => teamView(team, { keys: members.get(team.name) ?? 0, spend: spends[i] }));
   }
 
-  /** Null: there is no such team. */
+  /** Null: no such team. */
   async spendOf(name: string | null, asker: string): Promise<SpendView | null> {
     const team = name === null ? undefined : this.#options.configured.teams.get(name);
     return team === undefined ? null : (await this.#spends([team], asker))[0];
@@ -59,7 +59,7 @@ export class TeamReports {
   }
 }
 
-/** How many keys that are not revoked each team has. */
+/** The number of active keys per team. */
 export function keysOfTeams(keyring: Pick<Keyring, "states">): Map<string, number> {
   const members = new Map<string, number>();
   for (const { team, revokedAt } of keyring.states()) {
@@ -69,9 +69,9 @@ export function keysOfTeams(keyring: Pick<Keyring, "states">): Map<string, numbe
 }
 
 /**
- * A team in the shape of the administration API.
+ * A team in the form of the administration API.
  *
- * @param keys how many it has, and `spend` of its current period
+ * @param keys the number of its keys, and `spend` of its current period
  */
 export function teamView(team: Team, { keys, spend }: Pick<TeamView, "keys" | "spend">): TeamView {
   const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;

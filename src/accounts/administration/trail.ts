@@ -1,8 +1,8 @@
 /**
- * What one administration call leaves in the audit log: who asked for which change of what, and how that ended. Entries of what
- * was changed are written before the answer.
+ * The audit trail of one administration request: who asked for which change, and the result. Entries about
+ * changes are written before the response is sent.
  *
- * A change that nobody noted in detail leaves an entry all the same, as does one that was refused.
+ * A change without a detailed entry, and a refused one, also leave an entry.
  */
 import { Failure } from "../../exchange/failure.ts";
 import type { AuditLog } from "./audit_log.ts";
@@ -10,22 +10,22 @@ import type { Principal } from "../keys/roles.ts";
 import type { AuditEntry } from "../types.ts";
 
 export interface Change {
-  /** What was done: `key.changed`. */
+  /** Name of the action: `key.changed`. */
   action: string;
   key?: AuditEntry["key"];
   account?: string;
-  /** Id or name of what was changed. */
+  /** Id or name of the changed object. */
   target?: string;
-  /** What was given, by field. */
+  /** New values, by field. */
   fields?: object;
-  /** What those fields were before. */
+  /** Previous values of these fields. */
   before?: object;
 }
 
 export interface TrailOptions {
   audit: Pick<AuditLog, "add" | "flush">;
   principal: Principal;
-  /** `PATCH /admin/keys/{key}`; null: no endpoint was called. */
+  /** `PATCH /admin/keys/{key}`; null: not a request to an endpoint. */
   route: string | null;
   /** Values of the path's placeholders. */
   parameters?: Readonly<Record<string, string>>;
@@ -45,18 +45,18 @@ export class Trail {
     return this.#options.principal;
   }
 
-  /** Tells of a change that has been made. */
+  /** Records a change that has been made. */
   async note(change: Change): Promise<void> {
     this.#noted = true;
     await this.#write(change, "done");
   }
 
-  /** The call has ended well. */
+  /** The request has succeeded. */
   async done(): Promise<void> {
     if (!this.#noted) await this.#write(this.#plain(), "done");
   }
 
-  /** The call has been refused, or has failed. */
+  /** The request was refused, or has failed. */
   async failed(thrown: unknown): Promise<void> {
     if (!this.#noted) await this.#write(this.#plain(), Failure.from(thrown).code);
   }
@@ -93,7 +93,7 @@ export class Trail {
   }
 }
 
-/** Fields by name, without those that hold a secret, and without texts of any length. */
+/** Fields by name, without secrets, and without long texts. */
 function withoutSecrets(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => !/secret|hash|password/i.test(name))

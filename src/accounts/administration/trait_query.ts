@@ -1,7 +1,7 @@
-/** What the query of a search over generations may ask for beyond what is indexed, with what it says of each. */
+/** Query parameters of the search over generations beyond the indexed fields, with their descriptions. */
 import type { GenerationTraits } from "../../store/mod.ts";
 
-/** Names in a query. */
+/** Parameter names of text fields. */
 export const TEXTS = {
   provider: ["provider", "Only those that this provider answered."],
   format: ["format", "Only of this format."],
@@ -13,14 +13,14 @@ export const TEXTS = {
   dlp_mode: ["dlpMode", "Only those that were screened in this mode."],
 } as const satisfies Record<string, [keyof GenerationTraits, string]>;
 
-/** Where records have no other values: a misspelt one would find nothing, as if there were nothing. */
+/** Allowed values of fields with a closed set of values: a misspelt one would silently find nothing. */
 export const VALUES = {
   format: ["chat_completions", "messages", "responses"],
   status: ["completed", "incomplete", "failed", "interrupted"],
   dlp_mode: ["alert", "mask", "block"],
 } as const satisfies Partial<Record<keyof typeof TEXTS, readonly string[]>>;
 
-/** What else a text may be. */
+/** Restrictions of a text parameter. */
 interface Allowed {
   type?: "integer";
   least?: number;
@@ -62,7 +62,7 @@ export type TraitQuery = Partial<
   Record<keyof typeof TEXTS | keyof typeof FLAGS | NumberQuery | "tag" | "stream", string>
 >;
 
-/** Parameters of a query, for its description. */
+/** The parameters with their descriptions. */
 export const TRAIT_PARAMETERS: readonly (readonly [keyof TraitQuery, text: string, allowed: Allowed])[] = [
   ...namesOf(TEXTS).map((name) => [name, TEXTS[name][1], allowedOf(name)] as const),
   ["tag", "Only with this tag, as name=value, or name alone.", {}],

@@ -1,11 +1,11 @@
-/** Reads what the query of a search over generations asks for. */
+/** Parses the query parameters of the search over generations. */
 import type { GenerationTraits } from "../../store/mod.ts";
 import { oneOf } from "../../schema/mistakes.ts";
 import { invalid } from "./input.ts";
 import { parseAmount } from "../budgets/money.ts";
 import { FLAGS, namesOf, type NumberQuery, NUMBERS, TEXTS, type TraitQuery, VALUES } from "./trait_query.ts";
 
-/** Throws `validation_error` for a value that no record has. */
+/** Throws `validation_error` for a value that no record can have. */
 export function refuseUnknownValues(query: Pick<TraitQuery, keyof typeof VALUES>): void {
   for (const name of namesOf(VALUES)) {
     const text = query[name];
@@ -15,7 +15,7 @@ export function refuseUnknownValues(query: Pick<TraitQuery, keyof typeof VALUES>
   }
 }
 
-/** Null: nothing of the kind is asked for. */
+/** Null: no such parameter is given. */
 export function traitsOf(query: TraitQuery): GenerationTraits | null {
   const traits: GenerationTraits = {};
   refuseUnknownValues(query);

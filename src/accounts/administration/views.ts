@@ -1,6 +1,4 @@
-/**
- * The shapes of the administration API: snake case, money as decimal strings, times in ISO 8601.
- */
+/** Response objects of the administration API: snake case, amounts as decimal strings, times in ISO 8601. */
 import type { Usage } from "../../exchange/usage.ts";
 import type { AccountRow, AuditRecord, Generation, StoredToken, UsageSum } from "../../store/mod.ts";
 import type { KeyState } from "../keys/key_state.ts";
@@ -11,7 +9,7 @@ import { forecast, type Period, spanAt } from "../budgets/period.ts";
 export interface KeyView {
   id: string;
   name: string;
-  /** `config`: the file names it, so only the file changes it. */
+  /** `config`: defined in the configuration file, and can only be changed there. */
   source: "config" | "store";
   account: string;
   access_policy: string | null;
@@ -25,7 +23,7 @@ export interface KeyView {
   repair: boolean;
   hedge: boolean;
   resume_seconds: number | null;
-  /** The person whose key it is; null: nobody's. */
+  /** The person who owns the key; null: nobody. */
   member: string | null;
   payloads: boolean;
   created: string | null;
@@ -33,30 +31,30 @@ export interface KeyView {
   revoked_at: string | null;
 }
 
-/** A key, what it spent in the period of its limit, and when it was last used. */
+/** A key, its spend in the period of its limit, and the time of its last use. */
 export interface KeyReport extends KeyView {
-  /** Null: the store, which knows, is away. */
+  /** Null: unknown, because the store is unavailable. */
   spend: SpendView | null;
   last_used: string | null;
-  /** While the store is away. */
+  /** Present only while the store is unavailable. */
   lease?: LeaseView | null;
 }
 
-/** What this process may spend of a budget without asking the store; null: it holds nothing. */
+/** The lease of a budget held by this process; null: none. */
 export interface LeaseView {
   granted: string;
-  /** What ended here and the store has not counted. */
+  /** Used by calls that ended here and not yet charged by the store. */
   used: string;
   reserved: string;
 }
 
-/** Rows of a list. */
+/** A list page. */
 export interface Listed<Row> {
   data: Row[];
   next_cursor: string | null;
-  /** These are what this process knows by itself. */
+  /** The rows are from the memory of this process only. */
   store?: "away";
-  /** Of calls: it knows them from then on. */
+  /** Time of the oldest call in the memory of this process. */
   since?: string | null;
 }
 
@@ -65,18 +63,18 @@ export interface SpendView {
   period: Period;
   remaining: string | null;
   reset_at: string | null;
-  /** By the period's end, at the pace so far; null: it never ends. */
+  /** Expected spend at the end of the period, at the pace so far; null: the period has no end. */
   forecast: string | null;
   /**
-   * What was used before this time is still missing, because records of an older release are being summed up; the limit knows
-   * all of it. Null: nothing is.
+   * Usage before this time is missing, because records of an older release are still being aggregated; it
+   * does count towards the limit. Null: nothing is missing.
    */
   incomplete_before: string | null;
 }
 
 /**
- * @param limit null: there is none, and the month is shown
- * @param incompleteBefore as the store tells it
+ * @param limit null: none, and the current month is shown
+ * @param incompleteBefore as reported by the store
  */
 export function spendView(
   spent: bigint,
@@ -100,27 +98,27 @@ export function spendView(
 
 export interface TeamView {
   name: string;
-  /** `config`: the file names it, so only the file changes it. */
+  /** `config`: defined in the configuration file, and can only be changed there. */
   source: "config" | "store";
   account: string | null;
   spend_limit: { amount: string; period: Period } | null;
   models: readonly string[] | null;
   access_policy: string | null;
   dlp_policy: string | null;
-  /** Those that are not revoked. */
+  /** Number of active keys. */
   keys: number;
-  /** Null: the store, which knows, is away. */
+  /** Null: unknown, because the store is unavailable. */
   spend: SpendView | null;
   lease?: LeaseView | null;
 }
 
-/** What a key may know of itself. */
+/** Data that a key can read about itself. */
 export interface KeyStatus extends KeyView {
-  /** In the current period of the spend limit; in this UTC month where there is none. */
+  /** For the current period of the spend limit; without a limit, for the current UTC month. */
   spend: SpendView;
-  /** What reading from caches saved in the same time. */
+  /** Savings from reading prompt caches in the same period. */
   cache_saved: string;
-  /** Of its team, in the same way; null: it has none. */
+  /** The same for the key's team; null: no team. */
   team_spend: SpendView | null;
   credits: { unlimited: boolean; balance: string | null };
 }
@@ -129,14 +127,14 @@ export interface CreditsView {
   account: string;
   unlimited: boolean;
   granted: string | null;
-  /** Null: the store, which knows, is away. */
+  /** Null: unknown, because the store is unavailable. */
   added: string | null;
   spent: string | null;
   balance: string | null;
   lease?: LeaseView | null;
 }
 
-/** Amounts are decimal strings in dollars; null where the account is unlimited. */
+/** Amounts are decimal strings in dollars; null if the account is unlimited. */
 export function creditsView({ name, granted, added, spent }: AccountRow): CreditsView {
   return {
     account: name,
@@ -148,7 +146,7 @@ export function creditsView({ name, granted, added, spent }: AccountRow): Credit
   };
 }
 
-/** A call that has begun. */
+/** A running call. */
 export interface BeginningView {
   id: string;
   created: string;
@@ -179,14 +177,14 @@ export interface GenerationView extends BeginningView {
   price_version: string | null;
   cache_saved: string | null;
   tool_calls: number | null;
-  /** Of those, whose arguments were mended. */
+  /** How many of these had repaired arguments. */
   repaired: number;
-  /** What it would have cost, where the caller's own credential paid; else null. */
+  /** What it would have cost if the caller's own credential had not been used; else null. */
   list_cost: string | null;
 }
 
 export interface UsageView {
-  /** Those of these that the grouping names. */
+  /** The dimensions of the grouping. */
   key?: string;
   key_id?: string;
   model?: string;
@@ -207,9 +205,9 @@ export interface UsageView {
   searches: number;
   cost: string;
   cache_saved: string;
-  /** Where it is summed by team, session or tag; null for calls that have none. */
+  /** Only if grouped by team, session or tag; null for calls without such a label. */
   tool_calls?: number | null;
-  /** Of all calls together; null likewise. */
+  /** Total of all calls; null likewise. */
   latency_ms?: number | null;
 }
 
@@ -247,12 +245,12 @@ export function keyView(state: KeyState): KeyView {
   };
 }
 
-/** A time in milliseconds since 1970 as ISO 8601 in UTC. */
+/** Milliseconds since the epoch as ISO 8601 in UTC. */
 export function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-/** A call that runs. */
+/** A running call. */
 export function beginningView(b: Beginning): BeginningView {
   return {
     id: b.id,
@@ -270,7 +268,7 @@ export function beginningView(b: Beginning): BeginningView {
   };
 }
 
-/** The record of a call that has ended. */
+/** The record of a completed call. */
 export function generationView(g: Generation): GenerationView {
   return {
     id: g.id,
@@ -320,7 +318,7 @@ function usageNames(u: Usage): Record<string, number> {
   };
 }
 
-/** A row of sums, with those labels that its grouping names. */
+/** A row of sums, with the dimensions of its grouping. */
 export function usageView({ of, ...sum }: UsageSum): UsageView {
   const { keyId, ...label } = of;
   const { labelled } = sum;
@@ -344,7 +342,7 @@ export function usageView({ of, ...sum }: UsageSum): UsageView {
   };
 }
 
-/** A token of the administration, without its secret. */
+/** An administration token without its secret. */
 export interface TokenView {
   id: string;
   name: string;
@@ -356,7 +354,6 @@ export interface TokenView {
   last_used: string | null;
 }
 
-/** An administration token without its secret. */
 export function tokenView(token: StoredToken): TokenView {
   return {
     id: token.id,
@@ -370,7 +367,7 @@ export function tokenView(token: StoredToken): TokenView {
   };
 }
 
-/** An entry of the audit log. */
+/** An audit log entry. */
 export interface AuditView {
   id: string;
   created: string;
@@ -381,7 +378,7 @@ export interface AuditView {
   [more: string]: unknown;
 }
 
-/** An entry of the audit log; the fields of its kind stand beside the common ones. */
+/** An audit log entry; fields specific to its kind stand beside the common ones. */
 export function auditView({ id, created, kind, keyId, key, account, data }: AuditRecord): AuditView {
   return {
     id,

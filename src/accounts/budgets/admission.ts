@@ -1,12 +1,14 @@
 /**
- * Admission: what a call may cost is reserved before it runs.
+ * Admission: reserves the possible cost of a call before it runs.
  *
- * A call is admitted when the most that it may use fits into this node's leases of every budget it draws on: the credits of
- * its account, its key's spend limit, the key's requests and tokens of the minute. A request that names no cap on its output
- * takes less of that where not so much is left. What the key is good for is decided here once more: while a body came in it
- * may have been revoked, or have come to another team or account, which pays for the call then.
+ * A call is admitted if the maximum that it may use fits into this node's leases of every budget it draws on:
+ * the credits of its account, the spend limit of its key, the key's requests and tokens per minute. If a
+ * request does not limit its output, less output is reserved when not enough is left. The key is checked once
+ * more: while the body was received, it may have been revoked, or assigned to another team or account, which
+ * then pays for the call.
  *
- * An estimate larger than what is left is refused even when nothing else runs: the limit is a limit.
+ * An estimate above the remaining amount is refused even if no other call is running: limits are never
+ * exceeded.
  */
 import type { Clock } from "../../timing/clock.ts";
 import { stepsOf } from "./money.ts";
@@ -33,14 +35,14 @@ export interface AdmissionOptions {
   suspension: SuspensionWatch;
 }
 
-/** A lease that runs short is not renewed more often. */
+/** Minimum interval between renewals of a lease that runs low, in milliseconds. */
 const RENEW_MS = 50;
-/** It runs short when so many calls like the last do not fit. */
+/** A lease runs low if this many calls like the last one do not fit. */
 const AHEAD = 4n;
 
-/** What a call has been given of its budgets. */
+/** What was reserved for a call. */
 interface Takings {
-  /** Of the key as it is now. */
+  /** The current state of the key. */
   state: KeyState;
   demanded: readonly Demand[];
   taken: Pick<Taken, "holds"> & { output: number };
@@ -64,7 +66,7 @@ export class Admission {
   }
 
   #admit(asked: AdmissionRequest): Promise<Reservation> {
-    // A call is billed by the prices that it was reserved at, whatever the configuration says by its end.
+    // A call is billed at the prices of its reservation, even if the configuration changes before it ends.
     const request = { ...asked, prices: this.#options.demands.withSearchPrice(asked.prices) };
     const taking = this.#take(request);
     return taking instanceof Promise
@@ -72,13 +74,13 @@ export class Admission {
       : this.#reserve(request, taking);
   }
 
-  /** Rejects as {@link admit} would, and leaves everything as it was. */
+  /** Rejects as {@link admit} would, and reserves nothing. */
   async probe(request: AdmissionRequest): Promise<void> {
     const { taken } = await this.#take(request);
     for (const hold of taken.holds) hold.lease.release(hold);
   }
 
-  /** A promise only where the call has to wait. */
+  /** Returns a promise only if the call has to wait. */
   #take(request: AdmissionRequest): Takings | Promise<Takings> {
     const { clock, demands, holds, suspension } = this.#options;
     const { estimate, key } = request;
@@ -97,7 +99,7 @@ export class Admission {
     const { clock, demands, holds } = this.#options;
     const { estimate, key } = request;
     const estimates = stepsOf(estimate);
-    // Each time with the key's state of then: its limits may have changed.
+    // Read on each attempt: the key's limits may have changed.
     let state!: KeyState;
     const steps = () => {
       const time = clock.now();
@@ -133,7 +135,8 @@ export class Admission {
     const { journal, sync, reservations } = this.#options;
     const beginning = beginningOf(request, state.key);
     for (const { lease, starts } of holds) {
-      // It came before midnight, and was let in behind it: the store charges it to the period that it began in.
+      // The call arrived before midnight and was admitted after it: the store charges it to the period in
+      // which it began.
       if (starts > beginning.created && lease.isMoney()) beginning.created = starts;
     }
     const json = encodeBeginning(beginning);
@@ -156,7 +159,7 @@ export class Admission {
       now,
     });
     for (const { lease, amount } of demanded) {
-      // Little is left for calls like this one: time to ask, so that none of them has to wait.
+      // The lease runs low: renew it now, so that no call has to wait.
       const short = lease.heldElsewhere && lease.free < AHEAD * amount;
       if (short && lease.ageAt(now) > RENEW_MS) sync.renewSoon(lease);
     }

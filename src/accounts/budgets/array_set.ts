@@ -1,15 +1,15 @@
 /**
- * A set without an order for objects that come and go thousands of times a second and are seldom looked through: an array
- * in which each member knows its index.
+ * An unordered set for objects that are added and removed thousands of times per second and rarely iterated:
+ * an array in which each member stores its index.
  *
- * A `Set` would do, but for V8's way of growing and shrinking one: each table that it leaves points at the next, with all
- * that it held. Once one of them is in the old generation, everything that passes through the set follows it there, and is
- * garbage that only a full collection can see.
+ * A `Set` would have a problem in V8: each outgrown hash table points to its successor and its contents. Once
+ * one of them is in the old generation, everything added to the set later is promoted too, and can only be
+ * freed by a full collection.
  */
 
 /** A member of at most one set. */
 export interface Indexed {
-  /** In the set's array; -1: in none. */
+  /** Index in the set's array; -1: in no set. */
   index: number;
 }
 
@@ -29,7 +29,7 @@ export class ArraySet<T extends Indexed> implements Iterable<T> {
     return item.index >= 0;
   }
 
-  /** False: it was not there. */
+  /** False: not a member. */
   delete(item: T): boolean {
     const { index } = item;
     if (index < 0) return false;

@@ -1,4 +1,4 @@
-/** Which leases a call draws on, and how much of each its estimate takes. */
+/** Determines the leases that a call draws on, and the amount of each. */
 import type { Usage } from "../../exchange/usage.ts";
 import {
   accountBudget,
@@ -20,21 +20,24 @@ import type { AdmissionRequest } from "../types.ts";
 export interface Demand {
   lease: Lease;
   amount: bigint;
-  /** The call may use more than it needs to be let in: it takes up to this, so that no other one is let in on what is left. */
+  /**
+   * The call may use more than `amount`: it reserves up to this, if available, so that no other call is
+   * admitted on the same amount.
+   */
   upTo?: bigint;
-  /** What the call holds of the lease already. It does not come back while the call waits. */
+  /** What the call has already reserved in the lease. It is not released while the call waits. */
   held?: bigint;
 }
 
 export interface DemandsOptions {
   leases: LeaseTable;
-  /** Price of a search where the request's prices name none. */
+  /** Price of a search if the request's prices have none. */
   searchPrice(): string | undefined;
-  /** True: the account never runs out, as the configuration says. */
+  /** True: the account is unlimited by configuration. */
   unlimited(account: string): boolean;
 }
 
-/** Whether there is too little left for a demand, even if all that other calls have reserved came back. */
+/** Whether too little is left for a demand, even if all reservations of other calls were released. */
 export function isSpent({ lease, amount, held = 0n }: Demand, now: number): boolean {
   return lease.isSpent(amount + held, now);
 }
@@ -50,25 +53,25 @@ const tagBudgetId = (owner: string, period: Period, starts: number) =>
   `g:${idText(owner)}:${period}:${starts}`;
 const sessionBudgetId = (owner: string) => `s:${idText(owner)}`;
 
-/** What a key may spend in the period that goes on. */
+/** The budget of a key in its current period. */
 export function keyBudget(keyId: string, { amount, period }: SpendLimit, now: number): BudgetRef {
   const { starts, ends } = spanAt(period, now);
   return { id: keyBudgetId(keyId, period, starts), scope: "key", owner: keyId, starts, ends, limit: amount };
 }
 
-/** What a team's keys together may spend in the period that goes on. */
+/** The shared budget of a team's keys in its current period. */
 export function teamBudget(team: string, { amount, period }: SpendLimit, now: number): BudgetRef {
   const { starts, ends } = spanAt(period, now);
   const id = teamBudgetId(team, period, starts);
   return { id, scope: "team", owner: team, starts, ends, limit: amount };
 }
 
-/** An owner as a part of an id: messages between nodes hold ids, and break at spaces. */
+/** An owner name encoded for ids: messages between nodes contain ids and are split at spaces. */
 function idText(owner: string): string {
   return encodeURIComponent(owner);
 }
 
-/** Where an estimate is less than the call may use: what that costs. */
+/** The cost of the call's maximum, if the estimate is lower. */
 function wholeCost(estimate: Estimate, table: PriceTable): bigint | undefined {
   const { mostMedia } = estimate;
   return mostMedia === undefined ? undefined : costAtMost({ ...estimate, media: mostMedia }, table);
@@ -82,7 +85,7 @@ export class Demands {
     this.#options = options;
   }
 
-  /** Prices with the search price filled in; one object for each catalog entry, so its table is made once. */
+  /** Prices with the search price filled in; one object per catalog entry, so its price table is computed once. */
   withSearchPrice(prices: Prices): Prices {
     const search = this.#options.searchPrice();
     if (prices.web_search !== undefined || search === undefined) return prices;
@@ -105,7 +108,7 @@ export class Demands {
     }
     if (tokensPerMinute !== null) {
       const { input, media = 0, output, usual = input + media + output } = estimate;
-      // An estimate above the whole minute's tokens would never pass; it takes the minute for itself.
+      // An estimate above the tokens per minute could never be admitted; it takes the whole minute.
       const tokens = Math.min(Math.ceil(usual), tokensPerMinute);
       demands.push({
         lease: this.#rateLease("tokens", key.id, tokensPerMinute),
@@ -126,7 +129,7 @@ export class Demands {
     return demands;
   }
 
-  /** What a call that holds so much needs beyond it, having used something and going on. */
+  /** The additional amounts needed by a call that has reserved `holds`, used `spent`, and continues with `next`. */
   more(holds: readonly Hold[], spent: Readonly<Usage>, next: Estimate, prices: Prices): Demand[] {
     const table = priceTable(this.withSearchPrice(prices));
     const used = costOf(spent, 0, table);
@@ -142,7 +145,7 @@ export class Demands {
       }));
   }
 
-  /** Leases of all budgets, beside its account's, that the store charges a call to. */
+  /** Leases of all budgets that the store charges the call to, except its account's. */
   leasesOf({ keyId, team, session, tags, created }: Beginning): Lease[] {
     const ids = session === null ? [] : [sessionBudgetId(sessionOwner(keyId, session))];
     const owners = Object.entries(tags ?? {}).map(([tag, value]) => tagOwner(keyId, tag, value));
@@ -155,7 +158,7 @@ export class Demands {
     return ids.map((id) => this.#options.leases.get(id)).filter((lease) => lease !== undefined);
   }
 
-  /** A call without a session, or without a tag, draws on no budget of one. */
+  /** Without a session or tag, the call draws on no such budget. */
   #addLabelled(
     demands: Demand[],
     { session, tags }: Labels,

@@ -1,8 +1,9 @@
 /**
- * How a call comes to hold what it may cost, in every budget that it draws on.
+ * Reserves the possible cost of a call in every budget that it draws on.
  *
- * What is free in this node's leases is taken at once. Otherwise the store is asked for more. What then still does not fit
- * was spent, and is refused; or it is only reserved by calls under way, here or elsewhere, and worth a short wait.
+ * Free amounts of this node's leases are taken at once. Otherwise the store is asked for more. If it still
+ * does not fit, the amount is either spent, and the call is refused; or it is only reserved by running calls,
+ * here or on other nodes, and the call waits shortly.
  */
 import { type Demand, isSpent } from "./demands.ts";
 import type { Failure } from "../../exchange/failure.ts";
@@ -17,14 +18,14 @@ export interface HoldsOptions {
   sync: StoreSync;
   line: WaitingLine;
   now(): number;
-  /** How long a call may wait for a slow store. */
+  /** How long a call may wait for a slow store, in milliseconds. */
   waitMs: number;
 }
 
-/** What a call demands, from the most that it would have to the least that it takes. Made anew each time: a period may end. */
+/** Demands of a call, from its maximum to its minimum. Recomputed on each attempt, since a period may end. */
 export type DemandSteps = () => readonly (readonly Demand[])[];
 
-/** Holds, and which of the steps they are. */
+/** Reservations, and the index of the step that fitted. */
 export interface Taken {
   holds: Hold[];
   step: number;
@@ -37,13 +38,13 @@ export class Holds {
     this.#options = options;
   }
 
-  /** Null: it does not fit as it is. */
+  /** Null: it does not fit at present. */
   takeNow(demands: readonly Demand[], now: number): Hold[] | null {
     for (const { lease, amount } of demands) if (!lease.fits(amount, now)) return null;
     return demands.map(({ lease, amount, upTo }) => lease.reserve(amount, upTo));
   }
 
-  /** Throws the failure of what could not be held. */
+  /** Throws the failure of the demand that could not be reserved. */
   async take(keyId: string, steps: DemandSteps): Promise<Taken> {
     const { line, now } = this.#options;
     await this.#refill(steps());
@@ -80,7 +81,7 @@ export class Holds {
     const { sync, now, waitMs } = this.#options;
     const time = now();
     const least = steps[steps.length - 1];
-    // The least may take nothing of a lease that the most lacks.
+    // Zero if the minimum does not use a lease that the maximum uses.
     const leastOf = (lease: Lease) => least.find((demand) => demand.lease === lease)?.amount ?? 0n;
     const lacking = steps[0].filter(({ lease, amount }) =>
       !lease.fits(amount, time) && (lease.mayGrow(amount, time) || lease.mayGrow(leastOf(lease), time))

@@ -1,9 +1,9 @@
 /**
- * A node's lease of one budget: what it may still admit without asking the store.
+ * A node's lease of one budget: the amount that it may admit without asking the store.
  *
- * `granted` is the lease as the store knows it, `used` what ended here and the store has not counted yet (for a rate: all
- * of this minute), `reserved` what runs. Free is the first less the other two. The unit is picodollars, or requests, or
- * tokens.
+ * `granted` is the lease as known to the store, `used` the cost of calls that ended here and are not yet
+ * charged by the store (for a rate: all of this minute), `reserved` that of running calls. Free is granted -
+ * used - reserved. The unit is picodollars, requests or tokens.
  */
 import type { BudgetRef, LeaseGrant, LeaseRequest } from "../../store/mod.ts";
 
@@ -22,23 +22,23 @@ const RATES: ReadonlySet<LeaseKind> = new Set(["requests", "tokens", "session_re
 /** An amount of a lease that is reserved for one call. */
 export interface Hold {
   readonly lease: Lease;
-  /** A call that needs more as it goes on adds to it. */
+  /** Increased when a running call needs more. */
   amount: bigint;
-  /** When the minute or period began in which it was made. */
+  /** Start of the minute or period in which it was reserved. */
   readonly starts: number;
 }
 
 const MINUTE = 60_000;
-/** How long an answer is believed when it says that nothing is left. */
+/** How long the store's answer that nothing is left is cached, in milliseconds. */
 const BELIEVED_MS = 1000;
 
 export class Lease {
   readonly kind: LeaseKind;
   /** Another node needs some of it. */
   giveBack = false;
-  /** When a call last drew on it, for leases that go when they are not needed. */
+  /** When a call last used it; unused leases are dropped. */
   touchedAt = 0;
-  /** The store has been told that it refuses calls. */
+  /** The store has been informed that the budget refuses calls. */
   toldExhausted = false;
   #budget: BudgetRef;
   #granted = 0n;
@@ -46,14 +46,17 @@ export class Lease {
   #reserved = 0n;
   /** The store has answered that there is no limit. */
   #unlimited = false;
-  /** What the last answer said: the limit, spent by all, leased by other nodes, and when it came. */
+  /**
+   * From the last answer: the limit, the amount spent by all nodes, the leases of other nodes, and the time
+   * of the answer.
+   */
   #limit: bigint;
   #spent = 0n;
   #others = 0n;
   #answeredAt = -Infinity;
-  /** By how much the store's clock is ahead of this node's: minutes of rates go by the store's. */
+  /** The difference between the store's clock and this node's, in milliseconds: rate minutes use the store's. */
   #ahead = 0;
-  /** What calls that wait for a renewal need together; 0: none waits. */
+  /** Total needed by calls waiting for a renewal; 0: none is waiting. */
   #waiting = 0n;
 
   constructor(kind: LeaseKind, budget: BudgetRef) {
@@ -62,7 +65,7 @@ export class Lease {
     this.#limit = budget.limit ?? 0n;
   }
 
-  /** The store has said nothing of it yet. */
+  /** The store has not answered yet. */
   get isNew(): boolean {
     return this.#answeredAt === -Infinity;
   }
@@ -83,12 +86,12 @@ export class Lease {
     return this.#reserved;
   }
 
-  /** By all nodes, as the store said last. */
+  /** Spent by all nodes, as of the store's last answer. */
   get spent(): bigint {
     return this.#spent;
   }
 
-  /** By all nodes, and here beyond what the store knows. */
+  /** Spent by all nodes, plus what was used here since. */
   get spentHere(): bigint {
     return this.#spent + this.#used;
   }
@@ -101,18 +104,21 @@ export class Lease {
     return this.#others > 0n;
   }
 
-  /** Nothing runs on it and nothing of it waits to be counted. Of a rate what was used counts for its minute. */
+  /** No call is running on it, and nothing waits to be charged. The use of a rate counts until its minute ends. */
   isIdle(now: number): boolean {
     return this.#reserved === 0n && (this.isRate() ? this.#minuteIsOver(now) : this.#used === 0n);
   }
 
-  /** What is left of a rate as far as this node knows, for headers. */
+  /** What is left of a rate as far as this node knows, for response headers. */
   get remaining(): number {
     const left = this.#limit - this.#spent - this.#others - this.#used - this.#reserved;
     return left > 0n ? Number(left) : 0;
   }
 
-  /** What calls of the minute that goes on have used of a rate, those that run included; 0: of money, or it is over. */
+  /**
+   * What calls have used of a rate in the current minute, including running ones; 0: a money lease, or the
+   * minute is over.
+   */
   usedOfMinute(now: number): bigint {
     return this.isRate() && !this.#minuteIsOver(now) ? this.#used + this.#reserved : 0n;
   }
@@ -131,49 +137,49 @@ export class Lease {
     return this.#used + this.#reserved + amount <= this.#granted;
   }
 
-  /** Whether asking the store may make room for so much now. */
+  /** Whether the store may be able to grant this much more. */
   mayGrow(amount: bigint, now: number): boolean {
     if (this.heldElsewhere || !this.#isFresh(now)) return true;
-    // What the store had beyond all leases when it last answered.
+    // What was not leased to any node when the store last answered.
     const unleased = this.#limit - this.#spent - this.#granted;
     return this.#used + this.#reserved + amount <= this.#granted + (unleased > 0n ? unleased : 0n);
   }
 
-  /** Whether so much does not fit, even if everything that is only reserved came back. */
+  /** Whether this much does not fit, even if all reservations were released. */
   isSpent(amount: bigint, now: number): boolean {
     if (this.#unlimited || !this.#isFresh(now)) return false;
-    // Of a rate nothing comes back within its minute, but for what other nodes hold and do not need.
+    // Within a minute nothing is returned to a rate, except unused leases of other nodes.
     const bound = this.isRate() ? this.#used + this.#reserved : this.#used;
     return bound + amount > this.#limit - this.#spent && !(this.isRate() && this.heldElsewhere);
   }
 
-  /** The store's last answer is young enough to go by. */
+  /** The store's last answer is recent enough to rely on. */
   #isFresh(now: number): boolean {
     if (this.isRate() && this.#minuteIsOver(now)) return false;
     const age = now - this.#answeredAt;
     return age >= 0 && age < BELIEVED_MS;
   }
 
-  /** The last answer may be out of date: the store is asked again. */
+  /** The store must be asked again, since the last answer may be outdated. */
   forgetAnswers(): void {
     this.#answeredAt = -Infinity;
   }
 
-  /** What the node holds was granted under the limit before: it asks again before relying on it. */
+  /** The lease was granted under the previous limit: it must be renewed before it is relied on. */
   changeLimit(limit: bigint): void {
     if (this.#budget.limit === limit) return;
     this.#budget = { ...this.#budget, limit };
     this.askAnew();
   }
 
-  /** The limit may be lower by now: nothing more is taken of what the node holds before the store has been asked. */
+  /** The limit may have been lowered: nothing more is reserved before the store has answered. */
   askAnew(): void {
     const needed = this.#used + this.#reserved;
     if (needed < this.#granted) this.#granted = needed;
     this.forgetAnswers();
   }
 
-  /** @param upTo so much is taken where it is free */
+  /** @param upTo reserve up to this, as far as it is free */
   reserve(amount: bigint, upTo = amount): Hold {
     if (upTo > amount) {
       const { free } = this;
@@ -183,24 +189,24 @@ export class Lease {
     return { lease: this, amount, starts: this.#budget.starts };
   }
 
-  /** Gives a hold back. */
+  /** Releases a reservation. */
   release(hold: Hold): void {
     if (this.#owns(hold)) this.#reserved -= hold.amount;
   }
 
-  /** Replaces a hold by what was really used. */
+  /** Replaces a reservation by the actual amount. */
   settle(hold: Hold, amount: bigint): void {
     if (!this.#owns(hold)) return;
     this.#reserved -= hold.amount;
     this.#used += amount;
   }
 
-  /** Counts what a call used whose hold was given back before it ended. */
+  /** Charges a call whose reservation was released before it ended. */
   charge(amount: bigint): void {
     this.#used += amount;
   }
 
-  /** A call needs so much more and waits for it. */
+  /** Registers an amount that a waiting call needs. */
   addWaiting(amount: bigint): void {
     this.#waiting += amount;
   }
@@ -209,23 +215,26 @@ export class Lease {
     this.#waiting = 0n;
   }
 
-  /** What the store is asked for, in a transaction that also charges `delivering` of what was used here. */
+  /** The renewal request, for a transaction that also charges `delivering` of the amount used here. */
   renewal(delivering: bigint): LeaseRequest {
     const floor = this.#used - (this.isRate() ? 0n : delivering) + this.#reserved;
-    // Only somebody who waits for more keeps this node from giving back.
+    // The node returns nothing while a call waits for more.
     const exact = this.giveBack && this.#waiting === 0n;
     if (exact && this.#granted > floor + delivering) this.#granted = floor + delivering;
     return { budget: this.#budget, floor: floor + this.#waiting, exact };
   }
 
-  /** The store has charged so much of what was used here. */
+  /** The store has charged this much of the amount used here. */
   delivered(cost: bigint): void {
     this.#used -= cost;
     this.#spent += cost;
     this.#granted = this.#granted > cost ? this.#granted - cost : 0n;
   }
 
-  /** The store has renewed the lease. @param ahead by how much its clock is ahead of `now` */
+  /**
+   * The store has renewed the lease.
+   * @param ahead difference between its clock and `now`
+   */
   renewed(grant: LeaseGrant, now: number, ahead = 0): void {
     this.#ahead = ahead;
     if (this.isRate() && grant.starts !== this.#budget.starts) {
@@ -243,12 +252,12 @@ export class Lease {
     this.giveBack = false;
   }
 
-  /** The store has taken the lease away; what was used still counts. */
+  /** The store has removed the lease; what was used still counts. */
   revoked(): void {
     this.#granted = 0n;
   }
 
-  /** How old the last answer is; infinite: there is none. */
+  /** Age of the last answer; infinite: none. */
   ageAt(now: number): number {
     return Math.abs(now - this.#answeredAt);
   }
@@ -258,13 +267,13 @@ export class Lease {
     return Math.min(60, Math.max(1, until));
   }
 
-  /** A start far ahead is a clock that stepped back. */
+  /** A start far in the future means that the clock was set back. */
   #minuteIsOver(here: number): boolean {
     const now = here + this.#ahead;
     return now >= this.#budget.starts + MINUTE || now <= this.#budget.starts - MINUTE;
   }
 
-  /** A rate's hold belongs to its minute and went with it. */
+  /** Reservations of a rate end with their minute. */
   #owns({ starts }: Hold): boolean {
     return !this.isRate() || this.#budget.starts === starts;
   }

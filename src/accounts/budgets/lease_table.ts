@@ -1,16 +1,19 @@
-/** The leases of this node by budget, and which of them the next transaction renews. */
+/** This node's leases by budget, and those to be renewed in the next transaction. */
 import type { BudgetRef, RateUse } from "../../store/mod.ts";
 import { Lease, type LeaseKind } from "./lease.ts";
 
-/** Leases of sessions and tags, of which there is no end, go when no call has drawn on them for so long. */
+/**
+ * Leases of sessions and tags are dropped when unused for this long, in milliseconds, since their number is
+ * unbounded.
+ */
 const IDLE_MS = 600_000;
-/** With more of them than this, they go sooner. */
+/** With more leases than this, they are dropped sooner. */
 const MANY = 10_000;
 const IDLE_OF_MANY_MS = 5000;
 
-/** One statement of the store takes so many. */
+/** Maximum number per statement. */
 const MOST_DROPPED = 1000;
-/** A transaction renews so many at most: at midnight all keys begin new budgets. */
+/** Maximum number of renewals per transaction: at midnight new budgets begin for all keys. */
 const MOST_RENEWED = 500;
 
 function isPassing(kind: LeaseKind): boolean {
@@ -19,9 +22,9 @@ function isPassing(kind: LeaseKind): boolean {
 
 export class LeaseTable {
   readonly #leases = new Map<string, Lease>();
-  /** Those of sessions and tags. */
+  /** Leases of sessions and tags. */
   readonly #passing = new Map<string, Lease>();
-  /** Budgets whose leases are gone here, and which the store has not been told of yet. */
+  /** Budgets whose leases were dropped here, to be reported to the store. */
   #dropped = new Set<string>();
   readonly #toRenew = new Set<Lease>();
 
@@ -29,7 +32,7 @@ export class LeaseTable {
     return this.#leases.get(budgetId);
   }
 
-  /** The lease of a budget; a new one holds nothing yet. */
+  /** The lease of a budget; a new one is empty. */
   open(kind: LeaseKind, budget: BudgetRef): Lease {
     let lease = this.#leases.get(budget.id);
     if (lease === undefined) {
@@ -45,7 +48,7 @@ export class LeaseTable {
     return this.#leases.values();
   }
 
-  /** Forgets leases of periods that ended before `time` and on which nothing runs. */
+  /** Removes leases of periods that ended before `time` and have no running calls. */
   dropEnded(time: number): void {
     for (const lease of [...this.#leases.values()]) {
       const { id, ends } = lease.budget;
@@ -54,7 +57,10 @@ export class LeaseTable {
     }
   }
 
-  /** Forgets leases of sessions and tags on which nothing has run for long. The store is told with the next transaction. */
+  /**
+   * Removes leases of sessions and tags that have been unused for long. The store is informed with the next
+   * transaction.
+   */
   dropIdle(now: number): void {
     const idleMs = this.#passing.size > MANY ? IDLE_OF_MANY_MS : IDLE_MS;
     for (const [id, lease] of [...this.#passing]) {
@@ -75,14 +81,14 @@ export class LeaseTable {
     return this.#dropped.size > 0;
   }
 
-  /** Budgets to tell the store of, so many at a time. */
+  /** A batch of dropped budgets to report to the store. */
   takeDropped(): string[] {
     const taken = [...this.#dropped].slice(0, MOST_DROPPED);
     for (const id of taken) this.#dropped.delete(id);
     return taken;
   }
 
-  /** The store has not been told; what has been opened again meanwhile stays. */
+  /** The report failed; budgets opened again meanwhile are left out. */
   putBackDropped(ids: readonly string[]): void {
     for (const id of ids) if (!this.#leases.has(id)) this.#dropped.add(id);
   }
@@ -95,7 +101,7 @@ export class LeaseTable {
     this.#toRenew.add(lease);
   }
 
-  /** Leases to renew, those that asked first; the others belong to the next transaction. */
+  /** Leases to renew, in order of request; the rest is left for the next transaction. */
   takeToRenew(most = MOST_RENEWED): Lease[] {
     const taken: Lease[] = [];
     for (const lease of this.#toRenew) {
@@ -105,7 +111,7 @@ export class LeaseTable {
     return taken;
   }
 
-  /** What this node has used of rates in minutes that go on. */
+  /** What this node has used of rates in current minutes. */
   ratesUsed(now: number): RateUse[] {
     return [...this.#leases.values()].flatMap((lease) => {
       const used = lease.usedOfMinute(now);
@@ -113,7 +119,7 @@ export class LeaseTable {
     });
   }
 
-  /** The store has taken all leases away. */
+  /** The store has removed all leases. */
   revokeAll(): void {
     for (const lease of this.#leases.values()) lease.revoked();
   }

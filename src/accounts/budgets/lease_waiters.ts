@@ -1,4 +1,4 @@
-/** Calls that wait until their lease is renewed. */
+/** Calls that wait for a lease to be renewed. */
 import type { Lease } from "./lease.ts";
 
 export interface LeaseWaiter {
@@ -19,7 +19,7 @@ export class LeaseWaiters {
     else others.push(waiter);
   }
 
-  /** Those who wait for these leases wait here no more. */
+  /** Removes and returns the waiters of these leases. */
   take(leases: readonly Lease[]): LeaseWaiters {
     const taken = new LeaseWaiters();
     for (const lease of leases) {
@@ -31,7 +31,7 @@ export class LeaseWaiters {
     return taken;
   }
 
-  /** Behind those who have come since. */
+  /** Puts waiters back, after those that have arrived since. */
   putBack(taken: LeaseWaiters): void {
     for (const [lease, waiting] of taken.#byLease) for (const waiter of waiting) this.add(lease, waiter);
   }

@@ -1,6 +1,4 @@
-/**
- * The calls that run: what each has reserved, and how it ends, with a bill or without one.
- */
+/** Running calls: their reservations, and how each ends, with or without a bill. */
 import type { GenerationEnd } from "../../exchange/generation.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { Generation, LedgerRecord } from "../../store/mod.ts";
@@ -25,28 +23,28 @@ export interface OpenReservationsOptions {
   demands: Demands;
   holds: Holds;
   line: WaitingLine;
-  /** A key as it is now. */
+  /** The current state of a key. */
   state(keyId: string): KeyState | undefined;
-  /** A reservation is given back when its call has not ended after this long. */
+  /** A reservation is released if its call has not ended after this time, in milliseconds. */
   reservationMs: number;
-  /** How long the end of a call may wait for the store where there is no journal. */
+  /** How long the end of a call may wait for the store if there is no journal, in milliseconds. */
   waitMs: number;
   warn(message: string): void;
   recorded?(generation: Generation): void;
   watch?: CallWatch;
 }
 
-/** No turn of the maintenance takes so long. */
+/** Longer than any interval of the maintenance. */
 const STEP_MS = 600_000;
 
-/** A call to take in: its holds are made, its beginning is in the journal. */
+/** An admitted call: its amounts are reserved, its start is in the journal. */
 export interface AdmittedCall {
   beginning: Beginning;
   entry: JournalEntry;
-  /** Its key as it was let in. */
+  /** State of the key at admission. */
   state: KeyState;
   holds: readonly Hold[];
-  /** Output tokens that are reserved. */
+  /** Reserved output tokens. */
   output: number;
   prices: Prices;
   now: number;
@@ -55,16 +53,16 @@ export interface AdmittedCall {
 export class OpenReservations {
   readonly #options: OpenReservationsOptions;
   readonly #open = new ArraySet<OpenReservation>();
-  /** When it was last looked which of them never ended. */
+  /** When calls that never ended were last searched for. */
   #sweptAt: number | null = null;
-  /** Leases of money that the call drew on which ended last. */
+  /** The money leases used by the call that ended last. */
   #charged: readonly Lease[] = [];
 
   constructor(options: OpenReservationsOptions) {
     this.#options = options;
   }
 
-  /** What is known of the calls that run. */
+  /** Data of the running calls. */
   *running(): Generator<Beginning> {
     for (const { beginning } of this.#open) yield beginning;
   }
@@ -76,7 +74,7 @@ export class OpenReservations {
     return reservation;
   }
 
-  /** Adds to what a call holds. False: there is no more. */
+  /** Adds to the reservation of a call. False: nothing is left. */
   async extend(
     reservation: OpenReservation,
     spent: Readonly<Usage>,
@@ -90,7 +88,7 @@ export class OpenReservations {
     const steps = stepsOf(next);
     try {
       const more = await this.#options.holds.take(beginning.keyId, () => steps.map(lacking));
-      // It may have ended while it waited; then nobody else gives this back.
+      // If the call ended while this waited, nobody else would release the new amount.
       const over = !this.#open.has(reservation) || reservation.expired;
       for (const added of more.holds) {
         if (over) added.lease.release(added);
@@ -103,16 +101,16 @@ export class OpenReservations {
     }
   }
 
-  /** Gives back reservations of calls that never ended. */
+  /** Releases the reservations of calls that never ended. */
   sweep(now: number): void {
     const past = now - (this.#sweptAt ?? now);
     this.#sweptAt = now;
-    // The clock was put ahead, or the process stood still: no call had that time.
+    // The clock was set forward, or the process was suspended: this time does not count.
     const stepped = past > STEP_MS ? past : 0;
     for (const reservation of this.#open) {
       reservation.admittedAt += stepped;
       const age = now - reservation.admittedAt;
-      // The clock stepped back: count from now on.
+      // The clock was set back: count from here.
       if (age < 0) reservation.admittedAt = now;
       if (reservation.expired || age < this.#options.reservationMs) continue;
       reservation.expired = true;
@@ -123,7 +121,10 @@ export class OpenReservations {
     }
   }
 
-  /** Records what runs as interrupted: without a journal nobody else could, once this process has left. */
+  /**
+   * Records running calls as interrupted: without a journal nobody else could do it after this process has
+   * ended.
+   */
   interrupt(): void {
     const { sync, journal, watch } = this.#options;
     for (const reservation of [...this.#open]) {
@@ -137,8 +138,8 @@ export class OpenReservations {
   }
 
   /**
-   * Resolves when the journal says so too, or the store where there is no journal: else a process that died now would leave
-   * the record of a call that owes none.
+   * Resolves when the journal (without a journal: the store) has stored it: otherwise, if the process died, a
+   * record would be written for a call that has none.
    */
   async release(reservation: OpenReservation, errorCode: string | null): Promise<void> {
     const { sync, journal, line, watch } = this.#options;
@@ -184,7 +185,8 @@ export class OpenReservations {
   }
 
   /**
-   * Charges budgets that the call holds nothing of, since its key had no such limits when it began: the store charges them too.
+   * Charges budgets in which the call has no reservation, since the key got these limits after it began: the
+   * store charges them too.
    */
   #chargeNewer({ beginning, holds }: OpenReservation, cost: bigint): Lease[] {
     const newer = this.#options.demands.leasesOf(beginning).filter((lease) =>
@@ -194,13 +196,13 @@ export class OpenReservations {
     return newer;
   }
 
-  /** Without a journal the store is what makes an end durable; while it is away, bounded memory has to do. */
+  /** Without a journal the store makes an end durable; while it is unavailable, memory has to suffice. */
   async #whileUp(wait: () => Promise<void>): Promise<void> {
     const { sync, waitMs } = this.#options;
     if (sync.up) await within(waitMs, wait(), () => new Error("The store is slow.")).catch(() => {});
   }
 
-  /** One list for all calls that draw on the same leases one after the other. */
+  /** One shared array for consecutive calls with the same leases. */
   #chargedBy(holds: readonly Hold[]): readonly Lease[] {
     let alike = 0;
     let money = 0;
@@ -215,7 +217,7 @@ export class OpenReservations {
   }
 }
 
-/** A record on its way to the store. Hundreds wait there under load, so it holds what is needed and no closure. */
+/** A record waiting for the store. Hundreds wait under load, so it holds only what is needed, and no closure. */
 class EndedCall implements OutboxEntry {
   constructor(
     readonly record: LedgerRecord,
@@ -238,7 +240,7 @@ class OpenReservation implements Reservation, Indexed {
   readonly holds: readonly Hold[];
   readonly output: number;
   admittedAt: number;
-  /** The holds were given back before the end. */
+  /** The reservation was released before the end. */
   expired = false;
   readonly #owner: OpenReservations;
   readonly #prices: Prices;
@@ -255,7 +257,7 @@ class OpenReservation implements Reservation, Indexed {
   }
 
   extend(spent: Readonly<Usage>, next: Estimate, prices: Prices = this.#prices): Promise<boolean> {
-    // A search costs what it did at the admission.
+    // Searches are billed at the price of the admission.
     const { web_search } = this.#prices;
     const whole = prices.web_search === undefined && web_search !== undefined
       ? { ...prices, web_search }

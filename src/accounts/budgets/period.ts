@@ -1,21 +1,21 @@
-/** Calendar periods in UTC: when the one that holds an instant began and when it ends. Weeks begin on Monday. */
+/** Calendar periods in UTC. Weeks start on Monday. */
 
 export type Period = "day" | "week" | "month" | "total";
 
 export interface PeriodSpan {
   /** Milliseconds since the epoch. */
   starts: number;
-  /** First millisecond after; null: never. */
+  /** Exclusive end; null: none. */
   ends: number | null;
 }
 
 const DAY = 86_400_000;
-/** 5 January 1970 was the first Monday of the epoch. */
+/** 5 January 1970, the first Monday after the epoch. */
 const FIRST_MONDAY = 4 * DAY;
 
 /**
- * The period that holds a time, in milliseconds since 1970: `starts` is within it, `ends` is not, and null says that it never
- * ends.
+ * The period that contains a time in milliseconds since the epoch: `starts` is inclusive, `ends` exclusive,
+ * null: no end.
  */
 export function spanAt(period: Period, now: number): PeriodSpan {
   if (period === "total") return { starts: 0, ends: null };
@@ -31,10 +31,10 @@ function fixed(now: number, length: number, origin: number): PeriodSpan {
   return { starts, ends: starts + length };
 }
 
-/** A pace is not believed before so much of a period is over: a single call would be a fortune by its end. */
+/** A forecast is made only after 1/50 of a period: otherwise a single call would be extrapolated to a huge sum. */
 const LEAST_SHARE = 50;
 
-/** What will have been spent by the period's end at the pace so far; null: it never ends. */
+/** Expected spend at the end of the period, at the pace so far; null: no end. */
 export function forecast(spent: bigint, { starts, ends }: PeriodSpan, now: number): bigint | null {
   if (ends === null) return null;
   const length = ends - starts;

@@ -1,4 +1,4 @@
-/** Why a call is not admitted, in the words of the failure table. */
+/** The failures with which admission refuses a call. */
 import { countOf } from "../../exchange/printable.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Demand } from "./demands.ts";
@@ -8,7 +8,7 @@ import type { RateState } from "../types.ts";
 
 const RETRY_AFTER = 2;
 
-/** `lease`: the one that cannot give what is demanded of it. */
+/** @param lease the lease that cannot satisfy its demand */
 export function refusal(lease: Lease, demands: readonly Demand[], now: number): Failure {
   const { kind, budget: { limit, ends } } = lease;
   switch (kind) {
@@ -51,7 +51,7 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
         {
           retryAfter: lease.secondsToReset(now),
           details: { session: true, ...rateStateOf(demands, now) },
-          // A client that tried again by itself would hide the loop from whoever can end it.
+          // A client that retried automatically would hide a loop from the person who could stop it.
           headers: { "x-should-retry": "false" },
         },
       );
@@ -75,7 +75,7 @@ function shown(amount: bigint | null): string {
   return formatAmount(amount ?? 0n);
 }
 
-/** What is lacking is reserved by calls under way, and much of it will come back. */
+/** The lacking amount is reserved by running calls, and most of it will be released. */
 export function reservedOnly(now: number, demands: readonly Demand[]): Failure {
   return new Failure(
     "provider_rate_limited",
@@ -85,9 +85,9 @@ export function reservedOnly(now: number, demands: readonly Demand[]): Failure {
 }
 
 /**
- * 503 with `retry-after`: the store or the journal cannot take a reservation.
+ * 503 with `retry-after`: the store or the journal cannot accept a reservation.
  *
- * @param cause for the log; callers do not see it
+ * @param cause for the log; not shown to callers
  */
 export function cannotAdmitNow(cause: unknown): Failure {
   return new Failure("service_unavailable", "The request cannot be admitted now.", {
@@ -96,7 +96,7 @@ export function cannotAdmitNow(cause: unknown): Failure {
   });
 }
 
-/** What is left of the rates that are demanded; null: there are none. */
+/** The state of the demanded rates; null: none. */
 export function rateStateOf(demands: readonly Demand[], now: number): RateState | null {
   let rates: RateState | null = null;
   for (const { lease } of demands) {
@@ -111,7 +111,7 @@ export function rateStateOf(demands: readonly Demand[], now: number): RateState 
   return rates;
 }
 
-/** The limits of a team that there is no longer are unknown. */
+/** The team no longer exists, so its limits are unknown. */
 export function teamIsMissing(): Failure {
   return new Failure("policy_violation", "The team of this key does not exist, so the key cannot be used.");
 }

@@ -1,22 +1,23 @@
 /**
- * Notices that this process stood still for as long as others may have given it up: stopped, or its machine asleep. What it holds of
- * budgets may be spent by them then, so it asks anew before it lets a call in.
+ * Detects that this process was suspended (stopped, or the machine was asleep) for so long that other nodes
+ * may have declared it dead. Its leases may then have been given to others, so it must renew them before it
+ * admits a call.
  */
 import type { Clock } from "../../timing/clock.ts";
 
-/** Others give a node up whose heart has not beaten for 30 seconds. */
+/** A node without a heartbeat for 30 seconds is declared dead by others. */
 const STILL_MS = 20_000;
 const LOOK_MS = 5000;
 
 export interface SuspensionWatchOptions {
   clock: Clock;
-  /** Called once after each time. */
+  /** Called once after each suspension. */
   awoke(): void;
 }
 
 export class SuspensionWatch {
   readonly #options: SuspensionWatchOptions;
-  /** Infinite: it has not been started. */
+  /** Infinite: not started. */
   #lookedAt = Infinity;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -27,7 +28,7 @@ export class SuspensionWatch {
   start(): void {
     const { clock } = this.#options;
     this.#lookedAt = clock.now();
-    // Apart from what waits for the store, which may be slow.
+    // Independent of work that waits for the store, which may be slow.
     this.#timer = setInterval(() => this.look(clock.now()), LOOK_MS);
   }
 
@@ -35,7 +36,7 @@ export class SuspensionWatch {
     clearInterval(this.#timer);
   }
 
-  /** Before whatever relies on what was held: the timer may be later. */
+  /** Called before anything that relies on leases: the timer may run later. */
   look(now: number): void {
     const past = now - this.#lookedAt;
     if (past === -Infinity) return;

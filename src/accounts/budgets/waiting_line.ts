@@ -1,10 +1,10 @@
 /**
- * Calls that wait for money which other calls have merely reserved: here, or on other nodes.
+ * Calls waiting for budget that is only reserved by other calls, here or on other nodes.
  *
- * Each key has a line of its own, so that nobody waits behind another key's calls. Whenever something is given back the
- * lines are gone through from their heads, and each call whose whole demand fits takes it; the keys take turns at being
- * first. A call that asks for more than there is does not keep smaller ones behind it from passing. A wait is short and a
- * line is bounded: whoever comes too late is told that the lack is transient.
+ * Each key has its own queue, so that no call waits behind those of another key. Whenever something is
+ * released, the queues are processed from their heads, and each call whose whole demand fits reserves it; the
+ * keys take turns at being first. A call that needs more than is available does not block smaller ones behind
+ * it. Waits and queues are bounded: later calls get a transient failure.
  */
 import { type Demand, isSpent } from "./demands.ts";
 import type { Hold, Lease } from "./lease.ts";
@@ -18,16 +18,19 @@ export interface WaitingLineOptions {
 
 interface Waiter {
   demands: readonly Demand[];
-  /** Of a standstill little counts: what came back meanwhile has not been seen yet. */
+  /** Does not count time in which the process was suspended, since it has not seen what was released meanwhile. */
   patience: Patience;
   resolve(holds: Hold[] | null): void;
   reject(reason: unknown): void;
 }
 
-/** How long a call waits, and how many of one key. */
+/** Maximum wait in milliseconds, and maximum number of waiting calls per key. */
 const WAIT_MS = 1000;
 const LONGEST_LINE = 1000;
-/** How often those whose time is up are looked for, and the store is asked for what other nodes hold. */
+/**
+ * Interval at which expired waits are checked, and the store is asked for amounts that other nodes release,
+ * in milliseconds.
+ */
 const TURN_MS = 50;
 const ASK_TURNS = 2;
 
@@ -42,7 +45,7 @@ export class WaitingLine {
     this.#options = options;
   }
 
-  /** Resolves with the holds as soon as the demands fit, with null when that does not come about in time. */
+  /** Resolves with the reservations as soon as the demands fit, or with null if they do not in time. */
   wait(keyId: string, demands: readonly Demand[]): Promise<Hold[] | null> {
     let line = this.#lines.get(keyId);
     if (line === undefined) this.#lines.set(keyId, line = []);
@@ -53,7 +56,7 @@ export class WaitingLine {
     return promise;
   }
 
-  /** Something was given back or granted. */
+  /** Called when something was released or granted. */
   serve(): void {
     if (this.#lines.size === 0) return;
     const now = this.#options.now();
@@ -61,7 +64,7 @@ export class WaitingLine {
       const left = line.filter((waiter) => !this.#admit(waiter, now));
       if (left.length < line.length) this.#replace(keyId, left);
     }
-    // The key that was first is last the next time.
+    // The key that was first is last next time.
     const [first] = this.#lines;
     if (this.#lines.size > 1) {
       this.#lines.delete(first[0]);
@@ -69,7 +72,7 @@ export class WaitingLine {
     }
   }
 
-  /** Other nodes have given something back: the store has more. */
+  /** Other nodes have released something, which the store can grant. */
   ask(): void {
     const lacking = new Map<Lease, bigint>();
     const now = this.#options.now();
@@ -87,7 +90,7 @@ export class WaitingLine {
     }
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   close(): void {
     clearTimeout(this.#timer);
     for (const line of this.#lines.values()) for (const { resolve } of line) resolve(null);
@@ -123,7 +126,7 @@ export class WaitingLine {
     const time = performance.now();
     for (const [keyId, line] of this.#lines) {
       const left = line.filter((waiter) => {
-        // What ran has ended meanwhile, and was spent: waiting longer cannot help.
+        // The calls that had reserved it have ended and spent it: waiting longer is useless.
         const over = waiter.patience.left(time) <= 0 ||
           waiter.demands.some((demand) => isSpent(demand, now));
         if (over) waiter.resolve(null);

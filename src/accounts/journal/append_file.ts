@@ -1,9 +1,10 @@
 /**
- * A file that grows at its end, with space allocated ahead by writing zeros: an append into that space cannot fail for a
- * full disk. This holds on file systems that overwrite in place, as ext4, XFS, NTFS and APFS without snapshots do.
+ * An append-only file with space allocated in advance by writing zeros, so that an append into that space
+ * cannot fail because of a full disk. This holds on file systems that overwrite in place, such as ext4, XFS,
+ * NTFS and APFS without snapshots.
  */
 
-/** Allocated at a time. */
+/** Allocation unit in bytes. */
 const CHUNK = 1 << 20;
 
 const encoder = new TextEncoder();
@@ -11,12 +12,12 @@ const encoder = new TextEncoder();
 export class AppendFile {
   readonly #handle: Deno.FsFile;
   readonly #buffer = new Uint8Array(64 << 10);
-  /** Where the next append goes. */
+  /** Position of the next append. */
   #length = 0;
-  /** How far the file has been filled. */
+  /** Allocated size of the file. */
   #allocated = 0;
 
-  /** Makes the file anew with a text. Throws what the file system throws. */
+  /** Creates or replaces the file with a text. Throws file system errors. */
   constructor(path: string, text: string) {
     this.#handle = Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 });
     try {
@@ -45,7 +46,7 @@ export class AppendFile {
     try {
       for (let done = 0; done < length;) done += this.#handle.writeSync(bytes.subarray(done, length));
     } catch (error) {
-      // Half a line must not run into the next one.
+      // A partial line must be overwritten by the next one.
       this.#handle.seekSync(this.#length, Deno.SeekMode.Start);
       throw error;
     }
@@ -53,7 +54,7 @@ export class AppendFile {
     if (this.#allocated < this.#length) this.#allocated = this.#length;
   }
 
-  /** Makes the file at least `size` long, and one chunk longer when it is at it. */
+  /** Allocates at least `size` bytes; if it has to allocate, one chunk more. */
   reserve(size: number): void {
     if (size <= this.#allocated) return;
     const end = size + CHUNK;

@@ -1,20 +1,20 @@
-/** How much one transaction takes with it, where its work holds up this thread, as that with SQLite does. */
+/** Adapts the size of transactions that block this thread, as with SQLite. */
 
-/** So long calls may have to wait for one. */
+/** Target duration of a transaction, in milliseconds, for which calls may have to wait. */
 const TARGET_MS = 40;
 const MOST = 512;
-/** Fewer would cost more for what each transaction takes by itself. */
+/** Below this, the fixed cost per transaction dominates. */
 const LEAST = 32;
 
 export class BatchBound {
   #most = MOST;
 
-  /** Records, and as many leases. */
+  /** Maximum number of records, and of leases. */
   get most(): number {
     return this.#most;
   }
 
-  /** A transaction with so much took so long. */
+  /** Reports the duration of a transaction of this size. */
   took(size: number, ms: number): void {
     if (ms > TARGET_MS) {
       this.#most = Math.max(LEAST, Math.min(this.#most, Math.floor(size / 2 * TARGET_MS / ms)));

@@ -1,20 +1,20 @@
 /**
  * The journal as a file.
  *
- * The first line of a turn of the event loop is written at once, all that come after it with one write at the turn's end,
- * which costs about as much as for one of them. Where lines come one at a time, each is written at once. When a write
- * returns its lines are in the operating system's hands and survive the process, whatever kills it. (Power loss can take
- * the last second; {@link FileJournal.flush} says how far the disk is.) Space is allocated ahead, so that a full disk is
- * found out before a call is admitted and never when it ends.
+ * The first line of a turn of the event loop is written at once, all further ones with a single write at the
+ * end of the turn, which costs about as much as writing one. If lines arrive one at a time, each is written
+ * at once. When a write returns, its lines have been passed to the operating system and survive the process,
+ * however it ends. (A power failure can lose the last second; {@link FileJournal.flush} syncs to disk.) Space
+ * is allocated in advance, so a full disk is detected before a call is admitted and never when it ends.
  *
  * | line            | meaning                     |
  * | --------------- | --------------------------- |
- * | `H <node>`      | first line: who wrote this, then the store's id once it is known |
- * | `+ <id> <json>` | a generation began          |
+ * | `H <node>`      | first line: the node, then the store's id once it is known |
+ * | `+ <id> <json>` | a generation started        |
  * | `= <id> <json>` | it ended with this record   |
  * | `- <id>`        | it ended without one        |
  *
- * A line without its end was being written when the process died: nothing had been done on its strength yet.
+ * An incomplete last line was being written when the process died; nothing has relied on it yet.
  */
 import { ArraySet } from "../budgets/array_set.ts";
 import { END_BYTES, type Journal, type JournalEntry, JournalFull, type JournalOptions } from "./journal.ts";
@@ -23,7 +23,7 @@ import { AppendFile } from "./append_file.ts";
 import { QuietTurns } from "../../timing/quiet_turns.ts";
 
 const COMPACT_ABOVE = 4 << 20;
-/** Kept free behind everything that is promised. */
+/** Space kept free beyond all reserved space. */
 const MARGIN = 4096;
 
 export class FileJournal implements Journal {
@@ -33,26 +33,26 @@ export class FileJournal implements Journal {
   readonly #maxBytes: number;
   readonly #lock: Deno.FsFile;
   readonly #entries = new ArraySet<JournalEntry>();
-  /** What they need together: lines that must be kept, and the ends of what runs. */
+  /** Space needed by all entries: lines that must be kept, and the future ends of running calls. */
   #bytes = 0;
-  /** Lines of this turn of the event loop, and who waits for them. */
+  /** Lines of this turn of the event loop, and those who wait for them. */
   #lines = "";
   #waiting: PromiseWithResolvers<boolean> | null = null;
   #turnEnd: ReturnType<typeof setImmediate> | undefined;
   /** The lines are the first of their turn. */
   #first = false;
   readonly #quiet = new QuietTurns();
-  /** Lines of the turn whose end is waited for. */
+  /** Number of lines in the turn whose end is awaited. */
   #count = 0;
   readonly #write = () => this.#writeLines();
-  /** Null: there has not been room for its first line yet. */
+  /** Null: there has been no space for its first line yet. */
   #file: AppendFile | null;
-  /** Something was written since the disk was last asked for everything. */
+  /** Something was written since the last sync. */
   #dirty = true;
-  /** Lines have been lost to a disk that did not take them. */
+  /** Lines could not be written to disk. */
   #lacking = false;
 
-  /** Begins the journal of `node`, as `PREFIX.NODE.journal`. Throws what the file system throws. */
+  /** Creates the journal of `node` as `PREFIX.NODE.journal`. Throws file system errors. */
   constructor(filePrefix: string, node: string, { maxBytes }: JournalOptions) {
     this.#path = journalPath(filePrefix, node);
     this.#header = `H ${node}\n`;
@@ -65,7 +65,7 @@ export class FileJournal implements Journal {
 
   begin(id: string, json: string): JournalEntry {
     const line = `+ ${id} ${json}\n`;
-    // Three bytes hold any UTF-16 unit; the end repeats the texts of the beginning.
+    // A UTF-16 code unit takes at most three bytes; the end repeats the texts of the start.
     const promised = line.length * 3 + END_BYTES;
     if (this.#bytes + promised > this.#maxBytes) throw new JournalFull("Records wait for the store.");
     this.#makeRoom(line.length * 3 + promised);
@@ -86,7 +86,8 @@ export class FileJournal implements Journal {
 
   drop(entry: JournalEntry): void {
     this.delivered(entry);
-    // Should this not be written: a record of an interrupted generation is the worst that follows, if the process dies.
+    // Need not be written reliably: at worst, a record of an interrupted generation is made if the process
+    // dies.
     this.#append(`- ${entry.id}\n`);
   }
 
@@ -98,7 +99,7 @@ export class FileJournal implements Journal {
   written(): Promise<boolean> {
     if (this.#lines === "") return Promise.resolve(true);
     const { promise } = this.#waiting ??= Promise.withResolvers();
-    // The first of a turn may be its only one, and does not wait to find out.
+    // The first line of a turn may be the only one, so it is written at once.
     if (this.#first) this.#writeLines();
     return promise;
   }
@@ -111,7 +112,7 @@ export class FileJournal implements Journal {
     const header = `${this.#header.trimEnd().split(" ", 2).join(" ")} ${storeId}\n`;
     if (header === this.#header) return;
     this.#header = header;
-    // Where there is no room for it: anybody takes the journal over.
+    // Without space the header is missing, and any process may take the journal over.
     this.#append(header);
   }
 
@@ -155,7 +156,7 @@ export class FileJournal implements Journal {
     if (this.#turnEnd !== undefined) return;
     this.#first = true;
     if (this.#quiet.passes()) {
-      // For a line that nobody waits for.
+      // For lines that nobody waits for.
       queueMicrotask(this.#write);
       return;
     }
@@ -185,7 +186,10 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Lines that the disk did not take are written once it does, with all others: their calls may have ended meanwhile. */
+  /**
+   * Writes all lines that are still needed again, once the disk accepts writes: some calls may have ended
+   * meanwhile.
+   */
   #restore(): void {
     const before = this.#file ??= this.#createIfRoom();
     if (before === null) return;
@@ -194,7 +198,7 @@ export class FileJournal implements Journal {
     this.#dirty = true;
   }
 
-  /** Makes the file as long as everything running may need. */
+  /** Extends the file to the size that all running calls may need. */
   #makeRoom(more: number): void {
     this.#file ??= this.#createIfRoom();
     if (this.#file === null) throw new JournalFull("There is no room for the journal.");
@@ -209,7 +213,7 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** A file of the lines that are still needed takes the place of the old one. */
+  /** Replaces the file by one with only the lines that are still needed. */
   #compact(old: AppendFile): AppendFile {
     const path = `${this.#path}.next`;
     let fresh: AppendFile | null = null;
@@ -218,7 +222,7 @@ export class FileJournal implements Journal {
       fresh.reserve(fresh.length + this.#bytes);
       Deno.renameSync(path, this.#path);
     } catch {
-      // No room for a second file now: the old one is as good, only longer.
+      // No space for a second file: the old one is kept, although longer.
       fresh?.close();
       removeQuietly(path);
       return old;
@@ -228,7 +232,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Made when it is written, not kept: thousands of records wait for the store under a rush. */
+/** Built when written instead of stored: thousands of records may wait for the store. */
 function lineOf({ id, json, ended }: JournalEntry): string {
   return `${ended ? "=" : "+"} ${id} ${json}\n`;
 }

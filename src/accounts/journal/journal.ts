@@ -1,28 +1,32 @@
 /**
- * What must outlive this process at once, before any database hears of it: which generations run, and the records of
- * those that ended. Records leave the journal once the store has them.
+ * The journal: data that must survive this process before the database has it, namely which generations are
+ * running, and the records of those that ended. Records are removed once the store has them.
  *
- * A {@link FileJournal} keeps this on disk; for a process without one a {@link MemoryJournal} bounds what may be lost.
+ * A {@link FileJournal} stores it on disk; a process without a disk uses a {@link MemoryJournal}, which
+ * bounds what may be lost.
  */
 import type { Indexed } from "../budgets/array_set.ts";
 
-/** There is no room to promise that one more generation can be recorded, or what was said could not be written. */
+/** There is no space to guarantee the record of one more generation, or a write failed. */
 export class JournalFull extends Error {
   override readonly name = "JournalFull";
 }
 
-/** What a journal holds of one generation. */
+/** The journal's data about one generation. */
 export interface JournalEntry extends Indexed {
   readonly id: string;
-  /** What a compacted journal must still hold of it: its beginning, or its record. */
+  /** What a compacted journal must contain: its start, or its record. */
   json: string;
   ended: boolean;
-  /** Bytes set aside for its end, and its line as long as that is needed. */
+  /** Space reserved for its end, plus its current line while that is needed. */
   bytes: number;
 }
 
 export interface Journal {
-  /** A generation is about to run: there is room for its end. Throws {@link JournalFull}, and then it must not. */
+  /**
+   * A generation is about to start: reserves space for its end. If it throws {@link JournalFull}, the
+   * generation must not start.
+   */
   begin(id: string, json: string): JournalEntry;
   /** It ended with a record. */
   finish(entry: JournalEntry, json: string): void;
@@ -31,26 +35,26 @@ export interface Journal {
   /** The store has the record. */
   delivered(entry: JournalEntry): void;
   /**
-   * Resolves when all that was said so far survives this process, with false where it never will: no disk. Rejects with
-   * {@link JournalFull} when it could not be written.
+   * Resolves when everything written so far survives this process; with false if there is no disk. Rejects
+   * with {@link JournalFull} if it could not be written.
    */
   written(): Promise<boolean>;
-  /** Whose records these are: a process on another store must not take them over. */
+  /** The store that the records belong to: a process on another store must not take them over. */
   belongsTo(storeId: string): void;
   /** True: what is written survives this process. */
   readonly durable: boolean;
-  /** False: something that was said could not be written, and would go with this process. */
+  /** False: some data could not be written, and would be lost with this process. */
   readonly whole: boolean;
-  /** Asks the disk for everything written so far. */
+  /** Syncs everything written so far to disk. */
   flush(): Promise<void>;
-  /** Closes; a journal in which nothing is left is removed. */
+  /** Closes the journal; an empty journal is deleted. */
   close(): void;
 }
 
 export interface JournalOptions {
-  /** The most that records waiting for the store may take. */
+  /** Maximum space of records waiting for the store. */
   maxBytes: number;
 }
 
-/** What a finished record may take on top of its beginning: counts, costs, times, a provider's name. */
+/** Maximum additional size of a record compared with its start: counts, costs, times, a provider name. */
 export const END_BYTES = 1024;

@@ -1,21 +1,24 @@
-/** Names of journals and their locks. A lock that is free belonged to a process that died: death alone frees it. */
+/**
+ * File names of journals and their locks. A lock is held until its process ends, so a free one belonged to a
+ * dead process.
+ */
 
 const SUFFIX = ".journal";
 const LOCK = ".lock";
-/** Of a journal's file, or its lock's, behind the prefix. */
+/** The part of the file name of a journal or lock after the prefix. */
 const NAME = /^(.+)\.journal(\.lock)?$/;
 
-/** The file of a node's journal. */
+/** The path of a node's journal. */
 export function journalPath(filePrefix: string, node: string): string {
   return `${filePrefix}.${node}${SUFFIX}`;
 }
 
-/** The file that the owner of a journal keeps locked as long as it lives. */
+/** The path of the lock file that the owner of a journal holds. */
 export function lockPath(journal: string): string {
   return journal + LOCK;
 }
 
-/** Journals whose names begin so, each with its node; of some there is only the lock. */
+/** Journals with this prefix and their nodes; for some only the lock exists. */
 export function* findJournals(
   filePrefix: string,
 ): Generator<{ path: string; node: string; onlyLock: boolean }> {
@@ -37,20 +40,20 @@ export function takeLock(journal: string): Deno.FsFile | null {
   return null;
 }
 
-/** Removes a file, whether or not it is there. */
+/** Removes a file, if it exists. */
 export function removeQuietly(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // Gone already.
+    // It has been removed already.
   }
 }
 
-/** Where that cannot be done, the file stays as it is. */
+/** If it fails, the file is left as it is. */
 export function renameQuietly(path: string, to: string): void {
   try {
     Deno.renameSync(path, to);
   } catch {
-    // The next that looks finds it again.
+    // The next search finds it again.
   }
 }

@@ -1,4 +1,7 @@
-/** A journal for a process without a disk: bounded by what may be lost with it, which is refused beforehand. */
+/**
+ * A journal for a process without a disk. The amount of data that may be lost with the process is bounded;
+ * generations beyond it are refused.
+ */
 import { END_BYTES, type Journal, type JournalEntry, JournalFull, type JournalOptions } from "./journal.ts";
 
 export class MemoryJournal implements Journal {
@@ -6,7 +9,7 @@ export class MemoryJournal implements Journal {
   readonly whole = true;
   readonly #maxBytes: number;
   #bytes = 0;
-  /** Calls go on together at the end of a turn here, too: what runs side by side runs faster. */
+  /** Callers are resumed together at the end of a turn, as with a file: concurrent work is faster. */
   #turnEnd: Promise<boolean> | null = null;
 
   constructor({ maxBytes }: JournalOptions) {

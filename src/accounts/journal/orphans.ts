@@ -1,39 +1,42 @@
-/** Journals whose processes are gone: what they hold is taken over by the next process that starts or looks. */
+/** Journals of dead processes, which are taken over by the next process that starts or searches. */
 import { findJournals, lockPath, removeQuietly, renameQuietly, takeLock } from "./journal_files.ts";
 
-/** From the making of a lock to its being taken it is far less than this, in milliseconds. */
+/** Maximum time between creation and locking of a lock file, in milliseconds. */
 const NEW_LOCK_MS = 2000;
 
 export interface JournalContent {
   node: string;
-  /** Of the store that the records belong to; empty: the process never reached it, or is of a release that does not say. */
+  /**
+   * Id of the store that the records belong to; empty: the process never reached it, or is of a release that
+   * does not write it.
+   */
   storeId: string;
-  /** Began and did not end: id to what was known then. */
+  /** Started and not ended: data at the start, by id. */
   running: Map<string, string>;
-  /** Ended: id to record, and what was known when it began. The store may have some of them. */
+  /** Ended: record and data at the start, by id. The store may have some of them. */
   ended: Map<string, { json: string; begun: string | undefined }>;
-  /** Lines that could not be read. */
+  /** Lines that could not be parsed. */
   damaged: string[];
-  /** There is nothing in it, not even who wrote it. */
+  /** The journal is empty, without even a header. */
   empty: boolean;
 }
 
-/** A journal that is ours now, since its process is gone. */
+/** A journal that was taken over from a dead process. */
 export interface Orphan extends JournalContent {
   path: string;
-  /** Removes the journal, once the store has everything. */
+  /** Deletes the journal, once the store has everything. */
   remove(): void;
-  /** Keeps lines that nobody can read in a file beside the journal, and answers its path. Never throws. */
+  /** Saves unparsable lines to a file beside the journal and returns its path. Never throws. */
   setAside(lines: readonly string[]): string;
-  /** Lets go of it, for the next that looks. */
+  /** Releases it, for the next process that searches. */
   leave(): void;
 }
 
 /**
- * Takes over journals whose processes are gone.
+ * Takes over journals of dead processes.
  *
- * @param passed paths of those that are somebody else's
- * @param unreadable told of those that are there and cannot be read
+ * @param passed paths to skip, which belong to others
+ * @param unreadable called for journals that cannot be read
  */
 export function adoptOrphans(
   filePrefix: string,
@@ -58,20 +61,23 @@ function adopt(path: string, node: string, unreadable: (path: string) => void): 
     text = readLines(path);
   } catch (error) {
     lock.close();
-    // Another process was faster, and has removed it.
+    // Another process was faster and has deleted it.
     if (error instanceof Deno.errors.NotFound) removeQuietly(lockPath(path));
     else unreadable(path);
     return null;
   }
   const content = parseJournal(text);
-  // Its name says it as well as the first line, which may be damaged.
+  // The node is also in the file name, in case the first line is damaged.
   return orphanOf(path, lock, { ...content, node: content.node || node });
 }
 
-/** The lock of a process that died before there was room for its journal: nothing to record, and a node to remove. */
+/**
+ * The lock of a process that died before there was space for its journal: nothing to record, but a node to
+ * remove.
+ */
 function adoptLock(path: string, node: string): Orphan | null {
   try {
-    // One just made may be about to be taken.
+    // A recently created lock file may not be locked yet.
     const made = Deno.statSync(lockPath(path)).mtime?.getTime() ?? Infinity;
     if (Date.now() - made < NEW_LOCK_MS || exists(path)) return null;
   } catch {
@@ -106,7 +112,7 @@ function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orp
       try {
         Deno.writeTextFileSync(aside, lines.join("\n") + "\n", { mode: 0o600 });
       } catch {
-        // No room for them: later the journal itself is kept, which needs none.
+        // No space for them: the journal itself is renamed later, which needs none.
         noRoom = true;
       }
       return aside;
@@ -126,7 +132,8 @@ function exists(path: string): boolean {
 
 function readLines(path: string): string {
   const bytes = Deno.readFileSync(path);
-  // What was allocated ahead is zeros. Zeros before the last line are a block that the disk never got.
+  // Space allocated in advance contains zeros. Zeros before the last line are a block that never reached the
+  // disk.
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;
   return new TextDecoder().decode(bytes.subarray(0, end));

@@ -1,4 +1,4 @@
-/** The records of this node that the store does not have yet. The journal keeps them, too. */
+/** Records of this node that the store does not have yet. They are also in the journal. */
 import type { LedgerRecord, Store } from "../../store/mod.ts";
 import type { Lease } from "../budgets/lease.ts";
 
@@ -14,16 +14,16 @@ const BATCH = 512;
 
 export class Outbox {
   #waiting: OutboxEntry[] = [];
-  /** Those that the store refuses by themselves. */
+  /** Records that the store rejects individually. */
   #rejected: OutboxEntry[] = [];
-  /** Fewer at a time after a batch was refused, to find the one that cannot be written. */
+  /** Reduced after a batch was rejected, to find the record that cannot be written. */
   #batchSize = BATCH;
 
   get size(): number {
     return this.#waiting.length + this.#rejected.length;
   }
 
-  /** The last ones that wait, the newest first. */
+  /** The most recent waiting records, newest first. */
   *newest(most: number): Generator<LedgerRecord> {
     const from = Math.max(0, this.#waiting.length - most);
     for (let i = this.#waiting.length - 1; i >= from; i--) yield this.#waiting[i].record;
@@ -53,19 +53,19 @@ export class Outbox {
     return this.#waiting.slice(0, Math.min(most, this.#batchSize));
   }
 
-  /** The store has a batch. */
+  /** The store has accepted a batch. */
   remove(batch: readonly OutboxEntry[]): void {
     this.#batchSize = Math.min(BATCH, this.#batchSize * 2);
     this.#waiting = this.#waiting.slice(batch.length);
   }
 
-  /** The store refused a batch: a half of it is tried next, and a single record is kept back from the others. */
+  /** The store rejected a batch: half of it is tried next; a single rejected record is set aside. */
   refused(batch: readonly OutboxEntry[]): void {
     if (batch.length === 1) this.#rejected.push(this.#waiting.shift()!);
     this.#batchSize = Math.max(1, Math.floor(batch.length / 2));
   }
 
-  /** Tries once more what was kept back. False: there is nothing. */
+  /** Tries rejected records again. False: there are none. */
   retryRejected(): boolean {
     if (this.#rejected.length === 0) return false;
     this.#waiting.push(...this.#rejected);
@@ -74,7 +74,7 @@ export class Outbox {
   }
 }
 
-/** What records cost, by the leases in which that counts as used. */
+/** Costs of records, by the leases in which they count as used. */
 export function chargesOf(batch: readonly OutboxEntry[]): Map<Lease, bigint> {
   const charges = new Map<Lease, bigint>();
   for (const { record, leases } of batch) {
@@ -83,14 +83,14 @@ export function chargesOf(batch: readonly OutboxEntry[]): Map<Lease, bigint> {
   return charges;
 }
 
-/** The kind of an error by which the store refused a batch, without its text, which may quote a row. */
+/** The type of the error with which the store rejected a batch, without its message, which may quote a row. */
 export function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const code = (error as { code?: unknown }).code;
   return typeof code === "string" ? `${error.name} ${code}` : error.name;
 }
 
-/** What the log calls a store: by its file, where it is one. */
+/** The name of a store in log messages: its file, if it has one. */
 export function nameOf({ kind, filePrefix }: Pick<Store, "kind" | "filePrefix">): string {
   return kind === "sqlite" && filePrefix !== null ? `The store ${filePrefix}` : "The store";
 }

@@ -1,7 +1,8 @@
 /**
- * What processes that died left behind: records in journals beside the store, generations that ran, leases.
+ * Recovers data of dead processes: records in journals beside the store, running generations, leases.
  *
- * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
+ * Ended generations are written to the store, running ones are recorded as interrupted, and leases are
+ * released once the records are stored.
  */
 import { countOf } from "../../exchange/printable.ts";
 import {
@@ -16,7 +17,7 @@ import { decodeBeginning, interruptedGeneration } from "../ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
 import type { StoreSync } from "../store_sync.ts";
 
-/** Records that are lost are named, so many at most. */
+/** Maximum number of lost records named in the log. */
 const MOST_NAMED = 100;
 
 export interface RecoveryOptions {
@@ -27,13 +28,13 @@ export interface RecoveryOptions {
 
 export class Recovery {
   readonly #options: RecoveryOptions;
-  /** Journals taken over whose records are on their way. */
+  /** Journals taken over whose records are still being written to the store. */
   readonly #adopted = new Set<Orphan>();
-  /** Nodes whose journals have been delivered: their leases are to be given back. */
+  /** Nodes whose records are all in the store: their leases are to be released. */
   readonly #delivered = new Set<string>();
-  /** Journals of other stores whose processes are gone. */
+  /** Journals of dead processes that used another store. */
   readonly #foreign = new Set<string>();
-  /** Journals that cannot be read, each told of once. */
+  /** Journals that cannot be read; each is logged once. */
   readonly #unreadable = new Set<string>();
   #damagedLines = 0;
 
@@ -41,12 +42,12 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** Lines of journals that could not be read. */
+  /** Number of journal lines that could not be parsed. */
   get damagedLines(): number {
     return this.#damagedLines;
   }
 
-  /** Takes over journals of processes that died on this machine, and leaves alone those of processes on another store. */
+  /** Takes over journals of dead processes on this machine; skips those of another store. */
   async adoptJournals(storeId: string): Promise<void> {
     const { store, sync, log } = this.#options;
     if (store.filePrefix === null) return;
@@ -74,14 +75,14 @@ export class Recovery {
     }
   }
 
-  /** Gives back the leases of nodes whose records are all in the store. */
+  /** Releases the leases of nodes whose records are all in the store. */
   async removeDelivered(): Promise<void> {
     const nodes = [...this.#delivered];
     await this.#options.store.removeNodes(nodes);
     for (const node of nodes) this.#delivered.delete(node);
   }
 
-  /** Removes nodes whose heartbeat has stopped, and records what they had running. */
+  /** Removes nodes whose heartbeat has stopped, and records their running generations. */
   async removeDead(nodes: readonly string[]): Promise<void> {
     const { store, sync } = this.#options;
     for (const { id, data } of await store.removeNodes(nodes)) {
@@ -89,7 +90,10 @@ export class Recovery {
     }
   }
 
-  /** Lets go of journals whose records are still on their way, for the next process that looks, and says what is left of this one. */
+  /**
+   * Releases journals whose records are not all in the store, for the next process, and logs what remains of
+   * this one.
+   */
   leave(journal: Journal): void {
     const { sync, log } = this.#options;
     for (const orphan of this.#adopted) orphan.leave();
@@ -115,7 +119,7 @@ export class Recovery {
   async #takeOver(orphan: Orphan): Promise<void> {
     const { sync, log } = this.#options;
     let left = 1;
-    /** The journal stays, and stays ours, until the store has the last of its records. */
+    /** The journal is kept and locked until the store has the last of its records. */
     const delivered = () => {
       if (--left > 0) return;
       this.#adopted.delete(orphan);
@@ -161,7 +165,7 @@ export class Recovery {
     await this.removeDelivered();
   }
 
-  /** False: the beginning cannot be read. */
+  /** False: the start could not be parsed. */
   #recordInterrupted(json: string, delivered: () => void, whileRunning = false): boolean {
     const beginning = decodeBeginning(json);
     if (beginning === null) return false;
@@ -172,7 +176,7 @@ export class Recovery {
   }
 }
 
-/** Null: a line that was torn, and is no record any more. */
+/** Null: a truncated line that is not a valid record. */
 function readRecord(json: string): LedgerRecord | null {
   try {
     return decodeRecord(json);

@@ -1,11 +1,11 @@
-/** Which generations began and ended since the store was last told: for a node without a journal. */
+/** Generations that started and ended since the last report to the store: for a node without a journal. */
 
 export interface RunningChanges {
-  /** Which report it is: 1 for the first. */
+  /** Sequence number of the report, from 1. */
   readonly number: number;
   readonly began: readonly { id: string; data: string }[];
   readonly ended: readonly string[];
-  /** Of those, without a record. */
+  /** Those that ended without a record. */
   readonly released: readonly string[];
 }
 
@@ -27,13 +27,13 @@ export class RunningReport {
     return this.#began.length === 0 && this.#ended.length === 0;
   }
 
-  /** True: there is something to tell. */
+  /** True: there is something to report. */
   began(id: string, data: string): boolean {
     if (this.#enabled) this.#began.push({ id, data });
     return this.#enabled;
   }
 
-  /** The number of the report that tells of it; null: the store need not know. */
+  /** The number of the report that will contain it; null: the store need not know. */
   ended(id: string, { released = false } = {}): number | null {
     if (!this.#enabled) return null;
     const at = this.#began.findIndex((b) => b.id === id);
@@ -55,7 +55,7 @@ export class RunningReport {
     return taken;
   }
 
-  /** The store has heard of these, and with them of all before: they come one after the other. */
+  /** The store has received this report, and all before it, since they are sent in order. */
   heard({ number }: RunningChanges): void {
     this.#heard = Math.max(this.#heard, number);
   }
@@ -64,7 +64,7 @@ export class RunningReport {
     return report <= this.#heard;
   }
 
-  /** The store has not heard of these. */
+  /** The report failed. */
   putBack({ began, ended, released }: RunningChanges): void {
     if (began.length > 0) this.#began = [...began, ...this.#began];
     if (ended.length > 0) this.#ended = [...ended, ...this.#ended];

@@ -1,4 +1,4 @@
-/** Which versions of prices the store has from this node: it gets each with the first record that names it. */
+/** Price versions that this node has sent to the store: each is sent with the first record that refers to it. */
 import type { PriceVersion } from "../../store/mod.ts";
 import { keptVersion, pricesOfVersion } from "../budgets/money.ts";
 import type { OutboxEntry } from "./outbox.ts";
@@ -6,12 +6,12 @@ import type { OutboxEntry } from "./outbox.ts";
 export class SentPrices {
   readonly #told = new Set<string>();
 
-  /** Prices that records of the batch name and the store may not have. */
+  /** Prices used by records of the batch that the store may not have. */
   lackingFor(batch: readonly OutboxEntry[]): PriceVersion[] {
     const untold = new Map<string, PriceVersion>();
     let before: { priceVersion: string | null; model: string } | undefined;
     for (const { record: { priceVersion, model } } of batch) {
-      // Most records name what the one before does.
+      // Most records use the same version as the previous one.
       if (before?.priceVersion === priceVersion && before.model === model) continue;
       before = { priceVersion, model };
       for (const named of priceVersion?.split(", ") ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Tokens of the administration: `sk_admin_…`, each with a role. Every node knows all of them and hears of changes as it does of
- * those of keys; one that it does not know yet the store is asked for.
+ * Administration tokens: `sk_admin_…`, each with a role. Every node caches all of them and receives changes
+ * as for keys; an unknown token is looked up in the store.
  */
 import { Failure } from "../../exchange/failure.ts";
 import { type Store, type StoredToken, StoreUnavailable } from "../../store/mod.ts";
@@ -14,18 +14,18 @@ import type { TokenView } from "../administration/views.ts";
 export interface AdminTokensOptions {
   store: Store;
   clock: Clock;
-  /** Throws `service_unavailable` while that is not possible. */
+  /** Throws `service_unavailable` while hashing is not possible. */
   hash(secret: string): string;
   storeDown(): boolean;
-  /** True: what is known of the store is too old to be trusted. */
+  /** True: the cached data is too old to be trusted. */
   outdated(): boolean;
 }
 
-/** Hashes that no token had; asked only of what is not known. */
+/** Maximum number of cached hashes without a token, consulted only after all known ones. */
 const MOST_UNKNOWN = 10_000;
-/** Beyond this many unanswered questions about unknown tokens the store is being flooded. */
+/** Maximum number of concurrent lookups of unknown tokens; more would flood the store. */
 const MOST_LOOKUPS = 16;
-/** Uses within this time are noted as one, in milliseconds. */
+/** Uses within this time are recorded once, in milliseconds. */
 const USE_MS = 60_000;
 const RETRY_AFTER = 2;
 
@@ -41,7 +41,7 @@ export class AdminTokens {
     this.#options = options;
   }
 
-  /** Takes in what changed in the store. */
+  /** Applies changes from the store. */
   learn(tokens: readonly StoredToken[]): void {
     for (const token of tokens) {
       this.#byHash.set(token.hash, token);
@@ -49,7 +49,10 @@ export class AdminTokens {
     }
   }
 
-  /** Who has a token; null: it is none, or not any more. Throws `service_unavailable` while that cannot be known. */
+  /**
+   * The principal of a token; null: unknown, expired or revoked. Throws `service_unavailable` if that cannot
+   * be determined.
+   */
   async authenticate(secret: string): Promise<Principal | null> {
     const { hash, outdated } = this.#options;
     if (!looksLikeToken(secret)) return null;
@@ -62,13 +65,13 @@ export class AdminTokens {
     return { role: role as Role, name, by: "token", credential: id, member: null, team: null };
   }
 
-  /** Whether the token with this id may still be used. */
+  /** Whether the token with this id is still valid. */
   isGood(id: string): boolean {
     const token = this.#byId.get(id);
     return token !== undefined && this.#isGood(token) && !this.#options.outdated();
   }
 
-  /** Whether this is the secret of a token, as far as this process knows. */
+  /** Whether the text is the secret of a token known to this process. */
   isSecret(text: string): boolean {
     return this.#byHash.size > 0 && looksLikeToken(text) && this.#byHash.has(this.#options.hash(text));
   }
@@ -103,12 +106,12 @@ export class AdminTokens {
     return { ...view, secret };
   }
 
-  /** Those that this process has heard of, with those that have ended; newest first. */
+  /** Cached tokens, including ended ones; newest first. */
   known(): StoredToken[] {
     return [...this.#byId.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1));
   }
 
-  /** Newest first, with those that have ended. */
+  /** Newest first, including ended ones. */
   async list(query: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }> {
     const [input, { tokenView }] = await Promise.all([
       import("../administration/input.ts"),
@@ -117,7 +120,7 @@ export class AdminTokens {
     const { decodeCursor, encodeCursor, LARGEST_PAGE, pageSize } = input;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const tokens = await this.#options.store.listTokens({ after, limit: limit + 1 });
     const page = tokens.slice(0, limit);
     return {
@@ -165,7 +168,7 @@ export class AdminTokens {
     const now = Math.round(this.#options.clock.now());
     if (Math.abs(now - (this.#noted.get(id) ?? -Infinity)) < USE_MS) return;
     this.#noted.set(id, now);
-    // The next use notes it again.
+    // The next use records it again.
     void this.#options.store.touchToken(id, now).catch(() => this.#noted.delete(id));
   }
 }

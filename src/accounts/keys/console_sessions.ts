@@ -1,4 +1,4 @@
-/** Sessions of the console as administrators see and end them: who has signed in, when, and with what. */
+/** Console sessions for administrators: who signed in, when, and how; and ending them. */
 import { Failure } from "../../exchange/failure.ts";
 import { type Store, type StoredSession, StoreUnavailable } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -15,14 +15,14 @@ export interface SessionView {
   member: string | null;
   signed_in_with: string;
   began: string;
-  /** When it ends, unless it is used. */
+  /** Expiry, unless it is used again. */
   ends: string;
-  /** Whether it is that of who asks. */
+  /** Whether it is the requesting principal's own session. */
   own: boolean;
 }
 
 export interface SessionQuery extends PageQuery {
-  /** Only of this person. */
+  /** Only sessions of this person. */
   member?: string;
 }
 
@@ -32,31 +32,31 @@ export interface ConsoleSessionsOptions {
   ended: EndedSessions;
 }
 
-/** Sessions that wait for the store, at most. */
+/** Maximum number of sessions waiting for the store. */
 const MOST_UNTOLD = 1000;
 
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
-  /** Those that the store has not been told of, because it was away. */
+  /** Sessions not written yet, because the store was unavailable. */
   #untold: StoredSession[] = [];
 
   constructor(options: ConsoleSessionsOptions) {
     this.#options = options;
   }
 
-  /** Somebody has signed in: the store is told as soon as it is there. */
+  /** Records a new session; written to the store when that is available. */
   async began(session: StoredSession): Promise<void> {
     this.#untold.push(session);
     if (this.#untold.length > MOST_UNTOLD) this.#untold.shift();
     await this.tell();
   }
 
-  /** Somebody uses a session. Nobody waits for the store to hear of it. */
+  /** Records the use of a session, without waiting for the store. */
   renewed(id: string, ends: number): void {
     void this.#options.store.renewSession(id, Math.round(ends)).catch(() => {});
   }
 
-  /** Tells the store what it has not been told. */
+  /** Writes what is waiting to the store. */
   async tell(): Promise<void> {
     const { store } = this.#options;
     for (const session of [...this.#untold]) {
@@ -70,7 +70,7 @@ export class ConsoleSessions {
     }
   }
 
-  /** Those that last, newest first. */
+  /** Active sessions, newest first. */
   async list(query: SessionQuery, own: string | null): Promise<Listed<SessionView>> {
     const { decodeCursor, encodeCursor, LARGEST_PAGE, pageSize } = await import("../administration/input.ts");
     const { store, clock, ended } = this.#options;
@@ -78,7 +78,7 @@ export class ConsoleSessions {
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     await this.tell();
     const now = Math.round(clock.now());
-    // One more than the page tells whether there is another.
+    // One row more than the page, to find out whether there is another page.
     const rows = await store.listSessions({ after, limit: limit + 1, now, member: query.member });
     const page = rows.slice(0, limit);
     const { began: created, id } = page.at(-1) ?? { began: 0, id: "" };
@@ -88,7 +88,7 @@ export class ConsoleSessions {
     };
   }
 
-  /** While the store is away: those that it has not been told of. */
+  /** While the store is unavailable: the sessions not written yet. */
   known({ member }: SessionQuery, own: string | null): Listed<SessionView> {
     const found = this.#untold.filter((session) =>
       (member === undefined || session.member === member) && !this.#options.ended.has(session.id)
@@ -96,7 +96,7 @@ export class ConsoleSessions {
     return { data: found.toReversed().map((one) => viewOf(one, own)), next_cursor: null, store: "away" };
   }
 
-  /** Ends one; throws `not_found`. It is refused on this node at once, on the others when they hear of it. */
+  /** Ends a session; throws `not_found`. It is rejected on this node at once, on others when they learn of it. */
   async end(id: string, trail: Trail): Promise<SessionView> {
     const { store } = this.#options;
     await this.tell();
@@ -108,7 +108,7 @@ export class ConsoleSessions {
     return viewOf(session, trail.principal.credential);
   }
 
-  /** Ends all of a person, and answers which those were. */
+  /** Ends all sessions of a person, and returns them. */
   async endOf(member: string, trail: Trail): Promise<SessionView[]> {
     const { LARGEST_PAGE } = await import("../administration/input.ts");
     const ended: SessionView[] = [];

@@ -1,22 +1,22 @@
-/** Sessions of the console that were ended before their time, on any node, until they would have ended anyhow. */
+/** Console sessions that were ended before they expired, on any node, kept until they would have expired. */
 import { type EndedSession, type Store, StoreUnavailable } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 
-/** A session ends so long after it began, whatever happens. */
+/** Maximum duration of a session. */
 export const LONGEST_SESSION_MS = 12 * 3_600_000;
 
 export interface EndedSessionsOptions {
   store: Pick<Store, "endSession">;
   clock: Clock;
-  /** One that nobody sets; absent: the process's own. */
+  /** A monotonic clock; absent: the process's own. */
   steady?: Clock;
 }
 
 export class EndedSessions {
   readonly #options: EndedSessionsOptions;
-  /** When they would have ended anyhow, and when that was heard by a clock that nobody sets, by id. */
+  /** By id: the original expiry, and when the end was learned, by the monotonic clock. */
   readonly #ended = new Map<string, { ends: number; heard: number }>();
-  /** Those that the store has not been told of, because it was away. */
+  /** Ends not written yet, because the store was unavailable. */
   readonly #untold = new Map<string, EndedSession>();
 
   constructor(options: EndedSessionsOptions) {
@@ -27,18 +27,19 @@ export class EndedSessions {
     return this.#ended.has(id);
   }
 
-  /** Takes in what other nodes have ended. */
+  /** Applies ends from other nodes. */
   learn(sessions: readonly EndedSession[]): void {
     const now = this.#options.clock.now();
     const heard = (this.#options.steady ?? performance).now();
     for (const { id, ends } of sessions) if (ends > now) this.#ended.set(id, { ends, heard });
     for (const [id, one] of this.#ended) {
-      // Where the clock has run ahead and is set back, a cookie is good again.
+      // Also checked by the monotonic clock: if the system clock was ahead and is set back, the cookie would
+      // be valid again.
       if (one.ends <= now && heard - one.heard >= LONGEST_SESSION_MS) this.#ended.delete(id);
     }
   }
 
-  /** It has ended here once this is called; other nodes hear of it as soon as the store does. */
+  /** Effective here immediately; other nodes learn of it through the store. */
   async add(id: string, ends: number): Promise<void> {
     const session = { id, ends: Math.round(ends) };
     this.learn([session]);
@@ -46,7 +47,7 @@ export class EndedSessions {
     await this.tell();
   }
 
-  /** Tells the store what it has not been told. */
+  /** Writes what is waiting to the store. */
   async tell(): Promise<void> {
     const { store, clock } = this.#options;
     for (const [id, session] of this.#untold) {

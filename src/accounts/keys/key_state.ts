@@ -1,18 +1,18 @@
-/** A key with what limits it, of either source. */
+/** A key of the configuration or the store, with its limits. */
 import type { StoredKey } from "../../store/mod.ts";
 import type { Team, Teams } from "./teams.ts";
 import type { AccessPolicy, Key, Rights } from "../types.ts";
 
-/** A key as it was written, and what follows from it under the present configuration. */
+/** A key as stored, and what follows from it under the current configuration. */
 export interface KeyState extends Readonly<StoredKey> {
   key: Key;
   source: "config" | "store";
   teamSpendLimit: Team["spendLimit"];
-  /** It names a team that there is not, whose limits nobody knows. */
+  /** It refers to a team that does not exist, so its limits are unknown. */
   teamIsMissing: boolean;
 }
 
-/** Access policies and teams by name; a name that is missing must refuse every call. */
+/** Access policies and teams by name; a missing one must refuse every call. */
 export class KeyContext {
   readonly #policies: ReadonlyMap<string, AccessPolicy>;
   readonly #teams: Pick<Teams, "get">;

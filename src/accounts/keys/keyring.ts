@@ -1,10 +1,10 @@
 /**
- * Every key this node knows, and whose secret is being shown.
+ * All keys known to this node, and authentication by secret.
  *
- * A secret that was seen before is found in a map of its own, without hashing; V8 hashes strings with a seed drawn at
- * start, so how long that takes says nothing about secrets. Any other is hashed with the pepper and looked up by hash. What
- * the snapshot does not hold the store is asked for, and only its answer makes a secret wrong: while it cannot be asked,
- * the answer is "not now".
+ * A secret that was seen before is found in a map without hashing; V8 hashes strings with a random seed, so
+ * the duration reveals nothing about secrets. Any other secret is hashed with the pepper and looked up by
+ * hash. If the cache has no such key, the store is asked, and only its answer makes a secret invalid: while
+ * it cannot be asked, the answer is `service_unavailable`.
  */
 import { Failure } from "../../exchange/failure.ts";
 import { type KeyWithSecrets, type Store, type StoredKey, StoreUnavailable } from "../../store/mod.ts";
@@ -19,30 +19,30 @@ export interface KeyringOptions {
   clock: Clock;
   /** True: the store cannot be asked. */
   storeDown(): boolean;
-  /** True: the snapshot is too old to trust keys of the store. */
+  /** True: the cache is too old to trust keys of the store. */
   outdated(): boolean;
 }
 
-/** A key found by one of its secrets. Those of revoked keys are not kept. */
+/** A key found by one of its secrets. Those of revoked keys are not cached. */
 interface Credential {
   state: KeyState;
-  /** When the secret ends. */
+  /** Expiry of the secret. */
   until: number;
 }
 
 /**
- * The bounds of the two caches. Neither orders its members by use, as an LRU would: a hit must not write, and what is
- * dropped costs one hash or one question to the store.
+ * The bounds of two caches. They are not LRU caches, so that a hit needs no write; a dropped entry costs one
+ * hash or one query.
  */
 const SEEN_SECRETS = 10_000;
 const UNKNOWN_HASHES = 10_000;
-/** Beyond this many unanswered questions about unknown secrets the store is being flooded. */
+/** Maximum number of concurrent lookups of unknown secrets; more would flood the store. */
 const LOOKUPS = 64;
 const RETRY_AFTER = 2;
 
 export class Keyring {
   readonly #options: KeyringOptions;
-  /** Secrets of the file are known to this process alone, so they need no pepper that others share. */
+  /** Secrets of the configuration are known to this process only, so they need no shared pepper. */
   readonly #configPepper = newPepper();
   #pepper: string | null = null;
   #context = new KeyContext([], new Teams());
@@ -54,7 +54,7 @@ export class Keyring {
   readonly #storedStates = new Map<string, KeyState>();
   readonly #byHash = new Map<string, Credential>();
   readonly #seen = new Map<string, Credential>();
-  /** Hashes that no key had. Asked only of what is in none of the maps above, so a key that comes later is found. */
+  /** Hashes without a key. Consulted only after the maps above, so a key created later is found. */
   readonly #unknown = new Set<string>();
   #lookups = 0;
 
@@ -62,7 +62,7 @@ export class Keyring {
     this.#options = options;
   }
 
-  /** Answers from memory where it can. */
+  /** Answers from memory if possible. */
   authenticate(secret: string): Key | Promise<Key> {
     const seen = this.#seen.get(secret);
     if (
@@ -90,7 +90,7 @@ export class Keyring {
     return this.#configStates.get(keyId) ?? this.#storedStates.get(keyId);
   }
 
-  /** Those of the configuration. */
+  /** Keys of the configuration. */
   configured(): IterableIterator<KeyState> {
     return this.#configStates.values();
   }
@@ -105,7 +105,7 @@ export class Keyring {
       this.#pepper !== null && this.#byHash.has(hashSecret(text, this.#pepper));
   }
 
-  /** Replaces what the configuration names; `secrets` are those of `keys`. */
+  /** Replaces the keys of the configuration; `secrets` are in the order of `keys`. */
   configure(keys: readonly StoredKey[], secrets: readonly string[], context: KeyContext): void {
     this.#context = context;
     this.#configured = new Map();
@@ -120,10 +120,10 @@ export class Keyring {
     this.#seen.clear();
   }
 
-  /** Takes in what changed in the store. */
+  /** Applies changes from the store. */
   learn(keys: readonly KeyWithSecrets[]): void {
     for (const key of keys) {
-      // An answer may come late, after it has been told of a later change.
+      // A delayed answer may be older than a change that has been applied.
       if ((this.#stored.get(key.id)?.rev ?? 0) > key.rev) continue;
       for (const { hash } of this.#stored.get(key.id)?.secrets ?? []) this.#byHash.delete(hash);
       this.#stored.set(key.id, key);
@@ -137,7 +137,7 @@ export class Keyring {
     if (keys.length > 0) this.#seen.clear();
   }
 
-  /** What follows for keys from teams of the store that have changed. */
+  /** Updates the keys of changed teams. */
   reviseTeams(names: ReadonlySet<string>): void {
     this.learn([...this.#stored.values()].filter(({ team }) => team !== null && names.has(team)));
   }
@@ -151,7 +151,7 @@ export class Keyring {
     return hashSecret(secret, this.#pepper);
   }
 
-  /** 32 bytes that follow from the pepper, others for each purpose. */
+  /** A 32-byte key derived from the pepper, different for each purpose. */
   derivedKey(purpose: string): Uint8Array {
     if (this.#pepper === null) throw notNow();
     return derive(this.#pepper, purpose);
@@ -187,7 +187,7 @@ export class Keyring {
   }
 }
 
-/** What a caller hears whose key is unknown, revoked or expired: which of these is not said. */
+/** The failure for an unknown, revoked or expired key; it does not say which of these. */
 export function invalidKey(): Failure {
   return new Failure("invalid_api_key", "The API key is not valid.");
 }

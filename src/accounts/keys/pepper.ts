@@ -1,10 +1,10 @@
-/** The pepper: what hashes of secrets are keyed with. Whoever has the database alone cannot confirm a guess. */
+/** The pepper: the key of the hashes of secrets. The database alone is not enough to verify a guess. */
 import { hmacSha256 } from "../../exchange/hashes.ts";
 import { type Store, StoreUnavailable } from "../../store/mod.ts";
 import { removeQuietly } from "../journal/journal_files.ts";
 import { newPepper } from "./secrets.ts";
 
-/** Beside an embedded store in a file of its own; where several nodes share a database, in there. */
+/** For an embedded store it is in a file beside it; where nodes share a database, in the database. */
 export async function findPepper(store: Store): Promise<string> {
   if (store.kind !== "sqlite" || store.filePrefix === null) return await store.shared("pepper", newPepper);
   const path = pepperPath(store.filePrefix);
@@ -16,14 +16,14 @@ export async function findPepper(store: Store): Promise<string> {
   } catch (error) {
     if (error instanceof Deno.errors.PermissionDenied || error instanceof StoreRefused) throw error;
     if (error instanceof StoreUnavailable) throw error;
-    // A full disk at the first start: it can be made once there is room.
+    // For example a full disk at the first start: it can be created once there is space.
     throw new StoreUnavailable("The pepper of secrets cannot be read or made.", { cause: error });
   }
 }
 
 /**
- * Refuses a pepper that the keys of this database were not hashed with: all of them would seem to be wrong. The first
- * gateway that opens a database leaves a fingerprint of its pepper there.
+ * Refuses a pepper with which the keys of this database were not hashed: all keys would seem to be wrong. The
+ * first gateway that opens a database stores a fingerprint of its pepper.
  */
 export async function refuseOtherPepper(store: Store, pepper: string): Promise<void> {
   const own = fingerprintOf(pepper);
@@ -35,8 +35,8 @@ export async function refuseOtherPepper(store: Store, pepper: string): Promise<v
 }
 
 /**
- * Refuses a database without tables beside the file of a pepper, which is made only once there are tables: it has been emptied, or
- * lost a part of it, and a new one in its place would know neither keys nor what was spent.
+ * Refuses a database without tables if a pepper file exists, which is only created after the tables: the
+ * database was emptied or partly lost, and an empty one would have neither keys nor spend.
  */
 export function refuseEmptied({ kind, filePrefix }: Store): void {
   if (kind !== "sqlite" || filePrefix === null) return;
@@ -48,12 +48,12 @@ export function refuseEmptied({ kind, filePrefix }: Store): void {
   );
 }
 
-/** Tells peppers apart, and nothing of what they are. */
+/** A fingerprint that distinguishes peppers but reveals nothing about them. */
 export function fingerprintOf(pepper: string): string {
   return hmacSha256(pepper, "fingerprint").toHex().slice(0, 32);
 }
 
-/** The file of an embedded store's pepper. */
+/** The path of an embedded store's pepper. */
 export function pepperPath(filePrefix: string): string {
   return `${filePrefix}.pepper`;
 }
@@ -63,13 +63,16 @@ export class StoreRefused extends Error {
   override readonly name = "StoreRefused";
 }
 
-/** Whether nothing has been hashed with a pepper yet. A database of a release without fingerprints may have keys. */
+/**
+ * Whether nothing has been hashed with a pepper yet. A database of a release without fingerprints may have
+ * keys.
+ */
 async function isNew(store: Store): Promise<boolean> {
   if (await store.sharedValue("pepper_fingerprint") !== null) return false;
   return (await store.keysBehind("", 1)).length === 0;
 }
 
-/** It was left behind when the database was moved, or deleted. */
+/** The pepper was left behind when the database was moved or deleted. */
 function refuseLostPepper(path: string): never {
   throw new StoreRefused(
     "The pepper that this database's keys were hashed with is missing, so none of them could be told: expected the " +
@@ -77,7 +80,7 @@ function refuseLostPepper(path: string): never {
   );
 }
 
-/** Null: there is none, or it was being written when the process died, and nothing has been hashed with it. */
+/** Null: none exists, or the process died while writing it, before anything was hashed with it. */
 export function readPepper(path: string): string | null {
   try {
     return Deno.readTextFileSync(path).trim() || null;
@@ -87,7 +90,7 @@ export function readPepper(path: string): string | null {
   }
 }
 
-/** It appears whole or not at all, and the first of several processes decides. */
+/** Created atomically; the first of several processes wins. */
 function makePepper(path: string): string {
   const draft = `${path}.${crypto.randomUUID()}`;
   try {
@@ -96,7 +99,7 @@ function makePepper(path: string): string {
     try {
       Deno.linkSync(draft, path);
     } catch (error) {
-      // A file system without links can only be trusted with one process that starts first.
+      // On a file system without hard links, concurrent first starts are not safe.
       if (!(error instanceof Deno.errors.AlreadyExists)) Deno.renameSync(draft, path);
     }
     return Deno.readTextFileSync(path).trim();

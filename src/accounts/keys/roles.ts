@@ -1,52 +1,52 @@
-/** Who administers: the roles, what each of them may do, and who is asking now. */
+/** Roles of administrators, their access rights, and the current principal. */
 
 export const ROLES = ["owner", "operator", "auditor", "member"] as const;
 
 export type Role = typeof ROLES[number];
 
-/** What an endpoint of the administration asks for, and the roles that have it. Every such endpoint names one of these. */
+/** Access levels of administration endpoints, and the roles that have them. Every such endpoint names one. */
 export const ACCESS = {
-  /** Reads what belongs to all. */
+  /** Reads shared data. */
   read: ["owner", "operator", "auditor"],
-  /** Reads; a member sees what is the member's own, and nothing else. */
+  /** Reads; a member only its own data. */
   read_own: ["owner", "operator", "auditor", "member"],
-  /** Reads who may administer. */
+  /** Reads tokens and sessions. */
   read_people: ["owner", "auditor"],
-  /** Changes what calls meet: keys, teams, accounts, circuit breakers of providers. */
+  /** Changes what affects calls: keys, teams, accounts, circuit breakers. */
   change: ["owner", "operator"],
-  /** Changes keys; a member the member's own, and nothing else. */
+  /** Changes keys; a member only its own. */
   change_own: ["owner", "operator", "member"],
-  /** Changes who may administer. */
+  /** Changes tokens and sessions. */
   change_people: ["owner"],
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Access = keyof typeof ACCESS;
 
-/** Whether a role may do what needs this access. */
+/** Whether a role has this access. */
 export function may(role: Role, access: Access): boolean {
   return (ACCESS[access] as readonly Role[]).includes(role);
 }
 
-/** Whether what needs this leaves an entry in the audit log. */
+/** Whether this access is recorded in the audit log. */
 export function changes(access: Access): boolean {
   return access.startsWith("change");
 }
 
-/** Who is asking. */
+/** The authenticated requester. */
 export interface Principal {
   role: Role;
-  /** A name for people: of the token, of the person; `admin_key` and `command` have no other. */
+  /** Display name: of the token or the person; otherwise `admin_key` or `command`. */
   name: string;
   by: "admin_key" | "token" | "session" | "command";
   /** Id of the token, or of the session. */
   credential: string | null;
-  /** The person, as keys name the one they belong to: issuer and subject of the sign-in. Null: no person is known. */
+  /** The person, by the name that keys use for their member: issuer and subject of the sign-in. Null: unknown. */
   member: string | null;
-  /** The team that a member's keys belong to. */
+  /** The team of a member's keys. */
   team: string | null;
 }
 
-/** The commands of the operating system's user, and whoever has the configuration's own key. */
+/** For commands run by the user of the operating system, and for the admin key of the configuration. */
 export const COMMAND: Principal = withoutPerson("command");
 export const ADMIN_KEY_HOLDER: Principal = withoutPerson("admin_key");
 

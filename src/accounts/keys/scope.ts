@@ -1,5 +1,5 @@
-/** Whose keys something sees and makes. */
+/** The keys that an administration is limited to. */
 export interface Scope {
-  /** The person, as keys name the one they belong to; absent: all keys. */
+  /** The person, by the name that keys use for their member; absent: all keys. */
   member?: string;
 }

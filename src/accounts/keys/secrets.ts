@@ -1,8 +1,8 @@
 /**
- * Secrets of keys: how one is made, and the keyed hash that is all the store ever holds.
+ * Secrets of keys: generation, and the keyed hash, which is all that is stored.
  *
- * A secret has 40 characters of 62, 238 bits, so no slow hash is needed: the pepper is there so that a copied database
- * alone cannot even confirm a guess.
+ * A secret has 40 of 62 possible characters, 238 bits, so a slow hash is not needed. The pepper prevents that
+ * a copied database alone suffices to verify a guess.
  */
 import { base64url, hmacSha256, randomBytes } from "../../exchange/hashes.ts";
 
@@ -10,12 +10,12 @@ const PREFIX = "sk_live_";
 const TOKEN_PREFIX = "sk_admin_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The secret of a new API key: the prefix of keys and 40 random characters. */
+/** The secret of a new API key: a prefix and 40 random characters. */
 export function newSecret(): string {
   return PREFIX + randomText(40);
 }
 
-/** A secret of a token of the administration. */
+/** The secret of an administration token. */
 export function newTokenSecret(): string {
   return TOKEN_PREFIX + randomText(40);
 }
@@ -25,7 +25,7 @@ export function newId(prefix: string): string {
   return prefix + randomText(20);
 }
 
-/** Bytes from 248 on are thrown away, since 256 is no multiple of 62 and the first letters would come more often. */
+/** Bytes from 248 on are discarded: 256 is not a multiple of 62, so the first letters would be more frequent. */
 function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
@@ -36,12 +36,12 @@ function randomText(length: number): string {
   return text;
 }
 
-/** What can be a secret at all; anything else is refused without hashing it. */
+/** Whether the text can be a secret; anything else is rejected without hashing. */
 export function looksLikeSecret(text: string): boolean {
   return text.length > PREFIX.length && text.length <= 512 && text.startsWith(PREFIX);
 }
 
-/** Whether a text has the form of an administration token. It need not be one. */
+/** Whether a text has the form of an administration token. */
 export function looksLikeToken(text: string): boolean {
   return text.length > TOKEN_PREFIX.length && text.length <= 512 && text.startsWith(TOKEN_PREFIX);
 }
@@ -51,7 +51,7 @@ export function hashSecret(secret: string, pepper: string): string {
   return base64url(hmacSha256(pepper, secret));
 }
 
-/** A key for something else than secrets: whoever has it knows nothing of the pepper. */
+/** A key for another purpose; it reveals nothing about the pepper. */
 export function derive(pepper: string, purpose: string): Uint8Array {
   return hmacSha256(pepper, `key for ${purpose}`);
 }

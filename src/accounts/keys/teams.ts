@@ -1,9 +1,12 @@
-/** The teams that there are: those of the configuration, and those that administrators made. A name of the file's is the file's. */
+/**
+ * Teams of the configuration and those created by administrators. The configuration takes precedence for
+ * equal names.
+ */
 import type { StoredTeam } from "../../store/mod.ts";
 import type { ConfigTeam } from "../config.ts";
 
 export interface Team extends Omit<StoredTeam, "created" | "removedAt"> {
-  /** `config`: the file names it, so only the file changes it. */
+  /** `config`: defined in the configuration file, and can only be changed there. */
   source: "config" | "store";
 }
 
@@ -20,7 +23,7 @@ export class Teams {
     for (const team of teams) this.#configured.set(team.name, { ...team, source: "config" });
   }
 
-  /** Takes in what changed in the store. */
+  /** Applies changes from the store. */
   learn(teams: readonly StoredTeam[]): void {
     for (const { created: _, removedAt, ...team } of teams) {
       if (removedAt === null) this.#stored.set(team.name, { ...team, source: "store" });
@@ -32,7 +35,7 @@ export class Teams {
     return this.#configured.get(name) ?? this.#stored.get(name);
   }
 
-  /** The configuration's in its order, then the others by name. */
+  /** Configured teams in their order, then the others by name. */
   all(): Team[] {
     const others = [...this.#stored.values()].filter(({ name }) => !this.#configured.has(name));
     return [...this.#configured.values(), ...others.sort((a, b) => a.name < b.name ? -1 : 1)];

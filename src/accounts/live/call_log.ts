@@ -1,6 +1,6 @@
 /**
- * What a call leaves for the console on its way: its record on a list. Who adds the records up, and who tells watchers of them,
- * is loaded when there is something to add up, and somebody who watches.
+ * Records the ends of calls for the console. The modules that aggregate records, and that stream them to
+ * watchers, are loaded on first use.
  */
 import type { Generation } from "../../store/mod.ts";
 import type { CallWatch } from "./call_watch.ts";
@@ -9,12 +9,12 @@ import type { Live, LiveOptions } from "./live.ts";
 import type { LiveSharing, LiveSharingOptions } from "./live_sharing.ts";
 import type { Timeline, TimelineOptions, Unrecorded } from "./timeline.ts";
 
-/** Calls that are added up at once: some tenths of a millisecond. */
+/** Calls aggregated at a time, which takes some tenths of a millisecond. */
 const BATCH = 128;
-/** Calls that ended last, for those who begin to watch, and for when the store is away. */
+/** Number of recently ended calls kept for new watchers, and for when the store is unavailable. */
 const RECENT = 200;
 const MINUTE = 60_000;
-/** A minute has ended for sure. */
+/** Delay after the end of a minute, so that all of its calls are included, in milliseconds. */
 const LATER_MS = 500;
 
 export interface CallLogOptions
@@ -53,25 +53,25 @@ export class CallLog implements CallWatch {
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
-    // One that was never tried did not fail.
+    // A call that was refused before any attempt is not a failure.
     if (errorCode !== null) this.#failed.push(beginning);
     this.#live?.released(beginning, errorCode);
     if (this.#sharing?.active) void this.#share(beginning, errorCode);
     this.#added(this.#failed.length);
   }
 
-  /** Whom watchers ask. */
+  /** The live view for watchers. */
   async live(): Promise<Live> {
     const { Live } = await import("./live.ts");
     return this.#live ??= new Live({ ...this.#options, recent: () => this.recent() });
   }
 
-  /** Calls that ended last, oldest first. */
+  /** Recently ended calls, oldest first. */
   recent(): readonly Generation[] {
     return this.#recent.slice(-RECENT);
   }
 
-  /** Somebody watches in another process. */
+  /** Called when somebody watches in another process. */
   async watchedElsewhere(): Promise<void> {
     const { LiveSharing } = await import("./live_sharing.ts");
     if (this.#closed) return;
@@ -79,7 +79,7 @@ export class CallLog implements CallWatch {
     this.#sharing.watched();
   }
 
-  /** The sums, with all that has happened until now. */
+  /** The metrics, including everything up to now. */
   async timeline(): Promise<Timeline> {
     const { Timeline } = await import("./timeline.ts");
     this.#timeline ??= new Timeline(this.#options);
@@ -108,7 +108,7 @@ export class CallLog implements CallWatch {
   #added(waiting: number): void {
     if (waiting >= BATCH) void this.timeline();
     if (this.#timer !== undefined || this.#closed) return;
-    // At the end of each minute with calls.
+    // Runs at the end of each minute with calls.
     this.#timer = setTimeout(async () => {
       this.#timer = undefined;
       const more = await (await this.timeline()).write();

@@ -1,12 +1,15 @@
-/** What sees the calls of this process begin and end: the live view, and the sums of the last minutes. */
+/**
+ * Observers of the starts and ends of calls in this process: the live view, and the metrics of the last
+ * minutes.
+ */
 import type { Generation } from "../../store/mod.ts";
 import type { Beginning } from "../ledger.ts";
 
-/** Called on the path of a call: nothing here takes long, and nothing throws. */
+/** Called while a call is processed: implementations must be fast and must not throw. */
 export interface CallWatch {
   began(beginning: Beginning): void;
-  /** It has its record. */
+  /** Ended with a record. */
   ended(generation: Generation): void;
-  /** It ended without one. */
+  /** Ended without a record. */
   released(beginning: Beginning, errorCode: string | null): void;
 }

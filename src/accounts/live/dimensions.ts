@@ -1,4 +1,4 @@
-/** What calls are told apart by in the sums of spans of time. */
+/** Dimensions of the metrics by time span. */
 export const DIMENSIONS = ["model", "provider", "key", "team", "tag"] as const;
 
 export type Dimension = typeof DIMENSIONS[number];

@@ -1,10 +1,11 @@
 /**
- * The live view: who watches is told of the calls of this process as they begin and end.
+ * The live view: streams the starts and ends of calls to watchers.
  *
- * Calls do not wait for watchers. What happens is collected, and a few times a second encoded once and handed to all who want
- * the same. Each watcher has a bounded buffer; what does not fit in it is left out, and the watcher is told how much. So is what
- * would make all watchers together cost more than a bounded number of bytes a second. What a watcher costs is the write to its
- * connection, some 20 µs: many of them are written to more rarely, and a few at a time.
+ * Calls do not wait for watchers. Events are collected, and a few times per second encoded once for all
+ * watchers with the same filter. Each watcher has a bounded buffer; events that do not fit are dropped, and
+ * the watcher is told how many. The total output for all watchers is limited per second in the same way. The
+ * cost of a watcher is the write to its connection, about 20 µs: many watchers are written to less often, and
+ * a few at a time.
  */
 import { Failure } from "../../exchange/failure.ts";
 import type { Generation } from "../../store/mod.ts";
@@ -33,11 +34,11 @@ export type { LiveFilter };
 
 export interface LiveOptions {
   now(): number;
-  /** Calls that run now. */
+  /** Running calls. */
   running(): Iterable<Beginning>;
-  /** The last ones that ended; oldest first. */
+  /** Recently ended calls; oldest first. */
   recent(): readonly Generation[];
-  /** The person a key belongs to; null: nobody's. */
+  /** The person who owns a key; null: nobody. */
   memberOf(keyId: string): string | null;
   others: OtherProcesses;
 }
@@ -46,60 +47,66 @@ export interface WatchOptions {
   filter: LiveFilter;
   /** Only calls of this person's keys; absent: all. */
   member?: string;
-  /** Whether the watcher may go on. */
+  /** Whether the watcher is still authorized. */
   stillMay(): boolean;
 }
 
-/** Each has a buffer. */
+/** Limited because each has a buffer. */
 const MOST_WATCHERS = 5000;
 const MOST_OF_MEMBER = 20;
 const TICK_MS = 250;
-/** With many watchers each is served more rarely, but not less than once a second. */
+/** With more watchers than this per tick, each is served less often, but at least once per second. */
 const WATCHERS_A_TICK = 250;
 const MOST_TICKS = 1000 / TICK_MS;
-/** So few who want the same, such as one's own calls, are served twice a second however many others there are. */
+/**
+ * Groups of at most this many watchers with the same filter (such as a user's own calls) are served twice per
+ * second whatever the total number.
+ */
 const FEW = 5;
 const TICKS_OF_FEW = 2;
-/** Who is told only a part of what happens, because it is too much, need not have it within the second. */
+/** Rate, per second, at which watchers are served whose events have to be dropped anyway. */
 const OVERFLOWING_A_SECOND = 500;
 const MOST_SECONDS = 4;
-/** To write to so many takes half a millisecond, which is as long as a call waits at most. */
+/** Writes per batch: half a millisecond, which is the longest delay for a call. */
 const WATCHERS_AT_ONCE = 25;
-/** Between them others have their turn. */
+/** Pause between batches, in milliseconds, for other work. */
 const PAUSE_MS = 4;
-/** What a watcher may lag behind. */
+/** Buffer per watcher in bytes. */
 const BUFFER_BYTES = 256 << 10;
-/** What all watchers together are sent in a second, at most. */
+/** Maximum output per second for all watchers together. */
 const BYTES_A_SECOND = 4 << 20;
-/** Events that are kept until the next tick, at most. */
+/** Maximum number of events collected per tick. */
 const MOST_EVENTS = 5000;
-/** Of them, at least so many where only a part can be told. */
+/** Minimum number of events sent of those when only a part can be sent. */
 const LEAST_SAMPLED = 100;
-/** So that a watcher whose connection is gone is noticed, and nothing in between takes it for dead. */
+/** Interval of keep-alives: detects closed connections, and prevents that proxies close idle ones. */
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE: Chunk = { bytes: encode(": still here\n\n"), holds: { events: 0, ended: 0 } };
-/** How often other processes are looked after. */
+/** Interval at which other processes are polled, in milliseconds. */
 const LOOK_EVERY_MS = 500;
-/** How many of the calls that run, and of those that ended last, a watcher is told of at first. */
+/** Maximum number of running calls, and of recently ended ones, in the first event. */
 const FIRST = 100;
 
 export class Live implements CallWatch {
   readonly #options: LiveOptions;
-  /** By what they want. */
+  /** By filter. */
   readonly #audiences = new Map<string, Audience>();
   #watching = 0;
   #events: Said[] = [];
   #dropped: Lost = { events: 0, ended: 0 };
-  /** All who watch, where all want everything and it is too much; null: it is otherwise. */
+  /** The only group of watchers, if all of them want everything and that is too much; null otherwise. */
   #sampled: Audience | null = null;
-  /** Events that are kept until the next time. */
+  /** Number of events collected until the next tick. */
   #most = MOST_EVENTS;
   #timer: ReturnType<typeof setInterval> | undefined;
   #looked = 0;
   #elsewhere: Elsewhere | null = null;
-  /** What those are told at first who came since events were handed out, by what they want: a crowd that comes at once wants the same. */
+  /**
+   * First events by filter, for watchers that arrived since the last tick: many arrive at once with the same
+   * filter.
+   */
   readonly #hellos = new Map<string, Uint8Array<ArrayBuffer>>();
-  /** What watchers have been told of whose calls are told. */
+  /** The last `seen` event. */
   #seen = "";
   #looking: Promise<void> | null = null;
 
@@ -129,7 +136,7 @@ export class Live implements CallWatch {
     this.#say(new Said("end", beginning.id, () => unrecordedView(beginning, errorCode, now)));
   }
 
-  /** Events for one watcher, as server-sent events: `hello`, then `start`, `end`, `seen` and `lost`. */
+  /** A server-sent event stream for one watcher: `hello`, then `start`, `end`, `seen` and `lost`. */
   watch(options: WatchOptions): ReadableStream<Uint8Array> {
     this.#refuseTooMany(options);
     const { stillMay } = options;
@@ -187,12 +194,12 @@ export class Live implements CallWatch {
     });
   }
 
-  /** Ends all streams: the process stops. */
+  /** Ends all streams on shutdown. */
   end(): void {
     for (const watcher of [...this.#everybody()]) this.#close(watcher);
   }
 
-  /** Hands out what has happened. */
+  /** Sends the collected events. */
   flush(): void {
     this.#hellos.clear();
     if (Math.abs(this.#options.now() - this.#looked) >= LOOK_EVERY_MS) void this.look();
@@ -208,7 +215,8 @@ export class Live implements CallWatch {
     this.#dropped = { events: 0, ended: 0 };
     for (const audience of this.#audiences.values()) audience.take(events, dropped);
     for (const audience of due) this.#serve(audience);
-    // Records that nobody will be told of are not kept: thousands that live for a second make the garbage collection dearer.
+    // Records that would be dropped are not kept: thousands of objects that live for a second make garbage
+    // collection expensive.
     const [only, another] = this.#audiences.values();
     this.#sampled = another === undefined && only?.all && only.overflows ? only : null;
     this.#most = this.#sampled === null ? MOST_EVENTS : Math.max(LEAST_SAMPLED, 4 * this.#sampled.told);
@@ -218,7 +226,7 @@ export class Live implements CallWatch {
     return [...this.#audiences.values()].filter((audience) => audience.waited >= this.#ticksOf(audience));
   }
 
-  /** Ticks from one time that an audience is served to the next. */
+  /** Number of ticks after which an audience is served again. */
   #ticksOf({ overflows, watchers }: Audience): number {
     const ticks = Math.min(MOST_TICKS, Math.max(1, Math.ceil(this.#watching / WATCHERS_A_TICK)));
     if (overflows) {
@@ -237,11 +245,11 @@ export class Live implements CallWatch {
     void this.#hand([...audience.watchers], chunk ?? KEEP_ALIVE);
   }
 
-  /** Some watchers at a time, so that calls go on between them. */
+  /** A batch of watchers at a time, so that calls are processed in between. */
   async #hand(watchers: readonly Watcher[], { bytes, holds }: Chunk): Promise<void> {
     for (const [i, { controller, lost }] of watchers.entries()) {
       if (i > 0 && i % WATCHERS_AT_ONCE === 0) await pause(PAUSE_MS);
-      // Null: it has left.
+      // Null: the watcher has disconnected.
       if (controller.desiredSize === null) continue;
       if (controller.desiredSize <= 0) {
         add(lost, holds);
@@ -255,7 +263,7 @@ export class Live implements CallWatch {
     }
   }
 
-  /** Looks after other processes: by the store, as there is no other way to them. */
+  /** Polls other processes through the store, which is the only connection to them. */
   look(): Promise<void> {
     this.#looked = this.#options.now();
     return this.#looking ??= this.#look().finally(() => this.#looking = null);
@@ -293,7 +301,7 @@ export class Live implements CallWatch {
     if (this.#keeps(said.event, said.id)) this.#events.push(said);
   }
 
-  /** Whether one more event is kept until watchers are served; else it counts as left out. */
+  /** Whether one more event is collected; otherwise it is counted as dropped. */
   #keeps(event: Said["event"], id: string): boolean {
     if (this.#events.length < this.#most || this.#sampled?.follows(id)) return true;
     lose(this.#dropped, { event });
@@ -326,7 +334,7 @@ export class Live implements CallWatch {
     try {
       watcher.controller.close();
     } catch {
-      // The watcher has left just now.
+      // The watcher has disconnected.
     }
   }
 
@@ -348,12 +356,12 @@ export class Live implements CallWatch {
   }
 }
 
-/** Who has the same name is told the same. */
+/** Watchers with the same name receive the same events. */
 function nameOf({ filter, member }: WatchOptions): string {
   return JSON.stringify([member ?? null, filter]);
 }
 
-/** A call that ended just now. */
+/** A call that ended just now without a record. */
 export function unrecordedView(beginning: Beginning, errorCode: string | null, now: number): UnrecordedView {
   return {
     ...beginningView(beginning),

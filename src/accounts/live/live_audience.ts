@@ -1,45 +1,45 @@
-/** Watchers that want the same: what they are told is chosen and encoded once. */
+/** A group of watchers with the same filter: events are selected and encoded once. */
 import { shareBytes } from "../../transport/shared_bytes.ts";
 import { encode, frame, type Lost, type Said } from "./live_events.ts";
 
 export interface Watcher {
   controller: ReadableStreamDefaultController<Uint8Array>;
-  /** Whether it may go on. */
+  /** Whether the watcher is still authorized. */
   stillMay(): boolean;
-  /** What it was not given since it was last told. */
+  /** Events dropped since the last report to the watcher. */
   lost: Lost;
 }
 
-/** What all of an audience are sent. */
+/** One piece of output for all watchers of the group. */
 export interface Chunk {
   bytes: Uint8Array;
-  /** What happened, told or left out. */
+  /** Number of events in it, sent or dropped. */
   holds: Lost;
 }
 
-/** Events that wait until the audience is served. */
+/** Maximum number of events waiting until the group is served. */
 const MOST_WAITING = 5000;
-/** Calls whose beginnings were told, and whose ends therefore come before other events. */
+/** Maximum number of calls whose start was sent, and whose end therefore has precedence over other events. */
 const MOST_FOLLOWED = 200;
 
 export class Audience {
   readonly watchers = new Set<Watcher>();
-  /** The person whose calls they see; absent: all. */
+  /** The person whose calls they may see; absent: all. */
   readonly member: string | undefined;
   readonly #wants: ((said: Said) => boolean) | null;
   #waiting: Said[] = [];
   #lost: Lost = { events: 0, ended: 0 };
   readonly #followed = new Set<string>();
-  /** Whether more happened than it could be told when it was served last. */
+  /** Whether events had to be dropped the last time. */
   overflows = false;
-  /** When it was sent something last. */
+  /** Time of the last output. */
   quietSince: number;
-  /** Events that it was told then. */
+  /** Number of events sent then. */
   told = 0;
   /** Ticks since it was served. */
   waited = 0;
 
-  /** @param wants null: everything */
+  /** @param wants the filter; null: everything */
   constructor(wants: ((said: Said) => boolean) | null, member: string | undefined, now: number) {
     this.#wants = wants;
     this.member = member;
@@ -51,14 +51,14 @@ export class Audience {
     return this.#wants === null;
   }
 
-  /** Whether the beginning of this call was told, and its end not. */
+  /** Whether the start of this call was sent, and its end was not. */
   follows(id: string): boolean {
     return this.#followed.has(id);
   }
 
-  /** Keeps what it wants of what has happened. */
+  /** Collects the events that match the filter. */
   take(events: readonly Said[], dropped: Lost): void {
-    // How much others do is nobody else's affair.
+    // Members must not learn how many calls others make.
     if (this.member === undefined) add(this.#lost, dropped);
     for (const said of events) {
       if (this.#wants !== null && !this.#wants(said)) continue;
@@ -67,7 +67,7 @@ export class Audience {
     }
   }
 
-  /** What has gathered, as far as it fits into so many characters; null: nothing. */
+  /** The collected events, up to this many characters; null: none. */
   chunk(most: number): Chunk | null {
     const waiting = this.#waiting;
     const lost = this.#lost;
@@ -91,12 +91,12 @@ export class Audience {
     return { bytes: shareBytes(encode(text)), holds };
   }
 
-  /** Ends of calls that have been told of come first: otherwise these would seem to run for ever. */
+  /** Ends of calls whose start was sent come first: otherwise these calls would seem to run for ever. */
   #chosen(waiting: readonly Said[], most: number): Set<Said> {
     const told = new Set<Said>();
     let length = 0;
     const tell = (said: Said) => {
-      // One fits always.
+      // The first event always fits.
       if (told.size > 0 && length >= most) return false;
       told.add(said);
       length += said.text.length;
@@ -118,13 +118,13 @@ export class Audience {
   }
 }
 
-/** Adds the counts of lost events up, in `to`. */
+/** Adds counts of dropped events to `to`. */
 export function add(to: Lost, more: Lost): void {
   to.events += more.events;
   to.ended += more.ended;
 }
 
-/** Counts an event. */
+/** Counts a dropped event. */
 export function lose(to: Lost, { event }: Pick<Said, "event">): void {
   to.events++;
   if (event === "end") to.ended++;

@@ -1,17 +1,17 @@
-/** What runs, and has ended, in the other processes that share the store, as far as they tell it. */
+/** Running and ended calls of the other processes that share the store, as far as they publish them. */
 import type { Generation, RunningCalls } from "../../store/mod.ts";
 import type { UnrecordedView } from "./live_events.ts";
 import type { SharedCalls } from "./live_sharing.ts";
 import { type BeginningView, type GenerationView, generationView } from "../administration/views.ts";
 
-/** The other processes; each answer is null while the store cannot be asked, or where there is no other process. */
+/** The other processes. Results are null while the store is unavailable, or if there is no other process. */
 export interface OtherProcesses {
-  /** How many there are, as far as is known. */
+  /** Number of other processes, as far as known. */
   count(): number;
-  /** Tells them that somebody watches here. */
+  /** Informs them that somebody watches here. */
   note(): Promise<void> | null;
   running(): Promise<readonly RunningCalls[]> | null;
-  /** Records of all since a time, the newest first, as many as it takes. */
+  /** Records of all processes since a time, newest first, up to a bound. */
   ended(from: number): Promise<readonly Generation[]> | null;
 }
 
@@ -20,11 +20,11 @@ export interface Told {
   end(view: GenerationView | UnrecordedView): void;
 }
 
-/** They are told again before they think that nobody watches any more. */
+/** Interval of notes, shorter than the time after which other processes stop publishing. */
 const NOTE_MS = 20_000;
-/** How old calls may be whose ends are looked for. */
+/** Maximum age of calls whose ends are looked for. */
 const LOOK_BACK_MS = 600_000;
-/** Ids of calls that are known to have been told. */
+/** Number of remembered ids of calls that were sent. */
 const MOST_TOLD = 5000;
 
 export class Elsewhere {
@@ -32,11 +32,11 @@ export class Elsewhere {
   readonly #tell: Told;
   readonly #now: () => number;
   #noted = -Infinity;
-  /** That run there, as watchers have been told. */
+  /** Running calls of other processes, as sent to watchers. */
   #running = new Map<string, BeginningView>();
-  /** Calls whose ends watchers have been told of, as far as they may come up again; null: nobody has looked yet. */
+  /** Recently ended calls that were sent to watchers; null: not polled yet. */
   #ended: Set<string> | null = null;
-  /** Processes that tell what they run. */
+  /** Number of processes that publish their calls. */
   #telling = 0;
 
   constructor(others: OtherProcesses, tell: Told, now: () => number) {
@@ -45,7 +45,7 @@ export class Elsewhere {
     this.#now = now;
   }
 
-  /** Processes that share the store, with this one, and of those the ones whose calls are told as they begin. */
+  /** The number of processes that share the store, including this one, and how many of them publish their calls. */
   get seen() {
     const nodes = 1 + this.#others.count();
     return { nodes, told: Math.min(nodes, 1 + this.#telling) };
@@ -55,7 +55,7 @@ export class Elsewhere {
     return this.#running.values();
   }
 
-  /** One that ended in this process. */
+  /** A call ended in this process. */
   endedHere(id: string): void {
     this.#ended?.add(id);
   }
@@ -69,7 +69,7 @@ export class Elsewhere {
         await noting.catch(() => this.#noted = -Infinity);
       }
     }
-    // First what runs: what has ended since is in the records, and not the other way round.
+    // Running calls are read first: those that end meanwhile are then found in the records.
     const running = await this.#others.running()?.catch(() => null) ?? null;
     const ended = await this.#others.ended(now - LOOK_BACK_MS)?.catch(() => null) ?? null;
     const first = this.#ended === null;

@@ -1,7 +1,7 @@
-/** What watchers of calls are told, as server-sent events, and which of it each of them wants. */
+/** Server-sent events about calls, and the filters of watchers. */
 import type { BeginningView } from "../administration/views.ts";
 
-/** Which calls a watcher wants; what is absent is any. */
+/** Which calls a watcher wants; an absent field matches any. */
 export interface LiveFilter {
   key?: string;
   account?: string;
@@ -15,7 +15,7 @@ export interface LiveFilter {
   tag?: string;
 }
 
-/** A call that ended without a record: it was refused, or no provider took it. */
+/** A call that ended without a record: it was refused, or no provider accepted it. */
 export interface UnrecordedView extends BeginningView {
   status: "failed";
   error_code: string | null;
@@ -23,27 +23,27 @@ export interface UnrecordedView extends BeginningView {
   recorded: false;
 }
 
-/** Whose calls are told. */
+/** The processes whose calls are visible. */
 export interface Seen {
-  /** Which processes share the store, as far as is known, this one with them. */
+  /** Number of processes that share the store, as far as known, including this one. */
   nodes: number;
-  /** Of those, whose calls are told as they begin: this one's, and those that have answered. */
+  /** How many of them publish running calls, including this one. */
   told: number;
 }
 
-/** Events that a watcher was not told. */
+/** Numbers of events that were dropped for a watcher. */
 export interface Lost {
   events: number;
-  /** Those of them that were ends of calls. */
+  /** How many of these were ends of calls. */
   ended: number;
 }
 
 type SaidView = BeginningView & { provider?: string | null; status?: string };
 
-/** What has happened. Calls do not wait for its view and its text: they are made once, when somebody wants them. */
+/** An event. Its view and text are created on demand, at most once, so that calls do not wait for them. */
 export class Said {
   readonly event: "start" | "end";
-  /** Of the call. */
+  /** Id of the call. */
   readonly id: string;
   #make: (() => SaidView) | null;
   #view: SaidView | null = null;
@@ -71,12 +71,12 @@ export class Said {
 const encoder = new TextEncoder();
 export const encode = (text: string) => encoder.encode(text);
 
-/** One server-sent event, with its blank line. */
+/** A server-sent event, including the empty line. */
 export function frame(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A start does not yet tell who answers, and how it ends. */
+/** A start does not have a provider and a status yet. */
 export function matches(event: Said["event"], view: SaidView, filter: LiveFilter): boolean {
   if (event === "start" && (filter.status !== undefined || filter.provider !== undefined)) return false;
   const is = (wanted: string | undefined, ...found: (string | null | undefined)[]) =>

@@ -1,17 +1,18 @@
 /**
- * Tells other processes of the calls that run here while somebody watches at one of them: by the store, as there is no other
- * way to them. A watcher's process says again and again that somebody watches; nothing is told when it has not for a while.
+ * Publishes the calls of this process while somebody watches at another one, through the store, which is the
+ * only connection. The watching process repeats its note; publishing stops when it has not been repeated for
+ * a while.
  */
 import type { Store } from "../../store/mod.ts";
 import type { Beginning } from "../ledger.ts";
 import type { UnrecordedView } from "./live_events.ts";
 import { type BeginningView, beginningView } from "../administration/views.ts";
 
-/** What one process tells of itself. */
+/** What a process publishes. */
 export interface SharedCalls {
-  /** That run, the newest of very many. */
+  /** Running calls; only the newest if there are very many. */
   running: BeginningView[];
-  /** That ended lately without a record. */
+  /** Calls that ended recently without a record. */
   unrecorded: UnrecordedView[];
 }
 
@@ -20,15 +21,15 @@ export interface LiveSharingOptions {
   node: string;
   now(): number;
   running(): Iterable<Beginning>;
-  /** False: the store cannot be told now. */
+  /** False: the store is unavailable. */
   ready(): boolean;
 }
 
-/** How long a process is told after it has said that somebody watches. */
+/** How long calls are published after a note, in milliseconds. */
 const WATCHED_MS = 60_000;
 const TELL_MS = 500;
 const MOST_RUNNING = 200;
-/** How long a call without a record is told. */
+/** How long a call without a record is published, in milliseconds. */
 const UNRECORDED_MS = 10_000;
 const MOST_UNRECORDED = 50;
 
@@ -48,7 +49,7 @@ export class LiveSharing {
     return this.#timer !== undefined;
   }
 
-  /** Somebody watches elsewhere. */
+  /** Somebody watches at another process. */
   watched(): void {
     this.#until = this.#options.now() + WATCHED_MS;
     if (this.#timer !== undefined) return;
@@ -62,7 +63,7 @@ export class LiveSharing {
     this.#unrecorded.push({ view, until: this.#options.now() + UNRECORDED_MS });
   }
 
-  /** Tells the store what has changed. */
+  /** Writes changes to the store. */
   tell(): Promise<void> {
     return this.#telling ??= this.#tell().catch(() => {}).finally(() => this.#telling = null);
   }

@@ -1,22 +1,22 @@
 /**
- * Sums of the calls of a span of time: all together, and by model, provider, key, team and tag, with how long they took as
- * histograms, from which percentiles are told to within a few per cent.
+ * Metrics of calls in a time span: total, and by model, provider, key, team and tag, with latency histograms
+ * from which percentiles are computed to within a few per cent.
  */
 import type { Generation } from "../../store/mod.ts";
 import { type Dimension, DIMENSIONS } from "./dimensions.ts";
 
-/** Values of one dimension that are told apart; what comes later is added up as {@link OTHERS}. */
+/** Maximum number of values per dimension; further ones are summed as {@link OTHERS}. */
 const MOST_VALUES = 50;
 export const OTHERS = "(others)";
 
-/** How much wider each bucket of a histogram is than the one before. */
+/** Growth factor of the histogram's bucket widths (as logarithm). */
 const GROWTH = Math.log(1.15);
 
 function bucketOf(ms: number): number {
   return ms < 1 ? 0 : 1 + Math.floor(Math.log(ms) / GROWTH);
 }
 
-/** Milliseconds by bucket. */
+/** A histogram of milliseconds. */
 export class Histogram {
   readonly counts = new Map<number, number>();
   total = 0;
@@ -34,7 +34,7 @@ export class Histogram {
     for (const [at, count] of other.counts) this.put(at, count);
   }
 
-  /** The middle of the bucket that holds this share; null: nothing was counted. */
+  /** The middle of the bucket that contains this percentile; null: empty. */
   percentile(share: number): number | null {
     if (this.total === 0) return null;
     let left = Math.ceil(share * this.total);
@@ -46,7 +46,7 @@ export class Histogram {
   }
 }
 
-/** What is summed up. */
+/** Metrics of one dimension value. */
 export class Cell {
   requests = 0;
   errors = 0;
@@ -56,12 +56,12 @@ export class Cell {
   searches = 0;
   cost = 0n;
   saved = 0n;
-  /** Of the requests, those that failed without a record: sums of records do not have them. */
+  /** How many of the requests failed without a record: sums of records do not include them. */
   unrecorded = 0;
   readonly ttft = new Histogram();
   readonly latency = new Histogram();
 
-  /** @param ttft bucket of the time to the first token, and of the whole; -1: there was none */
+  /** @param ttft bucket of the time to first token, `latency` of the total time; -1: not available */
   add(g: Generation, ttft: number, latency: number): void {
     this.requests++;
     if (g.status === "failed" || g.status === "interrupted") this.errors++;
@@ -92,7 +92,7 @@ export class Cell {
   }
 }
 
-/** Six counts, two sums of money, two histograms. `unrecorded` is absent in what older releases wrote. */
+/** Six counts, two amounts, two histograms. `unrecorded` is absent in data of older releases. */
 type EncodedCell = [
   requests: number,
   errors: number,
@@ -157,7 +157,7 @@ export class Rollup {
     }
   }
 
-  /** A call that failed without a record. Its model is empty where it is none of the catalog. */
+  /** Adds a call that failed without a record. Its model is empty if it is not in the catalog. */
   addFailed({ model, key, team, tags }: Pick<Generation, "model" | "key" | "team" | "tags">): void {
     const cells = [this.all, this.cell("key", key)];
     if (model !== "") cells.push(this.cell("model", model));
@@ -170,7 +170,7 @@ export class Rollup {
     }
   }
 
-  /** @param most values that are told apart */
+  /** @param most maximum number of values */
   cell(dimension: Dimension, value: string, most = MOST_VALUES): Cell {
     const cells = this.by[dimension];
     const name = cells.has(value) || cells.size < most ? value : OTHERS;
@@ -189,7 +189,7 @@ export class Rollup {
   }
 }
 
-/** A line of JSON for all and one for each dimension, so that those that nobody asks for are not parsed. */
+/** One line of JSON for the total and one per dimension, so that unneeded ones are not parsed. */
 export function encodeRollup(rollup: Rollup): string {
   const by = DIMENSIONS.map((dimension) =>
     JSON.stringify([...rollup.by[dimension]].map(([value, cell]) => [value, encodeCell(cell)]))
@@ -197,7 +197,7 @@ export function encodeRollup(rollup: Rollup): string {
   return [JSON.stringify(encodeCell(rollup.all)), ...by].join("\n");
 }
 
-/** @param only the one dimension that is wanted; absent: all */
+/** @param only the one dimension to decode; absent: all */
 export function decodeRollup(text: string, only?: Dimension): Rollup {
   const [all, ...by] = text.split("\n");
   const rollup = new Rollup();

@@ -1,8 +1,8 @@
 /**
- * The calls of this process summed up by minute, five minutes, quarter of an hour, two hours, day and week, for the console.
+ * Metrics of this process's calls per minute, 5 minutes, 15 minutes, 2 hours, day and week, for the console.
  *
- * Many calls are added up at once. At the end of each minute with calls what has changed goes to the store, where all nodes find
- * it; while that is away the last hour is here.
+ * Calls are aggregated in batches. At the end of each minute with calls, changes are written to the store,
+ * where all nodes find them; while it is unavailable, the last hour is kept in memory.
  */
 import type { Generation, Store } from "../../store/mod.ts";
 import { pause } from "../../timing/waits.ts";
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Each length of span with how long its rows are kept. */
+/** Span lengths, and how long their rows are kept. */
 export const SPANS = [
   { span: MINUTE, kept: 2 * HOUR },
   { span: 5 * MINUTE, kept: 8 * HOUR },
@@ -23,33 +23,33 @@ export const SPANS = [
   { span: 7 * DAY, kept: 400 * DAY },
 ] as const;
 
-/** Minutes that are kept here, for when the store is away. */
+/** Number of minutes kept in memory, for when the store is unavailable. */
 const MINUTES_HERE = 60;
-/** Spans that wait for the store, at most. */
+/** Maximum number of spans waiting for the store. */
 const MOST_WAITING = 500;
 const RETIRE_EVERY_MS = HOUR;
-/** Spans of nodes that are decoded in one turn. */
+/** Rollups decoded per turn of the event loop. */
 const DECODED = 20;
 
 export interface TimelineOptions {
   store: Pick<Store, "putRollups" | "rollups" | "retireRollups" | "time">;
   node: string;
   now(): number;
-  /** False: the store cannot be asked now. */
+  /** False: the store is unavailable. */
   ready(): boolean;
 }
 
-/** Sums by when their spans began. */
+/** Metrics by start of the span. */
 export interface SpanSums {
   rollups: Map<number, Rollup>;
-  /** Whether the store was asked. */
+  /** Whether they include the store's data. */
   store: boolean;
-  /** False: of so many calls only the newest are summed up. */
+  /** False: there were too many calls, and only the newest are included. */
   whole: boolean;
 }
 
 export interface SpanReader {
-  /** Of spans of one length; `by` names the one dimension that is wanted. */
+  /** Spans of one length; `by`: the one dimension to include. */
   read(of: { span: number; from: number; to: number; by?: Dimension }): Promise<SpanSums>;
 }
 
@@ -58,7 +58,7 @@ interface Open {
   starts: number;
   rollup: Rollup;
   changed: boolean;
-  /** This process has been past it: the clock was set back, and the store may have a part of it. */
+  /** This span was closed before, and the clock was set back: the store may have a part of it. */
   again: boolean;
 }
 
@@ -67,15 +67,15 @@ export type Unrecorded = Pick<Generation, "model" | "key" | "team" | "tags">;
 
 export class Timeline implements SpanReader {
   readonly #options: TimelineOptions;
-  /** Of one minute, and in no span yet: a call is added up once, and not for each length of span. */
+  /** The current minute, not yet added to the spans: each call is aggregated once, not once per span length. */
   #fresh: { starts: number; rollup: Rollup } | null = null;
-  /** The span of each length that goes on now. */
+  /** The current span of each length. */
   readonly #open = new Map<number, Open>();
-  /** When the latest span of each length began. */
+  /** Start of the latest span of each length. */
   readonly #latest = new Map<number, number>();
-  /** Minutes that are over, as they are encoded; the newest last. */
+  /** Past minutes, encoded; newest last. */
   readonly #minutes: { starts: number; data: string }[] = [];
-  /** Spans that are over and not in the store yet. */
+  /** Past spans that are not in the store yet. */
   #waiting: Open[] = [];
   #writing: Promise<unknown> = Promise.resolve();
   #retired = 0;
@@ -84,7 +84,7 @@ export class Timeline implements SpanReader {
     this.#options = options;
   }
 
-  /** Calls that have ended just now. */
+  /** Adds calls that have just ended. */
   add(ended: readonly Generation[], failed: readonly Unrecorded[]): void {
     if (ended.length === 0 && failed.length === 0) return;
     const now = this.#options.now();
@@ -98,7 +98,7 @@ export class Timeline implements SpanReader {
     for (const one of failed) rollup.addFailed(one);
   }
 
-  /** Adds what is fresh to the spans of each length. */
+  /** Adds the current minute to the spans of each length. */
   #fold(): void {
     const fresh = this.#fresh;
     this.#fresh = null;
@@ -111,8 +111,8 @@ export class Timeline implements SpanReader {
   }
 
   /**
-   * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked: of all calls, and by one
-   * dimension or, where none is named, all.
+   * Metrics of spans of one length by start, of all nodes if the store is available: total, and by one
+   * dimension or all.
    */
   async read(
     { span, from, to, by }: { span: number; from: number; to: number; by?: Dimension },
@@ -142,33 +142,33 @@ export class Timeline implements SpanReader {
       }
     }
     for (const row of rows ?? []) {
-      // Calls go on in between.
+      // Yields to other work.
       if (++decoded % DECODED === 0) await pause(0);
       if (row.node === node && here.has(row.starts)) continue;
       try {
         add(row.starts, decodeRollup(row.data, by));
       } catch {
-        // Another release writes them in another way: a chart without them is better than none.
+        // Written by another release in another format: a chart without it is better than none.
       }
     }
     return { rollups, store: rows !== null, whole: true };
   }
 
-  /** Writes what the store does not have yet. True: some of it is left for later. */
+  /** Writes changes to the store. True: some are left for later. */
   write(): Promise<boolean> {
     const written = this.#writing.then(() => this.#write());
     this.#writing = written.catch(() => {});
     return written;
   }
 
-  /** The span that goes on now. One that is over waits for the store. */
+  /** The current span. A past one is queued for the store. */
   #at(span: number, starts: number): Open {
     const open = this.#open.get(span);
     if (open?.starts === starts) return open;
     if (open !== undefined) this.#over(open);
     const latest = this.#latest.get(span) ?? -Infinity;
     this.#latest.set(span, Math.max(latest, starts));
-    // Where the clock was set back, the store is given each span once all the same.
+    // If the clock was set back, a span is still written once only.
     const waits = this.#waiting.findIndex((one) => one.span === span && one.starts === starts);
     const next = waits >= 0
       ? this.#waiting.splice(waits, 1)[0]
@@ -187,7 +187,7 @@ export class Timeline implements SpanReader {
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
 
-  /** Adds what this process has written of a span before. */
+  /** Adds the part of a span that this process has written before. */
   async #addStored(open: Open): Promise<void> {
     const { span, starts } = open;
     const rows = await this.#options.store.rollups({ span, from: starts, to: starts + 1 });
@@ -220,7 +220,7 @@ export class Timeline implements SpanReader {
       this.#waiting = this.#waiting.filter((open) => !changed.includes(open));
       if (Math.abs(time - this.#retired) > RETIRE_EVERY_MS) {
         this.#retired = time;
-        // A clock that has run ahead must not delete what all nodes still show.
+        // A clock that is ahead must not delete what all nodes still show.
         const until = Math.min(time, await store.time() ?? Infinity);
         for (const { span, kept } of SPANS) await store.retireRollups(span, until - kept);
       }
