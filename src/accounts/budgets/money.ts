@@ -1,23 +1,25 @@
 /**
- * Money as exact integers, and token counts with decimal prices to what a generation costs.
+ * Exact integer money, and the cost of token counts at decimal prices.
  *
- * The unit is a picodollar, 10⁻¹² of the currency that prices are written in. A figure is kept in 64 bits by the embedded
- * store, so it ranges to ±9,223,372 dollars; the amounts that an operator may write are bounded below that. Prices go down
- * to 10⁻¹⁸ a token: a sum is taken in that finer unit and rounded, half up, once at its end.
+ * The unit is the picodollar, 10⁻¹² of the currency in which prices are written. The embedded store has
+ * 64-bit integers, so amounts range to ±9,223,372 dollars; amounts in the configuration are limited to less.
+ * Prices have a resolution of 10⁻¹⁸ per token: a sum is computed in that unit and rounded once at the end,
+ * half up.
  *
- * Every token is priced once. Of input, what a cache read or wrote comes first, at the cache's prices; of the rest audio
- * and image tokens at their own price, where there is one; what remains at `prompt`. Of output, reasoning where it is
- * priced apart, then audio and image, the remainder at `completion`. A kind without a price of its own costs what the
- * whole costs it is part of; a one-hour cache write without one costs what other cache writes cost.
+ * Every token is priced once. Of input, tokens read from or written to a cache have the cache's prices; of
+ * the rest, audio and image tokens have their own price, if there is one; the remainder has `prompt`. Of
+ * output, reasoning tokens if they have their own price, then audio and image; the remainder has
+ * `completion`. Tokens of a kind without a price of its own cost as much as the kind they are part of;
+ * one-hour cache writes without a price cost as much as other cache writes.
  *
  * | price                                                  | tokens                                         |
  * | ------------------------------------------------------ | ---------------------------------------------- |
- * | `prompt`, `completion`                                 | input and output that nothing below claims     |
+ * | `prompt`, `completion`                                 | input and output not covered by another row    |
  * | `input_cache_read`                                     | cached                                         |
- * | `input_cache_write`, `input_cache_write_1h`            | cacheWrite, and the part of it kept an hour    |
+ * | `input_cache_write`, `input_cache_write_1h`            | cacheWrite, and its part with a TTL of an hour |
  * | `audio`, `image`                                       | audioInput, imageInput, as far as not cached   |
  * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
- * | `web_search`                                           | searches; a price each                         |
+ * | `web_search`                                           | searches; price per search                     |
  */
 import { sha256Hex } from "../../exchange/hashes.ts";
 import { type PriceChoice, type Prices, saysModel, versionOfModel } from "../../exchange/prices.ts";
@@ -30,13 +32,13 @@ const PRICE_DIGITS = 18;
 const UNIT = 10n ** 12n;
 const PER_UNIT = 10n ** 6n;
 
-/** The largest amount an operator may write, far enough from 2⁶³ that sums of a few stay inside. */
+/** The largest amount that may be configured, so far below 2⁶³ that sums of a few do not overflow. */
 export const MAX_AMOUNT = 9_000_000n * UNIT;
 
-/** The most that an account may have been given in all: what 64 bits hold. */
+/** The largest total of credits of an account, limited by 64 bits. */
 export const MOST_CREDITS = 9_200_000n * UNIT;
 
-/** A decimal string to an integer of `digits` decimals; null when it is not one or has more decimals than that. */
+/** Parses a decimal string as an integer with `digits` decimals; null if it is invalid or has more decimals. */
 function scaled(text: string, digits: number): bigint | null {
   const match = /^(-?)(\d{1,15})(?:\.(\d+))?$/.exec(text);
   if (match === null) return null;
@@ -46,13 +48,13 @@ function scaled(text: string, digits: number): bigint | null {
   return match[1] === "-" ? -value : value;
 }
 
-/** `"25.00"` to picodollars. Null: not a decimal of at most 12 places within ±9,000,000. */
+/** Parses `"25.00"` to picodollars. Null: not a decimal of at most 12 places within ±9,000,000. */
 export function parseAmount(text: string): bigint | null {
   const value = scaled(text, UNIT_DIGITS);
   return value === null || value > MAX_AMOUNT || value < -MAX_AMOUNT ? null : value;
 }
 
-/** Picodollars to a decimal string with at least two places: `"25.00"`, `"0.000125"`. */
+/** Picodollars as a decimal string with at least two places: `"25.00"`, `"0.000125"`. */
 export function formatAmount(amount: bigint): string {
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(UNIT_DIGITS + 1, "0");
@@ -61,9 +63,12 @@ export function formatAmount(amount: bigint): string {
   return `${sign}${whole}.${fraction}`;
 }
 
-/** Prices as integers of 10⁻¹⁸. Null: the kind has no price of its own, and counts as what it is part of. */
+/**
+ * Prices in units of 10⁻¹⁸. Null: the kind has no price of its own, and costs as much as the kind it is part
+ * of.
+ */
 export interface PriceTable {
-  /** The same for the same prices, another for others. */
+  /** A hash of the prices. */
   version: string;
   prompt: bigint;
   cacheRead: bigint;
@@ -76,24 +81,24 @@ export interface PriceTable {
   audioOutput: bigint | null;
   imageOutput: bigint | null;
   search: bigint;
-  /** The dearest that a token of a kind can cost. */
+  /** The highest price of a token, by kind of input. */
   most: DearestPrices;
 }
 
 interface DearestPrices {
-  /** Of text, and of images and audio, of which nothing is kept in a cache for an hour. */
+  /** Of text, and of images and audio, if nothing is written to a cache for an hour. */
   text: bigint;
   media: bigint;
-  /** The same where something may be. */
+  /** The same, if something may be. */
   keptText: bigint;
   keptMedia: bigint;
   output: bigint;
 }
 
-/** A catalog entry's prices are one object for as long as the catalog lives, so its table is worked out once. */
+/** Cached per price object: that of a catalog entry exists as long as the catalog. */
 const tables = new WeakMap<Prices, PriceTable>();
 
-/** A price that is not a decimal counts as absent: configuration is where it is refused. */
+/** An invalid decimal counts as absent: the configuration is validated elsewhere. */
 export function priceTable(prices: Prices): PriceTable {
   let table = tables.get(prices);
   if (table === undefined) {
@@ -141,7 +146,7 @@ function readPrices(prices: Prices): PriceTable {
   };
 }
 
-/** Prices by version, of all that this process has seen. */
+/** All prices that this process has seen, by version. */
 const versions = new Map<string, Record<string, string>>();
 
 function versionOf(prices: Prices): string {
@@ -154,18 +159,18 @@ function versionOf(prices: Prices): string {
   return version;
 }
 
-/** Versions that tell the prices of one model from all others that it has had. */
+/** Versions that are unique only together with a model. */
 const OF_MODELS = /^(?:file [0-9a-f]{8}|genai-prices )/;
 
-/** The name under which prices are kept that a record of this model names so. */
+/** The name under which the prices of a version are stored for a record of this model. */
 export function keptVersion(version: string, model: string): string {
   return OF_MODELS.test(version) && !saysModel(version) ? versionOfModel(version, model) : version;
 }
 
-/** Prices with the model that they were remembered for last: every call asks. */
+/** Cache: the model for which a price object was last remembered, since every call asks. */
 const remembered = new WeakMap<Prices, string>();
 
-/** A call of the model is billed at these prices. */
+/** Remembers the prices at which calls of the model are billed. */
 export function rememberPrices({ version, prices }: PriceChoice, model: string): void {
   if (remembered.get(prices) === model) return;
   remembered.set(prices, model);
@@ -175,26 +180,26 @@ export function rememberPrices({ version, prices }: PriceChoice, model: string):
   versions.set(kept, Object.fromEntries(named));
 }
 
-/** The name of the price of a search, for records whose other prices have none. */
+/** The version for the price of a search, for records whose other prices have none. */
 export function searchVersion(price: string): string {
   const version = `search ${price}`;
   if (!versions.has(version)) versions.set(version, { web_search: price });
   return version;
 }
 
-/** Undefined: a version that another process has given. */
+/** Undefined: the version was created by another process. */
 export function pricesOfVersion(version: string): Readonly<Record<string, string>> | undefined {
   return versions.get(version);
 }
 
-/** What the counts cost, in picodollars. Usage null: only the searches. */
+/** The cost of the counts, in picodollars. Usage null: only the searches. */
 export function costOf(usage: Readonly<Usage> | null, searches: number, table: PriceTable): bigint {
   let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
   if (usage !== null) sum += inputCost(usage, table) + outputCost(usage, table);
   return round(sum);
 }
 
-/** What several calls cost together, each by prices of its own, and the searches by the table's. */
+/** The total cost of several calls, each at its own prices, and of searches at the table's price. */
 export function costOfAll(
   calls: readonly { usage: Readonly<Usage>; prices: Prices }[],
   searches: number,
@@ -208,7 +213,7 @@ export function costOfAll(
   return round(sum);
 }
 
-/** What input read from a cache would have cost more otherwise, in picodollars. */
+/** How much more input read from a cache would have cost without it, in picodollars. */
 export function savedByCache(usage: Readonly<Usage>, table: PriceTable): bigint {
   if (usage.cached === 0) return 0n;
   const fine = BigInt(usage.cached) * (table.prompt - table.cacheRead);
@@ -249,27 +254,27 @@ function round(fine: bigint): bigint {
   return (fine + PER_UNIT / 2n) / PER_UNIT;
 }
 
-/** What a call may use at most. */
+/** The maximum usage of a call. */
 export interface Estimate {
-  /** Tokens of text. */
+  /** Text tokens. */
   input: number;
-  /** Tokens of images, audio and whatever else only the provider can tell the kind of. */
+  /** Tokens of images, audio and other input whose kind only the provider can determine. */
   media?: number;
-  /** Where a provider's tools may make it read the prompt again and again: less that the call may run with. */
+  /** If tools of the provider may read the prompt repeatedly: a lower value with which the call may run. */
   leastMedia?: number;
-  /** Of an estimate that has less: the most that the call may use all the same. */
+  /** For an estimate with a lower value: the maximum that the call may still use. */
   mostMedia?: number;
   output: number;
-  /** Where the request names no cap: less output that it may be granted, if not so much is left. */
+  /** If the request does not limit its output: a lower output that may be granted if not enough is left. */
   leastOutput?: number;
   searches: number;
   /** False: nothing is written to a cache for an hour. */
   hourCache?: boolean;
-  /** Tokens that rates count until the call has ended; absent: all. */
+  /** Tokens that count towards rates until the call has ended; absent: all. */
   usual?: number;
 }
 
-/** What to try for: the most, then halves of what may be less, down to the least. */
+/** Estimates to try in order: the maximum, then halves of what may be lower, down to the minimum. */
 export function stepsOf(most: Estimate): Estimate[] {
   const { media = 0, leastMedia = media, output, leastOutput = output } = most;
   const steps = [most];
@@ -285,7 +290,7 @@ export function stepsOf(most: Estimate): Estimate[] {
   }
 }
 
-/** The most that an estimate can cost: a token of unknown kind at the dearest price that its kind can have. */
+/** The maximum cost of an estimate: tokens of unknown kind at the highest price that they may have. */
 export function costAtMost(estimate: Estimate, { most, search }: PriceTable): bigint {
   const kept = estimate.hourCache !== false;
   return round(
@@ -302,7 +307,7 @@ function dearest(...prices: (bigint | null)[]): bigint {
   return most;
 }
 
-/** Whether any kind of output costs something. */
+/** Whether any kind of output has a price above zero. */
 export function hasOutputPrice(prices: Prices): boolean {
   return costAtMost({ input: 0, output: 1_000_000, searches: 0 }, priceTable(prices)) > 0n;
 }
