@@ -1,9 +1,9 @@
 /**
  * The transactions between this node and the store, one at a time: they write the records of the outbox and renew leases.
  *
- * Requests during a transaction are combined in the next one, so a thousand calls that wait for the same budget cost one transaction. While
- * the store is unavailable, transactions are retried with exponential backoff, records stay in the outbox, and requests for leases are
- * rejected at once.
+ * Requests during a transaction are combined in the next one, so a thousand calls that wait for the same budget cost one
+ * transaction. While the store is unavailable, transactions are retried with exponential backoff, records stay in the outbox, and
+ * requests for leases are rejected at once.
  */
 import {
   type BudgetRef,
@@ -32,8 +32,7 @@ export interface StoreSyncOptions {
   /** Also reports running generations to the store: for a node without a journal. */
   reportRunning: boolean;
   /**
-   * False: it is not known yet whether the database belongs to this gateway, so nothing may be written;
-   * absent: true.
+   * False: it is not known yet whether the database belongs to this gateway, so nothing may be written; absent: true.
    */
   allowed?(): boolean;
   /** Leases have been renewed. */
@@ -57,8 +56,8 @@ interface Round {
 }
 
 /**
- * Delay of a transaction, in milliseconds, for data that is in the journal, and for data that is not. A
- * transaction costs as much as fifty rows.
+ * Delay of a transaction, in milliseconds, for data that is in the journal, and for data that is not. A transaction costs as much
+ * as fifty rows.
  */
 const GATHER_MS = { kept: 200, unkept: 50 };
 const FIRST_RETRY_MS = 200;
@@ -110,8 +109,8 @@ export class StoreSync {
   }
 
   /**
-   * Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, immediately if the store is
-   * known to be unavailable.
+   * Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, immediately if the store is known to be
+   * unavailable.
    */
   refill(lease: Lease, amount: bigint): Promise<void> {
     const opening = lease.isNew && !this.#isAway ? this.#open(lease) : null;
@@ -133,8 +132,8 @@ export class StoreSync {
   }
 
   /**
-   * Creates the budget outside a transaction, so that only calls that need it wait for the count of existing
-   * records. Null: not needed.
+   * Creates the budget outside a transaction, so that only calls that need it wait for the count of existing records. Null: not
+   * needed.
    */
   #open(lease: Lease): Promise<void> | null {
     const { store, allowed } = this.#options;
@@ -196,8 +195,7 @@ export class StoreSync {
     if (this.#current !== null) return;
     if (!this.#up && this.#registered) this.#schedule(this.#retryMs);
     else if (this.#outbox.hasFullBatch(this.#bound.most)) this.#schedule(0);
-    // Waiting records are sent sooner. The clock is not read here, since that would take longer than the
-    // rest.
+    // Waiting records are sent sooner. The clock is not read here, since that would take longer than the rest.
     else if (this.#timerAt === Infinity || !this.#up) this.#schedule(this.#gatherMs);
   }
 
@@ -368,8 +366,7 @@ export class StoreSync {
     for (const [lease, cost] of charges) lease.delivered(cost);
     const now = this.#options.clock.now();
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
-    // The difference of the clocks, underestimated by the duration of the answer, so that no minute ends too
-    // early.
+    // The difference of the clocks, underestimated by the duration of the answer, so that no minute ends too early.
     const ahead = result.now - now;
     for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
     if (result.grants.length > 0) this.#options.granted();
