@@ -1,6 +1,7 @@
 /**
- * The administration endpoints of keys, usage, generations and the audit log. Bearer `admin_key`; without one configured they
- * do not exist. Bodies and answers are those of the accounts' administration, in snake case.
+ * Administration endpoints of keys, usage, generations and the audit log. They exist only if `admin_key` or
+ * an identity provider is configured. Bodies and answers are those of the accounts' administration, in snake
+ * case.
  */
 import { STATUS_CODE } from "@std/http/status.js";
 import { TRAIT_PARAMETERS } from "../accounts/administration/trait_query.ts";

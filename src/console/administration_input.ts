@@ -1,15 +1,18 @@
-/** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
+/**
+ * Parses queries and bodies of administration requests: an invalid value becomes a `validation_error` that
+ * names the field.
+ */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/administration/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
 import { unknownName } from "../schema/mistakes.ts";
 
-/** Which sums, over which time. What the dimensions are the accounts know. */
+/** Dimensions and time span of a usage report. The dimensions are validated by the accounts. */
 export function usageQuery(query: URLSearchParams) {
   const get = textOf(query);
   return { by: get("by") ?? "key", from: get("from"), to: get("to") };
 }
 
-/** The query of a search over generations, as text; the accounts check the values. */
+/** The query of a search over generations, as text; the values are validated by the accounts. */
 export function generationQuery(query: URLSearchParams) {
   const get = textOf(query);
   return {
@@ -35,7 +38,7 @@ export function auditQuery(query: URLSearchParams) {
   return { kind: get("kind"), key: get("key"), from: get("from"), to: get("to") };
 }
 
-/** Which month, and what is a line. */
+/** The month of a statement, and what its lines are. */
 export function statementQuery(query: URLSearchParams): { month: string; by?: string } {
   const get = textOf(query);
   const month = get("month");
@@ -43,7 +46,7 @@ export function statementQuery(query: URLSearchParams): { month: string; by?: st
   return { month, by: get("by") };
 }
 
-/** Which page of a list. */
+/** The page of a list. */
 export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: string } {
   const get = textOf(query);
   const limit = get("limit");
@@ -53,7 +56,7 @@ export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: st
   return { limit: limit === undefined ? undefined : Number(limit), cursor: get("cursor") };
 }
 
-/** Reads parameters. PostgreSQL has no text with a NUL in it. */
+/** Returns a reader of parameters. NUL is rejected, since PostgreSQL cannot store it in text. */
 export function textOf(query: URLSearchParams): (name: string) => string | undefined {
   return (name) => {
     const value = query.get(name) ?? undefined;
@@ -63,7 +66,7 @@ export function textOf(query: URLSearchParams): (name: string) => string | undef
   };
 }
 
-/** Refuses a field that nobody reads: one that is misspelt would not do what it was written for. */
+/** Rejects unknown fields: a misspelt field would silently have no effect. */
 export function refuseUnknown(value: object, known: readonly string[]): void {
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   if (unknown === undefined) return;
@@ -75,14 +78,14 @@ export function refuseUnknown(value: object, known: readonly string[]): void {
   });
 }
 
-/** For how long a rotated key's old secret stays valid: not at all, where nothing is said. */
+/** How long the old secret of a rotated key stays valid, in seconds; default 0. */
 export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: unknown }): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw refusedField("overlap_seconds", "a whole number of at least 0", value, "int_parsing");
 }
 
-/** @param type the kind of mistake, as `extra.errors` lists it */
+/** @param type the kind of error, as in `extra.errors` */
 export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
   const shown = found === undefined ? "nothing" : JSON.stringify(found).slice(0, 200);
   return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {

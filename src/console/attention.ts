@@ -1,4 +1,4 @@
-/** What is unhealthy now, and what somebody has to decide: the first thing that an operator wants to see. */
+/** Problems and pending decisions, shown first on the console. */
 import { countOf } from "../exchange/printable.ts";
 import type { Administration, BudgetView, Concerns, Principal } from "../accounts/mod.ts";
 import { SHARE } from "../accounts/administration/concerns.ts";
@@ -6,20 +6,23 @@ import { Failure } from "../exchange/failure.ts";
 import type { ServerState } from "../http/endpoint.ts";
 
 export interface Matter {
-  /** `bad`: it hurts calls now. `warn`: it will, or somebody has to decide. `info`: somebody may want to know. */
+  /**
+   * `bad`: affects calls at present. `warn`: will affect calls, or needs a decision. `info`: may be of
+   * interest.
+   */
   level: "bad" | "warn" | "info";
   kind: "breaker" | "store" | "load" | "configuration" | "budget" | "key" | "account" | "price";
-  /** What it is about: a provider, a key, a team, an account, a model. */
+  /** Name of the provider, key, team, account or model. */
   name: string;
   text: string;
-  /** Whose budget it is. */
+  /** The kind of owner of a budget. */
   of?: "key" | "team";
-  /** Of a budget: how much of it is spent, as a share of one. */
+  /** Spent share of a budget, 0 to 1. */
   share?: number;
   at?: string;
 }
 
-/** Matters of one kind that are told. */
+/** Maximum number of items of each kind. */
 const MOST_OF_A_KIND = 20;
 const CHANGES_MS = 7 * 86_400_000;
 const LAG = 1000;
@@ -33,7 +36,7 @@ export interface AttentionSources {
   principal: Pick<Principal, "role">;
 }
 
-/** To a member of own keys alone. */
+/** Members see items about their own keys only. */
 export async function attention({ state, administration, principal }: AttentionSources) {
   const now = state.kit.now();
   const matters = principal.role === "member" ? [] : [

@@ -1,4 +1,4 @@
-/** The administration endpoints of the catalog: models with prices and routes, and what has changed. */
+/** Administration endpoints of the catalog: models with prices and routes, and changes. */
 import type { Endpoint, ServerState } from "../http/endpoint.ts";
 import type { Model, ModelRoute } from "../models/catalog.ts";
 import { summaryOf } from "../models/summary.ts";
@@ -59,7 +59,7 @@ function modelView(model: Model, { kit }: ServerState) {
   };
 }
 
-/** Attempts are those of this process, of the provider's model: another entry of the catalog may lead there too. */
+/** Attempts are those of this process for the provider's model, which other catalog entries may use too. */
 function routeView(route: ModelRoute, { providers, ticker }: ServerState["kit"]) {
   const state = providers.states.known(route);
   const latency = state?.firstBytes.summary() ?? null;

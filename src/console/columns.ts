@@ -1,4 +1,4 @@
-/** Columns of the lists as CSV: all fields that a row may have, as the API's document knows them. */
+/** Columns of lists as CSV: all fields that a row may have, as in the OpenAPI document. */
 import { isLabel, isUsageDimension, type UsageDimension } from "../store/mod.ts";
 
 const columns = (names: string): readonly string[] => names.split(" ");
@@ -15,7 +15,7 @@ export const GENERATION_COLUMNS = columns(
   "id created key key_id account format requested_model model provider stream status error_code usage usage_estimated searches cost ttft_ms latency_ms client_gone dlp tags session team price_version cache_saved tool_calls repaired list_cost",
 );
 
-/** Entries of the audit log are of several kinds, each with some of these. */
+/** Audit log entries of different kinds have different subsets of these. */
 export const AUDIT_COLUMNS = columns(
   "id created kind key_id key account action by role name credential route target fields before result from untold mistakes generation policy of mode findings types rules places unscanned",
 );
@@ -44,7 +44,7 @@ const SUM_COLUMNS = columns(
   "generations failed input_tokens cached_tokens cache_write_tokens output_tokens reasoning_tokens searches cost cache_saved",
 );
 
-/** What it is summed by, the sums, and of sums by a label what only those tell. */
+/** The dimensions, the sums, and for labels the sums that only they have. */
 export function usageColumns(by: string): string[] {
   const dimensions = by.split(",").map((name) => name.trim()).filter(isUsageDimension) as UsageDimension[];
   return [
@@ -55,5 +55,5 @@ export function usageColumns(by: string): string[] {
   ];
 }
 
-/** Columns of dollars, in any of the lists and in statements. */
+/** Columns with amounts in dollars, in lists and statements. */
 export const AMOUNTS = columns("cost cache_saved list_cost granted added spent balance");

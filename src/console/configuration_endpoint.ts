@@ -1,4 +1,4 @@
-/** The administration endpoint of the configuration. */
+/** Administration endpoint of the configuration. */
 import type { Endpoint } from "../http/endpoint.ts";
 import { Failure } from "../exchange/failure.ts";
 import { StoreUnavailable } from "../store/mod.ts";
@@ -18,7 +18,7 @@ export const CONFIGURATION: readonly Endpoint[] = [
   ),
 ];
 
-/** Null: the store, which knows them, is away. */
+/** Null: unknown, because the store is unavailable. */
 async function others<T>(nodes: Promise<T>): Promise<T | null> {
   try {
     return await nodes;

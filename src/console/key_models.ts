@@ -1,10 +1,10 @@
-/** The catalog as a key sees it. */
+/** The catalog as visible to a key. */
 import type { Key } from "../accounts/mod.ts";
 import type { ServerState } from "../http/endpoint.ts";
 import { isPermitted } from "../models/catalog.ts";
 import { pageOf } from "./pages.ts";
 
-/** What the key's models and its team's leave, and whether access policies let it call each of them. */
+/** The models visible to the key and its team, and whether access policies allow each of them. */
 export function modelsOfKey(
   key: Key,
   { kit: { accounts, catalog } }: Pick<ServerState, "kit">,

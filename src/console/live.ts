@@ -1,4 +1,4 @@
-/** `GET /admin/live`: calls as they begin and end, as server-sent events, until the watcher leaves. */
+/** `GET /admin/live`: starts and ends of calls as server-sent events, until the client disconnects. */
 import { VALUES } from "../accounts/administration/trait_query.ts";
 import type { LiveFilter } from "../accounts/mod.ts";
 import type { Endpoint } from "../http/endpoint.ts";

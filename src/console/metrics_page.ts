@@ -1,4 +1,4 @@
-/** `GET /metrics` for Prometheus: open to this machine, to others with the admin key only. */
+/** `GET /metrics` for Prometheus: without authentication from this machine, otherwise with the admin key. */
 import type { Endpoint } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../metrics/prometheus.ts";

@@ -1,8 +1,8 @@
 /**
- * Sign-in with an OpenID provider: the code flow with PKCE, state and nonce. Loaded when somebody signs in so for the first time.
+ * Sign-in with an OpenID provider: authorization code flow with PKCE, state and nonce. Loaded on first use.
  *
- * What a sign-in needs to remember travels in a sealed cookie of the browser that began it, so that another browser's answer is
- * worth nothing here; each counts once. Who comes back always lands on the console's own page.
+ * The state of a sign-in is kept in an encrypted cookie of the browser that started it, so an answer in
+ * another browser is useless; each can be used once. The browser always returns to the console's own page.
  */
 import * as oauth from "oauth4webapi";
 import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
@@ -10,7 +10,7 @@ import { excessOf, type JsonBudget } from "../exchange/json_budget.ts";
 import type { OidcConfig } from "../http/oidc_config.ts";
 import { ask, whyNotTaken } from "../outgoing/ask.ts";
 
-/** What a browser brings back. */
+/** The state of a sign-in, stored in the browser's cookie. */
 export interface Flow {
   state: string;
   nonce: string;
@@ -20,7 +20,7 @@ export interface Flow {
   began: number;
 }
 
-/** Why somebody was not signed in, in words for that person. */
+/** A refused sign-in, with a message for the person. */
 export class SignInRefused extends Error {
   override readonly name = "SignInRefused";
   readonly status: number;
@@ -39,26 +39,26 @@ type Claims = Readonly<Record<string, unknown>>;
 const PATIENCE_MS = 10_000;
 const METADATA_MS = 3_600_000;
 const MOST_NAME = 64;
-/** Of metadata, keys, tokens and claims. */
+/** Maximum size of metadata, keys and token responses, in bytes. */
 const MOST_BYTES = 1 << 20;
-/** Of the same: a person with a thousand groups has a thousand values. */
+/** Limits for JSON in these: a person with a thousand groups has a thousand values. */
 const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 20_000, nameChars: 500_000, digits: 1000 };
-/** What of an answer's head the library reads. */
+/** Response headers that the library reads. */
 const HEADERS = ["content-type", "www-authenticate"];
-/** As OpenID Connect bounds it. Keys are found by it. */
+/** The limits of OpenID Connect for `sub`, by which keys are found. */
 const SUBJECT = /^[ -~]{1,255}$/;
-/** Of what a browser has brought along, in a log. */
+/** Maximum length, in logs, of text sent by a browser. */
 const MOST_REASON = 100;
 
-/** A provider that cannot be reached is left alone for so long: anybody can make the gateway ask for it. */
+/** How long an unreachable provider is not contacted again, in milliseconds: anybody can trigger these requests. */
 const AWAY_MS = 2000;
 
-/** The provider's metadata, or the question for it that is under way. A configuration that is read anew asks anew. */
+/** Cache of the provider's metadata, or the current request for it. A reloaded configuration has a new entry. */
 const known = new WeakMap<OidcConfig, { at: number; server: Promise<oauth.AuthorizationServer> }>();
-/** Since when the provider could not be reached, and how that is told. */
+/** When the provider was found unreachable, and the resulting error. */
 const unreachable = new WeakMap<OidcConfig, { at: number; refusal: SignInRefused }>();
 
-/** Where the browser is sent, and what it has to bring back. */
+/** The authorization URL for the browser, and the state for its cookie. */
 export async function begin(
   config: OidcConfig,
   { redirectUri, now }: { redirectUri: string; now: number },
@@ -88,7 +88,7 @@ export async function begin(
   return { url: url.href, flow };
 }
 
-/** Who has come back with this answer of the provider. Throws {@link SignInRefused}. */
+/** The person of an authorization response. Throws {@link SignInRefused}. */
 export async function complete(
   config: OidcConfig,
   flow: Flow,
@@ -123,7 +123,7 @@ export async function complete(
   };
 }
 
-/** Where the browser ends its session with the provider; null: the provider names no such place. */
+/** The provider's logout URL; null: it has none. */
 export async function endAddress(
   config: OidcConfig,
   { returnTo, now }: { returnTo: string; now: number },
@@ -181,7 +181,7 @@ async function claimsOf(
     const network = error instanceof TypeError ||
       (error instanceof DOMException && error.name === "TimeoutError");
     if (network) throw away(whyNotTaken(error));
-    // The library's codes say which check failed; its texts may hold parts of tokens.
+    // The library's error codes say which check failed; its messages may contain parts of tokens.
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw new SignInRefused(
       403,
@@ -196,7 +196,7 @@ function authentication({ clientSecret, clientAuth }: OidcConfig): oauth.ClientA
   return clientAuth === "post" ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
 }
 
-/** All who ask at once share one question. */
+/** Concurrent callers share one request. */
 function metadata(config: OidcConfig, now: number): Promise<oauth.AuthorizationServer> {
   const found = known.get(config);
   if (found !== undefined && Math.abs(now - found.at) < METADATA_MS) return found.server;
@@ -219,7 +219,7 @@ async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> 
     const response = await oauth.discoveryRequest(issuer, { algorithm: "oidc", ...options(config) });
     return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
-    // The library's codes say what is wrong with an answer.
+    // The library's error codes say what is wrong with a response.
     throw away(
       error instanceof Error && "code" in error ? `${error.name} ${error.code}` : whyNotTaken(error),
     );
@@ -234,7 +234,7 @@ function options({ issuer }: OidcConfig) {
   };
 }
 
-/** `fetch` as the library wants it, of answers only what is no flood. */
+/** `fetch` for the library, with a size limit for responses. */
 async function bounded(
   url: string,
   { method, headers, body, signal }: oauth.CustomFetchOptions<string, unknown>,
@@ -270,15 +270,15 @@ function away(reason: string): SignInRefused {
   );
 }
 
-/** The role that may most, of those that the claim's values are mapped to. */
+/** The highest of the roles that the claim's values are mapped to. */
 function roleOf(claims: Claims, { claim, map }: OidcConfig["roles"]): Role | null {
-  // Whoever may choose an address of mail could choose that of somebody else.
+  // A user who can choose an unverified e-mail address could choose that of somebody else.
   if (claim === "email" && claims.email_verified !== true) return null;
   const roles = valuesOf(claims, claim).flatMap((value) => Object.hasOwn(map, value) ? [map[value]] : []);
   return ROLES.find((role) => roles.includes(role)) ?? null;
 }
 
-/** The texts of a claim: by its name, or where its path leads. */
+/** The strings of a claim, given by name or path. */
 function valuesOf(claims: Claims, claim: string): string[] {
   const own = (of: unknown, name: string) =>
     typeof of === "object" && of !== null && Object.hasOwn(of, name) ? (of as Claims)[name] : undefined;
@@ -286,13 +286,13 @@ function valuesOf(claims: Claims, claim: string): string[] {
   return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
 }
 
-/** A name for people, which goes into logs, names of keys and pages. */
+/** A display name, used in logs, names of keys and pages. */
 function nameOf(claims: Claims): string | null {
   for (const claim of ["preferred_username", "email", "name"]) {
     const value = claims[claim];
     if (typeof value !== "string") continue;
     const name = value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim();
-    // Characters, not halves of them.
+    // Cut by code points, not by UTF-16 units.
     if (name !== "") return [...name].slice(0, MOST_NAME).join("").trim();
   }
   return null;

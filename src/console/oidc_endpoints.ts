@@ -1,4 +1,4 @@
-/** `/console/oidc/start` and `/console/oidc/callback`: to the identity provider, and back from it. */
+/** `/console/oidc/start` and `/console/oidc/callback`: redirects to the identity provider and back. */
 import { nodeCrypto } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { beginSession, hasProvider, isSecure, providerSource } from "../http/administrators.ts";
@@ -40,7 +40,7 @@ export const OIDC_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** The package is large, and only these endpoints need it. */
+/** A large package, needed only by these endpoints. */
 const loadOidc = () => import("./oidc.ts");
 
 async function start(context: RequestContext): Promise<Response> {
@@ -64,7 +64,7 @@ async function callback(context: RequestContext): Promise<Response> {
       "no flow",
     );
   }
-  // Each counts once, on every node.
+  // Each can be used once, on all nodes.
   const id = `oidc_${nodeCrypto().createHash("sha256").update(flow.state).digest("base64url")}`;
   if (state.sessions.isEnded(id)) {
     throw new SignInRefused(400, "This sign-in has been used already.", "repeated");
@@ -92,9 +92,9 @@ async function callback(context: RequestContext): Promise<Response> {
   return new Response(null, { status: 303, headers });
 }
 
-/** Anybody can make the gateway ask the provider: not more often than this at once. */
+/** Maximum number of concurrent sign-ins: anybody can make the gateway contact the provider. */
 const MOST_AT_ONCE = 32;
-/** From one address, so that others still come in. */
+/** Maximum per client address, so that others can still sign in. */
 const MOST_OF_ADDRESS = 8;
 let running = 0;
 const byAddress = new Map<string, number>();
@@ -123,7 +123,7 @@ function flowOf(context: RequestContext, now: number): Flow | null {
   return flow !== null && now < flow.began + FLOW_MS ? flow : null;
 }
 
-/** Lax: the provider's page sends the browser back, and a cookie that is strict would not come along. */
+/** `SameSite=Lax`: the redirect comes from the provider's site, which does not send a strict cookie. */
 function flowCookie(value: string, context: RequestContext, seconds: number): string {
   return setCookie(COOKIE, value, { secure: isSecure(context), seconds, path: PLACE, sameSite: "Lax" });
 }
@@ -143,7 +143,7 @@ async function refusing(
     const { message, status, reason } = error as SignInRefused;
     const { state, id } = context;
     const address = clientOf(context.request, context.connection, state);
-    // Anybody can be refused as often as they like.
+    // Rate limited: anybody can cause refusals.
     if (state.wrongKeys.note(address, `oidc: ${reason}`)) {
       state.kit.log(`${id} sign-in with ${state.oidc!.issuer}: ${reason}`);
     }

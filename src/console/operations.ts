@@ -1,4 +1,4 @@
-/** Building blocks of the administration's endpoints: values and lists as answers, bodies and queries as they come in. */
+/** Building blocks of administration endpoints: values and lists as responses, bodies and queries of requests. */
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
@@ -14,14 +14,14 @@ import { OPERATION } from "../http/surfaces.ts";
 import { pageQuery, refuseUnknown } from "./administration_input.ts";
 import { LINES, type ListPage, table, wantsLines, wantsTable, wholeLines, wholeTable } from "./table.ts";
 
-/** Largest body of an administration call, in bytes. */
+/** Maximum size of a request body, in bytes. */
 const MAX_BODY = 1 << 20;
-/** Rows of an export that are read at once: others are read in between. */
+/** Rows per read of an export: other reads run in between. */
 const EXPORT_ROWS = 1000;
 
 type Row = Omit<AdministrationEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
 
-/** An endpoint whose answer is this value, as JSON. */
+/** An endpoint that returns a value as JSON. */
 export const endpoint = (
   method: Row["method"],
   path: string,
@@ -43,11 +43,11 @@ export const endpoint = (
 });
 
 /**
- * An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it; or all of
- * it as lines of JSON.
+ * An endpoint that returns a list: one page as JSON; or CSV, if requested, without a limit all rows; or all
+ * rows as JSON lines.
  *
- * @param columns of the CSV: all fields that a row may have, so that a list without rows has its head and rows of later pages
- * all of their fields
+ * @param columns of the CSV: all fields that a row may have, so that an empty list has a header, and rows of
+ * later pages have all of their fields
  */
 export const list = (
   path: string,
@@ -88,18 +88,18 @@ export const query = (name: string, description: string, more: Partial<Parameter
   ...more,
 });
 
-/** Which page of a list. */
+/** The page parameters of a list. */
 export const PAGE = [
   query("limit", "How many at most, up to 1000.", { type: "integer", least: 1, most: 1000 }),
   query("cursor", "The next_cursor of the page before."),
 ];
 
-/** The query of a request's address. */
+/** The query of a request's URL. */
 export function queryOf(request: IncomingRequest): URLSearchParams {
   return new URL(request.url).searchParams;
 }
 
-/** A JSON object. Of what types its fields are, and where none are named which it has, whoever takes it checks. */
+/** Reads a JSON object. Types of fields, and the set of fields if none is given, are validated by the caller. */
 export async function body<T extends object>(
   request: IncomingRequest,
   { optional = false, fields }: { optional?: boolean; fields?: readonly (keyof T & string)[] } = {},
@@ -112,7 +112,7 @@ export async function body<T extends object>(
   return value as T;
 }
 
-/** Answers hold secrets, spend and names: nobody keeps a copy. */
+/** Responses contain secrets, spend and names, so they must not be cached. */
 function json(value: unknown, status = 200): Response {
   return Response.json(value, { status, headers: { "cache-control": "no-store" } });
 }

@@ -1,9 +1,10 @@
 /**
- * What the overview's charts show: sums over a range of time, step by step, all together and by the values of one dimension.
+ * Data of the overview's charts: sums over a time range in steps, in total and by the values of one
+ * dimension.
  *
- * Hours and days come from what nodes wrote of their spans. Longer ranges, and those that a store had calls in before it had
- * such spans, come from the sums by day that bills are made of; percentiles, and calls that failed without a record, are from
- * the spans in any case.
+ * Hours and days are read from the nodes' rollups. Longer ranges, and those with calls before rollups were
+ * introduced, are read from the daily sums, which are also the basis of billing; percentiles, and calls that
+ * failed without a record, are always from the rollups.
  */
 import { formatAmount } from "../accounts/budgets/money.ts";
 import type { Administration } from "../accounts/mod.ts";
@@ -14,15 +15,15 @@ import { Failure } from "../exchange/failure.ts";
 import { refusedField } from "./administration_input.ts";
 import { DAY, type Dimension, DIMENSIONS, RANGES } from "./overview_ranges.ts";
 
-/** Values that have a line of their own. */
+/** Maximum number of values with a line of their own. */
 const MOST_GROUPS = 12;
-/** Sums that are read, at once: each page of them would sum up all anew. */
+/** Maximum number of sums, read in one query: each further page would aggregate everything again. */
 const MOST_SUMS = 4000;
 
 export interface OverviewAsked {
   range: string;
   by: string;
-  /** Of this value of the dimension alone; absent: of all. */
+  /** Only this value of the dimension; absent: all. */
   of?: string;
 }
 
@@ -32,7 +33,7 @@ export interface OverviewSources {
   now: number;
 }
 
-/** Throws `validation_error` on a range or a dimension that there is not. */
+/** Throws `validation_error` for an unknown range or dimension. */
 export async function overview({ range, by, of }: OverviewAsked, sources: OverviewSources) {
   const found = Object.hasOwn(RANGES, range) ? RANGES[range] : undefined;
   if (found === undefined) {
@@ -43,7 +44,7 @@ export async function overview({ range, by, of }: OverviewAsked, sources: Overvi
   }
   const dimension = by as Dimension;
   const { span, step, length } = found;
-  // The last point is that of the step that goes on.
+  // The last point is that of the current step.
   const to = Math.floor(sources.now / step) * step + step;
   const from = to - Math.ceil(length / step) * step;
   const steps = new Map<number, Rollup>();
@@ -77,9 +78,9 @@ export async function overview({ range, by, of }: OverviewAsked, sources: Overvi
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     step_seconds: step / 1000,
-    /** Whether the store was asked: else this is what the process itself has seen in the last hour. */
+    /** False: only data of this process from the last hour, since the store is unavailable. */
     store,
-    /** False: of a person who calls very much, these are the newest calls alone. */
+    /** False: for a person with very many calls, only the newest are included. */
     complete: complete || source !== "spans",
     source,
     ...(incompleteBefore !== undefined && { incomplete_before: incompleteBefore }),
@@ -101,7 +102,7 @@ export async function overview({ range, by, of }: OverviewAsked, sources: Overvi
   };
 }
 
-/** Fills steps with the sums by day. Null: there are none to be had now. */
+/** Fills the steps with daily sums. Null: not available at present. */
 async function fromSums(
   steps: Map<number, Rollup>,
   { from, to, step, dimension }: { from: number; to: number; step: number; dimension: Dimension },
@@ -162,7 +163,7 @@ async function fromSums(
 
 const PICODOLLARS = 12;
 
-/** Exact: amounts are decimal strings. */
+/** Exact conversion: amounts are decimal strings. */
 function picodollars(amount: string): bigint {
   const [dollars, rest = ""] = amount.split(".");
   return BigInt(dollars + rest.padEnd(PICODOLLARS, "0").slice(0, PICODOLLARS));
@@ -179,7 +180,7 @@ function addCounts(row: UsageView, cell: Cell): void {
   cell.saved += picodollars(row.cache_saved);
 }
 
-/** What records count, beside the calls that left none. Times stay as they are. */
+/** Copies the counts of records, and keeps calls without a record. Latencies are left unchanged. */
 function copyCounts(
   { requests, errors, input, cached, output, searches, cost, saved }: Cell,
   to: Cell,

@@ -1,4 +1,4 @@
-/** `GET /admin/overview` and `GET /admin/attention`: what the console shows first. */
+/** `GET /admin/overview` and `GET /admin/attention`: the data of the console's first page. */
 import { DIMENSIONS, RANGES } from "./overview_ranges.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { textOf } from "./administration_input.ts";

@@ -1,4 +1,4 @@
-/** What the overview can be asked for. */
+/** Ranges and dimensions of the overview. */
 export { type Dimension, DIMENSIONS } from "../accounts/live/dimensions.ts";
 
 const MINUTE = 60_000;
@@ -6,9 +6,9 @@ const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 export interface Range {
-  /** The spans that are read. */
+  /** Length of the rollups that are read. */
   span: number;
-  /** What stands between two points. */
+  /** Distance between points. */
   step: number;
   length: number;
 }

@@ -1,8 +1,8 @@
 /**
- * `GET /console`: the operator's page, and its files. Everything comes from here, and what the browser loads is what lies in
- * `page/`: there is no step between.
+ * `GET /console`: the console's page and its files. The browser loads the files of `page/` unchanged; there
+ * is no build step.
  *
- * The content security policy lets run only these files, so that whatever the administration answers cannot become a script.
+ * The content security policy allows only these scripts, so data from the administration cannot be executed.
  */
 import { ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
@@ -39,7 +39,7 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
       const headers = {
         ...HEADERS,
         "content-security-policy": POLICY,
-        // Kept by the browser and asked for anew each time: the page of another version must not stay.
+        // Cached but revalidated each time, so that the page of an old version is not used.
         "cache-control": "private, no-cache",
         "etag": DOCUMENT_TAG,
       };
@@ -67,7 +67,7 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
     answer: { types: ["text/javascript", "text/css", "image/svg+xml"] },
     async handle({ request, parameters }) {
       const { pageFile, VERSION } = await import("./page_document.ts");
-      // The folder of another version: its page is loaded anew.
+      // A request of another version's page, which must be reloaded.
       const file = parameters.version === VERSION ? pageFile(parameters.file) : undefined;
       if (file === undefined) throw new Failure("not_found", "The console has no such file.");
       return answer(file, request, { ...HEADERS, "cache-control": "public, max-age=31536000, immutable" });

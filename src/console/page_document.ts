@@ -1,6 +1,6 @@
 /**
- * The console's page as it is served: its document, and its files below an address that holds what they are, so that a browser
- * keeps them for good and never mixes those of two versions.
+ * The console's document and files. File URLs contain a hash of the contents, so browsers can cache them
+ * permanently and never mix versions.
  */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ import { FILES, INDEX } from "./page_files.ts";
 export interface PageFile {
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
-  /** The same, compressed. */
+  /** Compressed with gzip. */
   gzip: Uint8Array<ArrayBuffer>;
 }
 
@@ -22,13 +22,13 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const hash = (text: string) => createHash("sha256").update(text);
 
-/** What all files are, in short. */
+/** A hash of all files. */
 export const VERSION = hash(JSON.stringify(Object.entries(FILES).sort())).digest("hex").slice(0, 16);
 
-/** Every address in the document is below the folder of this version. */
+/** Every URL in the document is below the folder of this version. */
 const HTML = INDEX.replaceAll("VERSION", VERSION);
 
-/** The import map is the document's one inline script: the policy names it by its hash. */
+/** The import map is the only inline script; the policy allows it by its hash. */
 const IMPORT_MAP = /<script type="importmap">([^]*?)<\/script>/.exec(HTML)![1];
 
 export const POLICY = [
@@ -45,7 +45,7 @@ export const POLICY = [
 
 const made = new Map<string, PageFile>();
 
-/** Undefined: there is no such file. The empty path is the document. */
+/** Undefined: no such file. The empty path is the document. */
 export function pageFile(path: string): PageFile | undefined {
   const known = made.get(path);
   if (known !== undefined) return known;

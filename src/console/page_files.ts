@@ -1,6 +1,6 @@
 /**
- * The files of the console's page as they lie in the tree; in `packages/` are copies of what packages publish.
- * Loaded with the first request for one: a gateway whose console nobody opens does not have them in memory.
+ * The files of the console's page; `packages/` contains copies of npm packages. Loaded with the first
+ * request, so that a gateway whose console is not used does not have them in memory.
  */
 import htm from "./page/packages/htm.js" with { type: "text" };
 import preact from "./page/packages/preact.js" with { type: "text" };
@@ -74,10 +74,10 @@ import pagesStyle from "./page/styles/pages.css" with { type: "text" };
 import tokens from "./page/styles/tokens.css" with { type: "text" };
 import theme from "./page/theme.js" with { type: "text" };
 
-/** The document itself; it stands at `/console`. */
+/** The document, served at `/console`. */
 export const INDEX = index;
 
-/** By the path below the console's address. */
+/** By path relative to the console's URL. */
 export const FILES: Readonly<Record<string, string>> = {
   "packages/htm.js": htm,
   "packages/preact.js": preact,

@@ -1,7 +1,7 @@
-/** Pages of lists that are in memory as a whole. */
+/** Pagination of lists that are completely in memory. */
 import { decodeOffset, encodeOffset, LARGEST_PAGE, pageSize } from "../accounts/administration/input.ts";
 
-/** A part of a list, and where it goes on. Throws `validation_error` on a cursor that is none of a list. */
+/** A page of a list, and the next cursor. Throws `validation_error` for an invalid cursor. */
 export function pageOf<T>(
   all: readonly T[],
   { limit, cursor }: { limit?: number; cursor?: string },

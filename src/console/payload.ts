@@ -1,4 +1,7 @@
-/** `GET /admin/generations/{id}/payload`: what was asked and answered, for those who may read it; each reading is audited. */
+/**
+ * `GET /admin/generations/{id}/payload`: the stored request and answer, for authorized readers; each read is
+ * recorded in the audit log.
+ */
 import { Failure } from "../exchange/failure.ts";
 import type { AdministrationContext, Endpoint } from "../http/endpoint.ts";
 import { endpoint } from "./operations.ts";
@@ -26,7 +29,7 @@ async function readPayload(
       `The role ${role} cannot read payloads: payloads.readers allows ${readers.join(", ") || "nobody"}.`,
     );
   }
-  // Before anything is read, so that nobody reads what is not told of.
+  // Recorded before the read, so that no read is unrecorded.
   await administration.payloadAsked(id);
   const found = await log.read(id).catch((thrown) => {
     throw readFailure(id, thrown);

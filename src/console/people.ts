@@ -1,6 +1,6 @@
 /**
- * Who administers: `/admin/tokens`, credentials beside the admin key, each with a role and an end of its own, and
- * `/admin/sessions`, who is signed in to the console.
+ * `/admin/tokens`: administration tokens, each with a role and an expiry; and `/admin/sessions`: who is
+ * signed in to the console.
  */
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";

@@ -1,4 +1,4 @@
-/** The administration endpoints of policies: as they run, and tried on a text. */
+/** Administration endpoints of DLP policies: the effective policies, and a test on a text. */
 import type { Loose } from "../exchange/json.ts";
 import type { Endpoint, ServerState } from "../http/endpoint.ts";
 import { body, endpoint } from "./operations.ts";

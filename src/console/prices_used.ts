@@ -1,4 +1,4 @@
-/** The prices that a generation was billed at, as far as the catalog still has them: its record names them by version. */
+/** The prices of a generation, as far as the catalog still has them: the record contains their versions. */
 import { priceOf, type Prices } from "../exchange/prices.ts";
 import type { Model } from "../models/catalog.ts";
 
@@ -7,7 +7,7 @@ export interface PricesUsed {
   prices: Prices;
 }
 
-/** @param named the versions that a record names, joined by commas */
+/** @param named the versions in a record, separated by commas */
 export function pricesUsed(model: Model | undefined, named: string | null): PricesUsed[] {
   if (model === undefined || named === null) return [];
   const wanted = new Set(named.split(", "));

@@ -1,4 +1,4 @@
-/** The administration endpoints of providers: health, circuit breakers, credentials. */
+/** Administration endpoints of providers: health, circuit breakers, credentials. */
 import { Failure } from "../exchange/failure.ts";
 import type { AdministrationContext, Endpoint, Parameter } from "../http/endpoint.ts";
 import { refusedField } from "./administration_input.ts";
@@ -55,7 +55,7 @@ export const PROVIDERS: readonly Endpoint[] = [
   ),
 ];
 
-/** Here at once; other nodes hear of it from the store, where that is not away. */
+/** Effective here at once; other nodes learn of it through the store, if that is available. */
 async function close(
   { provider, model }: { provider: string; model?: string },
   { administration, state: { kit } }: Pick<AdministrationContext, "administration" | "state">,

@@ -1,10 +1,10 @@
-/** Health of the providers as values of their metrics. */
+/** Provider health as metrics. */
 import type { NumberSample, Observed } from "../metrics/registry.ts";
 import type { ModelHealth, ProviderHealth } from "../providers/states.ts";
 
 const BREAKER = { closed: 0, "half-open": 1, open: 2 };
 
-/** Values of the metrics that are read when somebody asks, by provider and by its model. */
+/** Values of the metrics that are collected on each scrape, by provider and model. */
 export function providerMetrics(providers: readonly ProviderHealth[]): Observed {
   const ofProviders = (value: (p: ProviderHealth) => number): NumberSample[] =>
     providers.map((p) => ({ labels: [p.provider], value: value(p) }));

@@ -1,6 +1,6 @@
 /**
- * `/console/session`: signing in to the console and out of it again. Whoever has the admin key or a token gets a cookie for it,
- * so that no page has to keep a secret.
+ * `/console/session`: signing in and out of the console. The admin key or a token is exchanged for a cookie,
+ * so that pages need not store a secret.
  */
 import { STATUS_CODE } from "@std/http/status.js";
 import { formatAmount } from "../accounts/budgets/money.ts";
@@ -66,7 +66,7 @@ export const SIGN_IN: readonly Endpoint[] = [
 async function signIn(context: RequestContext): Promise<Response> {
   const { request, state } = context;
   refuseOtherPages(context);
-  // A form of another page can send anything but this type without asking first.
+  // Other content types can be sent by a form of another site without a CORS preflight.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new Failure(
       "validation_error",
@@ -141,7 +141,7 @@ function shown(session: Session, { sessions, oidc }: ServerState, setCookie: str
   }, { status: STATUS_CODE.OK, headers });
 }
 
-/** Where the browser also leaves the identity provider, for the page to go to. */
+/** The identity provider's logout URL, to which the page redirects. */
 async function endAddressOf({ request, connection, state }: RequestContext): Promise<string | null> {
   if (state.oidc === null) return null;
   const { endAddress } = await import("./oidc.ts");

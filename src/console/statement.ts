@@ -1,12 +1,12 @@
-/** A statement as text, piece by piece: JSON as one object, CSV as lines of several kinds with the same columns. */
+/** Statements as streamed text: JSON as one object, CSV with lines of several kinds and the same columns. */
 import type { Statement, StatementLine } from "../accounts/mod.ts";
 import { csv } from "./table.ts";
 
 export type StatementForm = "json" | "csv";
 
-/** One JSON object, a page of lines at a time. */
+/** One JSON object, one page of lines at a time. */
 export async function* statementJson({ head, lines, foot }: Statement): AsyncGenerator<string> {
-  // The lines come first: what stands behind them is known when they have been read.
+  // Lines come before the totals, which are known only after all lines have been read.
   let text = `${JSON.stringify(head).slice(0, -1)},"lines":[`;
   let begun = false;
   for await (const page of lines) {
@@ -18,7 +18,10 @@ export async function* statementJson({ head, lines, foot }: Statement): AsyncGen
   yield `${text}\n],${JSON.stringify(await foot()).slice(1)}\n`;
 }
 
-/** `generation` and `day` are lines of the statement; then `model` and `total` sum them up, `price` and `credits` follow. */
+/**
+ * `generation` and `day` are lines of the statement; `model` and `total` are sums of them; `price` and
+ * `credits` follow.
+ */
 type LineKind = "generation" | "day" | "model" | "total" | "price" | "credits";
 
 const COLUMNS = [
@@ -44,7 +47,7 @@ const COLUMNS = [
 
 type Cells = Partial<Record<typeof COLUMNS[number], unknown>>;
 
-/** CSV with a line of column names, a page of lines at a time (RFC 4180). */
+/** CSV with a header, one page of lines at a time (RFC 4180). */
 export async function* statementCsv({ lines, foot }: Statement): AsyncGenerator<string> {
   yield `${COLUMNS.join(",")}\r\n`;
   for await (const page of lines) yield rows(page.map(lineCells));
@@ -75,7 +78,7 @@ function rows(lines: readonly Cells[]): string {
   return csv(lines, COLUMNS, { head: false });
 }
 
-/** What goes wrong before the first piece is an answer of its own; later the connection breaks off. */
+/** An error before the first piece becomes an error response; later the connection is aborted. */
 export async function statementResponse(statement: Statement, form: StatementForm): Promise<Response> {
   const pieces = form === "csv" ? statementCsv(statement) : statementJson(statement);
   const first = await pieces.next();

@@ -1,4 +1,4 @@
-/** Lists as RFC 4180 CSV, or as lines of JSON, for who asks for that. */
+/** Lists as CSV (RFC 4180) or JSON lines, if requested. */
 import { accepts } from "@std/http/negotiation.js";
 import type { IncomingRequest } from "../http/endpoint.ts";
 import { AMOUNTS } from "./columns.ts";
@@ -6,23 +6,26 @@ import { AMOUNTS } from "./columns.ts";
 export interface ListPage {
   data: readonly object[];
   next_cursor?: string | null;
-  /** Something from before this time is missing. */
+  /** Records before this time may be missing. */
   incomplete_before?: string;
 }
 
 export const LINES = "application/x-ndjson";
 
-/** Whether the caller rather has CSV than JSON. */
+/** Whether the client prefers CSV to JSON. */
 export function wantsTable(request: IncomingRequest): boolean {
   return accepts(request, "application/json", "text/csv") === "text/csv";
 }
 
-/** Whether the caller rather has a line of JSON for each row than one JSON for all. */
+/** Whether the client prefers JSON lines to a JSON object. */
 export function wantsLines(request: IncomingRequest): boolean {
   return accepts(request, "application/json", LINES) === LINES;
 }
 
-/** One page as CSV. @param columns all names that its rows may have */
+/**
+ * One page as CSV.
+ * @param columns all fields that its rows may have
+ */
 export function table(page: ListPage, columns: readonly string[]): Response {
   const { data, next_cursor } = page;
   return new Response(csv(data, columns), {
@@ -36,7 +39,10 @@ function incomplete({ incomplete_before }: ListPage): Record<string, string> {
 
 type Pages = (at: { cursor?: string }) => Promise<ListPage>;
 
-/** A whole list as CSV. @param columns all names that its rows may have */
+/**
+ * A whole list as CSV.
+ * @param columns all fields that its rows may have
+ */
 export function wholeTable(page: Pages, columns: readonly string[]): Promise<Response> {
   let head = true;
   return whole(page, HEADERS, (rows) => {
@@ -46,15 +52,15 @@ export function wholeTable(page: Pages, columns: readonly string[]): Promise<Res
   });
 }
 
-/** A whole list as JSON, a line for each row. */
+/** A whole list as JSON lines. */
 export function wholeLines(page: Pages): Promise<Response> {
   const headers = { ...HEADERS, "content-type": LINES };
   return whole(page, headers, (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 /**
- * A whole list, a page at a time as the caller takes it. What goes wrong with the first page is an answer of its
- * own; later the connection breaks off, so that nobody takes a part for the whole.
+ * A whole list, read page by page as the client receives it. An error on the first page becomes an error
+ * response; later the connection is aborted, so that a part is not taken for the whole.
  */
 async function whole(
   page: Pages,
@@ -82,8 +88,8 @@ const HEADERS = {
 };
 
 /**
- * Rows under their names; a nested value is JSON. A text that a spreadsheet would run as a formula gets a quote before it, but
- * for the gateway's own amounts, which may be below zero.
+ * Rows under a header; nested values are JSON. Text that a spreadsheet would interpret as a formula is
+ * prefixed with a quote, except for the gateway's own amounts, which may be negative.
  *
  * Not `@std/csv`: it leaves a cell with a lone CR unquoted, which spreadsheets read as the end of a row.
  */

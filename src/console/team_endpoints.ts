@@ -1,4 +1,4 @@
-/** The administration endpoints of teams and accounts. */
+/** Administration endpoints of teams and accounts. */
 import { STATUS_CODE } from "@std/http/status.js";
 import type { AccountInput, TeamChange, TeamInput } from "../accounts/mod.ts";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";

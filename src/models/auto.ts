@@ -1,9 +1,10 @@
 /**
- * `svc/auto`: which of the configured models answers a request.
+ * `svc/auto`: chooses one of the configured models for a request.
  *
- * Candidates are the models that the key may use and that fit the request. Among them the difficulty of the conversation's
- * first question is weighed against price. That question stays the same for the whole conversation, so every turn goes to
- * the same model and its prompt cache stays warm, on every node, with no state kept.
+ * Candidates are the models that the key may use and that fit the request. The difficulty of the
+ * conversation's first question is weighed against price. The first question is the same for the whole
+ * conversation, so every turn is sent to the same model, its prompt cache can be used, on every node, and no
+ * state is needed.
  */
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
@@ -24,13 +25,13 @@ import { leastTokens, type PromptSize } from "./limits.ts";
 
 export interface AutoSettings {
   models: readonly string[];
-  /** 0 cheapest … 1 best. */
+  /** 0: cheapest, 1: best. */
   quality: number;
 }
 
 export interface Chosen {
   model: Model;
-  /** For `x-svc-route`: the model, and why in a few tokens. */
+  /** For `x-svc-route`: the model, and the reason in a few tokens. */
   route: string;
 }
 
@@ -38,26 +39,27 @@ export interface AutoRequest {
   prompt: Prompt;
   size: PromptSize;
   access: ModelAccess;
-  /** It is to be served with search. */
+  /** The request uses web search. */
   searches: boolean;
-  /** The key's spending has a limit: models without a price are not for it. */
+  /** The key's spending is limited: models without a price are excluded. */
   limited?: boolean;
-  /** Whether some route of a model is believed to work. */
+  /** Whether some route of a model is available. */
   healthy(model: Model): boolean;
 }
 
 export type AutoRouter = (request: AutoRequest) => Chosen;
 
-/** Output tokens that a price is weighed with, per input token: what chats use. */
+/** Output tokens per input token assumed in the comparison of prices, as in typical chats. */
 const OUTPUT_SHARE = 0.3;
 
 /**
- * The router of `svc/auto`, which chooses by the difficulty of the prompt. It throws `model_not_found` where the key sees none of
- * its models, and `policy_violation` where its access policy allows none of them, or forbids `svc/auto` itself.
+ * The router of `svc/auto`, which chooses by the difficulty of the prompt. Throws `model_not_found` if none
+ * of its models is visible to the key, and `policy_violation` if the access policy allows none of them, or
+ * forbids `svc/auto` itself.
  */
 export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
-  // The first judgement compiles what it needs; nobody's request should wait for that.
+  // Warm-up: the first call compiles the code, which should not delay a request.
   difficulty("");
   return ({ prompt, size, access, searches, limited, healthy }) => {
     const mine = all.filter((m) => isVisible(access, m.id) && !(limited && !isPriced(m)));
@@ -106,7 +108,7 @@ function refusal(code: FailureCode, why: string): Failure {
   return new Failure(code, `Cannot choose a model for ${AUTO}: ${why}.`, { param: "model" });
 }
 
-/** Text of the first user turns, up to the first answer. */
+/** Text of the user turns before the first answer. */
 function firstQuestion(prompt: Prompt): string {
   const texts: string[] = [];
   for (const turn of prompt.turns) {

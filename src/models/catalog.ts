@@ -1,8 +1,9 @@
 /**
- * The catalog: which models there are, what a key sees of them, and which one a name means.
+ * The catalog: models, their visibility to keys, and resolution of names.
  *
- * Two separate restrictions: the model list of a key hides (the model does not exist for it, 404), an access policy forbids
- * (the model is listed, and refused with 403). A policy that is named but missing forbids everything.
+ * There are two separate restrictions: the model list of a key hides models (404, as if they did not exist),
+ * an access policy forbids them (listed, but refused with 403). A policy that is referred to but missing
+ * forbids everything.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Parameters } from "../exchange/parameters.ts";
@@ -10,53 +11,56 @@ import type { Effort } from "../exchange/prompt.ts";
 import { type Prices, type PriceSheet, sheetAt } from "../exchange/prices.ts";
 import { matchesAny } from "./patterns.ts";
 
-/** The id that lets the gateway choose. */
+/** The id for automatic selection. */
 export const AUTO = "svc/auto";
 
 export interface ModelRoute {
   provider: string;
   model: string;
-  /** Absent: the provider's. */
+  /** Absent: the provider's default. */
   api?: string;
   weight: number | null;
-  /** What the provider takes for it, to compare with other routes of the model. Absent: not known. */
+  /** A single number for comparing the prices of a model's routes. Absent: unknown. */
   cost?: number;
 }
 
 export interface Model {
   id: string;
-  /** Further ids that mean the model: the same name with or without its date. */
+  /** Further ids of the model: the same name with or without its date. */
   aliases?: readonly string[];
   name: string;
   routes: readonly ModelRoute[];
-  /** Tokens, null when unknown. */
+  /** Context length in tokens; null if unknown. */
   contextLength: number | null;
   maxCompletion: number | null;
-  /** Cap on output for a request that names none. */
+  /** Output limit for requests without one. */
   defaultOutput?: number | null;
-  /** Prices as they are now, per token, keys as listed. */
+  /** Current prices per token, under the names of the list. */
   pricing: Prices;
-  /** All prices that it had and will have. Empty: nobody knows what it costs. Absent: `pricing` for ever. */
+  /** Past, current and future prices. Empty: unknown. Absent: `pricing` always applies. */
   sheets?: readonly PriceSheet[];
   inputs: readonly string[];
   outputs: readonly string[];
   features: ReadonlySet<string>;
   efforts: readonly Effort[] | null;
-  /** `2025-05`, as far as it is known. */
+  /** Such as `2025-05`; null or absent: unknown. */
   knowledgeCutoff?: string | null;
   parameters: Parameters;
-  /** Which of the routes is tried first. Absent: as they are written. */
+  /** The order in which routes are tried. Absent: as written. */
   order?: "written" | "price" | "latency";
-  /** Turns of a conversation go to one of the routes that share the load, where the prompt is cached. */
+  /**
+   * All turns of a conversation use the same one of the routes that share the load, since it has the prompt
+   * in its cache.
+   */
   stickyCache: boolean;
   shortNames: readonly string[];
-  /** Fields that the file says itself, in the code's names; they win over what is found out. */
+  /** Fields set in the configuration, by internal name; they take precedence over discovered values. */
   given?: ReadonlySet<string>;
 }
 
-/** Which models a key may see and use. */
+/** The models that a key may list and use. */
 export interface ModelAccess extends ModelRights {
-  /** Whose rights hold as well; null: none. */
+  /** The rights of its team, which apply as well; null: no team. */
   team: ModelRights | null;
 }
 
@@ -65,15 +69,15 @@ interface ModelRights {
   accessPolicy: { allow: readonly string[]; deny: readonly string[] } | "missing" | null;
 }
 
-/** A catalog entry as `GET /v1/models` lists it. */
+/** A catalog entry in `GET /v1/models`. */
 export interface Listing {
   id: string;
   object: "model";
   name: string;
-  /** Seconds since the epoch, and the owner: OpenAI's clients require both. */
+  /** Creation time in seconds since the epoch, and the owner: required by OpenAI's clients. */
   created: number;
   owned_by: string;
-  /** The same in the words of Anthropic's clients, which require these. */
+  /** The same data in the form required by Anthropic's clients. */
   type: "model";
   display_name: string;
   created_at: string;
@@ -85,7 +89,7 @@ export interface Listing {
   retires_at: null;
   context_length: number | null;
   max_completion_tokens: number | null;
-  /** Prices of the usual tier; null where nobody knows them. */
+  /** Prices without a service tier; null if unknown. */
   pricing: Record<string, string | null>;
   pricing_tiers?: Record<string, string | number>[];
   reasoning_efforts?: readonly Effort[];
@@ -95,33 +99,33 @@ export interface Listing {
 
 export interface Catalog {
   readonly models: readonly Model[];
-  /** What the key may see, in catalog order; `svc/auto` first when there is something to choose from. */
+  /** Visible models in catalog order; `svc/auto` first, if it is available. */
   list(access: ModelAccess, options?: Asker): Listing[];
-  /** The same as the body of `GET /v1/models`. */
+  /** The body of `GET /v1/models`. */
   listText(access: ModelAccess, options?: Asker): string;
-  /** Whether the key may ask for `svc/auto`. */
+  /** Whether the key may use `svc/auto`. */
   offersAuto(access: ModelAccess, options?: Asker): boolean;
   find(id: string): Model | undefined;
   /**
-   * The model that a caller's name means. Throws `model_not_found`, `policy_violation`. Short names are tried when
-   * `short` is set: exact ones first, then the longest prefix.
+   * Resolves a model name. Throws `model_not_found`, `policy_violation`. With `short`, short names are tried
+   * too: exact matches first, then the longest prefix.
    */
   resolve(name: string, access: ModelAccess, options: { short: boolean } & Asker): Model;
 }
 
 export interface Asker {
-  /** The key's spending has a limit, so that models without a price do not exist for it. */
+  /** The key's spending is limited, so models without a price are hidden. */
   limited?: boolean;
 }
 
-/** Whether somebody knows what the model costs. */
+/** Whether the model's price is known. */
 export function isPriced({ sheets }: Model): boolean {
   return sheets === undefined || sheets.length > 0;
 }
 
 const implied = new WeakMap<Model, PriceSheet>();
 
-/** Prices that are in force at a time, in milliseconds since the epoch. */
+/** The prices at a time in milliseconds since the epoch. */
 export function sheetOf(model: Model, time: number): PriceSheet {
   const sheet = model.sheets && sheetAt(model.sheets, time);
   if (sheet !== undefined) return sheet;
@@ -134,7 +138,7 @@ export function sheetOf(model: Model, time: number): PriceSheet {
   return made;
 }
 
-/** Whether a key, and its team, sees a model of this id. */
+/** Whether a key, and its team, may list this model. */
 export function isVisible(access: ModelAccess, id: string): boolean {
   return shows(access, id) && (access.team === null || shows(access.team, id));
 }
@@ -143,12 +147,12 @@ function shows({ models }: ModelRights, id: string): boolean {
   return models === null || matchesAny(models, id);
 }
 
-/** Whether a key, and its team, may call a model of this id. */
+/** Whether a key, and its team, may call this model. */
 export function isPermitted(access: ModelAccess, id: string): boolean {
   return permits(access, id) && (access.team === null || permits(access.team, id));
 }
 
-/** Whether the policy of a key, or of its team, forbids models of this id by name. */
+/** Whether the policy of a key or its team explicitly denies this model. */
 export function isDenied(access: ModelAccess, id: string): boolean {
   return denies(access, id) || (access.team !== null && denies(access.team, id));
 }
@@ -164,8 +168,8 @@ function permits({ accessPolicy: policy }: ModelRights, id: string): boolean {
 }
 
 /**
- * @param created when the catalog was read, in seconds since the epoch
- * @param now milliseconds since the epoch; by default the catalog's prices do not change
+ * @param created time of loading, in seconds since the epoch
+ * @param now clock in milliseconds since the epoch; default: prices do not change
  */
 export function openCatalog(
   models: readonly Model[],
@@ -177,7 +181,7 @@ export function openCatalog(
     ...models.flatMap((m) => (m.aliases ?? []).map((alias) => [alias, m] as const)),
     ...models.map((m) => [m.id, m] as const),
   ]);
-  /** Listings as JSON, made when first asked for: of thousands of models the objects would take several times the memory. */
+  /** Listings as JSON, created on demand: as objects, thousands of models would take several times the memory. */
   const texts = new Map<Model, { sheet: PriceSheet; text: string }>();
 
   function textOf(model: Model): string {
@@ -193,7 +197,7 @@ export function openCatalog(
     return models.filter((model) => isVisible(access, model.id) && !(limited && !isPriced(model)));
   }
 
-  /** Null: there is no choice. */
+  /** Null: not available. */
   function autoEntry(access: ModelAccess, { limited = false }: Asker): Listing | null {
     const choices = auto.map((id) => byId.get(id)).filter((m) =>
       m !== undefined && isVisible(access, m.id) && !(limited && !isPriced(m))
@@ -202,7 +206,7 @@ export function openCatalog(
   }
 
   function byShortName(name: string): Model | undefined {
-    // What follows a prefix goes into records: no place for a text of any kind and length.
+    // The text after a prefix is recorded, so its length and characters are restricted.
     if (!/^[!-~]{1,256}$/.test(name)) return undefined;
     let best: Model | undefined;
     let bestLength = -1;
@@ -235,7 +239,7 @@ export function openCatalog(
       if (entry !== null) data.unshift(JSON.stringify(entry));
       const first = entry?.id ?? rest.at(0)?.id ?? null;
       const last = rest.at(-1)?.id ?? entry?.id ?? null;
-      // One page, in the words of both families of clients.
+      // A single page, with the fields of both families of clients.
       return `{"object":"list","data":[${data.join()}],"has_more":false,"first_id":${
         JSON.stringify(first)
       },"last_id":${JSON.stringify(last)}}`;
@@ -313,7 +317,7 @@ interface Described {
   output: number | null;
 }
 
-/** What both families of clients read, each by names of its own. */
+/** Fields of both families of clients, under their respective names. */
 function described({ name, created, context, output }: Described) {
   return {
     name,
@@ -332,7 +336,7 @@ function described({ name, created, context, output }: Described) {
   } as const;
 }
 
-/** What any of the choices can do, at the price of the dearest: an answer costs what the model that gave it costs. */
+/** The union of the choices' features, at the highest of their prices: an answer costs what its model costs. */
 function autoListing(choices: readonly Model[], created: number): Listing {
   const most = (values: (number | null)[]) =>
     values.some((v) => v === null) ? null : Math.max(...values as number[]);

@@ -1,4 +1,4 @@
-/** What is different between two catalogs. */
+/** The differences between two catalogs. */
 import { type ModelSummary, perMillion } from "./summary.ts";
 
 export interface ModelChange {
@@ -9,7 +9,7 @@ export interface ModelChange {
   after?: string;
 }
 
-/** Prices first, since they are what costs. */
+/** Price changes first. */
 export function changes(before: readonly ModelSummary[], after: readonly ModelSummary[]): ModelChange[] {
   const old = new Map(before.map((model) => [model.id, model]));
   const fresh = new Set(after.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** The sections `models`, `catalog` and `auto` of the configuration: which models there are, and what `svc/auto` chooses from. */
+/** The sections `models`, `catalog` and `auto` of the configuration. */
 import { sha256Hex } from "../exchange/hashes.ts";
 import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
 import type { PriceSheet, PriceTier } from "../exchange/prices.ts";
@@ -35,8 +35,8 @@ const EFFORTS = [
 ] as const satisfies readonly Effort[];
 
 /**
- * Prices per token. The names are those of OpenRouter's catalog, the most copied one; where it counts whole images, here
- * as everywhere else a price is for one token.
+ * Prices per token. The names are those of OpenRouter's catalog, the most widely copied one; where it has
+ * prices per image, here they are per token as everywhere else.
  */
 const PRICES = {
   prompt: price().describe("One token of input, where nothing below has a price of its own for it."),
@@ -63,7 +63,7 @@ const PRICES = {
 
 const PRICING = exactly(PRICES);
 
-/** Fields of prices stand beside the condition, so names go out as they came in. */
+/** Price fields stand beside the condition, and keep their names. */
 const TIER = exactly({
   above_input_tokens: whole(0, 2 ** 31).optional().describe(
     "The prices count for calls with more input tokens than this. Left out: for all.",
@@ -109,10 +109,10 @@ const ROUTE = fields({
   ...(pricing && { cost: costOfRoute(pricing) }),
 }));
 
-/** Output tokens that a price is weighed with, per input token: what chats use. */
+/** Output tokens per input token assumed in the comparison of prices, as in typical chats. */
 const OUTPUT_SHARE = 0.3;
 
-/** One number to compare prices by. */
+/** A single number for comparing prices. */
 export function costOfRoute({ prompt, completion }: Readonly<Record<string, string | undefined>>): number {
   return Number(prompt ?? 0) + OUTPUT_SHARE * Number(completion ?? 0);
 }
@@ -240,7 +240,10 @@ interface Written {
   changes: readonly { from: number; pricing: PriceSheet["prices"]; pricingTiers: readonly PriceTier[] }[];
 }
 
-/** Named by what they are, so that a record tells which of the prices that the file has had it was billed by. */
+/**
+ * The version is a hash of the contents, so that a record shows which of the file's past prices it was billed
+ * at.
+ */
 function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
   const all = [{ from: 0, pricing, pricingTiers: tiers }, ...[...changes].sort((a, b) => a.from - b.from)];
   return all.map(({ from, pricing: prices, pricingTiers }) => {
@@ -252,7 +255,7 @@ function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
 export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
 
 export interface CatalogSettings {
-  /** Null: nothing is said, so that providers are asked that follow a preset or that no model of the file names. */
+  /** Null: not set. Then providers are queried that use a preset, or that no configured model refers to. */
   discover: boolean | null;
   discoverHours: number;
   unpriced: "refuse" | "free";

@@ -1,11 +1,11 @@
 /**
- * How large a request is, and whether it can fit.
+ * The size of a request, and whether it can fit.
  *
- * One walk over its text, the one that data-loss prevention takes, serves three: the limit of text, the model's context, and
- * the reservation. Two numbers are wanted before anybody has counted tokens: one that is surely not too small, for
- * reserving money, and one that is surely not too large, for refusing what cannot fit. A tokenizer gives no text more
- * tokens than it has bytes of UTF-8. Only a prompt so long that it may not fit is counted, since blanks and repeated
- * signs take few tokens, however many they are.
+ * One pass over its text, shared with DLP, serves three purposes: the text limit, the model's context, and
+ * the reservation. Two estimates are needed before tokens are counted: an upper bound for reserving money,
+ * and a lower bound for refusing what cannot fit. A tokenizer never produces more tokens than UTF-8 bytes.
+ * Only a prompt that may be too long is tokenized, since white space and repeated characters can take few
+ * tokens, however many they are.
  */
 import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
@@ -25,24 +25,24 @@ export interface SizeLimits {
 export interface PromptSize {
   /** UTF-16 units of all text. */
   chars: number;
-  /** Bytes of all text as UTF-8, and of everything else that is passed on and is no attachment. */
+  /** UTF-8 bytes of all text, and of everything else that is passed on except attachments. */
   bytes: number;
-  /** Attachments that are no text. */
+  /** Number of attachments other than text. */
   attachments: number;
-  /** The most tokens that these are; infinite where only the provider can tell. */
+  /** Upper bound of their tokens; infinite if only the provider can determine it. */
   media: number;
-  /** Tokens that templates put around messages, tools and fields, at most. */
+  /** Upper bound of tokens added by templates for messages, tools and fields. */
   frames: number;
-  /** How often a provider whose tools run there may read the prompt within one call; absent: once. */
+  /** How often a provider that runs tools itself may read the prompt within one call; absent: once. */
   rounds?: number;
-  /** Tokens that the text surely has, once they were counted. */
+  /** Exact lower bound of the text's tokens, after tokenizing. */
   counted?: number;
 }
 
-/** Rounds that a provider's own tools may take within one call. */
+/** Maximum number of rounds of a provider's own tools within one call. */
 export const TOOL_ROUNDS = 20;
 
-/** Measures a request and refuses what is over a limit of the service. */
+/** Measures a request, and throws if it exceeds a limit of the service. */
 export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits): PromptSize {
   if (prompt.turns.length > limits.maxMessages) {
     throw new Failure(
@@ -62,7 +62,7 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
   for (const { text } of reading.leaves) size.bytes += Buffer.byteLength(text);
   for (const turn of prompt.turns) {
     attach(turn.content, size, limits);
-    // An earlier spoken answer, named by its id.
+    // Reference to an earlier audio answer by id.
     if (turn.extra?.fields.audio !== undefined) size.media += SPOKEN_ANSWER;
   }
   if (prompt.tools.some(runsElsewhere)) {
@@ -72,7 +72,10 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
   return size;
 }
 
-/** Length of all text in UTF-16 units; refuses what is over the limit. Nothing slower should be done with it before. */
+/**
+ * Length of all text in UTF-16 units; throws if it is above the limit. To be called before any slower
+ * processing.
+ */
 export function measureText({ leaves }: BodyLeaves, { maxTextChars }: SizeLimits): number {
   let chars = 0;
   for (const { text } of leaves) chars += text.length;
@@ -83,7 +86,7 @@ export function measureText({ leaves }: BodyLeaves, { maxTextChars }: SizeLimits
   );
 }
 
-/** Tokens of templates. A provider whose API has tools tells the model about them in some hundred tokens. */
+/** Template tokens. With tools, a provider adds a description of some hundred tokens. */
 const FRAMES = { request: 16, turn: 8, leaf: 4, tool: 32, tools: 1000 };
 const SPOKEN_ANSWER = 16_384;
 
@@ -92,10 +95,10 @@ function framesOf({ turns, tools, search, output }: Prompt): number {
   return FRAMES.request + FRAMES.turn * turns.length + FRAMES.tool * tools.length + (told ? FRAMES.tools : 0);
 }
 
-/** Tools of a provider's own that its clients run. */
+/** Provider-defined tools that run in the client. */
 const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply_patch|namespace)(?:_|$)/;
 
-/** What a provider's own tool finds goes into the prompt without being seen here. */
+/** Whether the provider runs the tool: its results are added to the prompt without being visible here. */
 export function runsElsewhere(tool: Prompt["tools"][number]): boolean {
   return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
 }
@@ -133,7 +136,7 @@ function refuseLarge(type: string, bytes: number, { maxFileBytes }: SizeLimits):
   );
 }
 
-/** The texts of a request that reach the model: what names the caller does not. */
+/** The texts of a request that reach the model, without identifiers of the caller. */
 export function* texts({ leaves }: BodyLeaves): Generator<string> {
   for (const leaf of leaves) if (!isAboutCaller(leaf)) yield leaf.text;
 }
@@ -142,7 +145,7 @@ function isAboutCaller({ message, location }: Leaf): boolean {
   return message === null && (location === "user" || location === "metadata");
 }
 
-/** How long the texts of contents are that the gateway itself adds to a request, in UTF-16 units and in bytes. */
+/** Total length of texts that the gateway adds to a request, in UTF-16 units and bytes. */
 export function lengthsOf(content: readonly Content[]): { chars: number; bytes: number } {
   const lengths = { chars: 0, bytes: 0 };
   const add = (text: string) => {
@@ -162,29 +165,26 @@ export function lengthsOf(content: readonly Content[]): { chars: number; bytes: 
   return lengths;
 }
 
-/** No text that people write has tokens longer than this on average; blanks and repeated signs have. */
+/** Maximum average length of a token in natural text; white space and repeated characters have longer ones. */
 const MOST_CHARS_PER_TOKEN = 5;
-/** Another tokenizer than the one that counts here may need fewer tokens for the same text, by this factor. */
+/** Factor by which another tokenizer may need fewer tokens than the one used here. */
 const TOKENIZERS_DIFFER = 1.25;
-/** The longest context that there is, for models whose own is not known. */
+/** The context length assumed if a model's is unknown. */
 const LONGEST_CONTEXT = 400_000;
 
-/** Tokens of a prompt at most: of its text, and of all else. A model takes none that is longer than its context. */
+/** Upper bound of a prompt's tokens: of its text, and of everything else. Limited to the model's context length. */
 export function mostInput(size: PromptSize, contextLength: number | null): { text: number; media: number } {
   const media = Math.min(size.media, contextLength ?? LONGEST_CONTEXT);
   const text = size.bytes + size.frames;
   return { media, text: contextLength === null ? text : Math.min(text, contextLength - media) };
 }
 
-/** Input tokens that the prompt surely has, as far as is known without counting. */
+/** Lower bound of the input tokens, as far as known without tokenizing. */
 export function leastTokens(size: PromptSize): number {
   return size.counted ?? Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
 }
 
-/**
- * Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. Null: there is
- * nothing to wait for.
- */
+/** Counts the tokens of a prompt that, by its length, may not fit one of these contexts. Null: not needed. */
 export function countIfOver(
   reading: BodyLeaves,
   size: PromptSize,
@@ -198,7 +198,7 @@ export function countIfOver(
   });
 }
 
-/** Refuses a prompt that cannot fit the model; {@link countIfOver} must have looked at it. */
+/** Throws if a prompt cannot fit the model; {@link countIfOver} must have been called. */
 export function refuseOversize(size: PromptSize, contextLength: number | null): void {
   if (contextLength === null) return;
   const least = leastTokens(size);

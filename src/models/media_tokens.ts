@@ -1,24 +1,25 @@
 /**
- * The most tokens that an attachment can be, as far as its bytes or its provider's documentation bound it.
+ * Upper bound of an attachment's tokens, as far as determined by its bytes or the providers' documentation.
  *
  * | attachment | bound                                                                                          |
  * | ---------- | ---------------------------------------------------------------------------------------------- |
- * | image      | one token for 400 pixels and 300 more, at most 10,000; 10,000 where its size cannot be read    |
- * | audio      | 32 tokens a second, of the length that its file tells: see `sound_length.ts`                   |
- * | video      | one token for 20 bytes                                                                         |
- * | document   | one token a byte, and 5,000                                                                    |
+ * | image      | one token per 400 pixels plus 300, at most 10,000; 10,000 if its dimensions cannot be read     |
+ * | audio      | 32 tokens per second of its duration: see `sound_length.ts`                                    |
+ * | video      | one token per 20 bytes                                                                         |
+ * | document   | one token per byte, plus 5,000                                                                 |
  *
- * Sources (July 2026): OpenAI "Images and vision" (32-pixel patches times at most 2.46, 10,000 patches at detail
- * `original`, 85 + 170 for each 512-pixel tile), Anthropic "Vision" (750 pixels a token), Google "Understand and count
- * tokens" (258 a tile or frame, 32 a second of audio), Anthropic "PDF support" (up to 3,000 tokens of text a page, and its
- * image). What stands elsewhere, by URL or by id, may be as long as the model's context.
+ * Sources (July 2026): OpenAI "Images and vision" (32-pixel patches times at most 2.46, 10,000 patches at
+ * detail `original`, 85 + 170 for each 512-pixel tile), Anthropic "Vision" (750 pixels a token), Google
+ * "Understand and count tokens" (258 a tile or frame, 32 a second of audio), Anthropic "PDF support" (up to
+ * 3,000 tokens of text a page, and its image). Attachments by URL or id may be as long as the model's
+ * context.
  */
 import { Buffer } from "node:buffer";
 import type { Attachment, Source } from "../exchange/prompt.ts";
 import { isText } from "../formats/media.ts";
 import { soundSeconds } from "./sound_length.ts";
 
-/** An attachment that only the provider can see. */
+/** An attachment that only the provider can read. */
 export const UNSEEN = Infinity;
 
 const IMAGE_MOST = 10_000;
@@ -27,10 +28,10 @@ const PIXELS_PER_TOKEN = 400;
 const AUDIO_TOKENS_PER_SECOND = 32;
 const VIDEO_BYTES_PER_TOKEN = 20;
 const DOCUMENT_LEAST = 5000;
-/** Base64 units of the head in which the size of an image stands, unless a JPEG has long metadata. */
+/** Base64 characters of the start of an image that contain its dimensions, except for a JPEG with long metadata. */
 const HEAD = 4096;
 
-/** Text counts nothing here: it is counted as text. */
+/** 0 for text, which is counted as text. */
 export function mostTokens({ type, source }: Attachment): number {
   if (source.kind === "text") return 0;
   if (type === "image") return source.kind === "base64" ? imageTokens(source.data) : IMAGE_MOST;
@@ -46,7 +47,7 @@ export function mostTokens({ type, source }: Attachment): number {
   }
 }
 
-/** About how many bytes base64 stands for. */
+/** Approximate decoded size of base64 data. */
 export function bytesOf(source: Extract<Source, { kind: "base64" }>): number {
   return Math.floor(source.data.length * 3 / 4);
 }
@@ -57,7 +58,7 @@ function imageTokens(data: string): number {
   return Math.min(IMAGE_MOST, Math.ceil(pixels / PIXELS_PER_TOKEN) + IMAGE_LEAST);
 }
 
-/** Null: no kind of image that is known here, or one whose size stands further behind. */
+/** Null: unknown image format, or the dimensions are not in the head. */
 function pixelsOf(head: Buffer): number | null {
   if (head.length < 30) return null;
   if (head.readUInt32BE(0) === 0x89504e47) return head.readUInt32BE(16) * head.readUInt32BE(20);
@@ -83,7 +84,7 @@ function webpPixels(head: Buffer): number | null {
   }
 }
 
-/** Goes from segment to segment up to the frame's. */
+/** Walks the segments up to the frame header. */
 function jpegPixels(head: Buffer): number | null {
   for (let at = 2; at + 9 <= head.length;) {
     if (head[at] !== 0xff) return null;

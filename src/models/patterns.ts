@@ -1,11 +1,11 @@
-/** Patterns over catalog ids: `*` stands for any run of characters, everything else for itself. */
+/** Patterns of catalog ids: `*` matches any run of characters, everything else matches itself. */
 
-/** Pieces between the stars, by pattern. */
+/** Literal pieces between stars, by pattern. */
 const cut = new Map<string, readonly string[]>();
 
 /**
- * Whether an id fits a pattern. Each piece is looked for once, behind the one before it: the first place is as good as any
- * later one. A regular expression would try all places of all pieces.
+ * Whether an id matches a pattern. Each piece is searched once, after the previous one: the first match is as
+ * good as any later one. A regular expression would backtrack.
  */
 function matchesPattern(pattern: string, id: string): boolean {
   if (!pattern.includes("*")) return pattern === id;
@@ -26,7 +26,7 @@ function matchesPattern(pattern: string, id: string): boolean {
   return id.length - pieces[last].length >= at && id.endsWith(pieces[last]);
 }
 
-/** Whether an id is meant by one of the patterns. */
+/** Whether an id matches one of the patterns. */
 export function matchesAny(patterns: readonly string[], id: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, id));
 }

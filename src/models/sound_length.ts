@@ -1,25 +1,25 @@
 /**
- * How long sound lasts at most, in seconds, as its file says: silence takes hardly any bytes in a compressed file, and a
- * provider bills it like any other sound.
+ * Upper bound of the duration of audio in seconds, from its file: silence takes hardly any bytes in a
+ * compressed file, but providers bill it like other audio.
  *
- * | file        | by                                                                                             |
+ * | format      | determined by                                                                                  |
  * | ----------- | ---------------------------------------------------------------------------------------------- |
- * | WAV         | its bytes, and the lower one of the rate of bytes that is told and the one of its samples      |
- * | FLAC        | the samples that its head tells                                                                |
- * | Ogg         | the position that its last page tells                                                          |
- * | any other   | its bytes, at the lowest rate that MP3 has or, for what is no MP3, at half of that             |
+ * | WAV         | its bytes, and the lower of the declared byte rate and that of its samples                     |
+ * | FLAC        | the number of samples in STREAMINFO                                                            |
+ * | Ogg         | the granule position of the last page                                                          |
+ * | others      | its bytes, at the lowest bit rate of MP3 or, if it is not MP3, at half of that                 |
  */
 import { Buffer } from "node:buffer";
 
-/** Bytes a second: 8 kbit/s are the least that MP3 has, and Opus for speech has 6. */
+/** Bytes per second: the lowest MP3 bit rate is 8 kbit/s, that of Opus for speech 6. */
 const LEAST_RATE = 960;
-/** Base64 units of head and tail that are read. */
+/** Base64 characters of head and tail that are read. */
 const HEAD = 128;
 const TAIL = 1 << 18;
 const OPUS_RATE = 48_000;
 
 /**
- * How long a sound plays, at most, by its head; where that does not say it, by its size.
+ * Upper bound of the duration by the header, or else by the size.
  *
  * @param data base64
  */
@@ -46,7 +46,7 @@ function wavSeconds(head: Buffer, bytes: number): number | null {
   return rate > 0 ? bytes / rate : null;
 }
 
-/** The first block is STREAMINFO: 20 bits of rate, later 36 bits of samples. */
+/** The first block is STREAMINFO: 20 bits sample rate, later 36 bits number of samples. */
 function flacSeconds(head: Buffer): number | null {
   const rate = head.readUIntBE(18, 3) >> 4;
   const samples = (head[21] & 15) * 2 ** 32 + head.readUInt32BE(22);
@@ -56,7 +56,7 @@ function flacSeconds(head: Buffer): number | null {
 function oggSeconds(head: Buffer, data: string): number | null {
   const kind = head.toString("latin1", 28, 36);
   const rate = kind === "OpusHead" ? OPUS_RATE : kind.startsWith("\x01vorbis") ? head.readUInt32LE(40) : 0;
-  // Base64 is decoded from a multiple of four units on.
+  // Base64 is decoded from a multiple of four characters.
   const from = Math.max(0, data.length - TAIL);
   const tail = Buffer.from(data.slice(from - from % 4), "base64");
   const last = tail.lastIndexOf("OggS");

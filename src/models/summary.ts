@@ -1,11 +1,11 @@
 /** A model in a few fields, for operators. */
 import { isPriced, type Model, sheetOf } from "./catalog.ts";
 
-/** What of a model an operator wants to hear of when it changes. */
+/** The fields of a model whose changes are reported to operators. */
 export interface ModelSummary {
   id: string;
   name: string;
-  /** Null: nobody knows them. */
+  /** Null: unknown. */
   pricing: Record<string, string> | null;
   pricing_tiers: number;
   context_length: number | null;
@@ -14,7 +14,7 @@ export interface ModelSummary {
   routes: string[];
 }
 
-/** What of a model is compared to say what has changed: prices at this time, limits, names. */
+/** The summary of a model at a time: prices, limits, names. */
 export function summaryOf(model: Model, now: number): ModelSummary {
   const { prices, tiers } = sheetOf(model, now);
   const known = Object.entries(prices).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -30,7 +30,7 @@ export function summaryOf(model: Model, now: number): ModelSummary {
   };
 }
 
-/** A price of one token as dollars for a million, as price lists have them; `?` where nobody knows it. */
+/** A price per token as dollars per million tokens, as in price lists; `?` if unknown. */
 export function perMillion(price: string | null | undefined): string {
   if (price === null || price === undefined) return "?";
   const [whole, fraction = ""] = price.split(".");

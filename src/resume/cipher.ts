@@ -1,4 +1,4 @@
-/** Encryption of what is kept of streams: a key for each stream, made of a secret that is not in its rows. */
+/** Encryption of stored streams: each has its own key, derived from a secret that is not stored with it. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { Buffer } from "node:buffer";
 
@@ -13,7 +13,10 @@ export class StreamCipher {
     this.#key = createHmac("sha256", secret).update(`stream ${stream}`).digest();
   }
 
-  /** @param place where in the stream the text stands: moved elsewhere, it cannot be read */
+  /**
+   * @param place position in the stream, as additional authenticated data: text moved elsewhere cannot be
+   * decrypted
+   */
   seal(text: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(Buffer.from(place));
@@ -21,7 +24,7 @@ export class StreamCipher {
     return Buffer.concat([...sealed, cipher.getAuthTag()]).toString("base64");
   }
 
-  /** Throws where it was sealed under another secret, or changed. */
+  /** Throws if it was encrypted under another secret, or modified. */
   open(data: string, place: string): string {
     const bytes = Buffer.from(data, "base64");
     const cipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES))
@@ -32,7 +35,7 @@ export class StreamCipher {
   }
 }
 
-/** A hash that nobody can make of a guess without the secret. */
+/** A keyed hash: a guess cannot be verified without the secret. */
 export function hashOf(secret: Uint8Array, ...parts: string[]): string {
   const hash = createHmac("sha256", secret);
   for (const part of parts) hash.update(`${part.length} `).update(part);

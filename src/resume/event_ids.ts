@@ -1,8 +1,8 @@
-/** Ids of a stream's events: the generation's id and the event's number, from 0. `gen_…:17` */
+/** SSE event ids: the generation's id and the number of the event, from 0: `gen_…:17` */
 
 const LARGEST = 9_007_199_254_740_991;
 
-/** Puts the id before each event. Comments, which are no events, are left out. */
+/** Adds ids to events. Comments, which are not events, are omitted. */
 export function withIds(
   text: string,
   { id, first }: { id: string; first: number },
@@ -18,15 +18,15 @@ export function withIds(
 }
 
 /**
- * The events without their ids, as a caller gets them who did not ask to go on.
+ * Removes the ids, for a caller who did not request a resumable stream.
  *
- * @param id of the stream
+ * @param id id of the stream
  */
 export function withoutIds(text: string, id: string): string {
   return text.replaceAll(new RegExp(`^id: ${id}:\\d+\n`, "gm"), "");
 }
 
-/** What stands behind the first events of a text. */
+/** The text after the first events. */
 export function behind(text: string, events: number): string {
   let at = 0;
   for (let left = events; left > 0 && at < text.length;) {
@@ -41,7 +41,7 @@ export function upTo(text: string, events: number): string {
   return text.slice(0, text.length - behind(text, events).length);
 }
 
-/** How many events a text holds; comments are none. */
+/** The number of events in a text; comments do not count. */
 export function eventsIn(text: string): number {
   let events = 0;
   for (let at = 0; at < text.length; at = eventEnd(text, at)) if (text[at] !== ":") events++;
@@ -53,7 +53,7 @@ function eventEnd(text: string, from: number): number {
   return end < 0 ? text.length : end + 2;
 }
 
-/** The number in an event's id, or the number alone; null: it is no event of this generation. */
+/** The number in an event id, or of a plain number; null: not an event of this generation. */
 export function eventNumber(text: string, generation: string): number | null {
   const [, named, digits] = /^(?:(gen_\w+):)?(\d{1,16})$/.exec(text) ?? [];
   if (digits === undefined || (named !== undefined && named !== generation)) return null;

@@ -1,24 +1,24 @@
-/** What reads a stream: the client that asked for it, and those that come back to it. */
+/** Readers of a stream: the client that requested it, and those that resume it. */
 import { Failure } from "../exchange/failure.ts";
 
 export interface Follower {
-  /** What comes next, some events; null: the stream has ended. Throws when it cannot be gone on with. */
+  /** The next events; null: end of the stream. Throws if it cannot be continued. */
   next(): Promise<string | null>;
-  /** Nobody reads any more. */
+  /** The reader has disconnected. */
   leave(): void;
 }
 
-/** Status and headers that an answer began with, and its body where it never was a stream. */
+/** Status and headers of an answer, and the body of one that never was a stream. */
 export interface Head {
   status: number;
   headers: Record<string, string>;
   body?: string;
 }
 
-/** Characters that a follower takes at a time, and that a stream may be ahead of the quickest of them. */
+/** Characters per read, and how far a stream may be ahead of its fastest follower. */
 export const WINDOW = 64 << 10;
 
-/** What a caller hears whose generation ended with its process. */
+/** The failure of a generation that ended with its process. */
 export function interrupted(): Failure {
   return new Failure(
     "service_unavailable",
@@ -27,7 +27,7 @@ export function interrupted(): Failure {
   );
 }
 
-/** Of a generation that went on without anybody, until its place was needed or its time was over. */
+/** The failure of an abandoned generation that was ended because its place was needed or its time was over. */
 export function cutShort(): Failure {
   return new Failure(
     "service_unavailable",
@@ -36,7 +36,7 @@ export function cutShort(): Failure {
   );
 }
 
-/** Of a stream that was not kept to its end. */
+/** The failure of a stream that was not stored completely. */
 export function notKept(): Failure {
   return new Failure(
     "service_unavailable",

@@ -1,12 +1,15 @@
-/** How much is kept of streams: by each key, and in all. What finds no place goes on without being kept. */
+/**
+ * Memory limits for stored streams, per key and in total. A stream that exceeds them continues without being
+ * stored.
+ */
 
-/** Of one stream, in characters. */
+/** Per stream, in characters. */
 const MOST_OF_A_STREAM = 8 << 20;
-/** Of one key, in this process. */
+/** Per key, in this process. */
 const MOST_OF_A_KEY = 128 << 20;
-/** Of all, in this process. */
+/** In total, in this process. */
 const MOST_OF_ALL = 512 << 20;
-/** What a stream counts for beside its events. */
+/** Fixed amount per stream in addition to its events. */
 const OVERHEAD = 1024;
 
 export interface KeptBounds {
@@ -16,23 +19,23 @@ export interface KeptBounds {
 }
 
 export class Kept {
-  /** Characters. */
+  /** Total characters. */
   all = 0;
   readonly #bounds: KeptBounds;
   readonly #keys = new Map<string, number>();
-  /** What goes when its time is over. */
+  /** Amounts to be released when their time has come. */
   readonly #leaving: { at: number; key: string; chars: number }[] = [];
 
   constructor(bounds: Partial<KeptBounds> = {}) {
     this.#bounds = { ofStream: MOST_OF_A_STREAM, ofKey: MOST_OF_A_KEY, ofAll: MOST_OF_ALL, ...bounds };
   }
 
-  /** Takes the place of a stream. */
+  /** Reserves the fixed amount of a stream; null: not enough left. */
   open(key: string): KeptStream | null {
     return this.#take(key, OVERHEAD) === null ? new KeptStream(this, key, OVERHEAD) : null;
   }
 
-  /** Takes more for a stream. Answers why there is no room; null: there is. */
+  /** Reserves more for a stream. Returns the reason if there is not enough left; null: reserved. */
   take(stream: KeptStream, chars: number): string | null {
     if (stream.chars + chars > this.#bounds.ofStream) return "the stream is too long";
     return this.#take(stream.key, chars);
@@ -47,12 +50,12 @@ export class Kept {
     return null;
   }
 
-  /** What a stream took is free from a time on. */
+  /** Releases the amount of a stream at a given time. */
   leave({ key, chars }: KeptStream, at: number): void {
     this.#leaving.push({ at, key, chars });
   }
 
-  /** Frees what is over. */
+  /** Releases expired amounts. */
   sweep(now: number): void {
     let kept = 0;
     for (const one of this.#leaving) {
@@ -70,7 +73,7 @@ export class Kept {
   }
 }
 
-/** What one stream has taken. */
+/** The amount used by one stream. */
 export class KeptStream {
   readonly #all: Kept;
   readonly key: string;
@@ -82,7 +85,7 @@ export class KeptStream {
     this.chars = chars;
   }
 
-  /** Answers why there is no room; null: there is. */
+  /** Returns the reason if there is not enough left; null: reserved. */
   take(chars: number): string | null {
     const refusal = this.#all.take(this, chars);
     if (refusal === null) this.chars += chars;

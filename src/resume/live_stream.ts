@@ -1,10 +1,10 @@
 /**
- * A stream that runs here: its events go to the store first, and once they are there to whoever follows it. So whatever a
- * client has received can be read again, also after this process was killed.
+ * A resumable stream running in this process: events are written to the store first, then passed to
+ * followers. So everything that a client has received can be read again, even after this process was killed.
  *
- * In memory is what has not been written or not been taken yet. The stream is at most a window ahead of its quickest
- * follower; slower ones read what is no longer in memory from the store. Without a follower it runs as fast as it can. One
- * that can no longer be kept goes on without ids.
+ * Memory holds events that are not yet stored, or not yet read. The stream is at most one window ahead of its
+ * fastest follower; slower ones read earlier events from the store. Without a follower it runs as fast as it
+ * can. A stream that can no longer be stored continues without event ids.
  */
 import type { StreamStart, StreamUpdate } from "../store/mod.ts";
 import type { StreamCipher } from "./cipher.ts";
@@ -26,17 +26,17 @@ export interface LiveStreamOptions {
   cipher: StreamCipher;
   kept: KeptStream;
   now(): number;
-  /** There is something to write. */
+  /** The stream has something to write. */
   touched(stream: LiveStream): void;
-  /** Reads from the store what was written of it, from an event on. */
+  /** Reads the stored part of the stream from an event on. */
   stored(event: number): Follower;
-  /** It cannot be kept any more. */
+  /** It cannot be stored any more. */
   lost(why: string): void;
-  /** All of it is in the store, or will never be. */
+  /** It is completely stored, or will never be. */
   over(): void;
 }
 
-/** A refusal is told to those who wait for it; nobody comes later. */
+/** How long a refusal is stored, in milliseconds: only for those who are waiting for it. */
 const REFUSAL_KEPT_MS = 60_000;
 
 export class LiveStream {
@@ -51,14 +51,14 @@ export class LiveStream {
   #refused = false;
   #lost: string | null = null;
   #lossTold = false;
-  /** Number of the first event that goes out without its id. */
+  /** Number of the first event sent without an id. */
   #firstUnnamed = Infinity;
-  /** The end has been handed to the writer. */
+  /** The end has been passed to the writer. */
   #endWritten = false;
   readonly #waiting = new Set<() => void>();
-  /** Somebody reads it on another node. */
+  /** It is being read on another node. */
   #elsewhere = false;
-  /** Told when the last follower has left, and when one comes back. */
+  /** Called when the last follower has left, and when one returns. */
   onFollowed: (followed: boolean) => void = () => {};
 
   constructor(options: LiveStreamOptions) {
@@ -77,7 +77,7 @@ export class LiveStream {
     return this.#events;
   }
 
-  /** Null: the answer has not begun. */
+  /** Null: the answer has not started. */
   get head(): Head | null {
     return this.#head;
   }
@@ -99,25 +99,25 @@ export class LiveStream {
     return this.#followers.size;
   }
 
-  /** The answer begins. */
+  /** The answer starts. */
   begin(head: Head): void {
     this.#head = head;
     this.#touch();
   }
 
-  /** The answer never begins: whoever waits for it gets the refusal, and the claim is free. */
+  /** The answer never starts: waiting readers get the refusal, and the claim is released. */
   refuse(head: Head): void {
     this.#refused = true;
     this.#head = head;
-    // Where the store has been told that nothing can be kept, it still holds the claim.
+    // A lost stream still holds its claim in the store, so another update is needed.
     if (this.#lost !== null && !this.#ended) this.#endWritten = false;
-    // Nobody can know of it.
+    // Without a claim nobody else can know the id.
     const unknown = this.start.claim === null;
     this.#finish(unknown ? 0 : this.#refusalKeptMs);
     if (unknown) this.#options.over();
   }
 
-  /** Adds the text of some events. */
+  /** Appends the text of events. */
   append(text: string): void {
     if (text === "") return;
     const { id, first } = { id: this.id, first: this.#events };
@@ -133,7 +133,7 @@ export class LiveStream {
     this.#touch();
   }
 
-  /** Nothing more comes. */
+  /** No further events. */
   end(): void {
     this.#ended = true;
     this.#finish(this.start.keepMs);
@@ -148,7 +148,7 @@ export class LiveStream {
     return Math.min(REFUSAL_KEPT_MS, this.start.keepMs);
   }
 
-  /** It cannot be kept any more: it goes on for those who follow it, without ids. */
+  /** It cannot be stored any more: continues without event ids for its followers. */
   lose(why: string): void {
     if (this.#lost !== null || this.#endWritten) return;
     this.#lost = why;
@@ -164,7 +164,7 @@ export class LiveStream {
     return this.#ended && this.#firstUnnamed >= this.#events;
   }
 
-  /** Of what can be resumed no longer: no ids, and before its first event the reason. */
+  /** Removes ids from events that cannot be resumed, and adds a comment with the reason before the first one. */
   #unname(piece: Piece): void {
     if (!this.start.streamed) return;
     piece.text = withoutIds(piece.text, this.id);
@@ -198,7 +198,7 @@ export class LiveStream {
     return chars;
   }
 
-  /** Resolves with the next change, or once so many milliseconds have passed without one. */
+  /** Resolves at the next change, or after this many milliseconds. */
   changed(withinMs?: number): Promise<void> {
     return new Promise((resolve) => {
       if (withinMs === undefined) return void this.#waiting.add(resolve);
@@ -212,7 +212,7 @@ export class LiveStream {
     });
   }
 
-  /** Who waits for a change. */
+  /** Number of waiters for a change. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -228,7 +228,7 @@ export class LiveStream {
     while (!this.#headWritten && this.#lost === null) await this.changed();
   }
 
-  /** Resolves when all of it is in the store, or will never be. */
+  /** Resolves when it is completely stored, or will never be. */
   async settled(): Promise<void> {
     while (!(this.#endWritten || this.#lost !== null) || !this.#allReleased()) await this.changed();
   }
@@ -237,7 +237,7 @@ export class LiveStream {
     return this.#lost !== null || this.#pieces.every(({ written }) => written);
   }
 
-  /** What is to be written now, and what to call once it is. Null: nothing. */
+  /** The next write, and a function to call when it is done. Null: nothing to write. */
   takeUpdate(): { update: StreamUpdate; written(): void } | null {
     const { start, cipher, now, over } = this.#options;
     const pieces = this.#lost === null ? this.#pieces.filter(({ written }) => !written) : [];
@@ -277,7 +277,7 @@ export class LiveStream {
     };
   }
 
-  /** @param from number of the first event that is wanted */
+  /** @param from number of the first event wanted */
   follow(from: number): LiveFollower {
     const follower = new LiveFollower(this, from);
     this.#followers.add(follower);
@@ -292,14 +292,14 @@ export class LiveStream {
     if (!this.isFollowed) this.onFollowed(false);
   }
 
-  /** Whether it is read on another node. */
+  /** Reports whether it is read on another node. */
   followedElsewhere(followed: boolean): void {
     const before = this.isFollowed;
     this.#elsewhere = followed;
     if (before !== this.isFollowed) this.onFollowed(this.isFollowed);
   }
 
-  /** Forgets what is in the store and has been taken. */
+  /** Frees events that are stored and have been read. */
   #drop(): void {
     const { size } = this.#followers;
     const quickest = size === 0 ? Infinity : this.#quickest();
@@ -316,7 +316,7 @@ export class LiveStream {
     if (gone > 0) this.#pieces.splice(0, gone);
   }
 
-  /** What a follower takes next. `wait`: there is nothing yet; `behind`: it is only in the store. */
+  /** The next events for a follower. `wait`: none yet; `behind`: only in the store. */
   take(follower: LiveFollower): string | null | "wait" | "behind" {
     const { position } = follower;
     if (position >= this.#events) {
@@ -343,14 +343,14 @@ export class LiveStream {
   }
 }
 
-/** Somebody who follows a stream on the node that it runs on. */
+/** A follower on the node where the stream runs. */
 class LiveFollower implements Follower {
   readonly #stream: LiveStream;
   position: number;
-  /** Characters of the stream up to its position, as far as they are known. */
+  /** Offset of its position in the stream in characters, as far as known. */
   chars = 0;
   #left = false;
-  /** Where it reads what is no longer in memory. */
+  /** Reads events that are no longer in memory. */
   #stored: Follower | null = null;
 
   constructor(stream: LiveStream, from: number) {
@@ -369,7 +369,7 @@ class LiveFollower implements Follower {
   }
 
   async #fromStore(): Promise<string | null> {
-    // What has not been written is in memory, except of a stream that was lost before: its last events are gone.
+    // Events that are not stored are in memory, except the last ones of a lost stream.
     const { isLost } = this.#stream;
     const follower = this.#stored ??= this.#stream.stored(this.position);
     const text = await follower.next();

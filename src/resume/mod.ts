@@ -1,9 +1,9 @@
 /**
- * Resumed streams, and requests that may be repeated: what was sent of a generation is kept, encrypted, for some
- * minutes, so that a client goes on reading after its connection broke, on any node, and a repeated request joins the
- * generation that it began.
+ * Resumable streams and idempotent requests: the output of a generation is stored, encrypted, for some
+ * minutes, so that a client can continue to read after its connection broke, on any node, and a repeated
+ * request joins the original generation.
  *
- * Only calls that ask for it come here; nothing is kept of others.
+ * Only for calls that request it; nothing is stored for others.
  */
 import { type StoredStream, StoreUnavailable, type StreamStart, type StreamStore } from "../store/mod.ts";
 import { pause } from "../timing/waits.ts";
@@ -23,32 +23,32 @@ export type { Reader } from "./readers.ts";
 
 export interface ResumptionOptions {
   store: StreamStore;
-  /** Of this process among those that share the store. */
+  /** The id of this process among those that share the store. */
   node: string;
-  /** What hashes and keys are made of; null: the store has not been reached yet. */
+  /** The secret for hashes and keys; null: the store has not been reached yet. */
   secret(): Uint8Array | null;
-  /** False: the store is away. */
+  /** False: the store is unavailable. */
   storeUp(): boolean;
-  /** This process ends soon. */
+  /** This process is shutting down. */
   stopping(): boolean;
   now(): number;
   log(line: string): void;
-  /** Told how long pieces of work held the event loop, in milliseconds. */
+  /** Called with the time that pieces of work blocked the event loop, in milliseconds. */
   held?(ms: number): void;
-  /** A stream cannot be kept any more. */
+  /** A stream cannot be stored any more. */
   lost(): void;
   bounds?: Partial<KeptBounds>;
   /** How long events may wait for the store, in milliseconds. */
   patienceMs?: number;
-  /** For how long a store that failed is left alone, in milliseconds. */
+  /** How long the store is not used after a failure, in milliseconds. */
   restMs?: number;
-  /** How often what is over is deleted, in milliseconds. */
+  /** Interval at which expired streams are deleted, in milliseconds. */
   sweepMs?: number;
-  /** How often a node asks whether streams that nobody follows here are read elsewhere, in milliseconds. */
+  /** Interval at which a node asks whether streams without local followers are read elsewhere, in milliseconds. */
   askMs?: number;
 }
 
-/** A generation that asks to be kept. */
+/** A request for a resumable generation. */
 export interface Asking {
   id: string;
   keyId: string;
@@ -57,33 +57,36 @@ export interface Asking {
   keepMs: number;
 }
 
-/** A generation that is kept: it runs here or elsewhere, or has ended. */
+/** A resumable generation: running here or elsewhere, or ended. */
 export interface Found {
   id: string;
   format: string;
   streamed: boolean;
-  /** Null: the answer has not begun. */
+  /** Null: the answer has not started. */
   head: Head | null;
-  /** Number of the event after the last one that is there now. */
+  /** Number of the next event, after the last available one. */
   events: number;
-  /** Events behind those come, now or later. */
+  /** Further events will follow. */
   goesOn: boolean;
-  /** Readers on this node. */
+  /** Number of readers on this node. */
   followers: number;
-  /** Not all of it could be kept. */
+  /** A part could not be stored. */
   lost: boolean;
   follow(from: number): Follower;
 }
 
 export type Claim =
   | { live: LiveStream }
-  /** Another generation has it: by the same request, or not; of which not everything was kept, or was. */
+  /**
+   * Another generation has claimed it: with the same request or another one, and possibly not completely
+   * stored.
+   */
   | { joined: string; same: boolean; lost: boolean };
 
 const SWEEP_MS = 5000;
 const RETIRED_AT_ONCE = 200;
 const ASK_MS = 3000;
-/** A reader elsewhere says so more often than this. */
+/** Readers on other nodes report more often than this, in milliseconds. */
 const ELSEWHERE_MS = 8000;
 
 export class Resumption {
@@ -91,9 +94,9 @@ export class Resumption {
   readonly #kept: Kept;
   readonly #writer: StreamWriter;
   readonly #live = new Map<string, LiveStream>();
-  /** Of streams that nobody follows here: when another node last told of a reader, and when that was heard. */
+  /** For streams without local followers: the last report of a reader on another node, and when it was received. */
   readonly #elsewhere = new Map<string, { told: number; heard: number }>();
-  /** Beside the callers of the streams that run here. */
+  /** Readers in addition to the original callers. */
   readonly readers = new Readers();
   #sweeping: ReturnType<typeof setInterval> | undefined;
   #asking: ReturnType<typeof setInterval> | undefined;
@@ -106,21 +109,21 @@ export class Resumption {
     this.#writer = new StreamWriter(options);
   }
 
-  /** Characters that are kept of streams of this process. */
+  /** Stored characters of streams of this process. */
   get keptChars(): number {
     return this.#kept.all;
   }
 
-  /** A generation of its own. Null: it cannot be kept now. */
+  /** A generation without an idempotency key. Null: it cannot be stored at present. */
   begin(asking: Asking): LiveStream | null {
     return this.#open({ ...asking, claim: null, request: null });
   }
 
   /**
-   * Takes the claim for a generation, or finds the one that has it. Throws `StoreUnavailable`: nobody can tell whether it
-   * would be the first.
+   * Claims the idempotency key for a generation, or finds the one that has claimed it. Throws
+   * `StoreUnavailable`, since it is unknown then whether this is the first.
    *
-   * @param request what the answer depends on
+   * @param request everything the answer depends on
    */
   async claim(asking: Asking, { text, request }: { text: string; request: string }): Promise<Claim> {
     const secret = this.#options.secret();
@@ -152,13 +155,16 @@ export class Resumption {
     return this.#make(this.#startOf(asking), key, kept);
   }
 
-  /** The store failed, and may have taken the claim all the same: nobody would ever run it. */
+  /**
+   * After a failure the claim may have been stored all the same, for a generation that will never run:
+   * release it.
+   */
   #giveBack(start: StreamStart, secret: Uint8Array): void {
     const live = this.#make(start, secret, new Kept().open(start.keyId)!);
     live.refuse({ status: 503, headers: { "retry-after": "1" }, body: "" });
   }
 
-  /** A claim holds also where there is no room for the answer. */
+  /** The claim is held even if there is no room for the answer. */
   #unkept(start: StreamStart, secret: Uint8Array): LiveStream {
     const live = this.#make(start, secret, new Kept().open(start.keyId)!);
     live.lose("there is no room");
@@ -195,7 +201,7 @@ export class Resumption {
     return live;
   }
 
-  /** Null: there is none for this key, or not any more. Throws `StoreUnavailable`. */
+  /** Null: none for this key, or expired. Throws `StoreUnavailable`. */
   async find(id: string, keyId: string): Promise<Found | null> {
     const live = this.#live.get(id);
     if (live !== undefined) return live.start.keyId === keyId ? foundHere(live) : null;
@@ -207,7 +213,7 @@ export class Resumption {
     return await this.#foundThere(stream, new StreamCipher(secret, id));
   }
 
-  /** As {@link find}, once the answer has begun, or it is certain that it never will. */
+  /** As {@link find}, after the answer has started, or it is certain that it never will. */
   async answered(id: string, keyId: string, gone: () => boolean): Promise<Found | null> {
     for (let ms = 25;; ms = Math.min(400, ms * 2)) {
       const found = await this.find(id, keyId);
@@ -240,7 +246,7 @@ export class Resumption {
     };
   }
 
-  /** Looks after what is kept, while there is something. */
+  /** Periodic maintenance while there are streams. */
   #watch(): void {
     if (this.#sweeping !== undefined) return;
     this.#sweeping = setInterval(() => void this.#sweep(), this.#options.sweepMs ?? SWEEP_MS);
@@ -258,12 +264,12 @@ export class Resumption {
           await pause(30);
         }
       } catch {
-        // Later, or by the housekeeping of whoever has the store then.
+        // Deleted later, or by housekeeping.
       }
     });
   }
 
-  /** Asks of streams that nobody follows here whether somebody does elsewhere. */
+  /** Asks whether streams without local followers are read elsewhere. */
   #ask(): Promise<void> {
     return this.#busy = this.#busy.then(async () => {
       const { store, now } = this.#options;
@@ -274,7 +280,7 @@ export class Resumption {
         for (const stream of alone) {
           const told = followed.get(stream.id);
           const before = this.#elsewhere.get(stream.id);
-          // Clocks of nodes need not agree: that it moves is what tells.
+          // Only a change of the reported time counts: clocks of nodes may differ.
           if (told !== undefined && told !== before?.told) {
             this.#elsewhere.set(stream.id, { told, heard: now() });
           }
@@ -282,7 +288,7 @@ export class Resumption {
           stream.followedElsewhere(Math.abs(now() - heard) < ELSEWHERE_MS);
         }
       } catch {
-        // The next time.
+        // Tried again next time.
       }
     });
   }
@@ -305,7 +311,7 @@ function foundHere(live: LiveStream): Found {
     head,
     events,
     goesOn: true,
-    // Others may come while this one is looked at.
+    // A getter, since others may arrive meanwhile.
     get followers() {
       return live.followers;
     },

@@ -1,18 +1,18 @@
 /**
- * Who reads what is kept, beside the callers that began it: bounded for each key and in all, so that nobody's repeats and returns
- * take the memory and the time of others. A reader of a stream holds some {@link WINDOW} characters; a whole answer, which is read
- * at once, counts as many times as it holds those.
+ * Readers of stored streams, in addition to the original callers: limited per key and in total, so that
+ * repeated and resumed requests do not use up memory and time of others. A reader of a stream holds about
+ * {@link WINDOW} characters; one of a complete answer, which is read at once, counts as a multiple of that.
  */
 import { Turns } from "../timing/turns.ts";
 import { WINDOW } from "./follower.ts";
 
-/** Part of all that one key may have, and what it may have where all are few. */
+/** Share of the total that one key may use. */
 const SHARE = 1 / 8;
 const LEAST = 16;
 
 interface OfKey {
   count: number;
-  /** Whole answers are read one after the other. */
+  /** Complete answers are read one after the other. */
   turns: Turns;
 }
 
@@ -20,7 +20,7 @@ export class Readers {
   count = 0;
   readonly #keys = new Map<string, OfKey>();
 
-  /** Null: there are too many, of the key or in all. */
+  /** Null: too many readers, of the key or in total. */
   enter(key: string, most: number): Reader | null {
     const reader = new Reader(this, key, most);
     return reader.grow(1) ? reader : null;
@@ -29,7 +29,7 @@ export class Readers {
   take(key: string, count: number, most: number): boolean {
     const share = Math.min(most, Math.max(LEAST, Math.floor(most * SHARE)));
     const of = this.#keys.get(key) ?? { count: 0, turns: new Turns() };
-    // One alone is always let in, whatever its size.
+    // A single reader is always admitted, whatever its size.
     if (of.count > 1 && of.count + count > share) return false;
     if (this.count > 1 && this.count + count > most) return false;
     this.count += count;
@@ -62,19 +62,19 @@ export class Reader {
     this.#most = most;
   }
 
-  /** False: there is no room. */
+  /** False: not enough left. */
   grow(count: number): boolean {
     if (!this.#all.take(this.#key, count, this.#most)) return false;
     this.#count += count;
     return true;
   }
 
-  /** False: there is no room for a text of so many characters. */
+  /** False: not enough left for a text of this length. */
   hold(chars: number): boolean {
     return this.grow(Math.floor(chars / WINDOW));
   }
 
-  /** Does something that one reader of the key does at a time. */
+  /** Serializes work of the readers of one key. */
   turn<T>(work: () => Promise<T>): Promise<T> {
     return this.#all.turn(this.#key, work);
   }

@@ -1,6 +1,6 @@
 /**
- * Reads a stream from the store: one that has ended, that runs on another node, or whose node is gone. Of one that runs it
- * asks for more again and again, the less often the longer nothing comes.
+ * Reads a stream from the store: one that has ended, that runs on another node, or whose node has died. A
+ * running one is polled, less often the longer nothing arrives.
  */
 import { CALLER_FORMATS } from "../formats/caller_formats.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -14,20 +14,20 @@ export interface StoredFollowerOptions {
   store: StreamStore;
   id: string;
   cipher: StreamCipher;
-  /** Number of the first event that is wanted. */
+  /** Number of the first event wanted. */
   from: number;
   now(): number;
-  /** This process ends: who waits for another's stream waits elsewhere. */
+  /** This process is shutting down: a reader of another node's stream must continue elsewhere. */
   stopping(): boolean;
-  /** Told how long a piece of work held the event loop, in milliseconds. */
+  /** Called with the time that a piece of work blocked the event loop, in milliseconds. */
   held?(ms: number): void;
 }
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
-/** How often the stream's node is told that somebody reads it. */
+/** Interval of reports to the stream's node that somebody reads it, in milliseconds. */
 const TELL_MS = 2000;
-/** A store that is away for so long is not waited for, in milliseconds. */
+/** How long an unavailable store is waited for, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
 export class StoredFollower implements Follower {
@@ -66,10 +66,10 @@ export class StoredFollower implements Follower {
     this.#wake();
   }
 
-  /** What has come; empty: nothing yet, or it is over. */
+  /** New events; empty: none yet, or the end. */
   async #read(): Promise<string> {
     const { store, id, cipher, now, stopping, held } = this.#options;
-    // Before its pieces: if it has ended, all of them are there.
+    // Read before its pieces: if it has ended, they are complete.
     const stream = await store.stream(id, now());
     if (stream === null) throw notKept();
     const { state, events } = stream;
@@ -90,11 +90,11 @@ export class StoredFollower implements Follower {
     return "";
   }
 
-  /** The end of a stream that was cut short: behind its last event the format's error. */
+  /** Ends a truncated stream: adds the format's error event after the last event. */
   #break(stream: StoredStream, events: number): string {
     this.#over = true;
     if (!stream.streamed) throw whyCutShort(stream);
-    // Of one that was lost, the store may have taken more than its node has heard of, and this one read it.
+    // For a lost stream, the store may have more than its node knew, and this reader has read it.
     const beyond = this.#options.from <= events && this.#position > events;
     const first = beyond ? this.#position : Math.min(events, this.#position);
     return behind(brokenOff(stream, first), this.#position - first);
@@ -111,12 +111,12 @@ export class StoredFollower implements Follower {
   }
 }
 
-/** Why a stream of which not everything is there has no end of its own: it was lost, or its node is gone. */
+/** Why an incomplete stream has no regular end: it was lost, or its node has died. */
 function whyCutShort({ state }: Pick<StoredStream, "state">): Failure {
   return state === "lost" ? notKept() : interrupted();
 }
 
-/** The last events of a stream that was cut short, with their ids. */
+/** The last events of a truncated stream, with their ids. */
 export function brokenOff(
   { id, format, state }: Pick<StoredStream, "id" | "format" | "state">,
   first: number,
@@ -125,7 +125,7 @@ export function brokenOff(
   return withIds(encodeBreak(whyCutShort({ state }), { id, sequence: first }), { id, first }).text;
 }
 
-/** What is stored from an event on, some of it, and the number behind the last event that was looked at. */
+/** Stored events from a number on, up to a bound, and the number after the last one that was read. */
 export async function readPieces(
   store: StreamStore,
   cipher: StreamCipher,

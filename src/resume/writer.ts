@@ -1,6 +1,6 @@
 /**
- * Writes what streams have to say to the store: whatever has come of all of them together, one transaction after the other.
- * While the store fails they wait for a while; a stream whose events wait too long goes on without being kept.
+ * Writes streams to the store: the updates of all streams together, one transaction after the other. If the
+ * store fails, they wait; a stream whose events wait too long continues without being stored.
  */
 import { StoreUnavailable, type StreamStore } from "../store/mod.ts";
 import { pause } from "../timing/waits.ts";
@@ -9,33 +9,33 @@ import type { LiveStream } from "./live_stream.ts";
 export interface WriterOptions {
   store: Pick<StreamStore, "writeStreams">;
   log(line: string): void;
-  /** Told how long what is written together held the event loop before it went to the store, in milliseconds. */
+  /** Called with the time that preparing a transaction blocked the event loop, in milliseconds. */
   held?(ms: number): void;
   /** How long events may wait for the store, in milliseconds; absent: {@link PATIENCE_MS}. */
   patienceMs?: number;
-  /** For how long the store is left alone after that, in milliseconds; absent: {@link REST_MS}. */
+  /** How long the store is not used after that, in milliseconds; absent: {@link REST_MS}. */
   restMs?: number;
 }
 
 const PATIENCE_MS = 3000;
-/** Between attempts while the store fails, in milliseconds. */
+/** Interval of retries while the store fails, in milliseconds. */
 const RETRY_MS = 100;
-/** After a failure the store is left alone for so long. */
+/** How long the store is not used after a failure, in milliseconds. */
 const REST_MS = 2000;
-/** Of streams in one transaction: on SQLite nothing else happens meanwhile. */
+/** Maximum number of streams per transaction: SQLite blocks the thread. */
 const MOST_AT_ONCE = 256;
-/** Streams that the store is still to be told of. */
+/** Maximum number of lost streams that the store must still be informed of. */
 const MOST_OWED = 10_000;
 
 export class StreamWriter {
   readonly #options: WriterOptions;
   readonly #queue = new Set<LiveStream>();
-  /** Streams that were lost while the store was away. */
+  /** Streams that were lost while the store was unavailable. */
   readonly #owed = new Set<LiveStream>();
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #resting = false;
-  /** Since when the store fails; null: it does not. */
+  /** Start of the store's failure; null: it is working. */
   #failing: number | null = null;
   #closed = false;
 
@@ -62,15 +62,15 @@ export class StreamWriter {
   }
 
   async #run(): Promise<void> {
-    // What comes in the same turn goes together.
+    // Collects what else arrives in this turn.
     await undefined;
     while (this.#queue.size > 0) {
       const began = performance.now();
       await this.#write();
-      // As long as it took, others have their turn.
+      // Pauses as long as the transaction took, for other work.
       if (this.#queue.size > 0) await pause(Math.min(50, performance.now() - began));
     }
-    // In the same turn: whoever comes next must not find a run that is over.
+    // In the same turn, so that a later caller does not find a run that has ended.
     this.#running = null;
   }
 

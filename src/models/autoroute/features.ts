@@ -1,8 +1,8 @@
 /**
- * Turns one prompt into what the difficulty model reads: a fixed row of some eighty numbers (lengths, quantities,
- * word classes, shape of answer options) and the hashes of its words and word pairs. One pass over at most
- * `READ_CHARS` characters, so the cost is bounded however long the prompt is; of a longer one the beginning and the
- * end are read, where instructions and questions stand.
+ * Converts a prompt to the features of the difficulty model: a fixed row of about eighty numbers (lengths,
+ * quantities, word classes, form of answer options) and hashes of its words and word pairs. One pass over at
+ * most `READ_CHARS` characters, so the cost is bounded; of a longer prompt the beginning and the end are
+ * read, where instructions and questions usually are.
  */
 
 import {
@@ -72,20 +72,20 @@ const SHAPE_NAMES = [
   "optionNames",
 ] as const;
 
-/** What each number of a row is, in its order. */
+/** Names of the numbers of a row, in order. */
 export const FEATURE_NAMES: readonly string[] = [...SHAPE_NAMES, ...CLASS_NAMES];
 
-/** What sort of prompt it is: answer options to choose from, a sum told in words, or anything else. */
+/** The kind of prompt: multiple choice, arithmetic word problem, or anything else. */
 export type Kind = "choice" | "sum" | "open";
 
-/** What the difficulty model reads of a prompt. */
+/** The features of a prompt. */
 export interface Features {
   kind: Kind;
   /** In the order of `FEATURE_NAMES`. */
   dense: Float64Array;
   /** Distinct hashes of words and word pairs. */
   grams: Uint32Array;
-  /** How often each of `grams` occurs. */
+  /** Number of occurrences of each of `grams`. */
   counts: Uint16Array;
 }
 
@@ -106,7 +106,7 @@ for (const [i, name] of CLASS_NAMES.entries()) {
 const NEGATING = new Set("not no none all neither both never nor".split(" ").map(hashWord));
 const ASKING = new Set("which what who how why when where".split(" ").map(hashWord));
 
-/** Reads a prompt, of any length, in bounded time. */
+/** Extracts features of a prompt of any length in bounded time. */
 export function features(prompt: string): Features {
   const text = prompt.length <= READ_CHARS
     ? prompt
@@ -127,8 +127,9 @@ export function features(prompt: string): Features {
 }
 
 /**
- * Two quantities and something asked about them; the question may go without a mark ("calculate Allen's age"). Logs,
- * programs and long documents hold numbers too, but with many more marks and words than a sum that is told.
+ * A word problem has two quantities and a question about them, possibly without a question mark ("calculate
+ * Allen's age"). Logs, programs and long documents contain numbers too, but with many more punctuation marks
+ * and words.
  */
 function isSum(dense: Float64Array): boolean {
   const times = (slot: number) => Math.round(Math.expm1(dense[slot]));
@@ -138,14 +139,14 @@ function isSum(dense: Float64Array): boolean {
 }
 
 interface Option {
-  /** Of the whole line. */
+  /** Start of the whole line. */
   start: number;
-  /** Of the option's own text, after "A. ". */
+  /** Start of the option's text, after "A. ". */
   body: number;
   end: number;
 }
 
-/** Lines "A. …", "B) …", "(C) …" in sequence, at least two; the last sequence that begins with A counts. */
+/** Lines "A. …", "B) …", "(C) …" in sequence, at least two; the last sequence that starts with A counts. */
 function findOptions(text: string): Option[] {
   let found: Option[] = [];
   for (let line = 0; line < text.length;) {
@@ -165,19 +166,19 @@ function findOptions(text: string): Option[] {
   return found.length >= 2 ? found : [];
 }
 
-/** Where the reading of a question is in its sentences. */
+/** State of the sentence being read. */
 interface Sentence {
   /** In UTF-16 units. */
   start: number;
-  /** Nothing but marks has come of it. */
+  /** Only punctuation marks have been read so far. */
   opening: boolean;
 }
 
 /**
- * Fills what `dense` says of the question: first counts, then what the model reads of them.
+ * Fills the features of the question in `dense`: first counts, then the values that the model reads.
  *
- * @param end of the question in `text`
- * @param tokens those of the question
+ * @param end end of the question in `text`
+ * @param tokens tokens of the question
  */
 function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64Array): void {
   const { count, kinds, starts, ends } = tokens;
@@ -218,7 +219,7 @@ function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64A
   dense[SLOT.startsWithQuestion] = count > 0 && ASKING.has(tokens.hashes[0]) ? 1 : 0;
 }
 
-/** Answers whether it looks like a name: a capital within a sentence. */
+/** Returns whether it looks like a name: capitalized within a sentence. */
 function countWord(
   text: string,
   { hashes, starts, ends }: Tokens,
@@ -243,7 +244,10 @@ function countWord(
   return isName;
 }
 
-/** Counts the number that begins at a token. "2,000.50" came as five tokens and is one; answers the last of them. */
+/**
+ * Counts the number that starts at a token. "2,000.50" consists of five tokens but is one number; returns the
+ * last of them.
+ */
 function countNumber(
   text: string,
   { count, kinds, starts, ends }: Tokens,
@@ -291,7 +295,7 @@ function countMark(code: number, dense: Float64Array): void {
   if (SYMBOLS.has(code)) dense[SLOT.symbols]++;
 }
 
-/** Counts whose logarithm the model reads, as it is. */
+/** Counts of which the model reads the logarithm. */
 const LOGARITHMIC = ([
   "questionChars",
   "questionWords",
@@ -319,10 +323,10 @@ const LOGARITHMIC = ([
   "questionMarks",
   "lines",
 ] as const).map((name) => SLOT[name]);
-/** Counts of words whose share of all words the model reads. */
+/** Counts that the model reads as a share of all words. */
 const SHARES = (["wordLength", "longWords", "distinctWords", "foreign"] as const).map((name) => SLOT[name]);
 
-/** Counts to what the model reads: logarithms, and shares of the words. */
+/** Converts counts to the values that the model reads: logarithms and shares. */
 function scaleCounts(dense: Float64Array): void {
   const words = dense[SLOT.questionWords];
   const numbers = dense[SLOT.numbers];

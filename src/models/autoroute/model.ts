@@ -1,37 +1,40 @@
 /**
- * The fitted difficulty model: how it scores a prompt's features, and how it is packed into a file. Two predictors of
- * P(strong model right) − P(weak model right):
+ * The fitted difficulty model: scoring of features, and its file format. Two predictors of P(strong model
+ * right) − P(weak model right):
  *
- * - for every prompt, four linear heads over the words (expected gain, weak right, strong right, mean gain of the
- *   subject), read together with the dense features by small regression trees;
- * - for sums told in words also a short linear form over a few dense features, because the trees have too few such
- *   prompts to learn from.
+ * - for every prompt, four linear heads over the words (expected gain, weak right, strong right, mean gain of
+ *   the subject), read together with the dense features by small regression trees;
+ * - for word problems also a short linear form over a few dense features, because there are too few such
+ *   prompts to fit the trees.
  *
- * Scores are only comparable within one kind of prompt; `quantiles` of each kind turn them into a rank.
+ * Scores are comparable only within one kind of prompt; `quantiles` of each kind convert them to a rank.
  */
 
 import { FEATURE_NAMES, type Features, type Kind } from "./features.ts";
 
 /** In the order of `Words.heads`. */
 export const HEADS = ["gain", "weak", "strong", "subject"] as const;
-/** Share of the trees in the score of all kinds; the rest is the linear gain head, which smooths their steps. */
+/** Weight of the trees in the score; the rest is the linear gain head, which smooths their steps. */
 const TREES_SHARE = 0.7;
-/** Share of the short linear form in the score of a sum. */
+/** Weight of the short linear form in the score of a word problem. */
 const SUM_SHARE = 0.75;
 
-/** Linear heads over word hashes; the value of a gram is (1 + ln count) · idf, the row scaled to length one. */
+/**
+ * Linear heads over word hashes; the value of a gram is (1 + ln count) · idf, with rows normalized to length
+ * one.
+ */
 export interface Words {
   /** Ascending. */
   hashes: Uint32Array;
   /** In steps of 1/20. */
   idf: Uint8Array;
-  /** `HEADS.length` weights a gram, in steps of `scale[head]`. */
+  /** `HEADS.length` weights per gram, in steps of `scale[head]`. */
   weights: Int8Array;
   scale: Float32Array;
   bias: Float32Array;
 }
 
-/** Binary trees in one array each: node n tests `feature[n]` <= `threshold[n]`; a child below zero is leaf ~child. */
+/** Binary trees in one array each: node n tests `feature[n]` <= `threshold[n]`; a negative child is leaf ~child. */
 export interface Trees {
   base: number;
   roots: Uint16Array;
@@ -68,7 +71,7 @@ export function score(model: DifficultyModel, index: HashIndex, prompt: Features
   return SUM_SHARE * sumScore(model.sums, prompt.dense) + (1 - SUM_SHARE) * all;
 }
 
-/** Share of typical prompts of this kind that score lower. */
+/** Share of typical prompts of this kind with a lower score. */
 export function rank(quantiles: readonly number[], value: number): number {
   let low = 0, high = quantiles.length - 1;
   if (!(value > quantiles[low])) return 0;
@@ -82,13 +85,13 @@ export function rank(quantiles: readonly number[], value: number): number {
   return (low + part) / (quantiles.length - 1);
 }
 
-/** Where a hash stands in `Words.hashes`: open addressing, −1 for none. */
+/** Positions of hashes in `Words.hashes`: open addressing, −1 for none. */
 export interface HashIndex {
   slots: Int32Array;
   mask: number;
 }
 
-/** An index of words by their hashes: open addressing in a table of a power of two. */
+/** A hash index of words: open addressing in a table whose size is a power of two. */
 export function hashIndexOf(hashes: Uint32Array): HashIndex {
   let size = 2;
   while (size < hashes.length * 3) size *= 2;
@@ -101,7 +104,7 @@ export function hashIndexOf(hashes: Uint32Array): HashIndex {
   return { slots, mask: size - 1 };
 }
 
-/** Where a word stands in the vocabulary; -1: it is not in it. */
+/** Position of a word in the vocabulary; -1: not in it. */
 export function positionOf(words: Words, index: HashIndex, hash: number): number {
   let slot = hash & index.mask;
   for (; index.slots[slot] !== -1; slot = (slot + 1) & index.mask) {
@@ -110,7 +113,7 @@ export function positionOf(words: Words, index: HashIndex, hash: number): number
   return -1;
 }
 
-/** The weight of a word that occurs `count` times (TF-IDF). */
+/** The TF-IDF weight of a word that occurs `count` times. */
 export function gramValue(words: Words, at: number, count: number): number {
   return (1 + Math.log(count)) * words.idf[at] * IDF_STEP;
 }
@@ -144,7 +147,7 @@ export function sumOfTrees(trees: Trees, row: Float64Array): number {
   return sum;
 }
 
-/** Values are clipped so that one odd feature of an unusual prompt cannot decide alone. */
+/** Values are clipped so that a single unusual feature cannot decide alone. */
 export function standardized(value: number, mean: number, deviation: number): number {
   return Math.max(-3, Math.min(3, (value - mean) / deviation));
 }
@@ -157,7 +160,7 @@ function sumScore(sums: Sums, dense: Float64Array): number {
   return sum;
 }
 
-/** The form of `weights.json`: arrays as base64 of their little-endian bytes. */
+/** The format of `weights.json`: arrays as base64 of their little-endian bytes. */
 export interface PackedModel {
   features: readonly string[];
   words: Record<keyof Words, string>;
@@ -166,7 +169,7 @@ export interface PackedModel {
   quantiles: Record<Kind, number[]>;
 }
 
-/** Weights from their packed form. Throws where they were trained on other features. */
+/** Unpacks weights. Throws if they were trained on other features. */
 export function unpack({ features, words, trees, sums, quantiles }: PackedModel): DifficultyModel {
   if (features.join() !== FEATURE_NAMES.join()) {
     throw new Error(

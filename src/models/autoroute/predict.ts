@@ -1,6 +1,6 @@
 /**
- * How hard a prompt is, and which of several models that difficulty and the wanted quality call for. Pure and
- * synchronous: a fitted model of ours (see `training/`), no network, no second model.
+ * The difficulty of a prompt, and the choice between models by difficulty and wanted quality. Pure and
+ * synchronous: a fitted model (see `training/`), no network, no second model.
  */
 
 import { FEATURE_NAMES, type Features, features } from "./features.ts";
@@ -8,9 +8,9 @@ import { type DifficultyModel, hashIndexOf, type PackedModel, rank, score, unpac
 import weights from "./weights.json" with { type: "json" };
 
 export interface Difficulty {
-  /** What a strong model is expected to gain over a weak one, as the share of typical prompts that gain less: 0..1. */
+  /** Expected gain of a strong model over a weak one, as the share of typical prompts with a lower gain: 0..1. */
   gain: number;
-  /** What kind of prompt was seen, in a few tokens without spaces: "sum,quantities:4,words:52". */
+  /** Description of the prompt in a few tokens without spaces: "sum,quantities:4,words:52". */
   reason: string;
 }
 
@@ -18,14 +18,14 @@ export interface RoutingCandidate {
   id: string;
   /** In any unit that is the same for all candidates. */
   price: number;
-  /** In any unit that is the same for all candidates; if any lacks it, the order of prices stands in for all. */
+  /** In any unit that is the same for all candidates; if any lacks it, the order of prices is used for all. */
   strength?: number;
 }
 
 const model: DifficultyModel = unpack(weights as PackedModel);
 const places = hashIndexOf(model.words.hashes);
 
-/** `text` is what is to be answered: the system prompt and the last user turns. */
+/** `text`: the system prompt and the last user turns. */
 export function difficulty(text: string): Difficulty {
   const prompt = features(text);
   const gain = rank(model.quantiles[prompt.kind], score(model, places, prompt));
@@ -33,10 +33,10 @@ export function difficulty(text: string): Difficulty {
 }
 
 /**
- * The candidate of the best worth `odds · strength − price`, both scaled to 0..1 over the candidates. `odds` are one
- * where gain equals 1 − quality, so of two candidates the stronger answers `quality` of typical traffic; a third
- * between them is chosen where it gives more strength for its price than either. Quality 0 always means the cheapest
- * and 1 the strongest.
+ * The candidate with the highest `odds · strength − price`, both scaled to 0..1 over the candidates. `odds`
+ * is one where gain equals 1 − quality, so of two candidates the stronger one answers the share `quality` of
+ * typical traffic; a third candidate between them is chosen if it has more strength for its price than
+ * either. Quality 0 always means the cheapest and 1 the strongest.
  */
 export function chooseByQuality(
   candidates: readonly RoutingCandidate[],
@@ -51,7 +51,7 @@ export function chooseByQuality(
     const strongest = ordered.reduce((best, next) => next.strength > best.strength ? next : best);
     return { id: strongest.id, reason: said };
   }
-  // Ranks of exactly 0 and 1 lie at the ends of what training saw; they are no certainty.
+  // Ranks of exactly 0 and 1 are the ends of the training data, not certainty.
   const likely = Math.min(0.999, Math.max(0.001, gain));
   const odds = likely * quality / ((1 - likely) * (1 - quality));
   const price = scaled(ordered.map((c) => c.price));
@@ -63,7 +63,7 @@ export function chooseByQuality(
   return { id: ordered[best].id, reason: said };
 }
 
-/** Cheapest first, of equal prices the stronger first. */
+/** Cheapest first; with equal prices the stronger first. */
 function ranked(candidates: readonly RoutingCandidate[]): Required<RoutingCandidate>[] {
   const byPrice = candidates.toSorted((a, b) => a.price - b.price || (b.strength ?? 0) - (a.strength ?? 0));
   const told = byPrice.every((c) => c.strength !== undefined);
@@ -77,8 +77,8 @@ function scaled(values: number[]): number[] {
 }
 
 /**
- * The labelled prompts are questions with one right answer; of text to write, code to repair or proofs to find they say
- * nothing. So an open prompt ranks at least as high as the amount of such work it asks for: a rule, not a fit.
+ * The labelled prompts are questions with one right answer; they say nothing about writing, code or proofs.
+ * So an open prompt ranks at least as high as the amount of such work it asks for: a rule, not a fit.
  */
 function workload({ dense }: Features): number {
   const words = Math.expm1(dense[WORDS]);

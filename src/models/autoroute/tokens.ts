@@ -1,16 +1,17 @@
 /**
- * Cuts a text into words, runs of digits and single marks, and counts the hashes of words and of neighbouring pairs. The
- * arrays of the answer are scratch memory that the next call overwrites; callers are synchronous and copy what they keep.
+ * Splits a text into words, runs of digits and single punctuation marks, and counts the hashes of words and
+ * adjacent pairs. The returned arrays are scratch memory that the next call overwrites; callers are
+ * synchronous and copy what they keep.
  */
 
-/** Characters read of a prompt; a longer one is cut in the middle by the caller. */
+/** Maximum number of characters; a longer prompt is cut in the middle by the caller. */
 export const READ_CHARS = 8_192;
 
 export const WORD_TOKEN = 0, NUMBER_TOKEN = 1, MARK_TOKEN = 2;
 
 export interface Tokens {
   count: number;
-  /** Of the lower-cased token. */
+  /** Hashes of the lower-cased tokens. */
   hashes: Uint32Array;
   /** `WORD_TOKEN`, `NUMBER_TOKEN` or `MARK_TOKEN`. */
   kinds: Uint8Array;
@@ -34,7 +35,7 @@ export function hashWord(word: string): number {
   return hash >>> 0;
 }
 
-/** An ASCII capital as a small letter; any other code as it is. */
+/** Lower-cases an ASCII letter; other codes are unchanged. */
 export function lower(code: number): number {
   return code >= 65 && code <= 90 ? code + 32 : code;
 }
@@ -79,7 +80,7 @@ export function tokenize(text: string): Tokens {
   return scratch;
 }
 
-/** The first token that does not begin before `offset`. */
+/** The first token that does not start before `offset`. */
 export function firstTokenAt({ starts, count }: Tokens, offset: number): number {
   let low = 0, high = count;
   while (low < high) {
@@ -90,7 +91,8 @@ export function firstTokenAt({ starts, count }: Tokens, offset: number): number 
   return low;
 }
 
-// Open addressing over twice the most hashes a prompt can have; `stamp` spares clearing it between calls.
+// Open addressing with twice the maximum number of hashes of a prompt; `stamp` avoids clearing the table
+// between calls.
 const TABLE = 65_536;
 const tableHash = new Uint32Array(TABLE);
 const tablePlace = new Uint16Array(TABLE);
@@ -99,7 +101,7 @@ const foundGrams = new Uint32Array(2 * READ_CHARS + 4);
 const foundCounts = new Uint16Array(2 * READ_CHARS + 4);
 let stamp = 0;
 
-/** Distinct hashes of words and pairs, and how often each occurs. */
+/** Distinct hashes of words and pairs, and the number of occurrences of each. */
 export function countGrams({ hashes, count }: Tokens): { grams: Uint32Array; counts: Uint16Array } {
   stamp = (stamp + 1) >>> 0;
   let found = 0;
@@ -123,7 +125,7 @@ export function countGrams({ hashes, count }: Tokens): { grams: Uint32Array; cou
   return { grams: foundGrams.slice(0, found), counts: foundCounts.slice(0, found) };
 }
 
-/** FNV leaves the low bits of short words alike; they index the table. */
+/** FNV leaves the low bits of short words similar, and these index the table. */
 function spread(hash: number): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

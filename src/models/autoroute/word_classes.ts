@@ -1,4 +1,4 @@
-/** Lists of words whose number in a question says something about the work asked for. */
+/** Lists of words whose frequency in a question indicates the work asked for. */
 
 export const CLASSES = {
   numberWord:

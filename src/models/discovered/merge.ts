@@ -1,8 +1,9 @@
 /**
- * The catalog of a configuration: its own entries, and the models that providers list, filled up with what is known of them.
+ * The catalog of a configuration: its own entries and the models that providers list, completed from the
+ * table of known models.
  *
- * A model that several providers list is one, with a route for each in the order of the configuration. What the file says of a
- * model wins field by field; then what the first of its routes lists; then the table of known models.
+ * A model that several providers list is one model, with a route for each in the order of the configuration.
+ * Precedence per field: the configuration; then the list of the first route; then the table of known models.
  */
 import { type PriceSheet, sheetAt } from "../../exchange/prices.ts";
 import type { Model, ModelRoute } from "../catalog.ts";
@@ -10,7 +11,7 @@ import { type CatalogSettings, costOfRoute } from "../config.ts";
 import type { FactsTable, ModelFacts } from "../facts/facts.ts";
 import { answersConversations, idOf, isLocal, undated } from "./names.ts";
 
-/** A model as a provider lists it. */
+/** A model in a provider's list. */
 export interface Listed {
   id: string;
   contextLength?: number;
@@ -18,12 +19,12 @@ export interface Listed {
   pricing?: Readonly<Record<string, string>>;
 }
 
-/** A provider of the configuration, with its list. */
+/** A configured provider, with its list. */
 export interface Door {
   provider: string;
-  /** The preset that it follows; null: none. */
+  /** The provider's preset; null: none. */
   preset: string | null;
-  /** Null: it was not asked, or has never told. */
+  /** Null: not queried, or it has never answered. */
   models: readonly Listed[] | null;
 }
 
@@ -33,7 +34,7 @@ export interface Sources {
   now: number;
 }
 
-/** What one route knows of its model. */
+/** The information of one route about its model. */
 interface Known {
   route: ModelRoute;
   door: string | null;
@@ -42,13 +43,10 @@ interface Known {
 }
 
 const FREE = { prompt: "0", completion: "0" };
-/** Features of a model that nobody knows: a refusal by the provider says more than leaving things out. */
+/** Features assumed if unknown: an error from the provider is more informative than omitting parameters. */
 const LIKELY = ["tools", "structured_outputs", "response_format"];
 
-/**
- * The catalog: models that are written down, with what they leave out taken from discovered ones, and discovered ones beside
- * them.
- */
+/** The catalog: configured models completed from discovered ones, and the other discovered models. */
 export function mergeCatalog(
   written: readonly Model[],
   { unpriced }: Pick<CatalogSettings, "unpriced">,
@@ -62,7 +60,7 @@ export function mergeCatalog(
     const routes = model.routes.length > 0
       ? model.routes.map((route) => priced(route, factsOfRoute(route, presets, facts)))
       : same?.routes ?? [];
-    // A model that the file only describes exists while a provider lists it.
+    // A configured model without routes exists while a provider lists it.
     if (routes.length === 0) continue;
     const known = factsOfRoute(routes[0], presets, facts) ?? undefined;
     const base = same?.model ?? (known && modelOf(model.id, [{ ...known, route: routes[0] }], "free"));
@@ -83,7 +81,7 @@ function priceNow({ pricing, sheets }: Model, now: number): Model["pricing"] {
   return sheets === undefined ? pricing : sheetAt(sheets, now)?.prices ?? {};
 }
 
-/** What providers list, by id in lower case. */
+/** Listed models, by id in lower case. */
 function gather(
   doors: readonly Door[],
   facts: FactsTable,
@@ -99,7 +97,8 @@ function gather(
       const group = groups.get(id.toLowerCase());
       const one = { route, door: preset, listed, facts: known };
       if (group === undefined) groups.set(id.toLowerCase(), { id, known: [one] });
-      // Of one provider's names that mean the same, the first counts: the others are regions and versions of it.
+      // If one provider has several names for the same id, the first counts: the others are regions and
+      // versions.
       else if (!group.known.some((k) => k.route.provider === provider)) group.known.push(one);
     }
   }
@@ -113,10 +112,13 @@ function gather(
   );
 }
 
-/** As the configuration allows them. */
+/** Ids valid in the configuration. */
 const VALID = /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/;
 
-/** One provider writes the date of a model, another does not. Where there is one date only, both mean the same. */
+/**
+ * Some providers include the date in a model's name, others do not. If there is only one date, both mean the
+ * same model.
+ */
 function joinDates(groups: Map<string, { id: string; known: Known[] }>): void {
   const dated = new Map<string, string[]>();
   for (const key of groups.keys()) {
@@ -128,7 +130,7 @@ function joinDates(groups: Map<string, { id: string; known: Known[] }>): void {
     const full = groups.get(only)!;
     if (plain === undefined || others.length > 0) continue;
     const providers = new Set(full.known.map((k) => k.route.provider));
-    // A provider that lists both has two models, or a name that moves.
+    // A provider that lists both has two models, or an alias that changes.
     if (plain.known.some((k) => providers.has(k.route.provider))) continue;
     full.known.push(...plain.known);
     groups.delete(short);
@@ -145,7 +147,7 @@ function factsOfRoute(
   return facts ? { door, listed: { id: route.model }, facts } : undefined;
 }
 
-/** With what it costs, where that is known and the file does not say it. */
+/** Adds the price, if it is known and the configuration has none. */
 function priced(route: ModelRoute, known: Omit<Known, "route"> | undefined): ModelRoute {
   const sheet = known && sheetsOf({ ...known, route })?.[0];
   return route.cost !== undefined || sheet === undefined
@@ -153,7 +155,7 @@ function priced(route: ModelRoute, known: Omit<Known, "route"> | undefined): Mod
     : { ...route, cost: costOfRoute(sheet.prices) };
 }
 
-/** The first route that knows something says it. */
+/** For each field the first route with a value counts. */
 function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings["unpriced"]): Model {
   const first = <T>(of: (k: Known) => T | undefined): T | undefined => {
     for (const k of known) {
@@ -182,7 +184,7 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
     parameters: first((k) => k.facts?.parameters) ?? {},
     knowledgeCutoff: null,
     stickyCache: true,
-    // What clients of the messages format ask for.
+    // Names used by clients of the messages format.
     shortNames: id.startsWith("anthropic/") ? [short] : [],
   };
 }
@@ -191,12 +193,12 @@ function sheetsOf({ door, listed, facts }: Known): readonly PriceSheet[] | undef
   if (listed.pricing !== undefined) {
     return [{ source: "listed", from: 0, hours: null, prices: listed.pricing, tiers: [] }];
   }
-  // A machine of one's own is paid for already.
+  // A self-hosted server has no price per token.
   if (isLocal(door)) return [{ source: "own server", from: 0, hours: null, prices: FREE, tiers: [] }];
   return facts?.sheets;
 }
 
-/** Fields of an entry and the ones of a model that they are, where the file says them. */
+/** Configuration fields, and the fields of a model that they set. */
 const FIELDS: readonly (readonly [written: string, fields: readonly (keyof Model)[]])[] = [
   ["name", ["name"]],
   ["contextLength", ["contextLength"]],
@@ -218,7 +220,7 @@ function overlaid(written: Model, base: Model): Model {
     if (written.given?.has(field)) continue;
     for (const name of names) target[name] = base[name];
   }
-  // Whoever wrote where the model is called, and no price, has said that it costs nothing.
+  // A configured model with routes and without a price is free.
   if (merged.sheets?.length === 0 && written.routes.length > 0) {
     return { ...merged, pricing: written.pricing, sheets: written.sheets };
   }
@@ -226,7 +228,7 @@ function overlaid(written: Model, base: Model): Model {
   return { ...merged, shortNames };
 }
 
-/** Gives each model the ids that mean it beside its own, as far as they mean no other. */
+/** Adds aliases to models, unless they are ambiguous. */
 function named(models: readonly Model[]): Model[] {
   const ids = new Set(models.map(({ id }) => id));
   const dated = new Map<string, number>();
@@ -236,7 +238,7 @@ function named(models: readonly Model[]): Model[] {
     const plain = undated(model.id);
     const alone = plain !== model.id && !ids.has(plain) && dated.get(plain) === 1;
     const more = alone && model.id.startsWith("anthropic/") ? [plain.slice(plain.indexOf("/") + 1)] : [];
-    // A short name belongs to the first: the file's own entries come first.
+    // A short name belongs to the first model: configured entries come first.
     const shortNames = [...model.shortNames, ...more].filter((name) => !shorts.has(name) && shorts.add(name));
     return { ...model, shortNames, ...(alone && { aliases: [plain] }) };
   });

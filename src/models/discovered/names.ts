@@ -1,17 +1,17 @@
 /**
- * From a provider's own name of a model to the id `<vendor>/<model>` that is the same behind every door.
+ * Converts a provider's model name to the id `<vendor>/<model>`, which is the same for all providers.
  *
- * | door                       | its name                                         | id                                     |
+ * | preset                     | name at the provider                             | id                                     |
  * | -------------------------- | ------------------------------------------------ | -------------------------------------- |
  * | anthropic                  | `claude-sonnet-4-5-20250929`                     | `anthropic/claude-sonnet-4-5-20250929` |
  * | bedrock                    | `us.anthropic.claude-sonnet-4-5-20250929-v1:0`   | the same                               |
  * | vertex                     | `claude-sonnet-4-5@20250929`                     | the same                               |
  * | openrouter                 | `anthropic/claude-sonnet-4.5`                    | `anthropic/claude-sonnet-4-5`          |
  * | fireworks                  | `accounts/fireworks/models/kimi-k2`              | `moonshot/kimi-k2`                     |
- * | a server of one's own      | `qwen3:8b`                                       | `ollama/qwen3:8b`                      |
+ * | self-hosted server         | `qwen3:8b`                                       | `ollama/qwen3:8b`                      |
  */
 
-/** Spellings of vendors at doors that have models of many. */
+/** Spellings of vendor names at providers that serve models of several vendors. */
 const VENDORS: Readonly<Record<string, string>> = {
   "deepseek-ai": "deepseek",
   "meta-llama": "meta",
@@ -25,7 +25,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   "zai-org": "zai",
 };
 
-/** Vendors by how their models are called. */
+/** Vendors by patterns of model names. */
 const FAMILIES: readonly (readonly [pattern: RegExp, vendor: string])[] = [
   [/^(?:gpt-|o[1-9](?:-|$)|chatgpt|codex|computer-use)/, "openai"],
   [/^claude/, "anthropic"],
@@ -45,7 +45,7 @@ const FAMILIES: readonly (readonly [pattern: RegExp, vendor: string])[] = [
   [/^nemotron/, "nvidia"],
 ];
 
-/** Doors of a vendor, which has its own models alone. */
+/** Presets of vendors that serve only their own models. */
 const OWN = new Set([
   "openai",
   "anthropic",
@@ -61,13 +61,13 @@ const OWN = new Set([
   "minimax",
 ]);
 
-/** Servers of one's own: what they have under a name may be anything. */
+/** Self-hosted servers: their model names can mean anything. */
 const LOCAL = new Set(["ollama", "lmstudio", "vllm", "llamacpp"]);
 
 export const isLocal = (door: string | null) => door !== null && LOCAL.has(door);
 
 /**
- * @param door the preset that the provider follows, null where nobody knows what is behind it
+ * @param door the preset of the provider, null if it has none
  * @param provider the provider's name in the configuration
  */
 export function idOf(door: string | null, provider: string, model: string): string {
@@ -77,7 +77,7 @@ export function idOf(door: string | null, provider: string, model: string): stri
     /^databricks-/,
     "",
   )
-    // Bedrock: a region in front, the vendor with a dot, a version behind.
+    // Bedrock: region prefix, vendor separated by a dot, version suffix.
     .replace(/^(?:us|eu|apac|au|jp|ca|sa|us-gov|global)\.(?=[a-z]+\.)/, "");
   const slash = name.indexOf("/");
   const dotted = door === "bedrock" ? /^([a-z\d]+)\.(.+)$/.exec(name) : null;
@@ -91,7 +91,7 @@ export function idOf(door: string | null, provider: string, model: string): stri
   return `${family}/${plain(family, name)}`;
 }
 
-/** A name of a provider may hold what an id may not. */
+/** A provider name may contain characters that are not allowed in an id. */
 function vendorOf(name: string): string {
   return name.replace(/[^!-)+-.0-~]/g, "-");
 }
@@ -107,10 +107,13 @@ function plain(vendor: string, name: string): string {
 
 const DATE = /-(?:20\d{6}|20\d\d-\d\d-\d\d)$/;
 
-/** The id without the date at its end. */
+/** The id without a date suffix. */
 export const undated = (id: string): string => id.replace(DATE, "");
 
-/** Names of what embeds, transcribes, speaks, draws or judges, in lists that do not say what a model is for. */
+/**
+ * Names of models for embeddings, transcription, speech, images or moderation, in lists that do not state the
+ * purpose of a model.
+ */
 const OTHER =
   /embed|rerank|whisper|transcribe|(?:^|[-_/])tts(?:$|[-_/])|dall-e|gpt-image|chatgpt-image|imagen|moderation|realtime|(?:^|[-_/])sora|(?:^|[-_/])veo-|lyria|(?:babbage|davinci)-002|gpt-3\.5-turbo-instruct|(?:^|[-_/])ocr|stable-diffusion|(?:^|[-_/])flux|(?:^|[-_/])bge-|(?:^|[-_/])aqa$|-live-|native-audio/i;
 

@@ -1,13 +1,13 @@
 /**
- * The doors whose models and prices are known: presets of providers, with the names that the two sources of the table have
- * for them, and what a vendor's service tiers cost.
+ * The presets with known models and prices, their names in the two sources of the table, and prices of
+ * vendors' service tiers.
  */
 export interface Door {
-  /** Name of the preset. */
+  /** Preset name. */
   readonly name: string;
-  /** Keys of models.dev, the first that has a model counts. */
+  /** Keys in models.dev; the first that has a model counts. */
   readonly facts: readonly string[];
-  /** Ids of the price package, likewise. */
+  /** Ids in the price package, likewise. */
   readonly prices: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export const DOORS: readonly Door[] = [
   door("cerebras"),
   door("perplexity"),
   door("moonshot", ["moonshotai"], ["moonshotai"]),
-  // `zhipuai` has the prices of the mainland's site, in another currency.
+  // `zhipuai` has the prices of the Chinese site, in another currency.
   door("zai"),
   door("alibaba", ["alibaba"], []),
   door("nvidia", ["nvidia"], []),
@@ -47,11 +47,12 @@ function door(name: string, facts = [name], prices = [name]): Door {
 }
 
 /**
- * What a service tier costs, as a factor of the usual price, for models that the sources say no price of their own for.
+ * The price of a service tier as a factor of the standard price, for models without a tier price in the
+ * sources.
  *
- * OpenAI: "Flex processing" (the batch rate), "Batch API" (half), "Priority processing" (at most twice the standard rate of
- * any model). Anthropic: "Batch processing" (half); its priority tier is paid for in advance. Google: "Flex and priority
- * inference" (half, and 1.8 times), "Batch mode" (half).
+ * OpenAI: "Flex processing" (the batch rate), "Batch API" (half), "Priority processing" (at most twice the
+ * standard rate of any model). Anthropic: "Batch processing" (half); its priority tier is paid for in
+ * advance. Google: "Flex and priority inference" (half, and 1.8 times), "Batch mode" (half).
  */
 export const TIER_FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   openai: { flex: 0.5, batch: 0.5, priority: 2 },

@@ -1,6 +1,6 @@
 /**
- * What is known of models behind well-known doors: the table beside this file, read when a configuration first asks for it.
- * Of a door only the rows that are looked for are parsed.
+ * Known models of presets: the table beside this file, read when a configuration first needs it. Only the
+ * requested rows are parsed.
  */
 import type { Prices, PriceSheet, PriceTier } from "../../exchange/prices.ts";
 import type { Effort } from "../../exchange/prompt.ts";
@@ -8,7 +8,7 @@ import type { ParameterName, Parameters } from "../../exchange/parameters.ts";
 import { type MillionPrices, perToken, type Row, type RowSheet } from "./row.ts";
 import { withServices } from "./services.ts";
 
-/** What is known of one model at one door. Absent: not known. */
+/** Known facts about a model of a preset. Absent fields: unknown. */
 export interface ModelFacts {
   name?: string;
   contextLength?: number;
@@ -22,13 +22,13 @@ export interface ModelFacts {
 }
 
 export interface FactsTable {
-  /** Null: it is known to be no model that answers conversations. Undefined: nothing is known. */
+  /** Null: known, but not a chat model. Undefined: unknown. */
   find(door: string, model: string): ModelFacts | null | undefined;
-  /** Names of the models that are known behind a door and answer conversations. */
+  /** Names of a preset's known chat models. */
   names(door: string): string[];
 }
 
-/** The table takes some milliseconds and a megabyte, which a gateway that asks for nothing does without. */
+/** Loaded on demand, since the table takes some milliseconds and a megabyte. */
 export async function openFacts(): Promise<FactsTable> {
   const { default: table } = await import("./table.json", { with: { type: "json" } });
   const doors: Record<string, readonly string[]> = table.doors;
@@ -50,7 +50,7 @@ export async function openFacts(): Promise<FactsTable> {
   };
 }
 
-/** Rows of one door, by name and by pattern. */
+/** Rows of one preset, by name and by pattern. */
 class DoorRows {
   readonly #byId = new Map<string, string>();
   readonly #patterns: { pattern: RegExp; text: string }[] = [];
@@ -63,7 +63,7 @@ class DoorRows {
     }
   }
 
-  /** Of those whose features are known; rows of the price package alone may be anything. */
+  /** Only models with known features; rows that are only in the price package may be of any kind. */
   names(): string[] {
     const rows = [...this.#byId.values()].map((text): Row => JSON.parse(text));
     return rows.filter(({ other, features }) => !other && features !== undefined).map(({ id }) => id);
@@ -84,7 +84,7 @@ function factsOf(door: string, row: Row, sources: Readonly<Record<string, string
     name: row.name,
     contextLength: row.context,
     maxCompletion: row.output,
-    // Rows of the price package alone say nothing of what the model takes.
+    // Rows that are only in the price package do not state the modalities.
     inputs: row.in ?? (row.features && ["text"]),
     outputs: row.out ?? (row.features && ["text"]),
     features: row.features && features,

@@ -1,20 +1,20 @@
-/** A row of the table of known models, and the exact prices in it. */
+/** A row of the table of known models, and exact price conversion. */
 
-/** Prices as the sources have them, in dollars for a million tokens, under the names of the catalog. */
+/** Prices of the sources, in dollars per million tokens, under the names of the catalog. */
 export type MillionPrices = Readonly<Record<string, number>>;
 
 export interface RowTier {
-  /** The tier counts for calls with more input tokens than this. */
+  /** The tier applies to calls with more input tokens than this. */
   above?: number;
-  /** The tier counts for calls that were served so. */
+  /** The tier applies to calls with this service tier. */
   service?: string;
   prices: MillionPrices;
 }
 
 export interface RowSheet {
-  /** The day, in UTC, from which the prices are in force. Absent: they always were. */
+  /** The date in UTC from which the prices apply. Absent: always. */
   from?: string;
-  /** Hours of the day, in UTC, within which they are in force, as `HH:MM-HH:MM`. */
+  /** Hours of the day in UTC in which they apply, as `HH:MM-HH:MM`. */
   hours?: string;
   prices: MillionPrices;
   tiers?: readonly RowTier[];
@@ -22,21 +22,21 @@ export interface RowSheet {
 
 export interface Row {
   id: string;
-  /** A regular expression over other names that the same row is for. */
+  /** A regular expression for further names of the same model. */
   match?: string;
   name?: string;
   context?: number;
   output?: number;
-  /** Modalities; text alone where left out. */
+  /** Input modalities; default: text. */
   in?: readonly string[];
   out?: readonly string[];
   features?: readonly string[];
   efforts?: readonly string[];
-  /** Parameters that the model refuses. */
+  /** Parameters that the model rejects. */
   refuses?: readonly string[];
-  /** It embeds, transcribes or draws, and answers no conversation. */
+  /** An embedding, transcription or image model, not a chat model. */
   other?: true;
-  /** From which source the prices are; absent: none has any. */
+  /** The source of the prices; absent: no prices. */
   source?: "genai-prices" | "models.dev";
   sheets?: readonly RowSheet[];
 }
@@ -46,12 +46,12 @@ export interface Table {
   doors: Readonly<Record<string, readonly Row[]>>;
 }
 
-/** Dollars for a million tokens to those for one, exactly: `2.5` to `0.0000025`. */
+/** Converts dollars per million tokens to dollars per token exactly: `2.5` to `0.0000025`. */
 export function perToken(million: number): string {
   const text = String(million);
   const [digits, exponent = "0"] = text.split("e");
   const [whole, fraction = ""] = digits.split(".");
-  // The point moves by six places, and by what a very small number was written with.
+  // Moves the decimal point by six places, plus the exponent.
   const places = fraction.length + 6 - Number(exponent);
   const padded = (whole + fraction).padStart(places + 1, "0");
   const moved = `${padded.slice(0, padded.length - places)}.${padded.slice(padded.length - places)}`;

@@ -1,8 +1,8 @@
-/** What service tiers cost: of a source where it says so, else by the vendor's factor. */
+/** Prices of service tiers: from a source if it has them, otherwise by the vendor's factor. */
 import { TIER_FACTORS } from "./doors.ts";
 import type { MillionPrices, RowSheet, RowTier } from "./row.ts";
 
-/** The tiers of a sheet, with those that the door's vendor has beside them. */
+/** The tiers of a price sheet, including the vendor's service tiers. */
 export function withServices(door: string, { prices, tiers = [] }: RowSheet): readonly RowTier[] {
   const factors = Object.entries(TIER_FACTORS[door] ?? {});
   const steps = tiers.filter(({ service }) => service === undefined);

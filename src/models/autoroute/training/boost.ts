@@ -1,7 +1,7 @@
 /**
- * Gradient-boosted regression trees for squared error: columns cut into at most 64 bins by quantile, trees grown leaf
- * by leaf from the best split, each on a random part of rows and columns. Several runs of different seeds are averaged
- * into one list of trees.
+ * Gradient-boosted regression trees with squared error: columns divided into at most 64 bins by quantile,
+ * trees grown leaf by leaf from the best split, each on a random part of rows and columns. Several runs with
+ * different seeds are averaged into one list of trees.
  */
 
 import type { Trees } from "../model.ts";
@@ -13,7 +13,7 @@ export interface BoostOptions {
   trees: number;
   rate: number;
   leaves: number;
-  /** Fewest rows of a leaf. */
+  /** Minimum number of rows per leaf. */
   rows: number;
   /** Added to a leaf's row count, which shrinks its value. */
   lambda: number;
@@ -34,7 +34,7 @@ export function random(seed: number): () => number {
 }
 
 /**
- * Fits gradient-boosted trees to `y`, the same ones for the same input.
+ * Fits gradient-boosted trees to `y`; deterministic.
  *
  * @param rows all of the same length
  */
@@ -185,7 +185,7 @@ class TreeList {
   #right: number[] = [];
   #leaf: number[] = [];
 
-  /** A tree that found no split is left out: what is left of the mean is nearly nothing. */
+  /** A tree without a split is omitted: its value is almost zero. */
   add(tree: Node, cuts: number[][], factor: number): void {
     const place = (node: Node): number => {
       if (!("left" in node)) return ~(this.#leaf.push(node.value * factor) - 1);

@@ -1,7 +1,8 @@
 /**
- * The measure of a router and its picture. Prompts are sent to the strong model in order of their score; the curve is
- * the share answered right over the share sent. Average performance gap recovered (APGR, as RouteLLM defines it) is the
- * mean height of that curve between the weak model's line at 0 and the strong model's at 1; chance gives 0.5.
+ * The measure of a router and its plot. Prompts are sent to the strong model in order of their score; the
+ * curve is the share answered right over the share sent. Average performance gap recovered (APGR, as defined
+ * by RouteLLM) is the mean height of that curve between the weak model's line at 0 and the strong model's at
+ * 1; chance gives 0.5.
  */
 
 export interface Judged {
@@ -15,7 +16,7 @@ export interface Point {
   quality: number;
 }
 
-/** Equal scores are shared out evenly, so that their order in the file does not matter. */
+/** Equal scores are averaged, so that their order in the file does not matter. */
 export function curve(judged: readonly Judged[]): Point[] {
   const n = judged.length;
   const sorted = judged.toSorted((a, b) => b.score - a.score);
@@ -30,8 +31,8 @@ export function curve(judged: readonly Judged[]): Point[] {
 }
 
 /**
- * How much of the strong model's advantage a router keeps, over all shares of calls to it: 0.5 is chance, and more is better
- * (average performance gap recovered).
+ * How much of the strong model's advantage a router keeps, averaged over all shares of calls to it: 0.5 is
+ * chance, higher is better (average performance gap recovered).
  */
 export function apgr(judged: readonly Judged[]): number {
   const points = curve(judged);
@@ -52,7 +53,7 @@ export interface Panel {
 
 const WIDTH = 400, HEIGHT = 300, LEFT = 52, TOP = 34, RIGHT = 24, BOTTOM = 44;
 
-/** Plots side by side, each with the straight line of chance. */
+/** Plots side by side, each with the diagonal of chance. */
 export function picture(panels: readonly Panel[]): string {
   const body = panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">${plot(panel)}</g>`).join(
     "\n",

@@ -1,6 +1,7 @@
 /**
- * Fits a model on labelled prompts. The trees read the linear heads, so during training each prompt's heads come from
- * a fit that has not seen it; otherwise the trees would trust the words far more than they deserve on new prompts.
+ * Fits a model on labelled prompts. The trees read the linear heads, so during training the heads of each
+ * prompt come from a fit without it (cross-fitting); otherwise the trees would trust the words far too much
+ * on new prompts.
  */
 
 import { boost, type BoostOptions, random } from "./boost.ts";
@@ -26,11 +27,11 @@ export interface Example {
   features: Features;
 }
 
-/** A word or pair in fewer prompts than this is left out: it would stand for the prompts, not for their sort. */
+/** Minimum number of prompts that contain a word or pair: a rarer one would identify prompts, not their kind. */
 const FEWEST_PROMPTS = 8;
 const WORDS_ALPHA = 12;
 const INNER_FOLDS = 5;
-/** A subject's mean gain counts as if this many average prompts were among its own. */
+/** Shrinkage of a subject's mean gain: the weight of the overall mean, in prompts. */
 const SUBJECT_PRIOR = 20;
 const TREES: BoostOptions = {
   runs: 3,
@@ -43,8 +44,9 @@ const TREES: BoostOptions = {
   columnShare: 0.4,
 };
 /**
- * What the score of a sum may depend on; few, because there are few such prompts. Length, people, parts and
- * comparisons make chains of steps that the weak model loses; amounts in cents are where the strong one fails as well.
+ * Features for the score of a word problem; few, because there are few such prompts. Length, people, parts
+ * and comparisons indicate chains of steps at which the weak model fails; amounts in cents are where the
+ * strong one fails as well.
  */
 const SUM_FEATURES = [
   "questionWords",
@@ -67,7 +69,7 @@ const SUM_ALPHA = 1000;
 /**
  * Fits the difficulty model.
  *
- * @param log told of each step
+ * @param log receives progress messages
  */
 export function fit(
   examples: readonly Example[],
@@ -101,7 +103,7 @@ export function fit(
   return { words, trees, sums: fitSums(examples) };
 }
 
-/** A fold number for each of n places, evenly filled, shuffled by seed. */
+/** A fold number for each of n places, evenly distributed, shuffled by seed. */
 export function folds(n: number, count: number, seed: number): number[] {
   const next = random(seed);
   const order = Array.from({ length: n }, (_, i) => i);

@@ -1,8 +1,8 @@
-/** A fitted model in the form of `weights.json`; ../model.ts reads it. */
+/** Writes a fitted model in the format of `weights.json`, which ../model.ts reads. */
 import { FEATURE_NAMES } from "../features.ts";
 import type { DifficultyModel, PackedModel } from "../model.ts";
 
-/** A model as JSON with its numbers as base64; `unpack` reads it. */
+/** A model as JSON with numbers in base64; read by `unpack`. */
 export function pack({ words, trees, sums, quantiles }: DifficultyModel): PackedModel {
   return {
     features: FEATURE_NAMES,

@@ -1,6 +1,6 @@
 /**
- * Ridge regression over sparse rows: minimises |Xw + b − y|² + alpha·|w|² by conjugate gradients. Columns are centred
- * without being filled in, so the intercept stays unpenalised and rows stay sparse.
+ * Ridge regression over sparse rows: minimises |Xw + b − y|² + alpha·|w|² by conjugate gradients. Columns are
+ * centred implicitly, so the intercept is not penalised and rows stay sparse.
  */
 
 export interface SparseRow {
@@ -14,9 +14,9 @@ export interface RegressionLine {
 }
 
 /**
- * Fits a line with its weights kept small (ridge regression), by conjugate gradients.
+ * Ridge regression by conjugate gradients.
  *
- * @param alpha how strongly they are kept small
+ * @param alpha strength of the penalty
  */
 export function ridge(
   rows: readonly SparseRow[],

@@ -1,7 +1,8 @@
 /**
- * `deno task train-router PROMPTS [DIRECTORY]`: reads labelled prompts (JSON lines, also gzipped: `bench`, `domain`,
- * `prompt`, and whether the `weak` and the `strong` model answered right), measures on prompts that a fit has not seen,
- * and writes `weights.json` and `curve.svg` into DIRECTORY, by default the one that the gateway reads. The same prompts give the same bytes.
+ * `deno task train-router PROMPTS [DIRECTORY]`: reads labelled prompts (JSON lines, optionally gzipped:
+ * `bench`, `domain`, `prompt`, and whether the `weak` and the `strong` model answered right), evaluates with
+ * cross-validation, and writes `weights.json` and `curve.svg` to DIRECTORY, by default the one that the
+ * gateway reads. The output is deterministic.
  */
 
 import { apgr, type Judged, picture } from "./curve.ts";
@@ -10,7 +11,7 @@ import { type Example, fit, folds } from "./fit.ts";
 import { type DifficultyModel, hashIndexOf, rank, score } from "../model.ts";
 import { pack } from "./pack.ts";
 
-/** Where the gateway reads its weights. */
+/** The directory from which the gateway reads its weights. */
 const SERVED = `${import.meta.dirname}/..`;
 
 const FOLDS = 5;
@@ -20,11 +21,11 @@ const RANKS = 100;
 
 interface LabelledPrompt extends Example {
   length: number;
-  /** The same question without its answer options, as people ask it; teaches the ranks of open questions. */
+  /** The same question without its answer options, as people ask it; used for the ranks of open questions. */
   bare: Features;
 }
 
-/** Per repeat and prompt, scored by a fit that has not seen it. */
+/** Per repeat and prompt, scored by a fit without that prompt. */
 interface Unseen {
   full: number[];
   bare: number[];
@@ -91,7 +92,7 @@ function subjectFolds(prompts: readonly LabelledPrompt[], seed: number): number[
   return prompts.map((p) => fold[subjects.indexOf(p.domain)]);
 }
 
-/** A bench of one subject has no other subject to learn from. */
+/** A bench of a single subject has no other subject to learn from. */
 function hasSubject({ bench, domain }: LabelledPrompt): boolean {
   return domain !== bench;
 }
@@ -129,7 +130,10 @@ function report(name: string, prompts: readonly LabelledPrompt[], scores: readon
   console.log(`APGR on ${name}: ${figures.join(", ")}`);
 }
 
-/** Each kind has ranks of its own, because a fixed score would send nearly all or nearly none of one kind away. */
+/**
+ * Each kind has its own ranks, because a fixed score would send nearly all or nearly none of one kind to the
+ * strong model.
+ */
 function quantilesOf(prompts: readonly LabelledPrompt[], repeats: readonly Unseen[]): Record<Kind, number[]> {
   const scores: Record<Kind, number[]> = { choice: [], sum: [], open: [] };
   for (const { full, bare } of repeats) {

@@ -1,4 +1,4 @@
-/** Where the sources disagree on a price and the newer one, the package, is not believed, with the reason. */
+/** Price conflicts between the sources in which the package is not followed, with the reason. */
 export interface Decision {
   take: "models.dev";
   because: string;
@@ -13,8 +13,8 @@ const PHI = "the package has the prices of other hosts for Phi, Azure's page has
 const ROUNDED = "the package has the price rounded";
 
 /**
- * By door and model. Without an entry the package counts: it is some months newer, and Bedrock's prices for regions, images
- * apart from text, and dated changes are in it alone.
+ * By preset and model. Without an entry the package is used: it is some months newer, and only it has
+ * Bedrock's regional prices, separate image prices, and dated changes.
  */
 export const DECISIONS: Readonly<Record<string, Decision>> = {
   "mistral mistral-large-latest": { take: "models.dev", because: LARGE_3 },

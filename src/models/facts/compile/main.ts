@@ -1,14 +1,14 @@
 /**
- * Writes `table.json`, the table of known models and their prices, out of models.dev's facts and the price package.
+ * Writes `table.json`, the table of known models and prices, from models.dev and the price package.
  *
- *     deno task catalog ../shared/catalog/models-dev.json
+ * deno task catalog ../shared/catalog/models-dev.json
  *
- * The same sources give the same bytes.
+ * The output is deterministic.
  */
 import { compile } from "./merge.ts";
 import type { Table } from "../row.ts";
 
-/** One model a line, so that a change shows what changed. */
+/** One model per line, so that diffs are readable. */
 export function tableText({ sources, doors }: Table): string {
   const texts = Object.entries(doors).map(([name, rows]) =>
     `${JSON.stringify(name)}: ${JSON.stringify(rows.map((row) => JSON.stringify(row)), null, 1)}`

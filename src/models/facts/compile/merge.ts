@@ -1,10 +1,10 @@
-/** One table of two sources: facts of models.dev, prices of the package where it has the model. */
+/** Merges the two sources: facts from models.dev, prices from the package where it has the model. */
 import { DOORS } from "../doors.ts";
 import { factRows, FACTS_VERSION, type FactsFile, priceRows, PRICES_VERSION } from "./sources.ts";
 import type { MillionPrices, Row, RowSheet, Table } from "../row.ts";
 import { DECISIONS } from "./decisions.ts";
 
-/** A price that the sources tell differently, in dollars for a million tokens. */
+/** A price on which the sources disagree, in dollars per million tokens. */
 export interface Disagreement {
   door: string;
   model: string;
@@ -18,7 +18,7 @@ export interface Compiled {
   disagreements: Disagreement[];
 }
 
-/** @param today the day, as `2026-11-22`, whose prices are compared */
+/** @param today the date, as `2026-11-22`, whose prices are compared */
 export function compile(file: FactsFile, today: string): Compiled {
   const disagreements: Disagreement[] = [];
   const doors: Record<string, Row[]> = {};
@@ -57,7 +57,7 @@ function rowFor(rows: readonly Row[], id: string): Row | undefined {
     rows.find(({ match }) => match !== undefined && new RegExp(match).test(name));
 }
 
-/** Modes of service with a price of their own are known to models.dev alone. */
+/** Only models.dev has prices of service tiers. */
 function withModes(sheets: readonly RowSheet[] | undefined, facts: Row): readonly RowSheet[] | undefined {
   const modes = facts.sheets?.[0].tiers?.filter(({ service }) => service !== undefined) ?? [];
   if (modes.length === 0 || sheets === facts.sheets) return sheets;
@@ -65,9 +65,9 @@ function withModes(sheets: readonly RowSheet[] | undefined, facts: Row): readonl
 }
 
 /**
- * What Claude keeps in a cache for an hour costs twice the prompt's price behind every door (Anthropic: "Prompt caching", Google
- * and AWS likewise). The sources say it of Anthropic's own door and of few others; without a price it would count as kept for five
- * minutes.
+ * A one-hour cache write for Claude costs twice the input price at all providers (Anthropic: "Prompt
+ * caching"; Google and AWS likewise). The sources state it for Anthropic and few others; without a price it
+ * would be billed as a five-minute write.
  */
 function withHourCache(row: Row): Row {
   if (!/claude/.test(row.id) || row.sheets === undefined) return row;
@@ -87,7 +87,7 @@ function withHourCache(row: Row): Row {
   };
 }
 
-/** Of the kinds that both price; of the tiers only whether they cost the same from the same size on. */
+/** Compares the kinds that both sources have; for tiers only whether prices and thresholds are the same. */
 function differences(
   facts: Row,
   prices: Row,
@@ -101,7 +101,7 @@ function differences(
     .map((kind) => ({ price: kind, package: ours[kind], modelsDev: theirs[kind] }));
 }
 
-/** Without what says nothing. */
+/** Removes fields without information. */
 function tidy(row: Row): Row {
   const kept = Object.fromEntries(
     Object.entries(row).filter(([, value]) => value !== undefined),

@@ -1,13 +1,13 @@
-/** The two sources of the table, each as rows of its own. */
+/** The two sources of the table, converted to rows. */
 import { findProvider, type MatchLogic, type ModelPrice } from "@pydantic/genai-prices";
 import type { Door } from "../doors.ts";
 import type { MillionPrices, Row, RowSheet, RowTier } from "../row.ts";
 
-/** The version that the import map names. */
+/** The version in the import map. */
 export const PRICES_VERSION = "0.1.8";
 export const FACTS_VERSION = "f3fc69229 of 2026-07-02";
 
-/** Prices of the package by our names. What is counted in other units than tokens is left out. */
+/** The package's price names and ours. Prices per other units than tokens are omitted. */
 const PRICE_NAMES: Readonly<Record<string, string>> = {
   input_mtok: "prompt",
   output_mtok: "completion",
@@ -67,7 +67,7 @@ function sheetOf(prices: ModelPrice): Pick<RowSheet, "prices" | "tiers"> {
   const sorted = [...tiers].sort(([a], [b]) => a - b);
   return {
     prices: base,
-    // A kind that has no step here costs what it cost in the step before.
+    // A kind without a price in this tier has that of the previous tier.
     tiers: sorted.map(([above], i) => ({
       above,
       prices: Object.assign({ ...base }, ...sorted.slice(0, i + 1).map(([, step]) => step)),
@@ -75,7 +75,7 @@ function sheetOf(prices: ModelPrice): Pick<RowSheet, "prices" | "tiers"> {
   };
 }
 
-/** The package compares without regard to case. */
+/** The package compares case-insensitively. */
 function regexOf(match: MatchLogic): string {
   const escaped = (text: string) => text.toLowerCase().replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if ("or" in match) return `(?:${match.or.map(regexOf).join("|")})`;
@@ -116,7 +116,7 @@ interface Facts {
 
 export type FactsFile = Readonly<Record<string, { models: Readonly<Record<string, Facts>> }>>;
 
-/** models.dev does not say it of them; Anthropic's page "Structured outputs" does. */
+/** Missing in models.dev; stated in Anthropic's page "Structured outputs". */
 const CLAUDE_WITH_SCHEMAS =
   /claude-(?:opus-4-[1-9]|sonnet-4-[5-9]|haiku-4-[5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/;
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -186,7 +186,7 @@ function million(cost: Cost): MillionPrices {
   ) as MillionPrices;
 }
 
-/** Without what adding and multiplying binary fractions has left behind. */
+/** Removes rounding errors of binary fractions. */
 function exact(million: number): number {
   return Number(million.toFixed(9));
 }
