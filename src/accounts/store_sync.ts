@@ -31,11 +31,8 @@ export interface StoreSyncOptions {
   warn(message: string): void;
   /** Also reports running generations to the store: for a node without a journal. */
   reportRunning: boolean;
-  /**
-   * False: it is not known yet whether the database belongs to this gateway, so nothing may be written; absent: true.
-   */
+  /** False: nothing may be written, since the database may belong to another gateway; absent: true. */
   allowed?(): boolean;
-  /** Leases have been renewed. */
   granted(): void;
   /** Webhooks to notify when budgets are used up. */
   webhooks?(): readonly WebhookRef[];
@@ -55,10 +52,7 @@ interface Round {
   running: RunningChanges;
 }
 
-/**
- * Delay of a transaction, in milliseconds, for data that is in the journal, and for data that is not. A transaction costs as much
- * as fifty rows.
- */
+/** Delay of a transaction in milliseconds, for data kept in the journal or not. A transaction costs as much as fifty rows. */
 const GATHER_MS = { kept: 200, unkept: 50 };
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
@@ -93,25 +87,20 @@ export class StoreSync {
     this.#running = new RunningReport(options.reportRunning);
   }
 
-  /** False: the last attempt failed, or there was none. */
   get up(): boolean {
     return this.#up;
   }
 
-  /** Number of records not yet in the store. */
   get pending(): number {
     return this.#outbox.size;
   }
 
-  /** The most recent of these, newest first. */
+  /** The most recent pending records, newest first. */
   waiting(most: number): Iterable<LedgerRecord> {
     return this.#outbox.newest(most);
   }
 
-  /**
-   * Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, immediately if the store is known to be
-   * unavailable.
-   */
+  /** Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, at once if that is known already. */
   refill(lease: Lease, amount: bigint): Promise<void> {
     const opening = lease.isNew && !this.#isAway ? this.#open(lease) : null;
     return opening === null ? this.#renew(lease, amount) : opening.then(() => this.#renew(lease, amount));
@@ -131,10 +120,7 @@ export class StoreSync {
     });
   }
 
-  /**
-   * Creates the budget outside a transaction, so that only calls that need it wait for the count of existing records. Null: not
-   * needed.
-   */
+  /** Creates the budget outside the transactions, so that other calls do not wait for it. Null: not needed. */
   #open(lease: Lease): Promise<void> | null {
     const { store, allowed } = this.#options;
     if (!this.#registered || allowed?.() === false) return null;
@@ -189,7 +175,6 @@ export class StoreSync {
     }
   }
 
-  /** Adds a record to the outbox. */
   deliver(entry: OutboxEntry): void {
     this.#outbox.add(entry);
     if (this.#current !== null) return;
@@ -275,7 +260,6 @@ export class StoreSync {
     }, ms);
   }
 
-  /** The current transaction, or a new one. */
   #start(): Promise<void> {
     if (this.#current === null) {
       clearTimeout(this.#timer);
