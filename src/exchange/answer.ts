@@ -1,6 +1,6 @@
 /**
- * A finished answer: the fold of its parts. Both modes of a call go through here, so that a streamed answer and a whole
- * one cannot drift apart.
+ * A complete answer, built from its parts. Both streaming and non-streaming calls use it, so that the two
+ * modes give the same answer.
  */
 import type { FinishReason, Part, SearchHit, TokenLogprob } from "./part.ts";
 import type { Loose } from "./json.ts";
@@ -52,26 +52,26 @@ export interface Choice {
 }
 
 export interface Answer {
-  /** As the provider names it. */
+  /** The provider's name of the model. */
   model?: string;
   extra?: Extra;
   /** In order of index; at least one. */
   choices: Choice[];
   /** Null: the provider reported none. */
   usage: Usage | null;
-  /** Executed web searches; undefined when search was not in play. */
+  /** Number of executed web searches; undefined if search was not enabled. */
   searches?: number;
-  /** What the provider's report of its usage holds beside the counts. */
+  /** Fields of the provider's usage report other than the counts. */
   usageExtra?: Extra;
 }
 
-/** A block with what its deltas have brought: the only one as it is, several as a list. */
+/** A block under construction: a single delta as it is, several as a list. */
 interface Open {
   block: Block;
   pieces: string | string[];
 }
 
-/** Adds parts to an answer being built. {@link Collector.answer} is complete once every `finish` has come. */
+/** Accumulates parts. {@link Collector.answer} is complete once every `finish` has been added. */
 export class Collector {
   readonly answer: Answer = { choices: [], usage: null };
   readonly #open = new Map<number, Open>();
@@ -107,7 +107,7 @@ export class Collector {
     else open.pieces.push(text);
   }
 
-  /** Joins a block's pieces once, at its end: adding to a string at every delta would keep them all as a rope. */
+  /** Joins the pieces of a block once, at its end: concatenating every delta would build a deep rope string. */
   #text(number: number): string {
     const open = this.#open.get(number);
     if (open === undefined) return "";
@@ -235,7 +235,7 @@ export class Collector {
   }
 }
 
-/** The answer that some parts make. */
+/** Builds an answer from parts. */
 export function collect(parts: Iterable<Part>): Answer {
   const collector = new Collector();
   collector.add([...parts]);

@@ -1,10 +1,11 @@
-/** Proofs of reasoning (signatures, encrypted content) put back to the tool calls that they belong to. */
+/** Attaches proofs of reasoning (signatures, encrypted content) to the tool calls that they belong to. */
 import type { Turn } from "./prompt.ts";
 import type { Proof } from "./proof.ts";
 
 /**
- * Moves proofs that name a call onto that call. They travel as reasoning of their own, because clients drop unknown
- * fields of a tool call but keep reasoning. Reasoning left with neither text nor proof is removed.
+ * Moves proofs that refer to a call to that call. They are transferred as separate reasoning blocks, because
+ * clients drop unknown fields of a tool call but keep reasoning. Reasoning with neither text nor proof is
+ * removed.
  */
 export function attachProofs(turns: Turn[]): Turn[] {
   const byCall = new Map<string, Proof>();

@@ -1,11 +1,11 @@
-/** A finished block as the parts that make it: the reverse of the fold in `answer.ts`. */
+/** Converts a complete block to parts: the inverse of `answer.ts`. */
 import type { Block } from "./answer.ts";
 import type { Part } from "./part.ts";
 
 /**
- * The parts of one block, in order, its text and its arguments in one piece.
+ * The parts of one block in order, with its text or arguments in one delta.
  *
- * @param number of the block among those of the answer
+ * @param number number of the block within the answer
  * @param choice index of the choice that the block belongs to
  */
 export function blockParts(b: Block, number: number, choice: number): Part[] {

@@ -1,30 +1,30 @@
 /**
- * Ids of calls that no two calls share. Providers number the calls of each answer anew, and some give the calls of one
- * answer a single id; most APIs refuse such a history, or pair its results wrongly.
+ * Unique ids of tool calls. Some providers number the calls of each answer from the beginning, some give all
+ * calls of an answer the same id; most APIs reject such a history, or pair its results wrongly.
  */
 import type { Content, Turn } from "./prompt.ts";
 import { UnusedNames } from "./unused_names.ts";
 
 export interface CallIdRules {
-  /** The id as the API takes it. */
+  /** Converts an id to the form that the API accepts. */
   legal(id: string): string;
-  /** Most characters that the API takes. */
+  /** Maximum length of an id. */
   longest?: number;
-  /** An id may come again once its call has its result: the API pairs calls and results turn by turn. */
+  /** An id may be reused once its call has a result: the API pairs calls and results turn by turn. */
   again?: boolean;
 }
 
-/** Calls of one id that wait for their results, of one of the assistant's rows of turns. */
+/** Calls with the same id that wait for their results, in one run of consecutive assistant turns. */
 interface Waiting {
   run: number;
   ids: string[];
-  /** The first that still waits: taking it from the list would move all that follow. */
+  /** Index of the first waiting call: removing it would shift the array. */
   next: number;
 }
 
 /**
- * The same turns with such ids. A result goes to the first call of its id that has none, in the assistant's latest row of
- * turns that has one: a call of long ago may have been given up.
+ * The same turns with unique ids. A result belongs to the first call with its id that has no result, in the
+ * latest run of assistant turns that has one: an earlier call may have been abandoned.
  */
 export function distinctCalls(turns: Turn[], rules: CallIdRules): Turn[] {
   const { legal, longest, again = false } = rules;

@@ -1,29 +1,29 @@
-/** What an answer says of where its words are from. */
+/** Citations in an answer. */
 import type { Extra } from "./extra.ts";
 
-/** A place in a source, from its first unit to the one behind its last. */
+/** A range in a source; the end is exclusive. */
 export interface SourcePlace {
   unit: "character" | "page" | "block";
   start: number;
   end: number;
-  /** Position of the search result among the request's, from 0, where the source is one. */
+  /** Index, from 0, of the cited search result in the request. */
   result?: number;
 }
 
-/** A source that an answer names. Indices are UTF-16 units of the text block they belong to. */
+/** A source cited by an answer. Indices are UTF-16 units of the text block. */
 export interface Citation {
-  /** `url`: a web page. `document`: one of the request's documents. `file`: a stored file. */
+  /** `url`: a web page. `document`: a document of the request. `file`: a stored file. */
   kind: "url" | "document" | "file";
   url?: string;
   title?: string;
-  /** The words cited, from the source. */
+  /** The cited text of the source. */
   quote?: string;
   start?: number;
   end?: number;
-  /** Position among the request's documents, from 0. */
+  /** Index, from 0, of the document in the request. */
   document?: number;
-  /** Where the cited words are in a source that came with the request. */
+  /** The cited range, in a source that is part of the request. */
   place?: SourcePlace;
-  /** The wire's own object, for the same format. */
+  /** The original object, for the same format. */
   extra?: Extra;
 }

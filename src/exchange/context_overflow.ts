@@ -1,20 +1,20 @@
 /**
- * A request that is longer than its model's context: one failure with one wording, whoever notices it.
+ * The failure for a request that exceeds its model's context length, with one message for all causes.
  *
- * The wording is that by which clients know the case, each by words of its own: `prompt is too long: N tokens > M maximum`
- * (Claude Code, which also reads the two numbers), `exceeds the context window` (LangChain), `this model's maximum context
- * length is` (LiteLLM). By them they shorten the conversation instead of giving up.
+ * Clients recognise this failure by its wording: `prompt is too long: N tokens > M maximum` (Claude Code,
+ * which also parses the two numbers), `exceeds the context window` (LangChain), `this model's maximum context
+ * length is` (LiteLLM). They then shorten the conversation instead of giving up.
  */
 import { Failure, type FailureCode } from "./failure.ts";
 
 export interface Overflow {
-  /** What the request has, where that is known. */
+  /** Tokens of the request, if known. */
   tokens?: number;
-  /** What the model takes, where that is known. */
+  /** The model's limit, if known. */
   limit?: number;
 }
 
-/** @param code by default that of a model that was named; autorouting has one of its own */
+/** @param code default: that for a named model; autorouting has another one */
 export function contextOverflow(
   overflow: Overflow,
   code: FailureCode = "provider_payload_too_large",
@@ -22,7 +22,7 @@ export function contextOverflow(
   return new Failure(code, wording(overflow), { overflow });
 }
 
-/** The same failure, told with the limit that the catalog knows where the provider named none. */
+/** The same failure, with the limit from the catalog if the provider reported none. */
 export function withLimit(failure: Failure, limit: number | null): Failure {
   if (limit === null || failure.overflow === undefined || failure.overflow.limit !== undefined) {
     return failure;
@@ -36,7 +36,8 @@ function wording({ tokens, limit }: Overflow): string {
     return `prompt is too long${counted}. The request exceeds the context window: ` +
       "this model's maximum context length is less than that of the request.";
   }
-  // A provider may count in the answer that was asked for, or report a count that is an estimate.
+  // A provider's count may include the requested output, or be an estimate, so it is used only if it exceeds
+  // the limit.
   const counted = tokens !== undefined && tokens > limit ? `: ${tokens} tokens > ${limit} maximum` : "";
   return `prompt is too long${counted}. The request exceeds the context window: ` +
     `this model's maximum context length is ${limit} tokens.`;

@@ -1,8 +1,8 @@
-/** What only one format understands. */
+/** Format-specific data. */
 import type { FormatName } from "./format_name.ts";
 import type { Loose } from "./json.ts";
 
-/** Wire fields without a word in the vocabulary, and the format that knows them. */
+/** Fields of a wire format that have no equivalent in the common vocabulary, with their format. */
 export interface Extra {
   format: FormatName;
   fields: Loose;

@@ -1,14 +1,18 @@
 /**
- * Everything that can go wrong with a call, as one table.
+ * All failures of a call, in one table.
  *
- * A row per code of the API's error overview. The three envelopes read the row; nothing else decides a status or a
- * type, so an exception to a rule (`dlp_unavailable` is a 503 that must not look retryable) is just another row.
+ * There is one row per error code of the API. The three error envelopes read the row; nothing else determines
+ * a status or type, so an exception to a rule (`dlp_unavailable` is a 503 that must not be retried) is just
+ * another row.
  *
- * Anyone throws a {@link Failure}. Only a format's `encodeFailure` and the edge read it. Any other thrown value becomes
- * `internal_service_error`, with its own text withheld.
+ * Any code may throw a {@link Failure}. Only a format's `encodeFailure` and the HTTP layer read it. Any other
+ * thrown value becomes `internal_service_error`, and its message is withheld.
  */
 
-/** `type` of the messages envelope. The responses envelope lacks `overloaded_error` and says `api_error` there. */
+/**
+ * `type` in the messages envelope. The responses envelope has no `overloaded_error` and uses `api_error`
+ * instead.
+ */
 export type FailureKind =
   | "invalid_request_error"
   | "authentication_error"
@@ -19,16 +23,16 @@ export type FailureKind =
   | "overloaded_error";
 
 export interface FailureRow {
-  /** HTTP status when the failure comes before the first byte. */
+  /** HTTP status, if the failure occurs before the first byte of the answer. */
   status: number;
   kind: FailureKind;
-  /** Absent: repeating the same request cannot help, and `x-should-retry: false` says so. */
+  /** Absent: retrying the same request is useless, and the answer has `x-should-retry: false`. */
   retryable?: true;
-  /** It says nothing about the request: a further try, or another provider, may well answer it. */
+  /** The failure does not depend on the request: another attempt, or another provider, may succeed. */
   transient?: true;
-  /** Whole seconds of `Retry-After` where the failure itself knows none; "never": the answer has no such header. */
+  /** Default `Retry-After` in whole seconds; "never": no such header. */
   retryAfter?: number | "never";
-  /** What it means, in Markdown, for the reference page. */
+  /** Description in Markdown, for the reference page. */
   when: string;
 }
 
@@ -219,8 +223,8 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES;
 
 /*
- * How texts begin that ask to be sent again. In a stream nothing but the text says so: the status is 200, and agents
- * tell by words in it whether to repeat, or to end the user's task: `server error`, `premature end`, `connection error`,
+ * The beginning of messages about temporary failures. In a stream the status is 200, so agents decide by
+ * words in the message whether to retry or to stop: `server error`, `premature end`, `connection error`,
  * `timed out`, `overloaded`, `rate limit`.
  */
 export const NOT_AVAILABLE = "Server error: the provider of this model is not available.";
@@ -229,7 +233,7 @@ export const BROKE_OFF = "Server error, premature end: the provider's answer bro
 export const TIMED_OUT = "The request timed out, the model did not answer in time";
 const INTERNAL_FAULT = "Internal server error: the service met a fault of its own.";
 
-/** One mistake in a request, as `extra.errors` lists it. `loc` is the path: names and indices. */
+/** One error in a request, as in `extra.errors`. `loc` is the path: names and indices. */
 export interface Mistake {
   type: string;
   loc: (string | number)[];
@@ -237,35 +241,44 @@ export interface Mistake {
 }
 
 export interface FailureOptions {
-  /** The field to blame, as the caller sent it: `messages[2].content`. */
+  /** The invalid field as sent by the caller: `messages[2].content`. */
   param?: string;
-  /** All mistakes of a `validation_error`; absent: the one of `param`, which is then a field of the body. */
+  /** All errors of a `validation_error`; absent: one error, of the body field `param`. */
   errors?: readonly Mistake[];
-  /** More for the caller: `extra` on chat-completions, `details` on messages and responses. Plain JSON. */
+  /** Further data for the caller: `extra` on chat-completions, `details` on messages and responses. Plain JSON. */
   details?: Record<string, unknown>;
-  /** Whole seconds for `Retry-After`. */
+  /** `Retry-After` in whole seconds. */
   retryAfter?: number;
-  /** Headers of the answer, in addition to those that every failure has. */
+  /** Response headers, in addition to those of every failure. */
   headers?: Readonly<Record<string, string>>;
-  /** For the operator's log, never for a caller: what to mend at the provider's account or in the configuration. */
+  /**
+   * For the operator's log, never sent to a caller: what to correct at the provider's account or in the
+   * configuration.
+   */
   operator?: string;
-  /** The provider will say the same again until somebody mends its account, its key or its list of models. */
+  /** The provider will repeat the failure until its account, key or model list is corrected. */
   lasting?: boolean;
-  /** The provider had begun to answer: asked again, it might give, and bill, the answer twice. */
+  /** The provider had started to answer: a retry could produce, and bill, the answer twice. */
   begun?: boolean;
-  /** The request is longer than the model's context: tokens of the one and of the other, as far as they are known. */
+  /** The request exceeds the model's context: token counts, as far as known. */
   overflow?: { tokens?: number; limit?: number };
-  /** What was underneath. Never shown to a caller. */
+  /** The underlying error. Never sent to a caller. */
   cause?: unknown;
 }
 
-/** The only mistake of a request. @param param `messages[2].content`, or undefined: the body as a whole */
+/**
+ * The single error of a request.
+ * @param param such as `messages[2].content`; undefined: the whole body
+ */
 function alone(msg: string, param = ""): Mistake {
   const loc = param.split(/[.[\]]+/).filter(Boolean).map((step) => /^\d+$/.test(step) ? Number(step) : step);
   return { type: "value_error", loc, msg };
 }
 
-/** A failure with a code of the API. The message is shown to callers: no secrets, no addresses, no conversation text. */
+/**
+ * A failure with an error code of the API. The message is sent to callers: it contains no secrets, addresses
+ * or conversation text.
+ */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly code: FailureCode;
@@ -298,13 +311,13 @@ export class Failure extends Error {
     return FAILURES[this.code];
   }
 
-  /** The same failure, whose answer also has these headers. */
+  /** The same failure with additional response headers. */
   with(headers: Readonly<Record<string, string>>): this {
     this.headers = { ...headers, ...this.headers };
     return this;
   }
 
-  /** Any thrown value as a Failure. What is not one already keeps its text to itself. */
+  /** Converts any thrown value to a Failure. The message of other errors is withheld. */
   static from(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown;
     return new Failure("internal_service_error", INTERNAL_FAULT, { cause: thrown });

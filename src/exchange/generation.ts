@@ -1,7 +1,4 @@
-/**
- * The record of one generation: what billing, the ledger and the operator's lists read. It never holds text of the
- * conversation.
- */
+/** Data of one generation for billing and the ledger. Never contains conversation text. */
 import type { FailureCode } from "./failure.ts";
 import type { CallerFormatName } from "./format_name.ts";
 import type { PriceChoice } from "./prices.ts";
@@ -10,12 +7,12 @@ import type { KeptStep } from "./steps.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * completed: the model ended by itself. incomplete: cut by a cap or a filter. failed: an error ended it.
- * interrupted: the process died, or a drained stream outlived its bound.
+ * completed: the model ended the answer. incomplete: ended by a length limit or filter. failed: ended by an
+ * error. interrupted: the process died, or an abandoned stream exceeded its time limit.
  */
 export type GenerationStatus = "completed" | "incomplete" | "failed" | "interrupted";
 
-/** What is known before the provider is called. */
+/** Data known before the provider is called. */
 export interface GenerationStart {
   /** `gen_…`; equal to the answer's `x-request-id`. */
   id: string;
@@ -28,39 +25,39 @@ export interface GenerationStart {
   labels?: Labels | null;
 }
 
-/** What one call of a provider used, and what that is billed by. */
+/** Usage of one provider call, and the prices at which it is billed. */
 export interface Charge extends PriceChoice {
   usage: Usage;
 }
 
-/** What is known at the end. */
+/** Data known at the end. */
 export interface GenerationEnd {
   status: GenerationStatus;
-  /** The provider that answered; null when none did. */
+  /** The provider that answered; null: none. */
   provider: string | null;
-  /** The catalog model that answered, when another than the start said. */
+  /** The catalog model that answered, if different from the one at the start. */
   model?: string;
   errorCode: FailureCode | null;
   /** Null: the provider reported none. */
   usage: Usage | null;
-  /** The provider calls that `usage` is the sum of. Absent: it is billed by the reservation's prices. */
+  /** The provider calls whose sum is `usage`. Absent: billed at the prices of the reservation. */
   charges?: readonly Charge[];
-  /** Of those, the calls that the caller's own credential paid. Absent: none. */
+  /** Those of the calls that used the caller's own credential. Absent: none. */
   unbilled?: readonly Charge[];
-  /** True: usage was estimated, because the provider never reported it. */
+  /** True: usage was estimated, because the provider did not report it. */
   estimated: boolean;
-  /** Web searches that were executed and are billed. */
+  /** Number of executed and billed web searches. */
   searches: number;
   ttftMs: number | null;
   latencyMs: number;
   clientGone: boolean;
   dlp: { mode: string; findings: number } | null;
-  /** Calls of the caller's tools in the answer; absent: not counted. */
+  /** Number of calls of the caller's tools in the answer; absent: not counted. */
   toolCalls?: number;
-  /** Of those, whose arguments were mended; absent: none. */
+  /** How many of these had repaired arguments; absent: none. */
   repaired?: number;
-  /** What it went through; absent: what the rest tells. */
+  /** Processing steps; absent: derived from the other fields. */
   steps?: readonly KeptStep[];
-  /** Id of its trace; absent: it has none. */
+  /** Trace id; absent: none. */
   trace?: string;
 }

@@ -1,13 +1,13 @@
 /**
- * Every header that means something to callers: those that Sluice reads of a request, and those that it adds to an answer.
- * Names are literals where they are used; a test looks for names that are missing here. The manual's page and the headers that
- * browsers may see are made from these rows.
+ * All headers with a meaning for callers: those that Sluice reads in requests, and those that it adds to
+ * answers. In code, names are written as literals; a test finds names missing here. The manual's page and the
+ * CORS list of exposed headers are generated from these rows.
  */
 export interface HeaderRow {
   name: string;
-  /** Where it counts, or where it appears. */
+  /** Requests or answers in which it is used. */
   where: string;
-  /** What it means, in Markdown. */
+  /** Description in Markdown. */
   meaning: string;
 }
 
@@ -343,7 +343,7 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
   { name: "vary", where: "the same", meaning: "`origin`." },
 ];
 
-/** Headers of what is posted to webhooks. */
+/** Headers of webhook requests. */
 export const WEBHOOK_HEADERS: readonly HeaderRow[] = [
   {
     name: "x-svc-signature",
@@ -354,7 +354,7 @@ export const WEBHOOK_HEADERS: readonly HeaderRow[] = [
   { name: "x-svc-delivery", where: "events", meaning: "Id of the event; the same when it is told again." },
 ];
 
-/** Headers of answers that a page of another origin may read; browsers show it the usual ones in any case. */
+/** Headers exposed to pages of other origins (CORS), in addition to those that browsers always expose. */
 export const EXPOSED_HEADERS: readonly string[] = ANSWER_HEADERS.map((row) => row.name)
   .filter((name) =>
     /^(?:x-(?:svc|request|ratelimit|should)|request-id|anthropic-ratelimit|retry-after)/.test(name)

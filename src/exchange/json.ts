@@ -1,10 +1,10 @@
-/** Reading of JSON values that nobody has checked: a wrong type reads as if the field were absent. */
+/** Access to unvalidated JSON values: a field with the wrong type is treated as absent. */
 import { ANSWER_BUDGET, counted, excessOf, LARGE_EXPONENT, LONG_NUMBER, stringEnd } from "./json_budget.ts";
 
-/** A value that came out of JSON.parse and has not been looked at. */
+/** An unvalidated value from JSON.parse. */
 export type Loose = Record<string, unknown>;
 
-/** An object of JSON: neither null nor a list. */
+/** A JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Loose {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -14,12 +14,12 @@ export function object(value: unknown): Loose {
   return isObject(value) ? value : {};
 }
 
-/** A list as it is, and an empty one for anything else. */
+/** An array as it is; anything else as an empty one. */
 export function array(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Undefined: it is no string. The same for the functions below. */
+/** Undefined: not a string. The following functions work likewise. */
 export function string(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
@@ -36,7 +36,7 @@ export function boolean(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
 }
 
-/** The own fields of a value that are not in `known`; undefined when there are none. */
+/** The own fields of a value that are not in `known`; undefined if there are none. */
 export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefined {
   let found: Loose | undefined;
   for (const key of Object.keys(value)) {
@@ -45,7 +45,10 @@ export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefine
   return found;
 }
 
-/** What may stand before and behind the digits of a number; ids in strings have other neighbours: letters, quotes. */
+/**
+ * Characters that may surround the digits of a number; long digits in string ids have other neighbours, such
+ * as letters and quotes.
+ */
 const MAY_PRECEDE = charSet(" \t\r\n[:,-+.eE");
 const MAY_FOLLOW = charSet(" \t\r\n,]}.eE");
 
@@ -60,8 +63,8 @@ function isDigit(code: number): boolean {
 }
 
 /**
- * Whether so many digits stand together where a number may. One of every sixteen characters tells, which is quicker than a
- * pattern.
+ * Whether there are this many consecutive digits where a number may be. Checks every sixteenth character,
+ * which is faster than a regular expression.
  */
 function hasLongNumber(text: string): boolean {
   const { length } = text;
@@ -71,7 +74,7 @@ function hasLongNumber(text: string): boolean {
     let end = at + 1;
     while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
     while (end < length && isDigit(text.charCodeAt(end))) end++;
-    // All of them have been looked at: a text may be digits from its beginning to its end.
+    // All digits up to here have been checked; a text may consist of digits only.
     at += LONG_NUMBER * Math.floor((end - 1 - at) / LONG_NUMBER);
     if (end - start < LONG_NUMBER) continue;
     if (
@@ -82,9 +85,12 @@ function hasLongNumber(text: string): boolean {
   return false;
 }
 
-/** Whether a number outside of strings has an exponent of three digits: it may be infinite to the parser, or zero. */
+/**
+ * Whether a number outside of strings has an exponent of three digits, so that it may be parsed as infinity
+ * or zero.
+ */
 function hasLargeExponent(text: string): boolean {
-  // Most of what looks so stands inside of a string.
+  // Most matches are inside strings.
   if (!LARGE_EXPONENT.test(text)) return false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -94,10 +100,10 @@ function hasLargeExponent(text: string): boolean {
   return false;
 }
 
-/** More significant digits than this, and a fraction was not written by a computer that rounds as this one does. */
+/** A fraction with more significant digits than this is not the output of a program that uses doubles. */
 const MOST_DIGITS = 17;
 
-/** What V8 knows of the text of JSON beyond the standard's types. */
+/** V8's JSON functions beyond the types of the standard library. */
 const TEXTS = JSON as unknown as {
   parse(
     text: string,
@@ -108,10 +114,11 @@ const TEXTS = JSON as unknown as {
 };
 
 /**
- * As JSON.parse, but a number that would be rounded, or be infinite, becomes an object that JSON.stringify writes as it was: ids and amounts in
- * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
+ * As JSON.parse, except that a number that would be rounded or infinite becomes an object that JSON.stringify
+ * writes with its original digits: ids and amounts in tool arguments may exceed the precision of doubles. No
+ * other code may inspect such an object.
  *
- * @param exact whether there may be such a number, of a text whose values were counted
+ * @param exact whether there may be such a number; known if the values of the text were counted
  */
 export function parseExact(text: string, exact = mayRound(text)): unknown {
   if (!exact) return JSON.parse(text);
@@ -124,23 +131,23 @@ export function parseExact(text: string, exact = mayRound(text)): unknown {
           : value,
     );
   } catch (thrown) {
-    // Nested too deeply to be walked, though not to be parsed.
+    // Nested too deeply for the recursion here, though not for the parser.
     if (thrown instanceof RangeError) return JSON.parse(text);
     throw thrown;
   }
 }
 
-/** Whether a text has what looks like a number that would be rounded, perhaps in a string. */
+/** Whether a text contains something like a number that would be rounded, possibly inside a string. */
 export function mayRound(text: string): boolean {
   return hasLongNumber(text) || hasLargeExponent(text);
 }
 
-/** What stands for a number that would be rounded. */
+/** An object that represents a number that would be rounded. */
 export function longNumber(source: string): object {
   return TEXTS.rawJSON(source);
 }
 
-/** Whether a number is another one to the parser than in its source. */
+/** Whether the parsed number differs from its source text. */
 export function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value) || (value === 0 && /^-?[\d.]*[1-9]/.test(source))) return true;
   if (source.length < LONG_NUMBER || String(value) === source) return false;
@@ -148,7 +155,7 @@ export function isRounded(value: number, source: string): boolean {
   return source.replace(/^-?0*\.?0*|[eE].*$|\./g, "").length > MOST_DIGITS;
 }
 
-/** A value of {@link parseExact} with objects and lists of its own. */
+/** A deep copy of a value of {@link parseExact}. */
 export function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied);
   if (!isObject(value) || TEXTS.isRawJSON(value)) return value;
@@ -159,12 +166,12 @@ export function copied(value: unknown): unknown {
   return copy;
 }
 
-/** The number that a value of {@link parseExact} is, rounded. */
+/** Converts a number of {@link parseExact} to a JavaScript number, rounded if necessary. */
 export function rounded(value: unknown): unknown {
   return TEXTS.isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
-/** The object with such numbers rounded in its own fields: options are numbers to all who read them. */
+/** Converts the numbers in the object's own fields, since options are read as numbers. */
 export function roundedFields(value: Loose): Loose {
   let read = value;
   for (const name of Object.keys(value)) {
@@ -176,17 +183,18 @@ export function roundedFields(value: Loose): Loose {
   return read;
 }
 
-/** Whether a value is a number, of whichever length. */
+/** Whether a value is a number, of any length. */
 export function isNumber(value: unknown): boolean {
   return typeof value === "number" || TEXTS.isRawJSON(value);
 }
 
-/** Shorter texts cannot hold so many values that they take long to parse. */
+/** Texts below this length cannot contain enough values to be slow to parse. */
 const BRIEF = 65_536;
 
 /**
- * JSON text as a value, or undefined when it is not JSON or holds more than an answer may; {@link unread} says which.
- * @param exact long numbers keep their digits
+ * Parses JSON text; undefined if it is invalid or exceeds the limits of an answer; {@link unread} tells
+ * which.
+ * @param exact keep the digits of long numbers
  */
 export function parse(text: string, exact = false): unknown {
   const count = text.length > BRIEF ? counted(text, ANSWER_BUDGET) : null;
@@ -198,15 +206,15 @@ export function parse(text: string, exact = false): unknown {
   }
 }
 
-/** Why {@link parse} has no value for a text, after "it". */
+/** Why {@link parse} rejected a text, as the continuation of "it …". */
 export function unread(text: string): string {
   const excess = text.length > BRIEF ? excessOf(text, ANSWER_BUDGET) : null;
   return excess ? `has more than ${excess.limit} ${excess.what}` : "is not JSON";
 }
 
 /**
- * A tool call's argument text as the object that messages and Gemini providers want. A call without arguments is
- * conventionally the empty string. Text that is no JSON object is kept whole under `input`, so nothing is lost.
+ * Parses tool call arguments for APIs that require an object (messages, Gemini). A call without arguments is
+ * conventionally an empty string. Text that is not a JSON object is kept under `input`, so nothing is lost.
  */
 export function argumentsObject(text: string): Loose {
   if (text.trim() === "") return {};
@@ -215,8 +223,8 @@ export function argumentsObject(text: string): Loose {
 }
 
 /**
- * JSON text without halves of surrogate pairs, which clients leave where they cut a text in the middle of a character.
- * JSON.stringify escapes nothing else above ASCII; APIs refuse such a body as no JSON.
+ * Replaces lone surrogates in JSON text, which clients produce when they cut a text within a character.
+ * JSON.stringify escapes nothing else above ASCII, and APIs reject such escapes as invalid JSON.
  */
 export function wellFormed(json: string): string {
   if (!json.includes("\\ud")) return json;

@@ -1,11 +1,12 @@
 /**
- * What a JSON text may hold before it is parsed.
+ * Limits for JSON texts, checked before parsing.
  *
- * `JSON.parse` makes an object of three bytes, `{},`, and a nested array of one: time and memory follow the number of
- * values, and not the size of the text (Deno 2.9.6: a million objects of one name each take 180 ms, 30 MB of `{},` take
- * 9 s and 840 MB, where 30 MB of one string take 15 ms). So values, names and levels are counted first, on the text, and
- * what is over ends the count. The length of one string needs no bound of its own: it is linear in the text. A number is read
- * again by whoever asks whether it would be rounded, and none that means something is long.
+ * `JSON.parse` creates an object from three bytes, `{},`, and a nested array from one: time and memory depend
+ * on the number of values, not on the size of the text (Deno 2.9.6: a million objects with one field each
+ * take 180 ms; 30 MB of `{},` take 9 s and 840 MB, while 30 MB of one string take 15 ms). So values, names
+ * and levels are counted in the text, and counting stops at the limit. The length of a string needs no limit,
+ * since its cost is linear. Long numbers are limited, since they are parsed again to find out whether they
+ * would be rounded.
  */
 
 export interface JsonBudget {
@@ -13,17 +14,17 @@ export interface JsonBudget {
   depth: number;
   /** Scalars, arrays and objects. */
   values: number;
-  /** Names of fields. A name costs more than a value: each new one changes the shape of an object. */
+  /** Field names. A name costs more than a value: each new one changes the hidden class of an object. */
   names: number;
-  /** Characters of all names together: each is hashed and looked up. */
+  /** Total characters of field names: each is hashed and looked up. */
   nameChars: number;
-  /** Digits that stand together in a number. */
+  /** Consecutive digits of a number. */
   digits: number;
 }
 
 /**
- * Of a caller's body. 2,000 messages of ten parts have some 100,000 values. Deeper nesting than this is not written by
- * people or generators, and is far from what exhausts the stack of what walks it.
+ * For request bodies. 2,000 messages of ten parts have about 100,000 values. Deeper nesting does not occur in
+ * practice, and is far from a stack overflow in recursive code.
  */
 export const REQUEST_BUDGET: JsonBudget = {
   depth: 512,
@@ -33,7 +34,7 @@ export const REQUEST_BUDGET: JsonBudget = {
   digits: 10_000,
 };
 
-/** Of an answer. The log probabilities of one token and its alternatives are some 150 values. */
+/** For answers. The log probabilities of one token and its alternatives are about 150 values. */
 export const ANSWER_BUDGET: JsonBudget = {
   depth: 512,
   values: 500_000,
@@ -42,13 +43,13 @@ export const ANSWER_BUDGET: JsonBudget = {
   digits: 10_000,
 };
 
-/** Entries of one list, and fields of one object: what walks them may look at each more than once. */
+/** Maximum entries of an array, and fields of an object, for code whose cost is not linear. */
 export const MOST_ENTRIES = 10_000;
 
-/** A text of this length holds nothing that is slow to parse, and no more levels than half of its characters. */
+/** A text of this length cannot exceed the budget: it has at most half as many levels as characters. */
 const SMALL_TEXT = 2 * REQUEST_BUDGET.depth;
 
-/** What a text has too much of, and how much is allowed. */
+/** The exceeded limit. */
 export interface Excess {
   what: "levels of nesting" | "values" | "names" | "characters in names" | "digits in a number";
   limit: number;
@@ -66,25 +67,25 @@ const SMALL_E = 101;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Characters of a string that is worth being parsed by itself. */
+/** Minimum length of strings that are parsed separately. */
 export const LONG_STRING = 1 << 16;
 
-/** What is known of a text once its values have been counted. */
+/** The result of counting. */
 export interface Counted {
-  /** What of the budget it is over; null: nothing. */
+  /** The exceeded limit; null: none. */
   excess: Excess | null;
-  /** A number outside of its strings may be another one to the parser: it has many digits, or a large exponent. */
+  /** A number outside of strings may be rounded by the parser: it has many digits, or a large exponent. */
   mayRound: boolean;
-  /** Places of the quotes around each string of more than {@link LONG_STRING} characters, in their order. */
+  /** Positions of the quotes around each string of more than {@link LONG_STRING} characters, in order. */
   longStrings: readonly number[];
 }
 
-/** What of the budget this text is over; null when nothing is. Text that is no JSON is counted as far as it looks like it. */
+/** The limit that a text exceeds; null: none. Invalid JSON is counted as far as it looks like JSON. */
 export function excessOf(text: string, budget: JsonBudget): Excess | null {
   return counted(text, budget)?.excess ?? null;
 }
 
-/** Null: the text is too small to be over a budget, and is not looked at. */
+/** Null: the text is too small to exceed a budget, and was not counted. */
 export function counted(text: string, budget: JsonBudget): Counted | null {
   if (text.length <= SMALL_TEXT) return null;
   const count = new JsonCount(text, budget);
@@ -92,23 +93,23 @@ export function counted(text: string, budget: JsonBudget): Counted | null {
   return count;
 }
 
-/** Characters that are counted before control is handed back. */
+/** Characters counted per slice. */
 const SLICE = 1 << 20;
 
-/** As {@link counted}, of a large text. */
+/** As {@link counted}, in slices, for a large text. */
 export function* countedInSlices(text: string, budget: JsonBudget): Generator<void, Counted> {
   const count = new JsonCount(text, budget);
   for (let until = SLICE; !count.run(until); until += SLICE) yield;
   return count;
 }
 
-/** Fewer digits than these are never rounded. */
+/** Numbers with fewer digits are never rounded. */
 export const LONG_NUMBER = 16;
 
-/** What may be beyond the range of numbers. */
+/** Numbers that may be beyond the range of doubles. */
 export const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
 
-/** Counts what a text holds, and goes on where it was left. */
+/** An incremental counter. */
 class JsonCount implements Counted {
   excess: Excess | null = null;
   mayRound = false;
@@ -116,7 +117,7 @@ class JsonCount implements Counted {
   readonly #text: string;
   readonly #budget: JsonBudget;
   #at = 0;
-  /** Where the string with escapes begins that it is in; negative: it is in none. */
+  /** Start of the string with escapes that is being read; negative: none. */
   #string = -1;
   #depth = 0;
   #values = 1;
@@ -130,7 +131,7 @@ class JsonCount implements Counted {
     this.#budget = budget;
   }
 
-  /** Counts up to a place in the text or somewhat further. True: the text has ended, or is over the budget. */
+  /** Counts up to a position or slightly further. True: the end of the text, or a limit, was reached. */
   run(until: number): boolean {
     const { length } = this.#text;
     while (this.excess === null && this.#at < Math.min(until, length)) {
@@ -140,7 +141,7 @@ class JsonCount implements Counted {
     return this.excess !== null || this.#at >= length;
   }
 
-  /** In a string with escapes, up to its end. */
+  /** Continues within a string with escapes, up to its end. */
   #inside(until: number): void {
     const text = this.#text;
     const end = Math.min(until, text.length);
@@ -173,7 +174,8 @@ class JsonCount implements Counted {
     for (; at < end; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
-        // Native search for what most strings are; where a quote is escaped, more of them may be, and each would be a search.
+        // Native search, which is best for most strings; after an escaped quote the loop below is used, since
+        // there may be many.
         const quote = text.indexOf('"', at + 1);
         if (quote < 0) {
           at = text.length;
@@ -194,7 +196,7 @@ class JsonCount implements Counted {
         if (++names > budget.names) return { what: "names", limit: budget.names };
         if (nameChars > budget.nameChars) return { what: "characters in names", limit: budget.nameChars };
       } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-        // The first value inside of it has no comma before it.
+        // The first value in it has no comma before it.
         if (++values > budget.values) return { what: "values", limit: budget.values };
         if (++depth > budget.depth) return { what: "levels of nesting", limit: budget.depth };
       } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
@@ -218,10 +220,11 @@ class JsonCount implements Counted {
   }
 }
 
-/** Index of the quote that ends a string, whose first character is at `from`; the text's length when none does. */
+/** Index of the quote that ends a string whose first character is at `from`; the text's length if there is none. */
 export function stringEnd(text: string, from: number): number {
   const { length } = text;
-  // Native search for what most strings are; where a quote is escaped, more of them may be, and each would be a search.
+  // Native search, which is best for most strings; after an escaped quote the loop below is used, since there
+  // may be many.
   const quote = text.indexOf('"', from);
   if (quote < 0) return length;
   if (text.charCodeAt(quote - 1) !== BACKSLASH || quote === from) return quote;
@@ -234,9 +237,9 @@ export function stringEnd(text: string, from: number): number {
 }
 
 /**
- * The first list or object of a value that has more than {@link MOST_ENTRIES}; null when none has.
+ * The first array or object with more than {@link MOST_ENTRIES} entries; null: none.
  *
- * @param own fields of the value itself whose lists have limits of their own
+ * @param own fields of the value itself whose arrays have separate limits
  */
 export function overfull(
   value: unknown,

@@ -1,21 +1,21 @@
 /**
- * A large value as the bytes of its JSON, handing control back every couple of milliseconds.
+ * Serializes a large value to JSON bytes in slices.
  *
- * Each piece of text is turned to bytes at once. Kept until all are there, the pieces would outlive collections of the young
- * generation, each of which copies them, and be copied once more to be one text.
+ * Each piece of text is encoded at once: if the pieces were collected, they would survive garbage collections
+ * of the young generation, which would copy them each time, and would be copied once more when joined.
  */
 import { wellFormed } from "./json.ts";
 import { jsonPieces, sizeUpTo } from "./json_pieces.ts";
 
-/** Pieces, or bytes, that are written before others have their turn. */
+/** Pieces, or bytes, written per slice. */
 const PIECES = 32;
 const BYTES = 1 << 20;
-/** About the most memory that is set aside at first: for a larger value it grows. */
+/** Approximate maximum of the initial buffer, which grows for larger values. */
 const MOST_FIRST = 1 << 22;
 
 const encoder = new TextEncoder();
 
-/** UTF-8, without halves of surrogate pairs. */
+/** UTF-8, with lone surrogates replaced. */
 export function* jsonBytes(value: unknown): Generator<void, Uint8Array<ArrayBuffer>> {
   const expected = sizeUpTo(value, MOST_FIRST);
   let bytes = new Uint8Array(expected + (expected >> 4));

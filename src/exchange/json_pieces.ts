@@ -1,39 +1,42 @@
 /**
- * JSON in pieces: a text of many megabytes made in one go would hold up every other call.
+ * Serializes JSON in pieces: writing many megabytes at once would block all other calls.
  *
- * A stack of its own and no generator within a generator: what comes out of nested ones passes through all of them, and a value of
- * five hundred levels would cost five hundred times as much.
+ * Uses an explicit stack instead of nested generators: values from a nested generator pass through all outer
+ * ones, so a value of five hundred levels would cost five hundred times as much.
  */
 
-/** A piece is at least so long, and a longer text is cut. */
+/** Minimum length of a piece; longer texts are split. */
 const PIECE = 1 << 16;
-/** Values that are written before a piece is handed out, however short it is. */
+/** Maximum number of values per piece. */
 const VALUES = 5000;
-/** An object or list of fewer values, all of them short, is written at once. */
+/** Objects and arrays with fewer values, all of them short, are written at once. */
 const FEW = 32;
 const SHORT = 1 << 10;
-/** Neighbours in a list are written at once, too, as many as make a piece. So many levels of them are looked at for that. */
+/**
+ * Adjacent short entries of an array are also written at once, as many as make a piece. Their size is
+ * measured down to this depth.
+ */
 const LEVELS = 6;
-/** A longer text is a piece of its own: to put it behind another copies both. */
+/** Longer texts become a piece of their own: appending them would copy both. */
 const LONG = 1 << 12;
 
 const { isRawJSON: isRaw } = JSON as unknown as { isRawJSON(value: unknown): boolean };
 
-/** An object or list that is being written. */
+/** An object or array that is being written. */
 interface Open {
   node: Record<string, unknown> | readonly unknown[];
-  /** Null: it is a list. */
+  /** Null: an array. */
   names: readonly string[] | null;
-  /** Of what comes next. */
+  /** Index of the next entry. */
   at: number;
   /** Nothing of it has been written. */
   bare: boolean;
 }
 
 /**
- * Pieces of some 64 KiB that together are `JSON.stringify(value)`; a long text is cut in halves of no pair.
+ * Pieces of about 64 KiB whose concatenation is `JSON.stringify(value)`; surrogate pairs are not split.
  *
- * @param sorted fields stand in the order of their names, so that values that mean the same are the same text
+ * @param sorted order fields by name, so that equivalent values have the same text
  */
 export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<string> {
   const writer = new Writer(sorted);
@@ -53,7 +56,7 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
       }
       writer.waiting += '"';
     } else writer.begin(next);
-    // On to what is behind it, and out of what has ended.
+    // Continues with the next value, or closes objects and arrays that have ended.
     while ((next = writer.next()) === RUN) {
       yield writer.waiting;
       yield writer.run;
@@ -63,14 +66,14 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
   if (writer.waiting !== "") yield writer.waiting;
 }
 
-/** What {@link Writer.next} answers in place of a value: neighbours that are a piece of their own, and the end. */
+/** Results of {@link Writer.next} other than a value: a run of adjacent entries, and the end. */
 const RUN = Symbol("run");
 const END = Symbol("end");
 
 class Writer {
-  /** What is written and not yet handed out. */
+  /** Text written but not returned yet. */
   waiting = "";
-  /** Neighbours in a list, written at once, that are handed out behind what waits. */
+  /** A run of adjacent entries, to be returned after `waiting`. */
   run = "";
   readonly #sorted: boolean;
   /** Innermost last. */
@@ -80,7 +83,7 @@ class Writer {
     this.#sorted = sorted;
   }
 
-  /** Writes a value, or opens it where it is large. */
+  /** Writes a value, or opens it if it is large. */
   begin(value: unknown): void {
     if (typeof value !== "object" || value === null || isRaw(value) || isFlat(value)) {
       this.waiting += whole(value, this.#sorted);
@@ -96,7 +99,7 @@ class Writer {
     }
   }
 
-  /** Writes up to the next value that is to be written for itself, and answers it. */
+  /** Writes up to the next value that must be written separately, and returns it. */
   next(): unknown {
     for (;;) {
       const open = this.#open.at(-1);
@@ -141,7 +144,7 @@ class Writer {
   }
 }
 
-/** Where the values of a list end, from one on, that together are no longer than a piece. */
+/** The end of a run of entries, from an index on, that together fit into a piece. */
 function endOfRun(list: readonly unknown[], from: number): number {
   let end = from;
   for (let left = PIECE; end < list.length; end++) {
@@ -151,11 +154,11 @@ function endOfRun(list: readonly unknown[], from: number): number {
   return end;
 }
 
-/** A text in pieces of some 64 KiB, escaped, without its quotes. */
+/** A text in pieces of about 64 KiB, escaped, without quotes. */
 function* cut(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(at + PIECE, text.length);
-    // Halves of a pair would each be written as an escape, which is a text of the same meaning; whole pairs are shorter.
+    // Not between surrogates: each would be written as an escape, which is longer.
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last < 0xdc00) end--;
     yield JSON.stringify(text.slice(at, end)).slice(1, -1);
@@ -163,7 +166,7 @@ function* cut(text: string): Generator<string> {
   }
 }
 
-/** A value that is written at once, as an item: `null` where JSON has nothing for it. */
+/** Serializes a value at once, as an array entry: `null` if JSON has no equivalent. */
 function whole(value: unknown, sorted: boolean): string {
   if (!sorted || typeof value !== "object" || value === null || Array.isArray(value) || isRaw(value)) {
     return JSON.stringify(value) ?? "null";
@@ -175,7 +178,7 @@ function whole(value: unknown, sorted: boolean): string {
   return `{${written.join()}}`;
 }
 
-/** Whether it holds a few short values and nothing that holds others. */
+/** Whether it has few entries, all short and without nested values. */
 function isFlat(node: object): boolean {
   if (Array.isArray(node)) return node.length <= FEW && node.every(isShort);
   const names = Object.keys(node);
@@ -187,12 +190,12 @@ function isShort(value: unknown): boolean {
   return typeof value === "string" ? value.length <= SHORT : typeof value !== "object" || value === null;
 }
 
-/** About how many characters a value has as JSON, counted no further than `most`. */
+/** Approximate JSON length of a value, counted only up to `most`. */
 export function sizeUpTo(value: unknown, most: number): number {
   return sizeWithin(value, most, Infinity);
 }
 
-/** The same; infinite for a value that holds others in more than so many levels. */
+/** The same; infinite for a value that is nested deeper than `levels`. */
 function sizeWithin(value: unknown, most: number, levels: number): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;

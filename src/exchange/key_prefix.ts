@@ -1,2 +1,2 @@
-/** How every API key of the gateway begins. */
+/** The prefix of the gateway's API keys. */
 export const KEY_PREFIX = "sk_live_";

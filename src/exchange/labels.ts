@@ -1,9 +1,9 @@
-/** What a caller says of a call, for records, usage and budgets: tags, and the session that it belongs to. */
+/** Labels of a call for records, usage and budgets: tags and session. */
 
 export interface Labels {
   /** Null: none. */
   tags: Readonly<Record<string, string>> | null;
-  /** Of calls that belong together; null: it belongs to none. */
+  /** Session id, which groups related calls; null: none. */
   session: string | null;
 }
 

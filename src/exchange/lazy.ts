@@ -1,10 +1,10 @@
-/** What is loaded with the first call that needs it: a gateway speaks few of the formats, and each is some twenty modules. */
+/** Values loaded on first use: a gateway uses few of the formats, and each consists of about twenty modules. */
 export interface Lazy<T> {
-  /** At once, where it has been loaded before. */
+  /** Returns synchronously if it has been loaded. */
   open(): T | Promise<T>;
 }
 
-/** Loads a value when it is first asked for, and again after a failure. */
+/** Loads a value on first use, and again after a failure. */
 export function lazy<T extends object>(load: () => Promise<T>): Lazy<T> {
   let loaded: T | undefined;
   let loading: Promise<T> | undefined;
@@ -15,7 +15,7 @@ export function lazy<T extends object>(load: () => Promise<T>): Lazy<T> {
   return { open: () => loaded ?? begin() };
 }
 
-/** What there is already. */
+/** A value that exists already. */
 export function present<T extends object>(value: T): Lazy<T> {
   return { open: () => value };
 }

@@ -1,17 +1,17 @@
-/** IP addresses, and networks of them. */
+/** IP addresses and networks (CIDR). */
 
-/** Addresses of a network: those whose first bits are these. */
+/** The addresses with a common prefix. */
 export interface Network {
   bits: bigint;
-  /** How many of them count, of 128. */
+  /** Prefix length in bits, of 128. */
   length: number;
 }
 
 const ALL_BITS = 128;
-/** `::ffff:0:0/96`, where IPv4 addresses stand. */
+/** `::ffff:0:0/96`, the range of IPv4-mapped addresses. */
 const IPV4 = 0xffffn << 32n;
 
-/** `10.0.0.0/8`, `::1`. Null: it is neither an address nor a network. */
+/** Parses `10.0.0.0/8`, `::1`. Null: neither an address nor a network. */
 export function networkOf(text: string): Network | null {
   const [address, length, ...more] = text.split("/");
   const bits = bitsOf(address);
@@ -22,7 +22,7 @@ export function networkOf(text: string): Network | null {
   return { bits, length: ALL_BITS - most + Number(length) };
 }
 
-/** Whether an address is in one of the networks; false for a text that is no address. */
+/** Whether an address is in one of the networks; false for an invalid address. */
 export function isWithin(address: string, networks: readonly Network[]): boolean {
   const bits = bitsOf(address);
   return bits !== null && networks.some((network) => {
@@ -31,14 +31,14 @@ export function isWithin(address: string, networks: readonly Network[]): boolean
   });
 }
 
-/** An address as 128 bits. Null: it is none. */
+/** An address as 128 bits. Null: invalid. */
 export function bitsOf(address: string): bigint | null {
   const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address)?.slice(1).map(Number);
   if (parts !== undefined) {
     return parts.every((n) => n < 256) ? parts.reduce((sum, n) => sum << 8n | BigInt(n), 0n) | IPV4 : null;
   }
   if (!address.includes(":") || !URL.canParse(`http://[${address}]`)) return null;
-  // The URL writes IPv4 parts as hexadecimal ones.
+  // The URL parser converts embedded IPv4 parts to hexadecimal.
   const [head, tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const words = (text: string | undefined) => text ? text.split(":") : [];
   const [first, last] = [words(head), words(tail)];
@@ -49,7 +49,7 @@ export function bitsOf(address: string): bigint | null {
   );
 }
 
-/** Whoever has an address: of IPv6 its first 64 bits, since all that begin so are usually one's own. */
+/** Identifies the owner of an address: for IPv6 its first 64 bits, which are usually assigned to one site. */
 export function holderOf(address: string): string {
   const bits = bitsOf(address);
   if (bits === null || bits >> 32n === IPV4 >> 32n) return address;

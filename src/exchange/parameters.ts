@@ -1,6 +1,6 @@
 /**
- * What of a request a model takes or refuses by name. The catalog says it for its models (`parameters`); where it is silent,
- * a format goes by the model's name (`formats/refused_parameters.ts`).
+ * Parameters that a model accepts or rejects. The catalog may specify them (`parameters`); otherwise they are
+ * derived from the model's name (`formats/refused_parameters.ts`).
  */
 export const PARAMETERS = {
   temperature: "Sampling temperature.",
@@ -22,5 +22,5 @@ export type ParameterName = keyof typeof PARAMETERS;
 
 export const PARAMETER_NAMES = Object.keys(PARAMETERS) as ParameterName[];
 
-/** False: the model refuses it. True: it takes it. Absent: its name decides. */
+/** False: rejected. True: accepted. Absent: derived from the model's name. */
 export type Parameters = Readonly<Partial<Record<ParameterName, boolean>>>;

@@ -1,31 +1,33 @@
 /**
- * Parsing of a large JSON text, handing control back every couple of milliseconds.
+ * Parses a large JSON text in slices.
  *
- * `JSON.parse` takes 15 ms for 30 MB of one string, but ten times as long where all of it is escapes; and numbers that would be
- * rounded are found by a function that it calls for each value. So long strings with escapes, and such numbers, are cut out of the
- * text and read piece by piece; what is left is parsed at once, with marks in their places.
+ * `JSON.parse` takes 15 ms for 30 MB of one string, but ten times as long if it consists of escapes; and
+ * numbers that would be rounded require a reviver that is called for each value. So long strings with
+ * escapes, and such numbers, are cut out of the text and decoded in pieces; the rest is parsed at once, with
+ * placeholders.
  */
 import { isRounded, longNumber } from "./json.ts";
 import { ANSWER_BUDGET, type Counted, countedInSlices, type JsonBudget, LONG_STRING } from "./json_budget.ts";
 
-/** Characters that are read of a text, or of a string, before control is handed back. */
+/** Characters of a text or string processed per slice. */
 const PIECE = 1 << 18;
-/** Values that are looked at. */
+/** Values visited per slice. */
 const NODES = 10_000;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Begins a text that stands for what was cut out; no text that comes from outside does. */
+/** Prefix of placeholders; random, so it cannot occur in input. */
 const MARK = `${crypto.randomUUID()} `;
 
 type Known = Pick<Counted, "mayRound" | "longStrings">;
 
 /**
- * As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text.
+ * As `parseExact()`, but lone surrogates in long strings become U+FFFD. Throws a SyntaxError with the
+ * position in the text.
  *
- * @param known what `countedInSlices()` tells of the text
+ * @param known the result of `countedInSlices()` for the text
  */
 export function* parseInSlices(text: string, known: Known): Generator<void, unknown> {
   const cut = yield* known.mayRound ? cutAll(text) : cutStrings(text, known.longStrings);
@@ -37,7 +39,7 @@ export function* parseInSlices(text: string, known: Known): Generator<void, unkn
   return holder.value;
 }
 
-/** A large text of a provider: its value, or why it has none, after "it". */
+/** Parses a large text from a provider: its value, or why it was rejected, as the continuation of "it …". */
 export function* parseAnswerInSlices(
   text: string,
   budget: JsonBudget = ANSWER_BUDGET,
@@ -53,13 +55,13 @@ export function* parseAnswerInSlices(
   }
 }
 
-/** A text some of whose values are cut out. */
+/** A text from which values have been cut out. */
 class Cut {
-  /** The text with marks, up to the last of them. */
+  /** The text with placeholders, up to the last one. */
   readonly parts: string[] = [];
-  /** What they stand for. */
+  /** The values of the placeholders. */
   readonly values: unknown[] = [];
-  /** Where the parts begin, in the text with marks and in the text as it came. */
+  /** Start positions of the parts, in the text with placeholders and in the original. */
   readonly places = [{ marked: 0, sent: 0 }];
   readonly text: string;
 
@@ -75,7 +77,7 @@ class Cut {
     this.places.push({ marked: marked + start - sent + mark.length, sent: end });
   }
 
-  /** @param start place of its first quote; `end` that of its last */
+  /** @param start position of the opening quote, `end` of the closing one */
   *putString(start: number, end: number): Generator<void, void> {
     const { text } = this;
     if (end - start <= LONG_STRING || !text.slice(start, end).includes("\\") || isName(text, end + 1)) return;
@@ -92,7 +94,7 @@ function* cutStrings(text: string, longStrings: readonly number[]): Generator<vo
   return cut;
 }
 
-/** Cuts out numbers, too. */
+/** Cuts out strings and numbers. */
 function* cutAll(text: string): Generator<void, Cut> {
   const cut = new Cut(text);
   let next = PIECE;
@@ -126,12 +128,12 @@ function isOfNumber(code: number): boolean {
     code === 101;
 }
 
-/** Whether what ends here is a field's name. */
+/** Whether the string that ends here is a field name. */
 function isName(text: string, from: number): boolean {
   return /^[ \t\r\n]*:/.test(text.slice(from, from + 100));
 }
 
-/** Index of the quote that ends a string; negative: none does. */
+/** Index of the quote that ends a string; negative: none. */
 function* endOfString(text: string, from: number): Generator<void, number> {
   const quote = text.indexOf('"', from);
   if (quote <= from || text.charCodeAt(quote - 1) !== BACKSLASH) return quote;
@@ -147,7 +149,7 @@ function* endOfString(text: string, from: number): Generator<void, number> {
   return -1;
 }
 
-/** What a string says that stands here without its quotes. */
+/** Decodes the contents of a string without its quotes. */
 function* unescaped(text: string, from: number, to: number): Generator<void, string> {
   let said = "";
   for (let at = from; at < to;) {
@@ -163,14 +165,14 @@ function* unescaped(text: string, from: number, to: number): Generator<void, str
   return said.toWellFormed();
 }
 
-/** The last place up to `end` that is in the middle of no escape, of a text that is not within one at `start`. */
+/** The last position up to `end` that is not within an escape sequence; `start` must not be within one. */
 function beforeEscape(text: string, start: number, end: number): number {
-  // `\u` and four digits are the longest.
+  // `\u` with four digits is the longest escape.
   for (let at = end - 1; at >= end - 5; at--) {
     if (text.charCodeAt(at) !== BACKSLASH) continue;
     let run = at;
     while (run > start && text.charCodeAt(run - 1) === BACKSLASH) run--;
-    // The second of two stands for itself.
+    // An even number of backslashes: they escape each other.
     if ((at - run) % 2 === 1) return end;
     return text[at + 1] === "u" || at === end - 1 ? at : end;
   }
@@ -194,7 +196,7 @@ function moved(thrown: unknown, to: (position: number) => number): unknown {
   return new SyntaxError(position === undefined ? "no JSON" : `no JSON at position ${to(Number(position))}`);
 }
 
-/** Puts what was cut out in the places of its marks. */
+/** Replaces placeholders by their values. */
 function* putBack(holder: { value: unknown }, values: readonly unknown[]): Generator<void, void> {
   const open: object[] = [holder];
   let left = NODES;
@@ -209,7 +211,7 @@ function* putBack(holder: { value: unknown }, values: readonly unknown[]): Gener
       if (typeof field === "object" && field !== null) open.push(field);
       else if (typeof field === "string" && field.startsWith(MARK)) {
         const value = values[Number(field.slice(MARK.length))];
-        // Not assigned: `__proto__` may be a name.
+        // Not assigned: the name may be `__proto__`.
         Object.defineProperty(node, name, { value, writable: true, enumerable: true, configurable: true });
       }
     }

@@ -1,9 +1,9 @@
 /**
- * An answer as it is made: parts, in order, from any provider to any caller.
+ * An answer as a sequence of parts, in the common vocabulary of all formats.
  *
- * Every block has a start, deltas and an end, and a number that no other block of the call has. Blocks of one choice may
- * interleave (providers do that); a start always precedes its deltas, and every started block is ended before `finish`.
- * A failure is not a part: whoever reads parts gets it thrown.
+ * Every block has a start, deltas and an end, and a number that is unique within the call. Blocks of one
+ * choice may interleave (some providers do that); a start always precedes its deltas, and every started block
+ * is ended before `finish`. A failure is not a part: it is thrown to the reader.
  */
 import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
@@ -19,9 +19,9 @@ export interface TokenLogprob {
 }
 
 /**
- * Why an answer ended. stop: by itself. tool-calls: it wants tools run. stop-sequence: it met one. length: a cap.
- * content-filter: something outside the model withheld it. refusal: the model or its guard declined. pause: a long turn
- * of provider tools was suspended.
+ * Why an answer ended. stop: by the model. tool-calls: it wants tools to be run. stop-sequence: a stop
+ * sequence was generated. length: a length limit. content-filter: withheld by a filter outside the model.
+ * refusal: declined by the model or its guard. pause: a long turn with provider tools was suspended.
  */
 export type FinishReason =
   | "stop"
@@ -32,24 +32,24 @@ export type FinishReason =
   | "refusal"
   | "pause";
 
-/** A web page that a search found. */
+/** A web page found by a search. */
 export interface SearchHit {
   url: string;
   title: string;
-  /** The wire's own object, for the same format. */
+  /** The original object, for the same format. */
   extra?: Extra;
 }
 
-/** What a report of usage says of models, as the provider names them. */
+/** Models in a usage report, by the provider's names. */
 export interface UsedModels {
-  /** The one that answered; absent: the answer's beginning says it. */
+  /** The model that answered; absent: as in the start part. */
   served?: string;
-  /** Parts of the usage that others had: what was asked for advice, or had begun and declined. */
+  /** Parts of the usage by other models: advisors, or models that started and declined. */
   beside: readonly { model: string; usage: Usage }[];
 }
 
 export type Part =
-  /** Opens the answer: once, first. `model` as the provider names it. */
+  /** First part, once. `model`: the provider's name. */
   | { type: "start"; model?: string; extra?: Extra }
   | {
     type: "text-start";
@@ -66,13 +66,13 @@ export type Part =
     type: "reasoning-start";
     block: number;
     choice: number;
-    /** `summary`: the text is about the reasoning; `text`: it is the reasoning. */
+    /** `summary`: the text is a summary of the reasoning; `text`: the reasoning itself. */
     kind: "text" | "summary";
     extra?: Extra;
   }
   /**
-   * `section` counts summary parts from 0; a new one is a new paragraph. `estimate`: tokens since the last one, roughly, where
-   * the provider shows no text but how far the reasoning is.
+   * `section` numbers summary parts from 0; a new one starts a new paragraph. `estimate`: approximate number
+   * of tokens since the last one, if the provider reports only the progress of reasoning.
    */
   | { type: "reasoning-delta"; block: number; section: number; text: string; estimate?: number }
   | { type: "reasoning-end"; block: number; proof?: Proof }
@@ -84,31 +84,31 @@ export type Part =
     name: string;
     namespace?: string;
     kind: "function" | "custom";
-    /** Present when the provider attaches one to the call itself; its `call` is `id`. */
+    /** Set if the provider attaches a proof to the call itself; its `call` is `id`. */
     proof?: Proof;
     extra?: Extra;
   }
-  /** A piece of the argument text; all pieces together are JSON for a function ("" means none). */
+  /** A piece of the arguments; all pieces together are JSON for a function ("" means none). */
   | { type: "call-delta"; block: number; text: string }
   | { type: "call-end"; block: number }
-  /** An image or sound that the model made, whole. `data` is base64. */
+  /** A generated image or audio, complete. `data` is base64. */
   | {
     type: "media";
     block: number;
     choice: number;
     mediaType: string;
     data: string;
-    /** What a sound says. */
+    /** Transcript of audio. */
     transcript?: string;
     proof?: Proof;
     extra?: Extra;
   }
   | { type: "search-start"; block: number; choice: number; id: string; query: string; extra?: Extra }
-  /** `failed`: it gave nothing and is not billed. */
+  /** `failed`: the search had no result and is not billed. */
   | { type: "search-end"; block: number; hits: SearchHit[]; failed?: boolean; extra?: Extra }
   /**
-   * A block that only its own format understands, whole. Others skip it. `late`: fields of it that came behind its start,
-   * where clients look for them.
+   * A complete block that exists only in its own format; other formats skip it. `late`: fields that arrived
+   * after its start, where clients expect them.
    */
   | {
     type: "opaque";
@@ -119,9 +119,9 @@ export type Part =
     late?: readonly string[];
   }
   /**
-   * Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. `estimated`: the
-   * provider did not report all of them. `service`: the tier of service that the provider says it gave, in its own word.
-   * `extra`: what the provider's own report holds beside the counts. `models`: what it says of models.
+   * Cumulative counts: each report replaces the previous one. `searches`: executed web searches, if any.
+   * `estimated`: not all counts are from the provider. `service`: the service tier reported by the provider.
+   * `extra`: other fields of the provider's report. `models`: the models in it.
    */
   | {
     type: "usage";
@@ -136,9 +136,9 @@ export type Part =
     type: "finish";
     choice: number;
     reason: FinishReason;
-    /** The stop sequence that was met. */
+    /** The stop sequence that was generated. */
     sequence?: string;
-    /** Explanation of a refusal or a filter, as the provider gives it. */
+    /** The provider's explanation of a refusal or filter. */
     explanation?: string;
     extra?: Extra;
   };

@@ -1,52 +1,52 @@
 /**
- * Prices as they are: by day, by hour, by the size of the prompt, by the tier of service. Which of them a call is billed by is
- * decided here; what they come to is money's.
+ * Selection of prices: by date, time of day, prompt size and service tier. The resulting cost is computed in
+ * the accounts.
  */
 
 /** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
 export type Prices = Readonly<Record<string, string | undefined>>;
 
-/** Prices of calls that are larger than usual, or served otherwise. */
+/** Prices of larger prompts, or of a service tier. */
 export interface PriceTier {
-  /** It counts for calls with more input tokens than this. */
+  /** Applies to calls with more input tokens than this. */
   above: number;
-  /** It counts for calls that were served in this tier; null: in the usual one. */
+  /** Applies to calls in this service tier; null: the standard tier. */
   service: string | null;
   prices: Prices;
 }
 
-/** Prices that are in force together. */
+/** A set of prices with a common validity. */
 export interface PriceSheet {
-  /** Where they are from, for the record: `genai-prices 0.1.8`, `file`. */
+  /** The source, for the record: `genai-prices 0.1.8`, `file`. */
   source: string;
-  /** Milliseconds since the epoch; they are not in force before. */
+  /** Start of validity, in milliseconds since the epoch. */
   from: number;
-  /** Minutes of the UTC day, the first and the one behind the last. Null: all day. */
+  /** Start and exclusive end in minutes of the UTC day. Null: all day. */
   hours: readonly [number, number] | null;
   prices: Prices;
   tiers: readonly PriceTier[];
 }
 
-/** What a call is billed by. */
+/** The prices of a call. */
 export interface PriceChoice {
   prices: Prices;
-  /** Tells the price from all others that the model has had, for the record. */
+  /** Identifies the prices among all that the model has had, for the record. */
   version: string;
 }
 
-/** The name of a price that a record has beside those of its own model. */
+/** A version qualified by a model, for prices of another model than the record's. */
 export function versionOfModel(version: string, model: string): string {
   return `${version}${OF}${model}`;
 }
 
-/** Whether {@link versionOfModel} has made the name. */
+/** Whether a version is from {@link versionOfModel}. */
 export function saysModel(version: string): boolean {
   return version.includes(OF);
 }
 
 const OF = " of ";
 
-/** Names of the usual tier. */
+/** Names of the standard tier. */
 const USUAL = new Set([
   "",
   "default",
@@ -58,7 +58,7 @@ const USUAL = new Set([
   "global",
 ]);
 
-/** Of those in force the last counts. */
+/** The last valid one counts. */
 export function sheetAt(sheets: readonly PriceSheet[], time: number): PriceSheet | undefined {
   if (sheets.length < 2) return sheets[0];
   const minute = Math.floor(time / 60_000) % 1440;
@@ -70,7 +70,7 @@ function inHours([begin, end]: readonly [number, number], minute: number): boole
   return begin <= end ? begin <= minute && minute < end : minute >= begin || minute < end;
 }
 
-/** @param service as the answer names it, else as the request did */
+/** @param service service tier of the answer, or else of the request */
 export function priceOf(sheet: PriceSheet, input: number, service: string | undefined): PriceChoice {
   const wanted = service === undefined || USUAL.has(service.toLowerCase()) ? null : service.toLowerCase();
   const tier = tierOf(sheet.tiers, input, wanted) ??
@@ -87,7 +87,7 @@ function clock(minutes: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** The one for the largest prompts that this prompt is above. */
+/** The tier with the highest threshold that the prompt exceeds. */
 function tierOf(tiers: readonly PriceTier[], input: number, service: string | null): PriceTier | undefined {
   let found: PriceTier | undefined;
   for (const tier of tiers) {
@@ -102,7 +102,7 @@ function fits({ above }: PriceTier, input: number): boolean {
   return above === 0 || input > above;
 }
 
-/** Kinds of price, each with the kind that counts where it has none. */
+/** Price kinds, each with the kind that is used if it has no price. */
 const FALLBACKS: readonly (readonly [kind: string, instead: string])[] = [
   ["input_cache_read", "prompt"],
   ["input_cache_write", "prompt"],
@@ -117,9 +117,9 @@ const FALLBACKS: readonly (readonly [kind: string, instead: string])[] = [
 const dearest = new WeakMap<PriceSheet, Map<string, Prices>>();
 
 /**
- * Of every kind the dearest price that a call can be billed by, for its reservation.
- * @param input the most input tokens that it can have
- * @param asked the tier of service that it asks for; undefined or `auto`: the provider's account decides
+ * For each kind the highest price that may apply to a call, for its reservation.
+ * @param input maximum number of input tokens
+ * @param asked the requested service tier; undefined or `auto`: determined by the provider's account
  */
 export function dearestOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
   if (sheet.tiers.length === 0) return sheet.prices;
@@ -140,7 +140,7 @@ export function dearestOf(sheet: PriceSheet, input: number, asked: string | unde
   return prices;
 }
 
-/** Of every kind the dearest of several prices. */
+/** For each kind the highest of several prices. */
 export function dearestOfEach(prices: readonly Prices[]): Prices {
   return prices.map(complete).reduce(mostOfEach);
 }
@@ -151,7 +151,7 @@ function complete(prices: Prices): Record<string, string | undefined> {
   return whole;
 }
 
-/** Compared as numbers: a difference that a double cannot hold matters to nobody's reservation. */
+/** Compared as doubles: smaller differences do not matter for a reservation. */
 function mostOfEach(a: Record<string, string | undefined>, b: Record<string, string | undefined>) {
   const most = { ...a };
   for (const [kind, price] of Object.entries(b)) {

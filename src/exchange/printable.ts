@@ -1,10 +1,10 @@
-/** Texts that a terminal or a log may show: those of others as one line, numbers with their nouns. */
+/** Text for terminals and logs: foreign text on one line, numbers with nouns. */
 
-/** What breaks lines, moves the cursor, changes colours, or turns the direction of writing. */
+/** Line breaks, control characters, and bidirectional formatting characters. */
 // deno-lint-ignore no-control-regex
 const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The text with control characters, line breaks and marks of direction as `\\u001b`. */
+/** Escapes control characters, line breaks and bidirectional marks as `\\u001b`. */
 export function printable(text: string): string {
   return text.replace(
     UNPRINTABLE,
@@ -12,7 +12,10 @@ export function printable(text: string): string {
   );
 }
 
-/** A number with its noun: 1 record, 2 records. @param many where it is not the noun with an s */
+/**
+ * A number with its noun: 1 record, 2 records.
+ * @param many the plural, unless it is the noun with an s
+ */
 export function countOf(count: number | bigint, one: string, many = `${one}s`): string {
   return `${count} ${Number(count) === 1 ? one : many}`;
 }

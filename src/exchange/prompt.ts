@@ -1,9 +1,9 @@
 /**
- * A caller's request in the one vocabulary that the pipeline speaks.
+ * A request in the common vocabulary of all formats.
  *
- * Turns keep the borders and the order of the wire; an encoder whose format wants alternation joins neighbours with
- * {@link joinTurns}. Fields that the vocabulary has no word for travel in `unknown` and `extra`, with the
- * name of the format they came from: the same format puts them back, another one leaves them out.
+ * Turns keep the boundaries and the order of the wire format; an encoder for a format with alternating roles
+ * merges neighbours with {@link joinTurns}. Fields without an equivalent are kept in `unknown` and `extra`,
+ * with the name of their format: the same format writes them unchanged, another one omits them.
  */
 import type { Citation } from "./citation.ts";
 import type { Extra } from "./extra.ts";
@@ -13,14 +13,14 @@ import type { Proof } from "./proof.ts";
 
 export type { Extra, FormatName };
 
-/** A prompt-cache breakpoint (`cache_control`). Lifetime as the wire has it: `5m`, `1h`; absent: the default. */
+/** A prompt cache breakpoint (`cache_control`). TTL as on the wire: `5m`, `1h`; absent: the default. */
 export interface CacheMark {
   ttl?: string;
-  /** It came as `prompt_cache_breakpoint`, which OpenAI's own APIs have. */
+  /** It was given as `prompt_cache_breakpoint`, as in OpenAI's own APIs. */
   breakpoint?: true;
 }
 
-/** Where the bytes of an attachment are. `file`: an id issued by the provider. */
+/** Location of an attachment's bytes. `file`: an id issued by the provider. */
 export type Source =
   | { kind: "base64"; mediaType: string; data: string }
   | { kind: "url"; url: string; mediaType?: string }
@@ -35,7 +35,7 @@ interface Marked {
 export interface TextContent extends Marked {
   type: "text";
   text: string;
-  /** Citations that came with an earlier answer's text. */
+  /** Citations of an earlier answer's text. */
   citations?: Citation[];
 }
 export interface ImageContent extends Marked {
@@ -49,9 +49,9 @@ export interface DocumentContent extends Marked {
   source: Source;
   /** File name or title. */
   name?: string;
-  /** Words about the document that are not part of it. */
+  /** Text about the document that is not part of it. */
   context?: string;
-  /** The caller wants citations into it. */
+  /** The caller requests citations. */
   cite?: boolean;
 }
 export interface AudioContent extends Marked {
@@ -62,7 +62,7 @@ export interface VideoContent extends Marked {
   type: "video";
   source: Source;
 }
-/** A search result that the caller brings (`search_result` of messages). */
+/** A search result provided by the caller (`search_result` of messages). */
 interface SearchResultContent extends Marked {
   type: "search-result";
   url: string;
@@ -74,11 +74,11 @@ interface RefusalContent extends Marked {
   type: "refusal";
   text: string;
 }
-/** Earlier reasoning, sent back. `sections`: summary parts or text pieces; empty when only the proof exists. */
+/** Reasoning of an earlier answer. `sections`: summary parts or text pieces; empty if there is only a proof. */
 export interface ReasoningContent extends Marked {
   type: "reasoning";
   sections: string[];
-  /** `summary`: the text is about the reasoning; `text`: it is the reasoning. */
+  /** `summary`: the text is a summary of the reasoning; `text`: the reasoning itself. */
   kind: "text" | "summary";
   proof?: Proof;
 }
@@ -86,7 +86,7 @@ export interface CallContent extends Marked {
   type: "call";
   id: string;
   name: string;
-  /** The `namespace` tool of the responses format that holds the called tool. */
+  /** The `namespace` tool of the responses format that contains the called tool. */
   namespace?: string;
   /** `custom`: freeform text instead of JSON arguments. */
   kind: "function" | "custom";
@@ -97,20 +97,20 @@ export interface CallContent extends Marked {
 export interface ResultContent extends Marked {
   type: "result";
   callId: string;
-  /** Name of the called tool, when the wire says it or the history holds the call. */
+  /** Name of the called tool, if known from the wire format or the history. */
   name?: string;
   kind: "function" | "custom";
   content: Content[];
   isError: boolean;
-  /** The wire had a plain string, not a list of parts. */
+  /** The content was a plain string, not an array of parts. */
   plain?: boolean;
 }
-/** A block that only its own format understands. */
+/** A block that exists only in its own format. */
 interface OpaqueContent extends Marked {
   type: "opaque";
   format: FormatName;
   value: Loose;
-  /** What it says is in the vocabulary, too: another format loses nothing with it. */
+  /** Its information is also in other fields of the vocabulary, so another format loses nothing by omitting it. */
   told?: boolean;
 }
 
@@ -127,10 +127,10 @@ export type Content =
   | ResultContent
   | OpaqueContent;
 
-/** Content that is a file, or stands for one by its address. */
+/** Content that is a file or refers to one. */
 export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
 
-/** Whether it is a file: an image, a document, a sound or a video. */
+/** Whether it is an image, document, audio or video. */
 export function isAttachment(c: Content): c is Attachment {
   return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
 }
@@ -142,18 +142,19 @@ export interface Turn {
   content: Content[];
   /** System text outside the message list: `system` of messages, `instructions` of responses. */
   top?: boolean;
-  /** `developer` where the wire said so; means the same as system. */
+  /** The role was `developer`, which is equivalent to system. */
   developer?: boolean;
   /** The `name` field of a message. */
   name?: string;
-  /** The wire had a plain string, not a list of parts. */
+  /** The content was a plain string, not an array of parts. */
   plain?: boolean;
   extra?: Extra;
 }
 
 /**
- * A conversation may change its tools on the way. `history`: declared in the turns, where its own format gets it; another has
- * no place there, and lists it. `list`: listed at first, and replaced or taken away in the turns: only its own format gets it.
+ * Where a tool is declared, since a conversation may change its tools. `history`: in the turns; formats
+ * without such turns list it. `list`: in the initial list, and replaced or removed in the turns: only its own
+ * format gets it.
  */
 interface Declared {
   declared?: "history" | "list";
@@ -164,10 +165,10 @@ export interface FunctionTool extends Declared {
   name: string;
   namespace?: string;
   description?: string;
-  /** JSON Schema of the arguments; absent: none were declared. */
+  /** JSON Schema of the arguments; absent: not declared. */
   parameters?: Loose;
   strict?: boolean;
-  /** The gateway's own, not the caller's. */
+  /** A tool of the gateway, not of the caller. */
   made?: true;
   cache?: CacheMark;
   extra?: Extra;
@@ -177,12 +178,12 @@ export interface CustomTool extends Declared {
   name: string;
   namespace?: string;
   description?: string;
-  /** `{type: "text"}` or a grammar, as the wire has it. */
+  /** `{type: "text"}` or a grammar, as on the wire. */
   format?: Loose;
   cache?: CacheMark;
   extra?: Extra;
 }
-/** A tool that only its own format understands. */
+/** A tool that exists only in its own format. */
 interface OpaqueTool extends Declared {
   kind: "opaque";
   format: FormatName;
@@ -193,30 +194,30 @@ export type Tool = FunctionTool | CustomTool | OpaqueTool;
 export type ToolChoice =
   | { type: "auto" | "none" | "required" }
   | { type: "tool"; name: string; namespace?: string; kind: "function" | "custom" }
-  /** Only these may be called; `required`: one of them must be. */
+  /** Only these tools may be called; `required`: one of them must be. */
   | { type: "allowed"; required: boolean; names: string[] };
 
-/** The built-in web search was asked for. `maxUses` as the caller sent it. */
+/** Options of the built-in web search. `maxUses` as sent by the caller. */
 export interface SearchOptions {
   maxUses?: number;
-  /** Calls of all tools that are not the caller's. */
+  /** Maximum calls of all tools except the caller's. */
   maxCalls?: number;
-  /** Only these hosts, or none of these. */
+  /** Only these hosts, or all except these. */
   allowedDomains?: string[];
   blockedDomains?: string[];
   /** `low`, `medium`, `high`. */
   contextSize?: string;
-  /** About where the person is who asks. */
+  /** Approximate location of the user. */
   location?: SearchPlace;
-  /** The choice among the tools named the search: the model must begin with one. */
+  /** `tool_choice` names the search: the model must call it first. */
   first?: boolean;
-  /** A cache mark on the tool. */
+  /** A cache breakpoint on the tool. */
   cache?: CacheMark;
-  /** Names of fields that the gateway's own search does not have. */
+  /** Names of fields that the gateway's search does not support. */
   unread?: string[];
 }
 
-/** A country's two letters, names of a region and a city, a timezone of the IANA list; each as the caller wrote it. */
+/** Two-letter country code, names of region and city, IANA time zone; as sent by the caller. */
 export interface SearchPlace {
   country?: string;
   region?: string;
@@ -227,34 +228,34 @@ export interface SearchPlace {
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export interface ReasoningOptions {
-  /** `off`: asked not to reason. `adaptive`: the model decides how much. Absent: the model's default. */
+  /** `off`: no reasoning. `adaptive`: the model decides. Absent: the model's default. */
   mode?: "on" | "off" | "adaptive";
   effort?: Effort;
-  /** Tokens to reason with. */
+  /** Token budget for reasoning. */
   budget?: number;
-  /** What text to show: `auto`, `concise`, `detailed`, `omitted`. */
+  /** Which text to return: `auto`, `concise`, `detailed`, `omitted`. */
   summary?: string;
 }
 
 export type OutputShape =
   | { type: "text" }
-  /** Valid JSON, no schema. */
+  /** Valid JSON, without a schema. */
   | { type: "json" }
   | { type: "schema"; name?: string; description?: string; strict?: boolean; schema: Loose };
 
 export interface Prompt {
-  /** The caller's format; decides whose `extra` fields a provider's encoder puts back. */
+  /** The caller's format, which determines whose `extra` fields are written. */
   format: FormatName;
-  /** As the caller sent it. */
+  /** As sent by the caller. */
   model: string;
   stream: boolean;
   turns: Turn[];
   tools: Tool[];
   toolChoice?: ToolChoice;
-  /** False: at most one call a turn. */
+  /** False: at most one tool call per turn. */
   parallelCalls?: boolean;
   search?: SearchOptions;
-  /** Cap on all output of the request, reasoning included. */
+  /** Limit for all output, including reasoning. */
   maxOutput?: number;
   temperature?: number;
   topP?: number;
@@ -264,46 +265,46 @@ export interface Prompt {
   frequencyPenalty?: number;
   presencePenalty?: number;
   logitBias?: Loose;
-  /** Number of answers wanted. */
+  /** Number of requested choices. */
   n?: number;
   logprobs?: boolean;
   topLogprobs?: number;
   reasoning?: ReasoningOptions;
   output?: OutputShape;
-  /** What the turns change of it on the way, as it is at the end, for formats whose turns change nothing. */
+  /** Settings changed by turns, in their final state, for formats without such turns. */
   atEnd?: { reasoning?: ReasoningOptions; output?: OutputShape };
-  /** `low`, `medium`, `high`: length of the answer. */
+  /** Length of the answer: `low`, `medium`, `high`. */
   verbosity?: string;
-  /** A name of the end user, for the provider's abuse tracking. */
+  /** Id of the end user, for the provider's abuse detection. */
   user?: string;
   metadata?: Loose;
   serviceTier?: string;
   /** Groups requests that share a cached prefix. */
   cacheKey?: string;
-  /** A cache mark on the request as a whole. */
+  /** A cache breakpoint on the request as a whole. */
   cache?: CacheMark;
-  /** Kinds of output asked for beside text: `audio`, `image`. */
+  /** Requested output modalities other than text: `audio`, `image`. */
   modalities?: string[];
   /** `audio` of chat-completions: voice and format of spoken output. */
   audio?: Loose;
   /**
-   * Fields whose meaning is in the vocabulary above, but which the same format must get back exactly as they came
-   * (`thinking`, `output_config`, `response_format`).
+   * Fields that are represented above, but must be sent unchanged to the same format (`thinking`,
+   * `output_config`, `response_format`).
    */
   verbatim: Loose;
-  /** Fields without a word here. The same format gets them back; for another they are dropped, and said to be. */
+  /** Fields without an equivalent. Sent to the same format; dropped for others, and reported as dropped. */
   unknown: Loose;
-  /** Kinds of entries of the history that mean nothing here and were passed over. */
+  /** Types of history entries that were ignored. */
   passedOver?: string[];
-  /** The caller's own cap does not cover its budget for thinking. A provider of the same format gets both as they came. */
+  /** The caller's output limit is below its reasoning budget. A provider of the same format gets both unchanged. */
   budgetAboveCap?: boolean;
-  /** Searches that the gateway made were left out of the history: it is not the one that the model has seen. */
+  /** Searches made by the gateway were removed from the history, so it differs from what the model has seen. */
   searchesLeftOut?: boolean;
-  /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
+  /** Headers to pass to a provider of the same format: `anthropic-beta`. Lower-case names. */
   headers?: Record<string, string>;
 }
 
-/** Neighbours of one role as one turn, for formats that want roles to alternate. Borders within stay as contents. */
+/** Merges adjacent turns of the same role, for formats with alternating roles. The contents stay separate. */
 export function joinTurns(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (let i = 0; i < turns.length;) {
@@ -319,14 +320,17 @@ export function joinTurns(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-/** System turns before the first other turn, and what follows them. */
+/** Splits off the system turns before the first other turn. */
 export function splitSystem(turns: readonly Turn[]): { system: Turn[]; rest: Turn[] } {
   let i = 0;
   while (i < turns.length && turns[i].role === "system") i++;
   return { system: turns.slice(0, i), rest: turns.slice(i) };
 }
 
-/** Whether anything is marked for a prompt cache, as far as the marks can be seen. @param counts which marks count */
+/**
+ * Whether there is a cache breakpoint, as far as visible.
+ * @param counts which breakpoints count
+ */
 export function marksCache(prompt: Prompt, counts: (mark: CacheMark) => boolean = () => true): boolean {
   const counted = (mark: CacheMark | undefined) => mark !== undefined && counts(mark);
   const marked = (content: readonly Content[]): boolean =>
@@ -336,7 +340,7 @@ export function marksCache(prompt: Prompt, counts: (mark: CacheMark) => boolean 
     prompt.turns.some((turn) => marked(turn.content));
 }
 
-/** The tools that have names of their own; of those with the same name the first. */
+/** Tools by name; of several with the same name the first. */
 export function toolsByName(tools: readonly Tool[]): Map<string, Exclude<Tool, { kind: "opaque" }>> {
   const found = new Map<string, Exclude<Tool, { kind: "opaque" }>>();
   for (const tool of tools) if (tool.kind !== "opaque" && !found.has(tool.name)) found.set(tool.name, tool);
@@ -344,8 +348,8 @@ export function toolsByName(tools: readonly Tool[]): Map<string, Exclude<Tool, {
 }
 
 /**
- * Whether something may be written to a prompt cache for an hour: a mark says so, or a block or field is there that only
- * its own format reads.
+ * Whether something may be written to a prompt cache with a TTL of one hour: a breakpoint requests it, or
+ * there is a block or field that only its own format understands.
  */
 export function marksHour(prompt: Prompt): boolean {
   const isHour = (mark: CacheMark | undefined) => mark?.ttl !== undefined && mark.ttl !== "5m";
@@ -359,19 +363,19 @@ export function marksHour(prompt: Prompt): boolean {
     prompt.turns.some((turn) => marked(turn.content));
 }
 
-/** All text of some contents, without separators: a text cut into blocks by citations is one text. */
+/** The text of contents without separators: a text split into blocks by citations is one text. */
 export function plainText(content: readonly Content[]): string {
   let text = "";
   for (const c of content) if (c.type === "text" || c.type === "refusal") text += c.text;
   return text;
 }
 
-/** Wire fields as an Extra of their format; undefined when there are none. */
+/** Fields as an Extra of their format; undefined if there are none. */
 export function ownExtra(format: FormatName, fields: Loose | undefined): Extra | undefined {
   return fields && { format, fields };
 }
 
-/** The fields, if they came from this format. */
+/** The fields, if they are from this format. */
 export function extraOf(extra: Extra | undefined, format: FormatName): Loose | undefined {
   return extra && extra.format === format ? extra.fields : undefined;
 }

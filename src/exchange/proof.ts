@@ -1,9 +1,11 @@
 /**
- * The proof that a provider attaches to reasoning and wants back unchanged on the next turn: a signature, redacted or
- * encrypted content, a thought signature. The text beside it may be shown; the proof may only be carried.
+ * Opaque data that a provider attaches to reasoning and expects unchanged in the next turn: a signature,
+ * redacted or encrypted content, a thought signature. The text beside it may be displayed; the proof is only
+ * passed on.
  *
- * A caller of the provider's own format gets it as the provider sent it. Any other caller gets it sealed: text that this
- * gateway signed, in the place where that format's clients keep such things, so that it can be trusted when it returns.
+ * A caller of the provider's format gets it unchanged. Any other caller gets it sealed: signed by this
+ * gateway, in the field where clients of that format keep such data, so that it can be verified when it is
+ * returned.
  */
 import type { FormatName } from "./format_name.ts";
 
@@ -11,10 +13,10 @@ export interface Proof {
   /** The API that issued it, and the only one that can read it. */
   api: FormatName;
   /**
-   * signature: of a visible thinking text (messages, converse). redacted: reasoning withheld (messages, converse). encrypted: a reasoning
-   * item's `encrypted_content` (responses). thought: a `thoughtSignature` (gemini). details: the JSON text of
-   * `reasoning_details`, or of another field that a chat-completions dialect wants back. summary: text of a compaction, made here
-   * and no provider's.
+   * signature: of visible thinking (messages, converse). redacted: withheld reasoning (messages, converse).
+   * encrypted: `encrypted_content` of a reasoning item (responses). thought: a `thoughtSignature` (gemini).
+   * details: JSON of `reasoning_details`, or of another field that a chat-completions dialect expects back.
+   * summary: the text of a compaction made by the gateway.
    */
   kind: "signature" | "redacted" | "encrypted" | "thought" | "details" | "summary";
   data: string;
@@ -23,24 +25,24 @@ export interface Proof {
   /** Id of the tool call that carries it. Absent: it belongs to the reasoning, or to the text after it. */
   call?: string;
   /**
-   * Part of the answer that carried a `thought` without a call. Absent: a part of its own, without text. It goes back on
-   * the same part.
+   * The kind of part that carried a `thought` without a call. Absent: a separate part without text. It is
+   * returned on the same kind of part.
    */
   on?: "text" | "thought" | "media";
 }
 
-/** How every sealed text begins. */
+/** Prefix of sealed texts. */
 export const SEAL_PREFIX = "svc1.";
 
 /**
- * Whether a text claims to be sealed here. One that cannot be unsealed was changed on the way, or is another gateway's: it
- * is nobody's proof and goes to no provider.
+ * Whether a text has the form of a sealed proof. One that cannot be unsealed was modified, or is from another
+ * gateway: it is dropped.
  */
 export function isSealed(text: string): boolean {
   return text.startsWith(SEAL_PREFIX);
 }
 
-/** Signs and packs a proof for a caller of another format. */
+/** Signs and encodes a proof for a caller of another format. */
 export type Seal = (proof: Proof) => string;
-/** The proof in a sealed text; null when the text is not one of this gateway's, or was changed. */
+/** The proof in a sealed text; null: not sealed by this gateway, or modified. */
 export type Unseal = (text: string) => Proof | null;

@@ -1,10 +1,10 @@
-/** Bytes as the text that they are, in the encodings that text comes in; null where they are no text. */
+/** Decodes bytes in common text encodings; null if they are not text. */
 
 import { Buffer } from "node:buffer";
 
 const utf8 = new TextDecoder();
 
-/** Whether the bytes are UTF-8; decoding them to find out costs an exception each time they are not. */
+/** Whether the bytes are UTF-8, without the cost of an exception. */
 export function isUtf8(bytes: Uint8Array): boolean {
   for (let i = 0; i < bytes.length; i++) {
     const b = bytes[i];
@@ -16,15 +16,15 @@ export function isUtf8(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Whether a byte is a control character that text does not hold. */
+/** Whether a byte is a control character that does not occur in text. */
 export function isControl(byte: number): boolean {
   return byte < 9 || byte === 127 || (byte > 13 && byte < 32 && byte !== 27);
 }
 
-/** One control byte in so many is still text. */
+/** One control character in this many is tolerated. */
 const CONTROLS = 20;
 
-/** The bytes as text: UTF-8, or UTF-16 where every second byte is zero. */
+/** Decodes UTF-8, or UTF-16 where every second byte is zero. */
 export function readable(bytes: Uint8Array): string | null {
   const wide = wideText(bytes);
   if (wide !== null) return wide;
@@ -38,7 +38,10 @@ export function readable(bytes: Uint8Array): string | null {
   return high > 0 && !isUtf8(bytes) ? null : utf8.decode(bytes);
 }
 
-/** Text of two or four bytes a character, told by its byte order mark or by where its zero bytes are. */
+/**
+ * Decodes text with two or four bytes per character, detected by its byte order mark or the positions of zero
+ * bytes.
+ */
 export function wideText(bytes: Uint8Array): string | null {
   const n = bytes.length;
   const [a, b, c, d] = bytes;
@@ -48,7 +51,7 @@ export function wideText(bytes: Uint8Array): string | null {
     return utf32(bytes.subarray(4), a === 0);
   }
   if (n < 8) return null;
-  // Most characters of most texts are below 256, so their high bytes are zero.
+  // Most characters of most texts are below U+0100, so their high bytes are zero.
   let even = 0;
   let odd = 0;
   const seen = Math.min(n, 512) & ~3;
@@ -63,14 +66,14 @@ export function wideText(bytes: Uint8Array): string | null {
   }
   if (odd > half * 0.7 && even < half * 0.1) return utf16(bytes, false);
   if (even > half * 0.7 && odd < half * 0.1) return utf16(bytes, true);
-  // Words of another script beside digits or Latin letters: everything else must be such a word.
+  // The text has words of another script beside digits or Latin letters: everything else must be such words.
   if (Math.min(odd, even) > half * 0.1) return null;
   const bigEndian = even > odd;
   if (Math.max(odd, even) < half * 0.3 && !isOneScript(bytes.subarray(0, seen), bigEndian)) return null;
   return WRITTEN.test(utf16(bytes.subarray(0, seen), bigEndian)) ? utf16(bytes, bigEndian) : null;
 }
 
-/** Whether all high bytes of UTF-16 are zero or one other that an alphabet has, and some are zero: blanks, digits. */
+/** Whether all high bytes of UTF-16 are zero or one value of an alphabet, and some are zero: spaces, digits. */
 function isOneScript(bytes: Uint8Array, bigEndian: boolean): boolean {
   let script = 0;
   let zeros = 0;
@@ -83,10 +86,10 @@ function isOneScript(bytes: Uint8Array, bigEndian: boolean): boolean {
   return zeros * 20 > bytes.length / 2;
 }
 
-/** The high byte of the last letters before the symbols. */
+/** High byte of the last alphabet before the symbols. */
 const LAST_ALPHABET = 0x1f;
 
-/** Letters with their marks, digits, punctuation and blanks; a surrogate may be cut from its other half. */
+/** Letters with marks, digits, punctuation and spaces; a surrogate may have been cut off. */
 const WRITTEN = /^[\p{L}\p{M}\p{N}\p{P}\p{Zs}\p{Sm}\p{Sc}\t\r\n\ud800-\udfff]*$/u;
 
 function utf16(bytes: Uint8Array, bigEndian: boolean): string {
@@ -94,12 +97,12 @@ function utf16(bytes: Uint8Array, bigEndian: boolean): string {
   return (bigEndian ? even.swap16() : even).toString("utf16le");
 }
 
-/** UTF-32 to text; what is no code point becomes U+FFFD. */
+/** Decodes UTF-32; invalid code points become U+FFFD. */
 export function utf32(bytes: Uint8Array, bigEndian: boolean): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const points: number[] = [];
   let text = "";
-  // One character at a time takes some ten times as long.
+  // In chunks: decoding one character at a time takes about ten times as long.
   for (let i = 0; i + 4 <= bytes.length; i += 4) {
     const point = view.getUint32(i, !bigEndian);
     points.push(point > 0x10ffff ? 0xfffd : point);
@@ -110,12 +113,12 @@ export function utf32(bytes: Uint8Array, bigEndian: boolean): string {
   return text + String.fromCodePoint(...points);
 }
 
-/** More would take more stack than there may be. */
+/** More arguments could overflow the stack. */
 export const MOST_ARGUMENTS = 4096;
 
 const SHIFTED = /\+([A-Za-z0-9+/]*)-?/g;
 
-/** UTF-7: base64 of UTF-16 between `+` and `-`, the rest as it is. */
+/** Decodes UTF-7: base64 of UTF-16 between `+` and `-`, otherwise ASCII. */
 export function utf7(text: string): string {
   return text.replace(
     SHIFTED,

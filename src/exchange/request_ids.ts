@@ -1,18 +1,24 @@
-/** Ids of requests. One that makes a generation has the same id as that. */
+/** Request ids. A generation has the id of its request. */
 import { Buffer } from "node:buffer";
 
 const HEX_DIGITS = 20;
-/** Ids whose random digits are drawn at once: each draw goes through the runtime, which costs more than all the rest. */
+/**
+ * Number of ids whose random digits are generated at once: each call of the runtime costs more than all the
+ * rest.
+ */
 const DRAWN = 128;
 
 const bytes = new Uint8Array(DRAWN * HEX_DIGITS / 2);
 let digits = "";
 let used = 0;
-/** The time of the last id, and what it made of its beginning: busy gateways make many in a millisecond. */
+/** Cache: the time of the last id and its encoding, since several ids are created per millisecond. */
 let begun = -1;
 let beginning = "";
 
-/** Begins with the time, so that the ledger's index grows at its end: anywhere else each row would touch a page of its own. */
+/**
+ * Starts with the time, so that new rows are appended to the ledger's index instead of being spread over all
+ * of its pages.
+ */
 export function generationId(now: number): string {
   if (used === digits.length) {
     crypto.getRandomValues(bytes);

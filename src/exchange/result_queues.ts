@@ -1,12 +1,12 @@
 /**
- * Results of tool calls by the id of their call, in the order of the conversation. Ids may repeat in a long
- * conversation (some providers number calls per answer); then calls and results pair off in order.
+ * Results of tool calls by call id, in the order of the conversation. Ids may repeat in a long conversation
+ * (some providers number calls per answer); then calls and results are paired in order.
  */
 import type { ResultContent, Turn } from "./prompt.ts";
 
 interface Queue {
   entries: { turn: number; result: ResultContent }[];
-  /** The first entry that is still to be given out: taking it from the list would move all that follow. */
+  /** Index of the next result to return: removing entries would shift the array. */
   next: number;
 }
 
@@ -25,7 +25,10 @@ export class ResultQueues {
     });
   }
 
-  /** The first result of this call that was not given out. @param from the first turn to look at; never less than before */
+  /**
+   * The next result for this call.
+   * @param from index of the first turn to consider; must not decrease
+   */
   take(callId: string, from = 0): ResultContent | undefined {
     const queue = this.#byCall.get(callId);
     if (!queue) return undefined;
@@ -37,7 +40,7 @@ export class ResultQueues {
     return result;
   }
 
-  /** Whether the result was given out. */
+  /** Whether the result has been returned. */
   taken(result: ResultContent): boolean {
     return this.#taken.has(result);
   }

@@ -1,6 +1,6 @@
 /**
- * What a generation went through, in the order in which it ended: where it waited, what was screened and searched, which
- * providers were tried and why they failed. It never holds text of the conversation, and no address.
+ * Processing steps of a generation, in order of their end: waits, screening, searches, and attempts at
+ * providers with the reason of failures. Never contains conversation text or an address.
  */
 
 export type StepKind =
@@ -13,25 +13,31 @@ export type StepKind =
 
 export interface Step {
   kind: StepKind;
-  /** What was waited for, asked or tried: `budget`, an engine, `provider/model`. */
+  /** What was waited for or called: `budget`, a search engine, `provider/model`. */
   name: string;
-  /** Milliseconds by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   start: number;
   ms: number;
-  /** `ok`, or in one word or the code of a failure what came of it. */
+  /** `ok`, or one word, or the code of a failure. */
   outcome: string;
   details?: StepDetails;
 }
 
 export type StepDetails = Readonly<Record<string, string | number | boolean>>;
 
-/** As the ledger keeps it: `[kind, name, start after the record's time, ms, outcome, details?]`. */
+/**
+ * As stored in the ledger: `[kind, name, start relative to the record's time, duration in ms, outcome,
+ * details?]`.
+ */
 export type KeptStep = readonly [StepKind, string, number, number, string, StepDetails?];
 
-/** Beyond these only the first and the last ones are kept: a request makes 20 searches at most, and tries some routes for each. */
+/**
+ * Of more steps only the first and the last are kept: a request makes at most 20 searches, and tries a few
+ * routes for each round.
+ */
 const MOST_KEPT = 64;
 
-/** @param began the record's time by the clock of the steps; what came before it begins below zero */
+/** @param began the record's time by the clock of the steps; earlier steps have a negative start */
 export function keptSteps(steps: readonly Step[], began: number): KeptStep[] {
   const kept = steps.length <= MOST_KEPT
     ? steps

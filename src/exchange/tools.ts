@@ -1,9 +1,10 @@
 /**
- * Tools that a provider's API has no form for, told to it as plain functions, and its calls turned back.
+ * Converts tools that a provider's API does not support to plain functions, and its calls back.
  *
- * Two things need it. A `namespace` of the responses format holds tools whose names are unique only inside it, and a
- * custom tool takes freeform text. The first becomes a longer name, the second a function with one string, `input`,
- * whose text is unpacked while it streams. Names that an API would refuse are rewritten on the same way.
+ * This is needed in two cases. A `namespace` of the responses format contains tools whose names are unique
+ * only within it, and a custom tool has freeform text as input. The first gets a longer name; the second
+ * becomes a function with one string parameter, `input`, which is extracted from the arguments while they are
+ * streamed. Names that an API would reject are replaced likewise.
  */
 import { isObject, type Loose, parse, string } from "./json.ts";
 import type { Part } from "./part.ts";
@@ -18,15 +19,15 @@ import {
 } from "./prompt.ts";
 import { UnusedNames } from "./unused_names.ts";
 
-/** What an API can be told as it is. */
+/** What an API supports. */
 export interface ToolForms {
   custom: boolean;
   namespaces: boolean;
-  /** A name must begin with a letter or an underscore. */
+  /** A name must start with a letter or an underscore. */
   letterFirst?: boolean;
-  /** The turns may declare tools and take them away, and change settings. */
+  /** Turns may declare and remove tools, and change settings. */
   history?: boolean;
-  /** The caller's tools that the provider has and runs itself go to it, under the names that it gave them. */
+  /** Tools that the provider runs itself are passed to it under their original names. */
   builtIn?: boolean;
 }
 
@@ -36,15 +37,15 @@ interface Original {
   kind: "function" | "custom";
 }
 
-/** Flat names and what they stand for. */
+/** The original tools by converted name. */
 export type ToolNames = ReadonlyMap<string, Original>;
 
-/** Longest name that every API accepts. */
+/** Maximum length of names accepted by every API. */
 const LONGEST = 64;
 const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 const LETTER_FIRST = /^[a-zA-Z_]/;
 
-/** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
+/** The prompt with plain functions only, and the names for converting calls back; null if nothing was converted. */
 export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
   const prompt = forms.history ? given : asAtEnd(given);
   const builtIn = new Set(
@@ -89,18 +90,18 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
   return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat, forms) }, names };
 }
 
-/** How the provider itself calls a tool that it runs: Moonshot has `$web_search`. */
+/** The provider's name for a tool that it runs: Moonshot uses `$web_search`. */
 function nameIn(tool: Loose): unknown {
   return isObject(tool.function) ? tool.function.name : tool.name;
 }
 
-/** The prompt with the tools and the settings that are there at the end of the conversation. */
+/** The prompt with the tools and settings in effect at the end of the conversation. */
 function asAtEnd(prompt: Prompt): Prompt {
   if (prompt.atEnd === undefined && !prompt.tools.some((t) => t.declared === "list")) return prompt;
   return { ...prompt, ...prompt.atEnd, tools: prompt.tools.filter((t) => t.declared !== "list") };
 }
 
-/** A tool that was searched for is called in a namespace of its own name, and declared without one. */
+/** A tool found by tool search is called in a namespace of its own name, and declared without one. */
 function withoutOwnNamespace(called: Original, tools: readonly Tool[]): Original {
   if (called.namespace === undefined || called.namespace !== called.name) return called;
   const declared = (namespace: string | undefined) =>
@@ -119,7 +120,7 @@ function legalName(original: Original, forms: ToolForms): string {
 function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: ToolForms): Tool {
   const namespace = forms.namespaces ? tool.namespace : undefined;
   if (tool.kind === "function" || forms.custom) return { ...tool, name, namespace };
-  // The definition stands in the format, or nested in it as `grammar`, as chat-completions has it.
+  // The definition is in `format`, or nested in it as `grammar`, as in chat-completions.
   const rules = isObject(tool.format?.grammar) ? tool.format.grammar : tool.format;
   const grammar = tool.format?.type === "grammar"
     ? `\nThe input must follow this ${string(rules?.syntax) ?? ""} grammar:\n${
@@ -165,7 +166,7 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolFo
     };
   }
   if (choice?.type !== "tool") return choice;
-  // A choice may leave out the namespace, and may say one kind of tools for the other.
+  // A `tool_choice` may omit the namespace, and may give another kind of tool.
   const named = (t: Tool) =>
     t.kind !== "opaque" && t.name === choice.name &&
     (choice.namespace === undefined || t.namespace === choice.namespace);
@@ -179,7 +180,7 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolFo
   };
 }
 
-/** Turns a provider's calls back into calls of the caller's own tools. One for each answer: it keeps state. */
+/** Converts a provider's calls back to calls of the caller's tools. Stateful: one per answer. */
 export function restoreTools(names: ToolNames): (parts: readonly Part[]) => readonly Part[] {
   const freeform = new Map<number, InputReader>();
   return (parts) => {
@@ -206,13 +207,16 @@ export function restoreTools(names: ToolNames): (parts: readonly Part[]) => read
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
 
-/** The opening of the string is found within this many characters, or not at all. */
+/** The start of the string must be within this many characters. */
 const OPENING_CHARS = 256;
 
-/** Unpacks the string in `{"input": "…"}` as its JSON text arrives. Anything else is held and read at the end. */
+/**
+ * Extracts the string in `{"input": "…"}` while its JSON is streamed. Anything else is buffered and parsed at
+ * the end.
+ */
 class InputReader {
   #held = "";
-  /** Pieces after what can be no opening any more. */
+  /** Pieces after a start that does not match. */
   readonly #rest: string[] = [];
   #inside = false;
   #closed = false;
@@ -241,7 +245,7 @@ class InputReader {
     return isObject(value) && typeof value.input === "string" ? value.input : whole;
   }
 
-  /** Everything up to the closing quote, or up to an escape that may not be whole yet. */
+  /** Everything up to the closing quote, or to an escape that may be incomplete. */
   #take(): string {
     const held = this.#held;
     let at = 0;
@@ -263,7 +267,7 @@ class InputReader {
   }
 }
 
-/** The text of JSON string contents; control characters that a model left unescaped are let through. */
+/** Decodes the contents of a JSON string; unescaped control characters are accepted. */
 function decodeEscapes(text: string): string | undefined {
   if (!text.includes("\\")) return text;
   const escaped = text.replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,6 +1,6 @@
-/** Where a request stands in a trace, as its headers say (W3C Trace Context). */
+/** The trace context of a request in its headers (W3C Trace Context). */
 
-/** What a provider is told. */
+/** Trace headers for provider requests. */
 export type TraceHeaders = Readonly<Record<string, string>>;
 
 export interface CallersTrace {
@@ -8,18 +8,18 @@ export interface CallersTrace {
   spanId: string;
   /** The caller records the trace. */
   sampled: boolean;
-  /** What vendors keep in it; undefined: nothing that may be passed on. */
+  /** `tracestate`; undefined: none that may be passed on. */
   state: string | undefined;
-  /** As it came. */
+  /** `traceparent` as received. */
   parent: string;
 }
 
-/** The longest list that must be passed on. */
+/** Maximum length that must be passed on. */
 const MOST_STATE_CHARS = 512;
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\x20-\x7e]*)?$/;
 const MOST_PARENT_CHARS = 256;
 
-/** Null: there is no trace, or the header is not one. Then `tracestate` counts for nothing. */
+/** Null: no trace, or an invalid header. Then `tracestate` is ignored. */
 export function readTrace(header: (name: string) => string | null): CallersTrace | null {
   const parent = header("traceparent");
   if (parent === null || parent.length > MOST_PARENT_CHARS) return null;
@@ -31,7 +31,7 @@ export function readTrace(header: (name: string) => string | null): CallersTrace
   return { traceId, spanId, sampled: (parseInt(flags, 16) & 1) === 1, state: stateOf(header), parent };
 }
 
-/** As it came, for a provider of a call that this gateway does not record. */
+/** The original headers, for provider requests of a call that this gateway does not record. */
 export function passedOn({ parent, state }: CallersTrace): TraceHeaders {
   return state === undefined ? { traceparent: parent } : { traceparent: parent, tracestate: state };
 }

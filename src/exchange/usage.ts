@@ -1,8 +1,8 @@
 /**
- * Token counts of one provider call, or the sum over several, in the one canonical form that billing reads.
+ * Token counts of one provider call, or the sum of several, in the canonical form for billing.
  *
- * Totals include their parts: `input` is all input, of which some was read from a cache or written to one; `output` is
- * all output, of which some was reasoning. {@link normalizeUsage} makes that true whatever a provider reported.
+ * Totals include their parts: `input` is all input, including what was read from or written to a cache;
+ * `output` is all output, including reasoning. {@link normalizeUsage} ensures this for any provider's report.
  */
 import { isNumber, type Loose, rounded } from "./json.ts";
 
@@ -11,15 +11,15 @@ export interface Usage {
   input: number;
   /** Part of input read from a cache. */
   cached: number;
-  /** Part of input written to a cache, of any lifetime. */
+  /** Part of input written to a cache, with any TTL. */
   cacheWrite: number;
-  /** Part of cacheWrite with a lifetime of one hour. */
+  /** Part of cacheWrite with a TTL of one hour. */
   cacheWrite1h: number;
   /** Parts of input by modality. */
   audioInput: number;
   imageInput: number;
   videoInput: number;
-  /** All output tokens, reasoning included. */
+  /** All output tokens, including reasoning. */
   output: number;
   /** Parts of output. */
   reasoning: number;
@@ -43,19 +43,19 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
 
 const KINDS = Object.keys(NO_USAGE) as (keyof Usage)[];
 
-/** More than any model can hold; sums of as many as there may be stay exact. */
+/** More than any model can process; sums of realistic numbers of reports stay exact. */
 export const MOST_TOKENS = 1_000_000_000;
 
-/** The largest count that is read; sums of a few stay numbers. */
+/** The largest accepted count; sums of a few are exact. */
 const LARGEST_COUNT = 2 ** 50;
 
-/** A count as a provider wrote it: whole, not negative, else 0. Providers send null, floats and absent fields. */
+/** Parses a count: an integer, not negative, else 0. Providers send null, floats and absent fields. */
 export function count(value: unknown): number {
   const found = typeof value === "object" ? rounded(value) : value;
   return typeof found === "number" && found > 0 ? Math.min(Math.floor(found), LARGEST_COUNT) : 0;
 }
 
-/** Whether one of these fields says something that is no count: what was used is not known then. */
+/** Whether one of these fields is present but not a valid count, so that the usage is unknown. */
 export function misreports(wire: Loose, fields: readonly string[]): boolean {
   return fields.some((field) => {
     const value = wire[field];
@@ -63,14 +63,17 @@ export function misreports(wire: Loose, fields: readonly string[]): boolean {
   });
 }
 
-/** Raw counts to canonical ones: unknown kinds 0, no part above its total, the cache parts together within input. */
+/**
+ * Normalizes counts: missing kinds are 0, no part exceeds its total, cache parts together do not exceed the
+ * input.
+ */
 export function normalizeUsage(raw: Partial<Usage>): Usage {
   const input = count(raw.input);
   const output = count(raw.output);
   const cached = Math.min(count(raw.cached), input);
   const cacheWrite1h = count(raw.cacheWrite1h);
   const cacheWrite = Math.min(Math.max(count(raw.cacheWrite), cacheWrite1h), input - cached);
-  // Written out, not a loop over the kinds: a call passes here three times.
+  // Written out instead of a loop: it runs three times per call.
   return {
     input,
     cached,
@@ -86,7 +89,7 @@ export function normalizeUsage(raw: Partial<Usage>): Usage {
   };
 }
 
-/** Totals that are no less than those of another report. */
+/** Totals that are not below those of another report. */
 export function atLeast(usage: Readonly<Usage>, least: Readonly<Usage>): Usage {
   return {
     ...usage,
@@ -95,14 +98,14 @@ export function atLeast(usage: Readonly<Usage>, least: Readonly<Usage>): Usage {
   };
 }
 
-/** What is left without a part; no count is below 0. */
+/** The difference, not below 0. */
 export function subtractUsage(whole: Readonly<Usage>, part: Readonly<Usage>): Usage {
   const left: Usage = { ...whole };
   for (const kind of KINDS) left[kind] -= part[kind];
   return normalizeUsage(left);
 }
 
-/** The sum of two calls' counts: rounds of a search, choices asked for one by one. */
+/** The sum of two calls' counts: search rounds, or choices requested one by one. */
 export function addUsage(a: Readonly<Usage>, b: Readonly<Usage>): Usage {
   const u: Usage = { ...a };
   for (const kind of KINDS) u[kind] += b[kind];
