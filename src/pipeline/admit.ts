@@ -20,7 +20,7 @@ import { ownRoutes, reachOf } from "./passing.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
-/** What came of screening a request. */
+/** Result of screening a request. */
 interface Screening {
   /** Null: nothing was checked. */
   screened: Screened | null;

@@ -1,23 +1,23 @@
 /**
- * What tells that calls belong to one conversation, as far as the prompt caches of providers are concerned: who asks, which
- * model, and how the prompt begins. A caller who groups requests with a cache key says it better.
+ * Identifies the conversation of a call, for the providers' prompt caches: key, model, and the start of the
+ * prompt. A cache key set by the caller takes precedence.
  */
 import type { Turn } from "../exchange/prompt.ts";
 import type { Call } from "./call.ts";
 
-/** Of each of the first texts: more of a long system prompt tells no more, and takes time. */
+/** Characters used of each of the first texts: more would cost time without improving the result. */
 const READ_CHARS = 1024;
 
-/** Null: every route of the model is as good as another. */
+/** Null: routes of the model are not chosen by conversation. */
 export function conversationOf({ arrival, prompt, model }: Call): string | null {
-  // By price or latency the order is another than the weights make.
+  // With another order, routes are not chosen by their weights.
   if ((model.order ?? "written") !== "written") return null;
   if (!model.stickyCache || !model.routes.some(({ weight }) => weight !== null)) return null;
   const beginning = prompt.cacheKey ?? firstTexts(prompt.turns);
   return `${arrival.key.id}\0${model.id}\0${beginning}`;
 }
 
-/** The beginning of the conversation up to its first turn of the user: later turns only add to it. */
+/** The start of the conversation up to its first user turn: later turns are only appended. */
 function firstTexts(turns: readonly Turn[]): string {
   let texts = "";
   for (const { role, content } of turns) {

@@ -1,7 +1,4 @@
-/**
- * A text, a request or a file screened as a policy would, with nothing sent and nothing kept: to try a policy before it is
- * set.
- */
+/** Screens a text, request or file as a policy would, without sending or recording anything: to test a policy. */
 import { readRequestOptions } from "../dlp/request.ts";
 import { readText, type Reported, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -20,7 +17,7 @@ import { checksOf, type Tools, verdictOn } from "./screen.ts";
 
 export interface DryScan {
   mode: string;
-  /** What would have happened. */
+  /** The action that would have been taken. */
   action: Verdict["action"];
   findings: Reported[];
   findings_count: number;
@@ -49,7 +46,7 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   return toldOf(await verdictOn(reading, given.check, tools, given.requestOptions), given.check);
 }
 
-/** @param dlpField `plugins.dlp` of the request; undefined: there is none */
+/** @param dlpField `plugins.dlp` of the request; undefined: not set */
 export async function wouldRefuse(arrival: Arrival, dlpField: unknown, kit: Kit): Promise<boolean> {
   const { slices, metrics, dlp } = kit;
   if (!dlp.dlp.enabled) {
@@ -66,13 +63,13 @@ export async function wouldRefuse(arrival: Arrival, dlpField: unknown, kit: Kit)
   return (await verdictOn(reading, check, tools, requestOptions)).action === "block";
 }
 
-/** What a text is screened by. */
+/** The rules for screening a text. */
 export interface DryRules {
   check: Check;
   requestOptions: RequestOptions | null;
 }
 
-/** @param rules as in `plugins.dlp`; with neither these nor a policy: the default set */
+/** @param rules as in `plugins.dlp`; without these and a policy: the default set */
 export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
   const policies = policiesOf(dlp);
   if (policy !== undefined && (typeof policy !== "string" || !policies.byName.has(policy))) {
@@ -90,7 +87,7 @@ export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
   return { check, requestOptions };
 }
 
-/** What a policy finds in a text. Nothing is recorded. */
+/** The findings of a policy in a text. Nothing is recorded. */
 export async function dryScanText(
   text: string,
   { check, requestOptions }: DryRules,

@@ -37,7 +37,7 @@ export function labelsOf(header: Header, body: unknown): Labels | null {
   return tags === null && session === null ? null : { tags, session };
 }
 
-/** The same where what cannot be read is told later, by {@link labelsOf}: null then. */
+/** As {@link labelsOf}, but null for invalid labels, which are reported later. */
 export function labelsIfGood(header: Header, body: unknown): Labels | null {
   try {
     return labelsOf(header, body);
@@ -46,13 +46,14 @@ export function labelsIfGood(header: Header, body: unknown): Labels | null {
   }
 }
 
-/** A placeholder of a mask. Its number says which of the values of one request it stands for. */
+/** A DLP placeholder. Its number identifies the masked value within one request only. */
 const PLACEHOLDER = /<([A-Z][A-Z0-9_]*)_\d+>/g;
 const MARK = "#";
 
 /**
- * Labels of a body in which values were masked. What a placeholder stands in gets a fingerprint of what was sent in place of the
- * number: in another request the same placeholder stands for another value, and budgets rest on labels.
+ * Labels from a body in which values were masked. In a label, the number of a placeholder is replaced by a
+ * fingerprint of the original label: in another request the same placeholder stands for another value, and
+ * budgets depend on labels.
  */
 export function toldApart(
   masked: Labels | null,
@@ -70,7 +71,7 @@ export function toldApart(
     setTag(tags, name, apart(value, sent.tags?.[name], TAG_CHARS));
   }
   const { session } = masked;
-  // A digest has the number in it.
+  // A digest would include the placeholder's number.
   const shown = session?.startsWith(DIGEST) ? "masked" : session;
   return {
     tags: masked.tags === null ? null : tags,

@@ -1,9 +1,9 @@
-/** What calls add to the metrics. Counters of a model are looked up once for all that its generations count. */
+/** Metrics of calls. The counters of a model are looked up once and reused for its generations. */
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { SliceCause } from "../timing/slices.ts";
 import { type Cell, type Histogram, MetricRegistry } from "../metrics/registry.ts";
 
-/** What work on the event loop is done for. */
+/** Purposes of work that blocks the event loop. */
 export type HeldCause = SliceCause | "store" | "payload log" | "resume";
 
 interface ModelCounters {
@@ -48,7 +48,7 @@ export class Metrics {
     this.registry.counter("telemetryLost", [kind]).value += count;
   }
 
-  /** @param dollars of one generation */
+  /** @param dollars cost of one generation */
   spent(model: string, dollars: number): void {
     this.registry.counter("cost", [model]).value += dollars;
   }
@@ -75,14 +75,14 @@ export class Metrics {
     counters.whole.observe(end.latencyMs / 1000);
   }
 
-  /** Notes how long a piece of work held the event loop. Short ones delay nobody, and there are many. */
+  /** Records how long a piece of work blocked the event loop. Short ones are ignored. */
   held(cause: HeldCause, ms: number): void {
     if (ms >= 1) this.registry.histogram("heldSeconds", [cause]).observe(ms / 1000);
   }
 
-  /** Does a piece of work and notes how long it held the event loop. */
+  /** Runs a piece of work and records how long it blocked the event loop. */
   holding<T>(cause: HeldCause, work: () => T): T {
-    // A call passes here several times, and most work is over within the millisecond: the cheaper clock will do.
+    // Runs several times per call, mostly for less than a millisecond, so the cheaper clock is used.
     const begun = Date.now();
     try {
       return work();

@@ -1,4 +1,4 @@
-/** What the calls of providers report to have used, as it is billed. */
+/** Records the usage reported by provider calls, for billing. */
 import { countOf } from "../exchange/printable.ts";
 import type { Part, UsedModels } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -9,7 +9,7 @@ import type { Kit } from "./kit.ts";
 import { roomiest, servedModel } from "./other_models.ts";
 import { plausible } from "./plausible.ts";
 
-/** A cancelled call is billed for what it had said. */
+/** Bills a cancelled call for its output so far. */
 export function bill(
   { batch }: Begun,
   { prompt, provider }: { prompt: Prompt; provider: string },
@@ -24,10 +24,7 @@ export function bill(
   if (use.usage !== null) call.lost.push(use);
 }
 
-/**
- * Notes what is billed. Reports of usage that the model cannot have had are cut, and the operator is told of these and of what is
- * no count.
- */
+/** Records billed usage. Implausible values in a report are limited; these and invalid counts are logged. */
 export function noteUsage(
   batch: Part[],
   prompt: Prompt,
@@ -72,7 +69,7 @@ export function noteUsage(
   }
 }
 
-/** @param name of the model that answers, as the provider has it */
+/** @param name the provider's name of the model that answers */
 function noteServed(name: string | undefined, call: Call, use: ProviderUse, kit: Kit): void {
   const model = name === undefined ? null : servedModel(name, askedOf(call, use), kit);
   use.served = model === null || model === call.model ? undefined : model;

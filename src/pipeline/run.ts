@@ -11,7 +11,7 @@ import { meter, meterPlain, meterWhole } from "./meter.ts";
 import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
 
-// Few calls need them.
+// Loaded on first use, since few calls need them.
 const ways = lazy(() => import("./ways.ts"));
 const restoring = lazy(() => import("../dlp/restore.ts"));
 
@@ -25,7 +25,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   if (arrival.format.unsealBody !== undefined) {
     arrival.body = arrival.format.unsealBody(arrival.body, kit.sealer.of(arrival.key.account).unseal);
   }
-  // A mask is written into the body.
+  // Read before screening, which masks values in the body.
   const sent = isScreened(arrival.key, arrival.body) ? labelsIfGood(arrival.header, arrival.body) : null;
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;

@@ -68,7 +68,7 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
     async query(text) {
       const { reading, holder } = readText(text);
       const judged = await verdictOn(reading, check, tools, null);
-      // Where answers are screened, what leaves as it is has been told with the call.
+      // For screened answers, findings with action "pass" are reported together with the call.
       if (judged.action !== "pass" || answers === null) tell(judged, check, arrival, kit, QUERY);
       return judged.action === "block" ? null : holder.text as string;
     },
@@ -84,10 +84,10 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
-/** The place of what a model asks a search for. */
+/** Location of findings in a model's search query. */
 const QUERY = "answer.search.query";
 
-/** @param place of all that was found; absent: it was found in the request, at places of its own */
+/** @param place location of all findings; absent: they have their own locations in the request */
 function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit, place?: string): Verdict {
   const { action, all, unscanned } = verdict;
   if (all.length === 0 && action !== "block") return verdict;
@@ -110,7 +110,7 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit,
 /** Dependencies of a scan. Keys take turns in slow work. */
 export interface Tools extends Pick<Kit, "slices"> {
   re2: Re2;
-  /** Null: none is configured. */
+  /** Null: not configured. */
   model: EntityModel | null;
   metrics: Pick<Kit["metrics"], "holding">;
   key: string;

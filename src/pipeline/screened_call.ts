@@ -1,4 +1,4 @@
-/** Provider calls of one answer whose parts are screened, and what is told of the findings once it is over. */
+/** Provider calls of one answer whose parts are screened, and the report of findings at the end. */
 import type { Finding } from "../dlp/scan.ts";
 import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -11,13 +11,13 @@ export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Pa
 
 export interface ScreenedCall {
   ask: Ask;
-  /** What the caller may see of hits of the gateway's own searches. */
+  /** Screens results of the gateway's own searches for the caller. */
   hits(hits: SearchHit[]): Promise<SearchHit[]>;
-  /** Tells what was found by then. */
+  /** Reports the findings so far. */
   tell(): void;
 }
 
-/** The calls of a request whose answers are screened, all with the same rules and one report at the end. */
+/** The calls of a request whose answers are screened, with the same rules and one common report. */
 export function screenedCall(
   call: Call,
   kit: Kit,
@@ -76,7 +76,7 @@ export function screenedCall(
   };
 }
 
-/** The parts, and something to be done when they are over, however they end. */
+/** Passes on parts, and runs a function when they end in any way. */
 export async function* finallyDo(
   parts: AsyncGenerator<readonly Part[]>,
   then: () => void,

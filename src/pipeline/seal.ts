@@ -16,7 +16,7 @@ const MAC_BYTES = 16;
 export interface AccountSealer {
   seal: Seal;
   unseal: Unseal;
-  /** Always the same of the same text, and nobody can tell the text from it: 12 hexadecimal digits. */
+  /** A keyed hash of the text: 12 hexadecimal digits. */
   fingerprint(text: string): string;
 }
 
@@ -47,7 +47,7 @@ function accountSealer(secret: Uint8Array, account: string): AccountSealer {
   const mac = (payload: string) =>
     nodeCrypto().createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
   return {
-    // A payload has no line break.
+    // Payloads contain no line break, so a fingerprint cannot be used as the MAC of one.
     fingerprint: (text) => mac(`fingerprint\n${text}`).toString("hex").slice(0, 12),
     seal(proof) {
       const fields = [

@@ -1,9 +1,9 @@
-/** What the model is told of the search: the tool, and what comes back from a call of it. */
+/** Texts for the model about web search: the tool definition, and the results of its calls. */
 import { string } from "../exchange/json.ts";
 import type { CacheMark, Content, FunctionTool, Tool } from "../exchange/prompt.ts";
 import type { SearchOutcome } from "../websearch/mod.ts";
 
-/** The search tool, under a name that the caller's tools do not have. */
+/** The search tool, under a name that none of the caller's tools has. */
 export function searchTool(tools: readonly Tool[], cache?: CacheMark): FunctionTool {
   const taken = new Set(tools.map(nameOf));
   let name = "web_search";
@@ -24,12 +24,12 @@ export function searchTool(tools: readonly Tool[], cache?: CacheMark): FunctionT
   };
 }
 
-/** Empty: it has none. */
+/** Empty: no name. */
 export function nameOf(tool: Tool): string {
   return tool.kind === "opaque" ? string(tool.value.name) ?? "" : tool.name;
 }
 
-/** The pages are strangers' words, and the model is told so. */
+/** Tells the model that the pages are from third parties. */
 export function outcomeContent(found: SearchOutcome, left: number): Content[] {
   const limit = left > 0
     ? ""
@@ -42,14 +42,14 @@ export function outcomeContent(found: SearchOutcome, left: number): Content[] {
   );
 }
 
-/** What the model reads in place of hits where its call could not be understood. */
+/** The result of a call with invalid arguments. */
 export function invalidCallContent(): Content[] {
   return text(
     'The search was not run: the arguments must be a JSON object like {"query": "words to search for"}.',
   );
 }
 
-/** What the model reads in place of hits once the request may search no more. */
+/** The result of a call beyond the request's search limit. */
 export function limitContent(): Content[] {
   return text(
     "The search was not run: the limit of searches for this request is used up. " +

@@ -138,7 +138,7 @@ export class CallIds {
   }
 }
 
-/** Without a namespace before it and marks of a template behind it. Names have 64 characters, longer ones are none of ours. */
+/** Without a namespace prefix and template markers after it. Longer names than 64 characters do not match. */
 function bareName(name: string): string {
   const [told] = name.slice(0, 200).split("<|", 1);
   return told.slice(Math.max(...[".", ":", "/"].map((sign) => told.lastIndexOf(sign))) + 1).trim()

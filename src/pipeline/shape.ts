@@ -3,10 +3,10 @@ import type { Prompt, SearchOptions } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import type { Providers } from "../providers/mod.ts";
 
-/** Searches per request when the caller names no number, and the most that can be asked for. */
+/** Default and maximum number of searches per request. */
 const USUAL_SEARCHES = 10;
 const MOST_SEARCHES = 20;
-/** Rounds in which no search could be run, after which the answer ends. */
+/** Maximum number of rounds without an executed search, after which the answer ends. */
 export const MOST_IDLE_ROUNDS = 15;
 
 export interface Shape {
@@ -15,21 +15,21 @@ export interface Shape {
   calls: number;
 }
 
-/** Whether a call searches, and how many calls of a provider make its answers. */
+/** Determines whether a call uses search, and the number of parallel provider calls. */
 export function shapeOf(prompt: Prompt, model: Model, providers: Providers): Shape {
   const n = prompt.n ?? 1;
-  // Whichever route answers, it must be able to.
+  // Any of the routes may answer, so all of them must support it.
   const together = n === 1 ||
     model.routes.every((route) => providers.apiOf(route)?.severalAnswers(prompt.stream, n));
   return { search: wantsSearch(prompt) && model.features.has("tools"), calls: together ? 1 : n };
 }
 
-/** How many searches a request may make. */
+/** The maximum number of searches of a request. */
 export function searchLimit({ maxUses = USUAL_SEARCHES, maxCalls = MOST_SEARCHES }: SearchOptions): number {
   return Math.max(0, Math.min(Math.floor(maxUses), maxCalls, MOST_SEARCHES));
 }
 
-/** Whether a request is served with search. Several answers, or no tools allowed, are served without. */
+/** Whether a request is served with search. Not if several choices are requested or no tools are allowed. */
 export function wantsSearch(prompt: Prompt): boolean {
   const choice = prompt.toolChoice;
   return prompt.search !== undefined && (prompt.n ?? 1) === 1 && searchLimit(prompt.search) > 0 &&

@@ -20,23 +20,29 @@ const WITHHELD = "[withheld]";
 type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
 
 interface Open {
-  /** The last delta, whose kind is that of what waits. */
+  /** The last delta; text that is held back is sent in a delta of the same kind. */
   last: Delta;
-  /** The last characters that went on: fewer than {@link KNOWN}, or all that a secret may have begun with in a block before. */
+  /**
+   * The last characters passed on: fewer than {@link KNOWN}, or all that may be the start of a secret in an
+   * earlier block.
+   */
   gone: string;
   held: string;
-  /** Characters of the beginning of a secret that have come, with those that went on; 0: nothing waits. */
+  /**
+   * Number of characters of a secret's beginning read so far, including those passed on; 0: nothing is held
+   * back.
+   */
   begun: number;
 }
 
-/** What secrets begin with. */
+/** Prefixes of secrets. */
 interface Beginnings {
   prefixes: readonly string[];
-  /** By the first character, where that is one of Latin-1. */
+  /** By first character, if it is Latin-1. */
   firsts: Uint8Array;
 }
 
-/** Of lists that are the same for many calls. */
+/** Cache by list, which is the same for many calls. */
 const known = new WeakMap<readonly string[], Beginnings>();
 
 function beginningsOf(secrets: readonly string[]): Beginnings {
@@ -55,12 +61,12 @@ export class SplitSecrets {
   readonly #prefixes: readonly string[];
   readonly #firsts: Uint8Array;
   readonly #open = new Map<number, Open>();
-  /** By block: what clients put together. */
+  /** By block: the key of its lane, the texts that clients concatenate. */
   readonly #lanes = new Map<number, string>();
-  /** By lane: the block that was read last. */
+  /** The last block read in each lane. */
   readonly #lastOf = new Map<string, Open>();
 
-  /** @param secrets each longer than {@link KNOWN}, of Latin-1 as headers are */
+  /** @param secrets each longer than {@link KNOWN}, and Latin-1 like headers */
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets;
     const { prefixes, firsts } = beginningsOf(secrets);
@@ -68,7 +74,7 @@ export class SplitSecrets {
     this.#firsts = firsts;
   }
 
-  /** The same parts without secrets; the same batch where nothing of it changes. */
+  /** The parts without secrets; the same batch if nothing changes. */
   take(batch: readonly Part[]): readonly Part[] {
     let out: Part[] | null = null;
     for (let i = 0; i < batch.length; i++) {
@@ -100,7 +106,7 @@ export class SplitSecrets {
     return out ?? batch;
   }
 
-  /** What waits in blocks that were not ended. */
+  /** Text held back in blocks that were not ended. */
   end(): Part[] {
     return [...this.#open.keys()].map((block) => this.#close(block)).filter((part) => part !== null);
   }
@@ -113,7 +119,7 @@ export class SplitSecrets {
     return withText(open.last, open.begun < TELLING ? open.held : WITHHELD);
   }
 
-  /** What is known of a block, whose first delta this is. */
+  /** State of a block, created with its first delta. */
   #begin(part: Delta): Open {
     const lane = this.#lanes.get(part.block);
     const before = lane === undefined ? undefined : this.#lastOf.get(lane);
@@ -150,7 +156,7 @@ export class SplitSecrets {
     for (let at = 0; at + KNOWN <= all.length; at++) {
       if (this.#firsts[all.charCodeAt(at)] !== 1) continue;
       const end = this.#secretAt(all, at);
-      // What lies in blocks before has been looked at.
+      // Matches completely within earlier blocks have been handled.
       if (end === 0 || (end > 0 && end <= gone.length)) continue;
       if (end < 0) {
         held = Math.max(at, done);
@@ -174,7 +180,7 @@ export class SplitSecrets {
     return false;
   }
 
-  /** Where the secret that begins here ends; negative: it may go on in what follows; 0: there is none. */
+  /** End of the secret that starts here; negative: it may continue in the following text; 0: none. */
   #secretAt(text: string, at: number): number {
     const left = text.length - at;
     let goesOn = false;

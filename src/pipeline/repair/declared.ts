@@ -1,4 +1,4 @@
-/** What a JSON Schema allows at one place of a value, as far as its kinds of values go. */
+/** The types that a JSON Schema allows at one position of a value. */
 import { isObject, type Loose } from "../../exchange/json.ts";
 
 export type Kind = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -12,18 +12,18 @@ const KINDS: Readonly<Record<string, Kind>> = {
   boolean: "boolean",
   null: "null",
 };
-/** Alternatives of alternatives, and references to references, are followed so far. */
+/** Maximum depth of nested alternatives and references. */
 const MOST_LEVELS = 8;
 const MOST_ALTERNATIVES = 64;
-/** Schemas that are looked at for the alternatives of one place: references can lead to the same ones again and again. */
+/** Maximum number of schemas examined for one position: references can be cyclic. */
 const MOST_LOOKS = 4 * MOST_ALTERNATIVES;
 
 export class Declared {
   readonly #root: Loose;
   readonly #alternatives: readonly Loose[];
-  /** Kinds that some alternative allows; null: nothing is known. */
+  /** Types that some alternative allows; null: unknown. */
   readonly kinds: ReadonlySet<Kind> | null;
-  /** Of numbers, only whole ones. */
+  /** Numbers must be integers. */
   readonly whole: boolean;
 
   private constructor(root: Loose, alternatives: readonly Loose[] | null) {
@@ -33,7 +33,7 @@ export class Declared {
     this.whole = this.#alternatives.every((schema) => !typesOf(schema)?.includes("number"));
   }
 
-  /** @param schema undefined: none was declared */
+  /** @param schema undefined: not declared */
   static of(schema: Loose | undefined): Declared {
     return schema === undefined ? UNKNOWN : new Declared(schema, alternativesOf(schema, schema));
   }
@@ -42,7 +42,7 @@ export class Declared {
     return this.#inside((schema) => {
       const { properties, additionalProperties, patternProperties } = schema;
       if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name];
-      // Whose pattern fits a name is not worked out.
+      // Patterns of names are not evaluated.
       if (patternProperties !== undefined) return undefined;
       return isObject(additionalProperties) ? additionalProperties : undefined;
     });
@@ -56,7 +56,7 @@ export class Declared {
     const found: Loose[] = [];
     for (const schema of this.#alternatives) {
       const types = typesOf(schema);
-      // An alternative for values of another kind says nothing about what is inside.
+      // An alternative for scalar types says nothing about members or items.
       if (types !== null && !types.some((type) => type === "object" || type === "array")) continue;
       const inner = step(schema);
       if (!isObject(inner)) return UNKNOWN;
@@ -68,24 +68,24 @@ export class Declared {
     return found.length === 0 ? UNKNOWN : new Declared(this.#root, found);
   }
 
-  /** Whether a value of this kind is one that is declared, or may be. */
+  /** Whether a value of this type is allowed, or may be. */
   allows(kind: Kind): boolean {
     return this.kinds === null || this.kinds.has(kind);
   }
 }
 
-/** Null: anything may stand there. */
+/** Null: any value may be allowed. */
 function alternativesOf(schema: Loose, root: Loose): Loose[] | null {
   const found: Loose[] = [];
   let looks = 0;
-  /** False: anything may stand there. */
+  /** False: any value may be allowed. */
   function look(one: Loose, level: number): boolean {
     if (level > MOST_LEVELS || ++looks > MOST_LOOKS) return false;
     if (typeof one.$ref === "string") {
       const target = at(root, one.$ref);
       return target !== null && look(target, level + 1);
     }
-    // What must hold of all parts together is not worked out.
+    // Combinations of schemas are not evaluated.
     if (one.allOf !== undefined || one.not !== undefined || one.if !== undefined) return false;
     const several = one.anyOf ?? one.oneOf;
     if (several !== undefined) {
@@ -96,9 +96,9 @@ function alternativesOf(schema: Loose, root: Loose): Loose[] | null {
   return look(schema, 0) ? found : null;
 }
 
-/** The part of a schema that `#/$defs/name` and the like name. */
+/** The schema that a reference such as `#/$defs/name` refers to. */
 function at(root: Loose, reference: string): Loose | null {
-  // Anything else is the name of an anchor, or of another document.
+  // Anything else refers to an anchor, or to another document.
   if (reference !== "#" && !reference.startsWith("#/")) return null;
   let found: unknown = root;
   for (const step of reference.slice(1).split("/").slice(1)) {
@@ -133,7 +133,7 @@ function kindsOf(alternatives: readonly Loose[]): ReadonlySet<Kind> | null {
   return kinds;
 }
 
-/** The kind of a JSON value, as schemas name it; a whole number is a `number`. */
+/** The JSON Schema type of a value; an integer is a `number`. */
 export function kindOf(value: unknown): Kind {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";

@@ -1,10 +1,11 @@
 /**
- * Arguments of a call that are no JSON, or whose values are of other kinds than declared, mended by their syntax: fences taken
- * away, a text in a text unpacked, quotes, commas and brackets put right, a number out of its quotes. What a value says stays.
+ * Repairs the syntax of tool call arguments that are not valid JSON, or whose values have other types than
+ * declared: removes code fences, decodes doubly encoded JSON, corrects quotes, commas and brackets, converts
+ * quoted numbers. Values are not changed.
  */
 import { Declared, type Kind, kindOf } from "./declared.ts";
 
-/** What no change of syntax makes good. */
+/** The text cannot be repaired. */
 class Beyond extends Error {}
 
 const FENCE = "```";
@@ -12,7 +13,7 @@ const FENCE_BEGINS = /^```[\w-]*[ \t]*/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WHOLE_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
-/** Literals of JSON, of Python and of JavaScript. */
+/** Literals of JSON, Python and JavaScript. */
 const WORDS: Readonly<Record<string, string>> = {
   true: "true",
   True: "true",
@@ -25,8 +26,8 @@ const WORDS: Readonly<Record<string, string>> = {
 const MOST_LEVELS = 200;
 
 /**
- * @param complete the model ended the arguments by itself, so that what is missing at their end is only brackets
- * @returns JSON of an object; null: it cannot be mended
+ * @param complete the model ended the arguments itself, so that only brackets can be missing at the end
+ * @returns JSON of an object; null: cannot be repaired
  */
 export function mend(text: string, declared: Declared, { complete }: { complete: boolean }): string | null {
   try {
@@ -38,7 +39,7 @@ export function mend(text: string, declared: Declared, { complete }: { complete:
   }
 }
 
-/** The text without what was put around it. */
+/** The text without code fences and the like. */
 function bare(text: string): string {
   let inner = text.trim();
   for (let layer = 0; layer < 3; layer++) {
@@ -67,13 +68,13 @@ class Mender {
   all(declared: Declared): string {
     if (this.#text[0] !== "{") throw new Beyond();
     const mended = this.#value(declared);
-    // Brackets beyond the end close nothing.
+    // Surplus closing brackets.
     while (/[\s}\]]/.test(this.#text[this.#at] ?? "")) this.#at++;
     if (this.#at < this.#text.length) throw new Beyond();
     return mended;
   }
 
-  /** The space before the next letter, as it is. */
+  /** Reads white space unchanged. */
   #space(): string {
     const from = this.#at;
     while (/[ \t\n\r]/.test(this.#text[this.#at] ?? "")) this.#at++;
@@ -128,7 +129,7 @@ class Mender {
     }
   }
 
-  /** Whether what is read ends here: by its bracket, or because the text does. */
+  /** Whether the object or array ends here: by its bracket, or because the text ends. */
   #ends(bracket: string): boolean {
     if (this.#at === this.#text.length && this.#complete) return true;
     if (this.#text[this.#at] !== bracket) return false;
@@ -136,7 +137,7 @@ class Mender {
     return true;
   }
 
-  /** Passes a comma. Without one, the end must come. */
+  /** Reads a comma. Without one, the object or array must end. */
   #separator(bracket: string): void {
     const letter = this.#text[this.#at];
     if (letter === ",") this.#at++;
@@ -153,7 +154,7 @@ class Mender {
     return JSON.stringify(bare);
   }
 
-  /** A string in either quotes. One that has no end is beyond mending: nobody knows what it would have said. */
+  /** Reads a string in single or double quotes. An unterminated one cannot be repaired: its rest is unknown. */
   #string(): string {
     const quote = this.#text[this.#at];
     let json = '"';
@@ -165,7 +166,7 @@ class Mender {
       }
       if (letter === "\\") {
         const next = this.#text[++i] ?? "";
-        // An escape that JSON does not have stands for the letter itself, or for nothing.
+        // An invalid escape sequence is taken literally; an escaped single quote needs no escape.
         json += /["\\/bfnrtu]/.test(next) ? `\\${next}` : next === "'" ? "'" : `\\\\${escaped(next)}`;
       } else json += letter === '"' ? '\\"' : escaped(letter);
     }
@@ -177,7 +178,7 @@ function escaped(letter: string): string {
   return letter < " " ? JSON.stringify(letter).slice(1, -1) : letter;
 }
 
-/** A string as JSON: as what is declared, where that is no string and the string holds exactly that. */
+/** A string as JSON; or as the declared type, if that is not string and the text is exactly such a value. */
 function asDeclared(text: string, declared: Declared): string {
   if (declared.allows("string")) return JSON.stringify(text);
   const inner = text.trim();
@@ -190,7 +191,7 @@ function asDeclared(text: string, declared: Declared): string {
   ];
   for (const [kind, fits] of kinds) {
     if (!fits || !declared.allows(kind)) continue;
-    // Throws where it only begins like one.
+    // Throws if only the beginning is valid.
     JSON.parse(inner);
     return inner;
   }

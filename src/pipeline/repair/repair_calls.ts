@@ -1,9 +1,10 @@
 /**
- * Stage: arguments of tool calls that do not parse, or whose values are of other kinds than the tool declares, are mended.
+ * Stage: repairs arguments of tool calls that are not valid JSON, or whose values have other types than the
+ * tool declares.
  *
- * Arguments that are good go on as they come. From the first fault on, the rest of a call's arguments and its end wait until the
- * answer says how it ended: only then is it known whether the model ended them by itself, or was cut off. What cannot be mended
- * goes on as the provider sent it.
+ * Valid arguments are passed on as they arrive. From the first error on, the rest of a call's arguments and
+ * its end are held back until the answer ends: only then is it known whether the model completed them or was
+ * cut off. Arguments that cannot be repaired are passed on unchanged.
  */
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Tool } from "../../exchange/prompt.ts";
@@ -11,23 +12,23 @@ import { Declared } from "./declared.ts";
 import { mend } from "./mend.ts";
 import { ArgumentScanner } from "./scanner.ts";
 
-/** Longer arguments are not held back: whoever sends megabytes of them does not forget a bracket. */
+/** Maximum length of arguments that are held back: a model that generates megabytes does not forget a bracket. */
 const MOST_HELD = 1 << 20;
-/** Endings by the model itself. */
+/** The model ended the answer itself. */
 const BY_ITSELF: ReadonlySet<FinishReason> = new Set(["stop", "tool-calls", "stop-sequence"]);
 
 interface CallState {
   choice: number;
   declared: Declared;
   scanner: ArgumentScanner;
-  /** All of the arguments so far. */
+  /** The arguments so far. */
   text: string;
-  /** How much of them has gone on. */
+  /** How much of them was passed on. */
   sent: number;
   ended: boolean;
 }
 
-/** @param mended called for each call that was mended */
+/** @param mended called for each repaired call */
 export async function* repairCalls(
   parts: AsyncGenerator<readonly Part[]>,
   tools: readonly Tool[],
@@ -120,10 +121,10 @@ class Repair {
   }
 
   /**
-   * What was held back.
+   * Releases what was held back.
    *
-   * @param complete the model ended its answer by itself
-   * @param choice of several answers, the one that has ended; absent: all have
+   * @param complete the model ended its answer itself
+   * @param choice the choice that has ended; absent: all
    */
   release(complete: boolean, choice?: number): Part[] {
     const out: Part[] = [];

@@ -1,27 +1,27 @@
 /**
- * Reads the arguments of a call as they stream, and says where they stop being what they should: JSON, an object, with values
- * of the kinds that the tool's schema declares. Each letter is looked at once.
+ * Checks the arguments of a tool call while they are streamed, and finds the first error: they must be JSON,
+ * an object, with values of the types that the tool's schema declares. Each character is processed once.
  */
 import { Declared, type Kind } from "./declared.ts";
 
 interface Container {
   kind: "object" | "array";
   declared: Declared;
-  /** The name of the member that is read. */
+  /** Name of the current member. */
   name: string;
 }
 
 type State =
-  /** A value must come; `first`: or the end of an empty array. */
+  /** Expects a value; `first`: or the end of an empty array. */
   | "value"
   | "first"
-  /** A name must come; `members`: or the end of an empty object. */
+  /** Expects a name; `members`: or the end of an empty object. */
   | "name"
   | "members"
   | "colon"
   | "string"
   | "literal"
-  /** A value has ended: a comma, or the end of what it stands in. */
+  /** After a value: expects a comma, or the end of the enclosing value. */
   | "after"
   /** The whole object has ended. */
   | "over";
@@ -35,14 +35,14 @@ export class ArgumentScanner {
   #state: State = "value";
   readonly #open: Container[] = [];
   #read = 0;
-  /** The string or literal that is read. */
+  /** The current string or literal. */
   #token = "";
   #isName = false;
   #escape = "";
   #current: Declared;
-  /** Where a comma or an escape begins that may yet turn out to be a fault. */
+  /** Start of a comma or an escape that may turn out to be an error. */
   #pending: number | null = null;
-  /** Where the first fault is; null: there was none yet. */
+  /** Position of the first error; null: none so far. */
   fault: number | null = null;
 
   constructor(root: Declared) {
@@ -50,12 +50,12 @@ export class ArgumentScanner {
     this.#current = root;
   }
 
-  /** How much of the text is good, whatever follows. */
+  /** Length of the text that is valid whatever follows. */
   get good(): number {
     return this.#pending ?? this.fault ?? this.#read;
   }
 
-  /** Whether all is well, as far as it goes, and it goes to the end. */
+  /** Whether everything is valid and complete. */
   get whole(): boolean {
     return this.fault === null && (this.#state === "over" || this.#read === 0);
   }
@@ -70,7 +70,7 @@ export class ArgumentScanner {
     }
   }
 
-  /** What was read last is good only with what follows. */
+  /** Whether the last token is valid only with what follows. */
   get #isOpen(): boolean {
     return this.#escape !== "" || this.#state === "name" ||
       (this.#state === "value" && this.#open.at(-1)?.kind === "array");
@@ -168,7 +168,7 @@ export class ArgumentScanner {
     }
     if (letter < " ") return false;
     if (letter !== '"') {
-      // Of values nobody asks what they are.
+      // The contents of string values are not needed.
       if (this.#isName) this.#token += letter;
       return true;
     }
@@ -198,7 +198,7 @@ export class ArgumentScanner {
   }
 }
 
-/** `1.0` and `1e3` are integers too, as JSON Schema has it. */
+/** `1.0` and `1e3` are integers in JSON Schema. */
 function isWhole(token: string): boolean {
   const value = Number(token);
   return Number.isInteger(value) || !Number.isFinite(value);
