@@ -1,4 +1,4 @@
-/** The section `providers` of the configuration: who is called, how, and how long is waited. */
+/** The section `providers` of the configuration. */
 import {
   choice,
   Field,
@@ -24,7 +24,7 @@ import type { Provider } from "./provider.ts";
 
 const [FIRST_API, ...OTHER_APIS] = API_NAMES;
 
-/** Headers that the exchange itself makes: with another value the request or its answer could not be read. */
+/** Headers set by the gateway itself: other values would make the request or its answer unreadable. */
 const OWN_HEADERS = new Set([
   "accept-encoding",
   "connection",
@@ -73,7 +73,7 @@ const BREAKER = fields({
 const API = choice(FIRST_API, ...OTHER_APIS);
 const [FIRST_PRESET, ...OTHER_PRESETS] = PRESET_NAMES;
 
-/** A part of a host or a path. */
+/** A part of a host name or path. */
 const place = (what: string) =>
   matching(/^[a-zA-Z\d][\w.:-]{0,127}$/, `${what} of letters, digits, "-", "_", "." and ":"`).optional();
 
@@ -93,7 +93,7 @@ const DEPLOYMENTS = new Field(() =>
   Array.isArray(deployments) ? Object.fromEntries(deployments.map((name) => [name, name])) : deployments
 );
 
-/** Presets are laid over the file before. */
+/** Values of a preset are defaults for the configured fields. */
 const presetNamed = (name: string | undefined) => PRESETS.find((known) => known.name === name);
 
 const PROVIDER = fields({
@@ -204,9 +204,9 @@ const PROVIDER = fields({
   return { ...rest, preset: preset ?? null, api: listed, auth: credential };
 });
 
-/** A provider whose credential is not opened yet. */
+/** A provider whose credential has not been created yet. */
 export interface ConfiguredProvider extends Omit<Provider, "credential"> {
-  /** The preset that it follows; null: none. */
+  /** Its preset; null: none. */
   preset: string | null;
   auth: AuthSettings;
 }

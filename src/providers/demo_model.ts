@@ -1,9 +1,9 @@
 /**
- * A provider inside the process: no network, no key. It answers chat-completions requests with real frames, so that a
- * first try of the gateway goes the whole way that a real call goes.
+ * A built-in provider without network and key. It answers chat-completions requests with a real stream, so
+ * that trying out the gateway uses the same code as a real call.
  *
- * It says what it was asked, word by word; calls a declared tool when asked to; fills a JSON schema with the least that
- * fits; and counts with a real tokenizer (o200k), so that usage and bills are honest.
+ * It echoes the question; calls a declared tool if asked to; generates a minimal instance of a JSON schema;
+ * and counts tokens with a real tokenizer (o200k), so that usage and costs are realistic.
  */
 import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
 import { type CountTokens, tokenCounter } from "../formats/tokens.ts";
@@ -21,7 +21,7 @@ interface DemoAnswer {
   usage: Loose;
 }
 
-/** Answers one chat-completions body. */
+/** Answers a chat-completions request body. */
 export async function demoReply(body: string, stream: boolean): Promise<Reply> {
   const count = await tokenCounter();
   const request = object(parse(body));
@@ -88,7 +88,7 @@ function* deltas(made: DemoAnswer): Generator<{ delta: Loose | null; rest?: Loos
   yield { delta: null, rest: { usage: made.usage } };
 }
 
-/** Text cut before each word, so that the pieces joined are the text. */
+/** The text split before each word. */
 function words(text: string): string[] {
   return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
 }
@@ -146,7 +146,7 @@ function callsText(message: Loose): string {
   return Array.isArray(message.tool_calls) ? JSON.stringify(message.tool_calls) : "";
 }
 
-/** The tools to call: the one that is forced, or all that the last question names or asks for. */
+/** The tools to call: the forced one, or all that the last question mentions or asks for. */
 function chooseTools(choice: unknown, tools: Loose[], asked: string): Loose[] {
   if (tools.length === 0 || choice === "none") return [];
   const forced = isObject(choice) ? string(object(choice.function).name) : undefined;
@@ -176,7 +176,7 @@ function say(request: Loose, messages: Loose[], asked: string, afterTool: boolea
   return `Hello from the demo model, which lives inside the gateway. You said: ${asked || "(nothing)"}`;
 }
 
-/** The least value that fits a JSON schema, with the question where a text is wanted. */
+/** A minimal instance of a JSON schema, with the question as text. */
 function example(schema: Loose, asked: string, depth = 0): unknown {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
@@ -207,7 +207,7 @@ function example(schema: Loose, asked: string, depth = 0): unknown {
   }
 }
 
-/** The longest run of whole words within some tokens. */
+/** The longest run of whole words within a number of tokens. */
 function cut(text: string, tokens: number, count: CountTokens): string {
   let kept = 0;
   let length = 0;

@@ -1,9 +1,12 @@
-/** Whether a text tells a secret in a form that is not searched for: escaped, spaced out, turned round, encoded within something. */
+/**
+ * Detects secrets in a text in a form that is not searched for directly: escaped, spaced out, reversed, or
+ * within an encoding.
+ */
 import { Buffer } from "node:buffer";
 
-/** A longer message is cut before anybody sees it. */
+/** Maximum length of a message; longer ones are truncated before. */
 const LONGEST = 100_000;
-/** A shorter value is a word that any text may hold. */
+/** Shorter values are words that may occur in any text. */
 const LEAST = 8;
 /** Runs that may be an encoding of a secret. */
 const BASE64 = /[\w+/-]{11,}/g;
@@ -11,7 +14,7 @@ const HEX = /(?:[\da-f]{2}[\s:,]?){8,}/gi;
 
 const ESCAPES = /%([\da-f]{2})|\\u00([\da-f]{2})|\\x([\da-f]{2})|&#x([\da-f]{1,6});|&#(\d{1,7});/gi;
 
-/** Whether a text holds one of the secrets, however it is written: escaped, encoded, or with characters in between. */
+/** Whether a text contains one of the secrets in any form: escaped, encoded, or with characters in between. */
 export function disguises(text: string, secrets: readonly string[]): boolean {
   if (secrets.length === 0 || text === "") return false;
   const wanted = secrets.map(bare).filter((secret) => secret.length >= LEAST);
@@ -36,7 +39,7 @@ export function disguises(text: string, secrets: readonly string[]): boolean {
   return false;
 }
 
-/** Letters and digits in lower case. */
+/** Only letters and digits, in lower case. */
 function bare(text: string): string {
   return text.toLowerCase().replace(/[^a-z\d]/g, "");
 }

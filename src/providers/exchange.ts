@@ -1,6 +1,6 @@
 /**
- * One exchange with a provider: the request with what its credential adds, up to the first bytes of the answer or what a
- * refusing status says. A refused signature is made anew once.
+ * One exchange with a provider: sends the request with its credential, and returns the first bytes of the
+ * answer or the failure of an error status. If the credential is rejected, it is renewed and sent once more.
  */
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
@@ -17,44 +17,42 @@ export interface Outgoing {
   headers?: Record<string, string>;
 }
 
-/** What an exchange has come to, besides what it gives back. */
+/** Measurements of an exchange. */
 export interface Heard {
   measured: boolean;
-  /** When the head of the answer was there. */
+  /** Time at which the head of the answer had arrived. */
   head: number | null;
-  /** Of a refusal. */
+  /** HTTP status of a refusal. */
   status: number | null;
 }
 
 export interface Asking {
   outgoing: Outgoing;
   stream: boolean;
-  /** What it fails with where the provider does not know its address. Absent: as the provider says. */
+  /** The failure for an unknown endpoint. Absent: the provider's own error. */
   missing?: Failure;
   signal?: AbortSignal;
   heard: Heard;
 }
 
-/** A good answer, of which the first bytes are there. */
+/** A successful answer whose first bytes have arrived. */
 export interface Exchanged {
   reply: Reply;
   /** Valid until the next bytes are read. */
   first: Uint8Array;
-  /** What nothing of the answer may tell. */
+  /** Secrets to be removed from the answer. */
   withheld: Withheld;
 }
 
-/** Gives the failure that a refusal or an empty answer is, and throws when there is no answer. */
+/** Returns a failure for an error status or an empty answer, and throws if there is no answer. */
 export type Exchange = (upstream: Upstream, route: Route, asking: Asking) => Promise<Exchanged | Failure>;
 
-/** Statuses that are about who asks. */
+/** Statuses that may concern the credential. */
 const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
-/** Statuses of an address that a provider does not have. */
+/** Statuses of an endpoint that the provider does not have. */
 const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/**
- * A function that sends one request to a provider, and answers with the first parts or with the `Failure` that it met.
- */
+/** Creates a function that sends one request to a provider and returns its answer or a `Failure`. */
 export function openExchanges(send: Send, ticker: Ticker): Exchange {
   return exchange;
 
@@ -94,14 +92,14 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       if (upstream.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
-        // Once more, since JSON writes each character in more than one way.
+        // Filtered again after decoding, since JSON can escape characters in several ways.
         return withheld.failure(decodeFailure(refusal));
       }
       return again
         ? credentialRefused(refusal.status)
         : exchange(upstream, route, { ...opening, outgoing, again: true });
     }
-    // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
+    // Released, since the reply refers to its request for possibly an hour.
     request.body = outgoing.body = "";
     try {
       const reading = reply.read();

@@ -16,7 +16,7 @@ export interface LastFailureView {
 
 const MOST_TEXT = 300;
 
-/** An attempt has failed with a failure that counts against the provider. */
+/** Records a failure that counts against the provider. */
 export function noteFailure(
   model: { failed: number; lastFailure: LastFailure | null },
   failure: Failure,

@@ -1,6 +1,6 @@
 /**
- * Asks a provider which models it has. What comes is a stranger's: pages, bytes, entries and time are bounded, and ids that no
- * route could name are left out.
+ * Requests a provider's list of models. The response is not trusted: pages, bytes, entries and time are
+ * limited, and ids that cannot be used in a route are dropped.
  */
 import { object } from "../exchange/json.ts";
 import { ask } from "../outgoing/ask.ts";
@@ -11,24 +11,27 @@ import { type Provider, type Upstream, upstreamOf } from "./provider.ts";
 const MOST_PAGES = 50;
 const MOST_MODELS = 20_000;
 const MOST_BYTES = 32 << 20;
-/** Server of one's own: how many of its models are asked about one by one, and how many at a time. */
+/**
+ * Maximum number of models of a local server that are queried individually, and the number of concurrent
+ * queries.
+ */
 const MOST_SHOWN = 200;
 const SHOWN_AT_ONCE = 4;
 const LARGEST_CONTEXT = 2 ** 31;
 
-/** What a route may name, and no `*`, which patterns of keys would take for any text. */
+/** Ids allowed in routes, without `*`, which has a meaning in patterns. */
 const ID = /^[!-)+-~]{1,200}$/;
 
 export interface ListingOptions {
-  /** That the provider follows. */
+  /** The provider's preset. */
   preset: string | null;
-  /** Ends everything. */
+  /** Aborts everything. */
   signal: AbortSignal;
-  /** Told of a list that is refused while another is given. */
+  /** Called for a list that was refused, if another one was returned. */
   refused?(what: string): void;
 }
 
-/** Null: the API has no list of models. Throws where the provider gives none. */
+/** Null: the API has no list of models. Throws if the provider does not return one. */
 export async function listModels(
   provider: Provider,
   { preset, signal, refused }: ListingOptions,
@@ -55,13 +58,14 @@ export async function listModels(
       page = read.next;
     } catch (error) {
       const next: string | null | undefined = modelsList.afterRefusal?.(page);
-      // Only a missing permission: after any other failure the list of before is the better one.
+      // Continues only after a missing permission: after any other failure the previous list is better than
+      // an incomplete one.
       if (!(error instanceof Unsuccessful) || error.status !== 403 || next === undefined) throw error;
       refusals.push(`${path.replace(/\?.*/, "")}: ${error.message}`);
       if (next === null && lists === 0) throw error;
       page = next;
     }
-    // A page that comes again would come for ever.
+    // A repeated page would cause an endless loop.
     if (page === null || pages.has(page) || pages.size >= MOST_PAGES || models.size >= MOST_MODELS) break;
     pages.add(page);
   }
@@ -83,7 +87,7 @@ function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): Li
   };
 }
 
-/** Ollama's own API beside `/v1` tells the context of each model, and whether it answers conversations at all. */
+/** Ollama's native API beside `/v1` returns the context length of each model, and whether it is a chat model. */
 async function shown(
   upstream: Upstream,
   list: ListedModel[],
@@ -103,7 +107,7 @@ async function shown(
         if (Array.isArray(capabilities) && !capabilities.includes("completion")) told[i] = null;
         else if (length) told[i] = bounded({ ...model, contextLength: Number(length[1]) });
       } catch (error) {
-        // One that does not show its size is still there.
+        // A model that cannot be queried is still listed.
         if (signal.aborted) throw error;
       }
     }

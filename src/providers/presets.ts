@@ -1,8 +1,8 @@
 /**
- * Providers whose API and address are known, so that a configuration need only name them. One line each; the configuration,
- * `sluice providers` and the reference page follow the list.
+ * Providers with known API and URL, which a configuration need only name. One line each; the configuration,
+ * `sluice providers` and the reference page are derived from the list.
  *
- * Addresses and variables are those of the vendors' documentation and of models.dev.
+ * URLs and variables are those of the vendors' documentation and of models.dev.
  */
 import type { ModelsList } from "./apis/mod.ts";
 import { CLOUDFLARE_LIST, COHERE_LIST, DATABRICKS_LIST, GITHUB_LIST } from "./apis/vendor_lists.ts";
@@ -13,17 +13,17 @@ import { VERTEX } from "./clouds/vertex.ts";
 
 export interface Preset {
   readonly name: string;
-  /** One of the names of the provider APIs. Of a cloud: that of most models, others have another. */
+  /** API name. For a cloud: that of most models. */
   readonly api: string;
-  /** `${NAME}` stands for a variable that must be set. Empty: `cloud` knows it. */
+  /** `${NAME}` is a variable that must be set. Empty: determined by `cloud`. */
   readonly baseUrl: string;
-  /** Variables that hold the key, the first that is set counts. Empty: a server of one's own, which asks for no key. */
+  /** Variables with the key; the first that is set counts. Empty: a local server without keys. */
   readonly keys: readonly string[];
-  /** The vendor's own variable for another address, and what is put behind its value to make a `base_url`. */
+  /** The vendor's variable for another URL, and the path to append to form a `base_url`. */
   readonly otherUrl?: { readonly variable: string; readonly path: string };
-  /** How its models are listed, if not as its API has it. Null: nowhere, so that the known ones are there. */
+  /** Its list of models, if not that of its API. Null: none, so that the known models are listed. */
   readonly list?: ModelsList | null;
-  /** Without a key it is called with the credential of the machine. */
+  /** Without a key, the machine's cloud credential is used. */
   readonly cloud?: CloudKind;
 }
 
@@ -105,25 +105,25 @@ export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name);
 
 export type { Env } from "./clouds/cloud.ts";
 
-/** What a preset comes to in an environment. */
+/** The values of a preset in an environment. */
 export interface PresetValues {
-  /** Absent: `missing` names the variables to set. */
+  /** Absent: `missing` lists the variables to set. */
   baseUrl?: string;
-  /** The variable that the address came from; absent: the preset's own address. */
+  /** The variable with the URL; absent: the preset's own URL. */
   baseUrlFrom?: string;
   /** Absent: no variable is set, or none is needed. */
   key?: string;
-  /** Of a cloud also a variable that its credential comes from without being a key. */
+  /** For a cloud also a variable that indicates a credential without being a key. */
   keyFrom?: string;
-  /** Of a cloud: where it is, and the variable that says so. */
+  /** For a cloud: the location, and the variables it is from. */
   place?: Partial<Record<CloudField, { value: string; from?: string }>>;
-  /** Of a cloud: an address of its own is named, so that it needs no place. */
+  /** For a cloud: a base URL is set, so that no location is needed. */
   addressed?: boolean;
-  /** Variables that must be set, alternatives joined by ` or `. */
+  /** Variables that must be set; alternatives are joined by ` or `. */
   missing: string[];
 }
 
-/** @param said what the file says of the place of a cloud */
+/** @param said the location of a cloud in the configuration */
 export function presetValues(
   preset: Preset,
   env: Env,
@@ -145,7 +145,7 @@ export function presetValues(
     );
     if (unset.length > 0) values.missing.push(...unset);
     else {
-      // A host may be written as an address.
+      // A host may be given as a URL.
       values.baseUrl = preset.baseUrl.replace(
         /\$\{(\w+)\}/g,
         (_, name) => env(name)!.replace(/^https?:\/\/|\/+$/g, ""),
@@ -171,7 +171,8 @@ function cloudValues(
     : others && said.base_url === undefined
     ? files().baseUrl
     : undefined;
-  // An address of all services does not say that this one is there, whatever the place.
+  // An endpoint URL for all services does not mean that this service exists there, so the location is still
+  // needed.
   const addressed = said.base_url !== undefined || (other !== undefined && other === cloud.otherUrls[0]);
   const place: NonNullable<PresetValues["place"]> = {};
   const at: Partial<Record<CloudField, string>> = {};

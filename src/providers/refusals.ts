@@ -1,9 +1,9 @@
-/** Why a call of a model's routes gives no answer, where it is not a provider that says so. */
+/** Failures of a call that do not come from a provider. */
 import { Failure, NOT_AVAILABLE } from "../exchange/failure.ts";
 import type { Route } from "./provider.ts";
 import { routeName } from "./states.ts";
 
-/** With a fresh credential too. */
+/** The fresh credential was rejected too. */
 export function credentialRefused(status: number): Failure {
   return new Failure("provider_unavailable", NOT_AVAILABLE, {
     operator: `the provider refuses the credential (status ${status})`,
@@ -11,18 +11,18 @@ export function credentialRefused(status: number): Failure {
   });
 }
 
-/** Nobody sees it: whoever left before the call had begun. */
+/** For a caller who disconnected before the call started; never sent. */
 export const CALLER_LEFT = new Failure(
   "service_unavailable",
   "The caller left before the call had begun.",
 );
 
-/** Nobody sees it: another route has answered. */
+/** Another route has answered; never sent. */
 export function cancelled(): Failure {
   return new Failure("provider_unavailable", "The call was cancelled.");
 }
 
-/** 503: every provider of the model has as many calls as it may. */
+/** 503: every provider of the model has reached its maximum number of calls. */
 export function noPlace(model: string): Failure {
   return new Failure(
     "service_unavailable",
@@ -31,9 +31,9 @@ export function noPlace(model: string): Failure {
 }
 
 /**
- * No provider of the model may be asked.
+ * No provider of the model may be called.
  *
- * @param shut routes whose breakers are open; empty: there are no routes at all
+ * @param shut routes with open breakers; empty: there are no routes
  */
 export function noRoute(model: string, shut: readonly Route[]): Failure {
   if (shut.length === 0) return new Failure("provider_unavailable", `${model} has no provider.`);
@@ -45,7 +45,7 @@ export function noRoute(model: string, shut: readonly Route[]): Failure {
   );
 }
 
-/** Of the caller's own credential. */
+/** The caller's own credential was rejected. */
 export function ownCredentialRefused(status: number): Failure {
   return status === 403
     ? new Failure("provider_forbidden", "The provider refuses the request for the credential that was sent.")

@@ -1,22 +1,22 @@
-/** Bodies that are read as one text: whole answers, and what a provider says when it refuses. */
+/** Reads bodies as a whole: complete answers, and error responses. */
 import { Buffer } from "node:buffer";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
-/** Largest whole answer, in bytes. */
+/** Maximum size of a complete answer, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** What is read of a body before it is told how much has come. */
+/** Bytes read before progress is reported. */
 const TELL_BYTES = 128 * 1024;
-/** What is read of a refusal: its reasons stand at its beginning, and nobody's call should wait for more. */
+/** Maximum size read of an error response: the reason is at its beginning, and calls should not wait for more. */
 const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 5000;
 
 /**
- * The rest of a body after its `first` bytes, as bytes, which are valid until the reply is closed. Throws what reading throws, and
- * when it is too large.
+ * The rest of a body after its `first` bytes, as bytes that are valid until the reply is closed. Throws read
+ * errors, and if it is too large.
  *
- * @param came told of so many bytes more; nothing more is read until it resolves
+ * @param came called with the number of new bytes; reading continues when it resolves
  */
 export function readBody(
   reply: Reply,
@@ -31,8 +31,8 @@ async function readOn(
   first: Uint8Array,
   came: (bytes: number) => Promise<void>,
 ): Promise<Uint8Array> {
-  // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); to decode all
-  // at once costs far less than to decode a stream.
+  // Copied, since bytes are valid only until the next read (`slice()` of a Buffer does not copy). Decoding
+  // all at once is far cheaper than decoding a stream.
   const pieces = [new Uint8Array(first)];
   let size = first.length;
   let told = 0;
@@ -47,7 +47,7 @@ async function readOn(
   return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size);
 }
 
-/** The beginning of a refusal's body, as far as it comes; closes the reply. */
+/** The beginning of an error body, as far as it arrives; closes the reply. */
 export async function readRefusal(reply: Reply, ticker: Ticker): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -61,7 +61,7 @@ export async function readRefusal(reply: Reply, ticker: Ticker): Promise<string>
       if (size >= REFUSAL_BYTES) break;
     }
   } catch {
-    // Cut off: the status has said the most of it.
+    // Truncated: the status is the essential information.
   } finally {
     deadline.close();
     reply.close();

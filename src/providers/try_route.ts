@@ -1,6 +1,6 @@
 /**
- * One attempt on a route: the request is made and sent, and what comes first of the answer is looked at. What it has come to is told
- * to the route's circuit breaker, to the provider's limit and to those who watch the call.
+ * One attempt on a route: builds and sends the request, and examines the start of the answer. The result is
+ * reported to the route's circuit breaker, to the provider's limit and to observers of the call.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { ProviderFormat } from "../formats/format.ts";
@@ -16,10 +16,10 @@ import { cancelled } from "./refusals.ts";
 import { isFault, isTransient, restMs } from "./retry.ts";
 import type { ModelState, RouteState } from "./states.ts";
 
-/** An attempt that gave no answer. */
+/** An attempt without an answer. */
 export interface Failed {
   failure: Failure;
-  /** The provider sent nothing until the deadline for its first byte. */
+  /** The provider sent nothing before the timeout for the first byte. */
   silent: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface TryOptions {
 }
 
 /**
- * The caller has taken a place at the provider, which is given back when the attempt fails. Answers "shut" where the breaker has no
- * permit to give. Throws what making the request throws: no route would do better.
+ * The caller has taken a place at the provider, which is released if the attempt fails. Returns "shut" if the
+ * breaker refuses. Throws the error of building the request, since no other route could succeed.
  */
 export async function tryRoute<T>(
   route: Route,
@@ -121,7 +121,7 @@ interface AttemptParts {
   began: number;
 }
 
-/** An attempt that has its permit, until its answer has been read. */
+/** An attempt with a permit, until its answer has been read. */
 class RouteAttempt {
   readonly heard: Heard;
   readonly #parts: AttemptParts;
@@ -135,7 +135,7 @@ class RouteAttempt {
     this.heard = { measured: parts.watch?.measures === true, head: null, status: null };
   }
 
-  /** The answer has begun well. */
+  /** The answer has started successfully. */
   answers(): void {
     const { ticker, permit, followed, began } = this.#parts;
     if (this.heard.measured || followed !== null) this.#tell(null);
@@ -149,16 +149,18 @@ class RouteAttempt {
 
   failed(failure: Failure): void {
     const { ticker, upstream, permit, only } = this.#parts;
-    // With a single route, an open breaker would refuse every call: answers that break off are better than none.
+    // With a single route, an open breaker would refuse every call: answers that break off are better than
+    // none.
     if (this.#answering && only) return;
-    // How much one caller's own account has left says nothing of others'.
+    // The limits of one caller's account say nothing about others.
     if (upstream.passing && failure.code === "provider_rate_limited") return permit.succeed(ticker.now());
     const fault = isFault(failure);
     const rest = restMs(failure);
     if (rest > 0) this.#model.restsUntil = ticker.now() + rest;
     if (isTransient(failure) || failure.lasting) noteFailure(this.#model, failure);
     if (fault) permit.fail(ticker.now());
-    // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
+    // A refusal of the request counts as an answer; a refusal of the gateway's key, or an error of the
+    // gateway, does not count.
     else if (!failure.lasting && failure.code !== "internal_service_error") permit.succeed(ticker.now());
   }
 
@@ -170,7 +172,7 @@ class RouteAttempt {
     return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
   }
 
-  /** It was slow, and did nothing wrong. */
+  /** It was slow but did not fail. */
   cancel(reply?: Reply): Failed {
     const { ticker, began } = this.#parts;
     this.#model.firstBytes.add(ticker.now() - began, ticker.now());

@@ -1,24 +1,25 @@
 /**
- * What a provider must not tell callers or the log: the credential and the headers that this gateway sends it. Its error may
- * repeat them, and so may the answer of a server that shows what it was asked.
+ * Removes secrets from what a provider sends: the credential and the headers that this gateway sends to it.
+ * Error messages may repeat them, and so may the answer of a server that echoes requests.
  *
- * Providers' own abbreviations (`sk-...abcd`) stay where they show fewer than {@link PREFIX} characters of the beginning and
- * fewer than {@link SUFFIX} of the end: they tell an operator which key is meant, and nobody what it is.
+ * Abbreviations by providers (`sk-...abcd`) are kept if they show fewer than {@link PREFIX} characters of the
+ * beginning and fewer than {@link SUFFIX} of the end: they show an operator which key is meant without
+ * disclosing it.
  */
 import { Buffer } from "node:buffer";
 import { Failure } from "../exchange/failure.ts";
 import { disguises } from "./disguises.ts";
 
 const WITHHELD = "[withheld]";
-/** A shorter value is a word that any answer may hold. */
+/** Shorter values are words that may occur in any answer. */
 const LEAST_SECRET = 8;
 const PREFIX = 12;
 const SUFFIX = 8;
-/** A value that a part of can be recognised of. */
+/** Minimum length of values of which parts are recognised. */
 const LEAST_DIVISIBLE = 20;
-/** In a longer text native search is quicker than a pattern. */
+/** In longer texts native search is faster than a regular expression. */
 const LONG = 16_384;
-/** ASCII that JSON need not escape, as an escape; a backslash that is escaped itself is passed over. */
+/** Printable ASCII written as a JSON escape; escaped backslashes are skipped. */
 const ESCAPED = /\\(?:\\|u00([2-7][\da-fA-F]))/g;
 
 function unescaped(escape: string, code: string | undefined): string {
@@ -26,23 +27,23 @@ function unescaped(escape: string, code: string | undefined): string {
   return character === '"' || character === "\\" || character === "\x7f" ? escape : character;
 }
 
-/** Headers whose values are secrets, whatever the credential is. */
+/** Headers with secret values, whatever the credential. */
 const SECRET_NAME = /auth|key|token|secret|password|cookie|credential|signature/i;
-/** Headers that are the same for every gateway, or that the caller chose. */
+/** Headers that are the same for every gateway, or set by the caller. */
 const KNOWN_NAME = /^(?:content-type|accept|user-agent|anthropic-.*|openai-beta|host)$/i;
 
 export class Withheld {
-  /** Of credentials: looked for in all that a provider says. */
+  /** Credentials: searched for in everything that a provider sends. */
   readonly #secrets: readonly string[];
-  /** Those, and of all headers: looked for in what it says when it refuses. */
+  /** These and all header values: searched for in error responses. */
   readonly #all: readonly string[];
   readonly #abbreviated: readonly RegExp[];
-  /** The credentials as they are. */
+  /** The credentials without encodings. */
   readonly #values: readonly string[];
-  /** Finds any of them in one go; null: there are none. */
+  /** Matches any of them; null: none. */
   readonly #any: RegExp | null;
 
-  /** @param headers as they are sent; names in lower case */
+  /** @param headers as sent, lower-case names */
   constructor(headers: Readonly<Record<string, string>>) {
     const entries = Object.entries(headers);
     const secrets = entries.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => bare(value));
@@ -60,12 +61,12 @@ export class Withheld {
     ]);
   }
 
-  /** Credentials in all forms in which they may be told. */
+  /** Credentials in all encodings that are searched for. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
 
-  /** A piece of an answer without them: text, or JSON whose values mean the same. */
+  /** A piece of an answer without secrets: text, or JSON with the same structure. */
   answer(text: string): string {
     if (text.includes("\\u00")) text = text.replace(ESCAPED, unescaped);
     if (text.length < LONG ? this.#any !== null && !this.#any.test(text) : !this.#includes(text)) return text;
@@ -77,7 +78,7 @@ export class Withheld {
     return this.#secrets.some((secret) => text.includes(secret));
   }
 
-  /** The same failure, in words without them. */
+  /** The same failure without secrets in its message. */
   failure(failure: Failure): Failure {
     const message = this.#told(failure.message);
     const operator = failure.operator && this.#told(failure.operator);
@@ -85,13 +86,13 @@ export class Withheld {
     return new Failure(failure.code, message, { ...failure, cause: failure.cause, operator });
   }
 
-  /** Words without them; where they are disguised, nobody can tell which words they are. */
+  /** The text without secrets; if a disguised form is detected, the whole text is replaced. */
   #told(text: string): string {
     const said = this.#whole(text);
     return disguises(said, this.#values) ? WITHHELD : this.#parts(said);
   }
 
-  /** A refusal without them, and without parts of them. */
+  /** An error response without secrets and without parts of them. */
   refusal(text: string): string {
     return this.#parts(this.#whole(text));
   }
@@ -107,21 +108,24 @@ export class Withheld {
   }
 }
 
-/** A header's value without the word for its kind. */
+/** A header's value without the authentication scheme. */
 function bare(value: string): string {
   return value.replace(/^(?:Bearer|Basic|Token|Key|ApiKey) +/i, "").trim();
 }
 
-/** What of a value in base64 does not depend on what stands around it, so many bytes behind a multiple of three. */
+/**
+ * The part of a value's base64 encoding that does not depend on the surrounding bytes, for a given offset
+ * modulo three.
+ */
 function inBase64(bytes: Buffer, before: number): string[] {
   const rest = (before + bytes.length) % 3;
   const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64").replace(/=+$/, "");
-  // Of the first and the last character some bits belong to the neighbours.
+  // The first and the last character contain bits of neighbouring bytes.
   const core = text.slice(before === 0 ? 0 : before + 1, rest === 0 ? undefined : -1);
   return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
-/** Values as they may stand in a text, the longest first. */
+/** The encodings of values, longest first. */
 function formsOf(values: readonly string[]): string[] {
   const forms = values.filter((value) => value.length >= LEAST_SECRET).flatMap((value) => {
     const bytes = Buffer.from(value, "latin1");

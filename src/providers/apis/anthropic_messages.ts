@@ -8,7 +8,10 @@ import { SERVER_SENT_EVENTS } from "./framing.ts";
 const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
 const OWN: ToolForms = { ...FUNCTIONS, history: true };
 
-/** Pages of at most 1,000; `after_id` is the last id of the page before. `max_tokens` is the cap on output. */
+/**
+ * Pages of at most 1,000 entries; `after_id` is the last id of the previous page. `max_tokens` is the output
+ * limit.
+ */
 const MODELS: ModelsList = {
   path: (page) => `/models?limit=1000${page === null ? "" : `&after_id=${encodeURIComponent(page)}`}`,
   read(body) {
@@ -35,7 +38,7 @@ export const anthropicMessagesApi: ProviderApi = {
   formatName: "messages",
   format: lazy(async () => (await import("../../formats/messages/provider.ts")).messagesProvider),
   framing: SERVER_SENT_EVENTS,
-  // Without a version the API refuses every call.
+  // Required by the API on every request.
   headers: { "anthropic-version": "2023-06-01" },
   versionHeader: "anthropic-version",
   needsBaseUrl: true,

@@ -1,9 +1,10 @@
 /**
- * What a provider API is: one object of this shape, in a file of its own, listed in mod.ts. Everything that differs between
- * APIs stands in it; nothing else compares the names of APIs.
+ * The definition of a provider API: one object per API, in a module of its own, listed in mod.ts. It contains
+ * everything that differs between APIs; no other code depends on API names.
  *
- * To add one: write its object in a file of this folder and put it into the list of mod.ts. The configuration's choice of
- * `api`, its check, its JSON Schema and the reference page follow the list.
+ * To add an API, write its object in a module of this folder and add it to the list in mod.ts. The
+ * configuration's values of `api`, their validation, the JSON Schema and the reference page are derived from
+ * the list.
  */
 import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
@@ -13,67 +14,73 @@ import type { Reply } from "../../outgoing/reply.ts";
 import type { Framing } from "./framing.ts";
 
 export interface ProviderApi {
-  /** As the configuration names it. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** The format whose callers' own fields it is given as they came; those of other formats are dropped. */
+  /** The format whose callers' additional fields are sent unchanged; those of other formats are dropped. */
   readonly formatName: FormatName;
-  /** How requests and answers are written. */
+  /** Encodes requests and decodes answers. */
   readonly format: Lazy<ProviderFormat>;
-  /** How the bytes of a streamed answer are cut into frames. */
+  /** Splits a streamed answer into frames. */
   readonly framing: Framing;
-  /** Headers of every request, such as the API's version. A request of the format may override them. */
+  /**
+   * Headers of every request, such as the API version. The caller's request, in the same format, may override
+   * them.
+   */
   readonly headers: Readonly<Record<string, string>>;
-  /** The header that says a version of the API by its date. Absent: the API has no such versions. */
+  /** The header with an API version that is a date. Absent: the API has no such versions. */
   readonly versionHeader?: string;
-  /** False: the configuration may leave the base address out. */
+  /** False: the configuration may omit `base_url`. */
   readonly needsBaseUrl: boolean;
-  /** How the API's list of models is read; null: it has none. */
+  /** The list of models; null: the API has none. */
   readonly modelsList: ModelsList | null;
-  /** Where an API key goes. Credentials of other kinds bring their own headers. */
+  /** Headers for an API key. Other kinds of credentials provide their own headers. */
   keyHeaders(key: string): Record<string, string>;
   /**
-   * Address of one generation call.
-   * @param baseUrl with the version, without a slash at the end
+   * URL of a generation call.
+   * @param baseUrl includes the version, without a trailing slash
    */
   address(baseUrl: string, model: string, stream: boolean): string;
-  /** Which tools it carries as they are, when the caller spoke `from`; the others are told to it as plain functions. */
+  /** Which tools are sent unchanged if the caller's format is `from`; the others are sent as plain functions. */
   toolForms(from: FormatName): ToolForms;
-  /** Whether one call can give so many answers. */
+  /** Whether one call can return this many choices. */
   severalAnswers(stream: boolean, n: number): boolean;
   /**
-   * The last change of a request, for addresses that want it otherwise than the format has it.
-   * @param prompt that the request was made of
+   * Adapts the encoded request, for endpoints that deviate from the format.
+   * @param prompt the prompt that the request was encoded from
    */
   finish?(request: ProviderRequest, model: string, prompt: Prompt): ProviderRequest;
-  /** How it compacts a conversation: at the address of a call and `/compact`. Absent: it has no such address. */
+  /** The format for compactions, sent to the URL of a call plus `/compact`. Absent: not supported. */
   readonly compaction?: Lazy<ProviderFormat>;
-  /** Answers inside of this process, instead of an exchange over the network. */
+  /** Answers within this process instead of over the network. */
   reply?(body: string, stream: boolean): Promise<Reply>;
 }
 
-/** A model as a provider's own list names it. */
+/** An entry of a provider's list of models. */
 export interface ListedModel {
-  /** As a route of the configuration names it. */
+  /** The model name for routes in the configuration. */
   id: string;
-  /** Tokens; absent where the list does not say. */
+  /** In tokens; absent if not in the list. */
   contextLength?: number;
   maxCompletion?: number;
-  /** Prices per token, as the catalog names them, where the list tells them. */
+  /** Prices per token, under the names of the catalog; absent if not in the list. */
   pricing?: Readonly<Record<string, string>>;
 }
 
-/** A list of models, which may come in pages: `GET` of the base address and this path. */
+/** A paginated list of models: `GET` base URL plus path. */
 export interface ModelsList {
-  /** Where it is, if not at the base address. */
+  /** The base URL of the list, if different. */
   origin?(baseUrl: string): string;
-  /** @param page what the page before gave as `next`; null: the first page */
+  /** @param page `next` of the previous page; null: the first page */
   path(page: string | null): string;
   /**
-   * Entries without an id, and models that do not generate, are left out. `next` is null on the last page. Null: the body is no
-   * list of models.
-   * @param page what the path was made of
+   * Entries without an id, and models that are not for generation, are omitted. `next` is null on the last
+   * page. Null: the body is not a list of models.
+   * @param page the argument of `path`
    */
   read(body: unknown, page?: string | null): { models: ListedModel[]; next: string | null } | null;
-  /** Of a provider with several lists, each with a permission of its own: the page after one that is refused; null: none. */
+  /**
+   * For a provider with several lists that need separate permissions: the page to read after one was refused;
+   * null: none.
+   */
   afterRefusal?(page: string | null): string | null;
 }

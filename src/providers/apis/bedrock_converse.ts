@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse: one API for all models there. The model and the mode stand in the address. */
+/** Amazon Bedrock's Converse API, for all models. Model and streaming mode are part of the URL. */
 import type { ToolForms } from "../../exchange/tools.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
@@ -16,7 +16,7 @@ export const bedrockConverseApi: ProviderApi = {
   needsBaseUrl: true,
   modelsList: null,
   keyHeaders: bearer,
-  // An ARN has slashes and colons, and must stay one segment.
+  // An ARN contains slashes and colons, and must be a single path segment.
   address: (baseUrl, model, stream) =>
     `${baseUrl}/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,
   toolForms: () => FUNCTIONS,

@@ -1,9 +1,10 @@
 /**
- * What well-known servers of chat-completions have otherwise than OpenAI's own, which callers and translations speak. A server
- * that takes whatever OpenAI takes has no row here.
+ * Deviations of well-known chat-completions servers from OpenAI's API. A server that accepts everything that
+ * OpenAI accepts has no entry.
  *
- * Sources: the types of the vendors' own libraries (`@mistralai/mistralai` 2.7, `groq-sdk`, `@cerebras/cerebras_cloud_sdk`,
- * `together-ai`), their pages on OpenAI's libraries, and the words of their refusals.
+ * Sources: the types in the vendors' libraries (`@mistralai/mistralai` 2.7, `groq-sdk`,
+ * `@cerebras/cerebras_cloud_sdk`, `together-ai`), their documentation of OpenAI compatibility, and their
+ * error messages.
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
@@ -15,31 +16,31 @@ import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
 type Role = "system" | "user" | "assistant" | "tool";
 
 interface ChatDialect {
-  /** Of its addresses, for configurations that name no preset: the host, with a port that is no usual one. */
+  /** Host pattern of its URLs, for configurations without a preset; including a non-default port. */
   readonly host?: RegExp;
-  /** The cap on output has its older name only: the newer is refused, or passed over without a word. */
+  /** Only the older name of the output limit (`max_tokens`) is supported: the newer one is rejected or ignored. */
   readonly olderCap?: true;
-  /** It knows no messages of the role `developer`. */
+  /** The role `developer` is not supported. */
   readonly noDeveloper?: true;
-  /** Templates of its models refuse a system message that is not the first one. */
+  /** Chat templates reject a system message that is not the first message. */
   readonly oneSystem?: true;
-  /** It gives one answer, whatever `n` says. */
+  /** Only one choice is returned, whatever `n` is. */
   readonly oneAnswer?: true;
-  /** Contents must be a string, where they are nothing but text. */
+  /** Contents that are only text must be a string. */
   readonly plainText?: true;
-  /** Fields of OpenAI's that it has under another name. */
+  /** Fields with other names than at OpenAI. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** Fields of OpenAI's that make it refuse the request. */
+  /** Fields of OpenAI that are rejected. */
   readonly refused?: readonly string[];
-  /** Fields with values of its own: with any other it refuses the request. */
+  /** Fields that accept only these values. */
   readonly values?: Readonly<Record<string, readonly unknown[]>>;
-  /** All fields that messages may have: any other makes it refuse the request. */
+  /** The only fields allowed in messages. */
   readonly messages?: Readonly<Record<Role, readonly string[]>>;
-  /** Ids of calls are nine letters and digits. */
+  /** Tool call ids must have nine letters and digits. */
   readonly nineLetters?: true;
-  /** Files are `document_url`. */
+  /** Files are sent as `document_url`. */
   readonly documentUrl?: true;
-  /** Its models refuse a demand for a call while they think. */
+  /** Models that reject a forced tool call while reasoning. */
   readonly forced?: ForcedCalls;
 }
 
@@ -50,7 +51,7 @@ const KIMI: ForcedCalls = {
   unnamed: /k[3-9]/i,
 };
 
-/** By the name of the preset. */
+/** By preset name. */
 const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   mistral: {
     host: /(?:^|\.)mistral\.ai$/,
@@ -68,7 +69,7 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
       "prompt_cache_retention",
       "safety_identifier",
       "store",
-      // Usage comes without it.
+      // Usage is sent without it.
       "stream_options",
       "top_logprobs",
       "user",
@@ -169,12 +170,12 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
 
 const CHAT = "openai-chat";
 
-/** One object for each dialect: what is called alike is one API. */
+/** One object per dialect, so that APIs can be compared by identity. */
 const spoken = new Map<ChatDialect, ProviderApi>();
 
 /**
- * The API as this provider has it.
- * @param preset that it follows; null: none, and its address tells
+ * The API adapted to a provider.
+ * @param preset its preset; null: none, and the base URL decides
  */
 export function inDialect(api: ProviderApi, preset: string | null, baseUrl: string): ProviderApi {
   if (api.name !== CHAT) return api;
@@ -184,7 +185,7 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
   if (known !== undefined) return known;
   const made: ProviderApi = {
     ...api,
-    // Tools of another kind than functions are OpenAI's alone.
+    // Tools other than functions are supported by OpenAI only.
     toolForms: (from) => from === "chat_completions" ? OWN_FUNCTIONS : FUNCTIONS,
     ...(dialect.oneAnswer && { severalAnswers: () => false }),
     finish: (request, model, prompt) => speak(request, dialect, { prompt, model }),
@@ -203,7 +204,7 @@ function dialectOf(preset: string | null, baseUrl: string): ChatDialect | undefi
   return Object.values(DIALECTS).find((dialect) => dialect.host?.test(host));
 }
 
-/** Words of the vocabulary that fields of a body hold, where the caller may have called them otherwise. */
+/** Properties of the vocabulary that correspond to fields of the body; the caller may have used another name. */
 const NAMED: Readonly<Record<string, NamedField>> = {
   logit_bias: "logitBias",
   logprobs: "logprobs",
@@ -214,7 +215,7 @@ const NAMED: Readonly<Record<string, NamedField>> = {
   verbosity: "verbosity",
 };
 
-/** The request as such a server takes it; what it cannot be told is dropped. The body is this function's to change. */
+/** Adapts a request to the dialect; unsupported fields are dropped. Modifies the body. */
 function speak(
   { body, headers, dropped }: ProviderRequest,
   dialect: ChatDialect,
@@ -223,7 +224,7 @@ function speak(
   const { olderCap, renamed = {}, refused = [], values = {} } = dialect;
   const lost = new Set(dropped);
   const drop = (field: string) => {
-    // Options of the stream are the gateway's own.
+    // `stream_options` is set by the gateway, so it is not reported as dropped.
     if (body[field] !== null && field !== "stream_options") {
       lost.add(Object.hasOwn(NAMED, field) ? fieldName(NAMED[field], prompt) : field);
     }
@@ -251,7 +252,7 @@ function speak(
   return { body, headers, dropped: [...lost] };
 }
 
-/** A choice among some tools is OpenAI's alone: elsewhere the others are not declared. */
+/** `allowed_tools` is supported by OpenAI only: for others, only the allowed tools are declared. */
 function chooseTools(body: Loose): void {
   const choice = object(body.tool_choice);
   const { mode, tools } = object(choice.allowed_tools);
@@ -296,9 +297,9 @@ function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string
 }
 
 /**
- * With one system message, the first. Those right behind it are joined with it; the text of later ones becomes the user's in its
- * place, between `<system>` tags, so that what stands before it is found in a cache as before. Roles alternate, as some templates
- * want it, where they did.
+ * Keeps only the first system message. Those directly after it are merged into it; the text of later ones is
+ * inserted as user text at the same position, between `<system>` tags, so that the preceding messages still
+ * match a prompt cache. Alternating roles, which some templates require, are preserved.
  */
 function withOneSystem(messages: Loose[]): Loose[] {
   if (!messages.some(({ role }, i) => role === "system" && i > 0)) return messages;
@@ -314,7 +315,7 @@ function withOneSystem(messages: Loose[]): Loose[] {
       const text = textOf(content);
       if (text.trim() !== "") note += `${note && "\n\n"}<system>\n${text}\n</system>`;
     } else if (note === "" || role === "tool") {
-      // Nothing may stand between calls and their results.
+      // Nothing may be inserted between tool calls and their results.
       placed.push(message);
     } else {
       if (role === "user" && placed.at(-1)?.role !== "user") {
@@ -330,14 +331,14 @@ function withOneSystem(messages: Loose[]): Loose[] {
   return placed;
 }
 
-/** As the end of the user's message, or as one. */
+/** Appends to the previous user message, or adds one. */
 function say(note: string, placed: Loose[]): void {
   const last = placed.at(-1);
   if (last?.role !== "user") placed.push({ role: "user", content: note });
   else placed[placed.length - 1] = { ...last, content: joined(last.content, note) };
 }
 
-/** Contents one behind the other: as a string where both are, else as a list of parts. */
+/** Concatenates contents: a string if both are strings, else a list of parts. */
 function joined(a: unknown, b: unknown): unknown {
   if (typeof a === "string" && typeof b === "string") return a === "" || b === "" ? a + b : `${a}\n\n${b}`;
   return [...partsOf(a), ...partsOf(b)];
@@ -352,13 +353,13 @@ function textOf(content: unknown): string {
   return partsOf(content).map(({ text }) => text).join("\n\n");
 }
 
-/** Fields that say nothing: clients send back whole messages of answers. */
+/** Fields without a value: clients return complete messages of earlier answers. */
 function isNothing(value: unknown): boolean {
   return value === null || value === undefined || value === "" ||
     (Array.isArray(value) && value.length === 0);
 }
 
-/** What an answer says beside its text, and nobody expects to be read again. */
+/** Fields of earlier answers that are dropped without being reported. */
 const UNTOLD = new Set(
   "annotations reasoning reasoning_content reasoning_details refusal thinking_blocks".split(" "),
 );
@@ -375,7 +376,7 @@ function documentOf(part: Loose): Loose {
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The same for the same id, so that a prompt that is sent again can be found in a cache. */
+/** Deterministic, so that a repeated prompt matches a prompt cache. */
 function nineLettersOf(id: unknown): unknown {
   if (typeof id !== "string" || /^[a-zA-Z\d]{9}$/.test(id)) return id;
   let a = 0x811c9dc5;

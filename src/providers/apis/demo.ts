@@ -1,4 +1,4 @@
-/** The provider inside of this process, which speaks chat-completions. */
+/** The built-in demo provider, which uses chat-completions. */
 import type { ProviderApi } from "./api.ts";
 import { openaiChatApi } from "./openai_chat.ts";
 

@@ -1,31 +1,32 @@
 /**
- * Models of chat-completions servers that refuse a demand for a call while they think, most of which think unless they are told
- * not to. The demand is kept, and thinking switched off; a model that always thinks is asked in words.
+ * Models of chat-completions servers that reject a forced tool call while reasoning is on, which is the
+ * default for most of them. The forced call is kept and reasoning is switched off; for a model that always
+ * reasons, an instruction in the prompt replaces the forced call.
  *
- * Sources: the servers' refusals ("tool_choice 'required' is incompatible with thinking enabled", "Thinking mode does not
- * support this tool_choice"), and what clients' libraries measured of each model.
+ * Sources: the servers' error messages ("tool_choice 'required' is incompatible with thinking enabled",
+ * "Thinking mode does not support this tool_choice"), and results for each model in client libraries.
  */
 import { array, isObject, type Loose, object } from "../../exchange/json.ts";
 import { callNow } from "../../formats/claude_rules.ts";
 
 export interface ForcedCalls {
-  /** Models that think unless they are told not to. */
+  /** Models with reasoning that can be switched off. */
   readonly quiet?: RegExp;
-  /** Field and value that tell them. */
+  /** Field and value that switch it off. */
   readonly off?: readonly [string, unknown];
-  /** Models that always think. */
+  /** Models that always reason. */
   readonly always?: RegExp;
-  /** Models that take a demand for any tool, and none for one by its name. */
+  /** Models that accept `required`, but not a function name. */
   readonly unnamed?: RegExp;
 }
 
-/** Fields that say how much to think, in words of every server. */
+/** Fields for the reasoning effort, of any server. */
 const EFFORT = ["reasoning_effort", "reasoning"];
 
 /**
- * Changes the body.
+ * Modifies the body.
  *
- * @param lose is told which of the caller's wishes is given up
+ * @param lose called with the caller's setting that is dropped
  */
 export function fitForcedCall(
   body: Loose,
@@ -46,7 +47,7 @@ export function fitForcedCall(
     body.tools = array(body.tools).filter((tool) => object(object(tool).function).name === name);
   } else if (off !== undefined && quiet?.test(model)) {
     const [field, value] = off;
-    // Who says it in the server's own words knows the server.
+    // The caller has set the server's own field, which is kept.
     if (body[field] !== undefined) return;
     body[field] = value;
     for (const said of EFFORT) {

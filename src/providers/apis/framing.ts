@@ -1,4 +1,4 @@
-/** How the bytes of a streamed answer are cut into frames. */
+/** Splits the bytes of a streamed answer into frames. */
 import { isObject, parse, string } from "../../exchange/json.ts";
 import { decodeText } from "../../formats/media.ts";
 import type { Frame } from "../../formats/format.ts";
@@ -7,30 +7,30 @@ import { brokenAnswer } from "../../formats/decode_failure.ts";
 import { FrameReader } from "../../formats/sse.ts";
 
 export interface Framing {
-  /** Whether an answer of this content type is a stream. */
+  /** Whether an answer with this content type is a stream. */
   isStream(contentType: string): boolean;
   /**
-   * Frames are text. Some providers put a plain JSON body under the content type of a stream, and in text its first byte
-   * gives it away.
+   * Frames are text. Some providers send a JSON body with the content type of a stream, which can be detected
+   * by the first byte of text.
    */
   readonly text: boolean;
   /** A reader for one answer. */
   open(): FrameSource;
 }
 
-/** Bytes in, frames out. Both methods append to `out`, and throw a Failure when the bytes are not framed rightly. */
+/** Converts bytes to frames. Both methods append to `out`, and throw a Failure for invalid framing. */
 export interface FrameSource {
-  /** Frames that these bytes complete. The bytes may be reused by the caller afterwards. */
+  /** Appends the frames completed by these bytes. The caller may reuse the bytes afterwards. */
   push(bytes: Uint8Array, out: Frame[]): void;
-  /** What the end of the bytes completes. */
+  /** Appends the frames completed by the end of the bytes. */
   end(out: Frame[]): void;
-  /** Bytes held that belong to no whole frame yet. */
+  /** Number of buffered bytes of an incomplete frame. */
   readonly pending: number;
-  /** The next byte begins a server-sent event, and some have come before. Absent: it never does. */
+  /** At the boundary of an SSE event, after at least one event. Absent: not supported. */
   readonly atEvent?: boolean;
 }
 
-/** Small servers say nothing of what they send, or that it is text. A plain body is known by its first byte all the same. */
+/** Small servers send no content type, or plain text. A JSON body is still detected by its first byte. */
 const MAYBE_EVENTS = /^$|event-stream|^text\/plain\b/i;
 
 export const SERVER_SENT_EVENTS: Framing = {
@@ -47,7 +47,10 @@ export const AWS_EVENT_STREAM: Framing = {
   open: () => new EventStreamReader(),
 };
 
-/** InvokeModelWithResponseStream: each message holds one event of the model's own API, `{"bytes": base64 of its JSON}`. */
+/**
+ * InvokeModelWithResponseStream: each message contains one event of the model's own API, `{"bytes": base64 of
+ * its JSON}`.
+ */
 export const BEDROCK_CHUNKS: Framing = {
   isStream: isEventStream,
   text: false,

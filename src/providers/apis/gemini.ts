@@ -1,4 +1,4 @@
-/** Google's Gemini API: the model and the mode stand in the address. */
+/** Google's Gemini API: model and streaming mode are part of the URL. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import { lazy } from "../../exchange/lazy.ts";
@@ -8,12 +8,15 @@ import { SERVER_SENT_EVENTS } from "./framing.ts";
 
 const FUNCTIONS: ToolForms = { custom: false, namespaces: false, letterFirst: true };
 
-/** Pages of at most 1,000. The list also has models that only embed; their methods tell. Names begin with `models/`. */
+/**
+ * Pages of at most 1,000 entries. The list includes embedding models, distinguished by their methods. Names
+ * start with `models/`.
+ */
 const MODELS: ModelsList = {
   path: (page) => `/models?pageSize=1000${page === null ? "" : `&pageToken=${encodeURIComponent(page)}`}`,
   read(body) {
     const { models: data, nextPageToken } = object(body);
-    // Without models the last page is an empty object.
+    // An empty last page is an empty object.
     if (!Array.isArray(data) && JSON.stringify(body) !== "{}") return null;
     const models = array(data).map(object).flatMap((m) => {
       const id = string(m.name)?.replace(/^models\//, "");
@@ -47,6 +50,6 @@ export const geminiApi: ProviderApi = {
     return `${baseUrl}/${name}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
   },
   toolForms: () => FUNCTIONS,
-  // `candidateCount` above one is refused for streams.
+  // `candidateCount` above one is rejected for streams.
   severalAnswers: (stream, n) => !stream && n <= MOST_CANDIDATES,
 };

@@ -1,4 +1,7 @@
-/** The provider APIs there are. What the configuration offers as `api`, and whatever else goes by API, follows this list. */
+/**
+ * The list of provider APIs. The configuration's values of `api`, and everything else per API, are derived
+ * from it.
+ */
 import { anthropicMessagesApi } from "./anthropic_messages.ts";
 import type { ProviderApi } from "./api.ts";
 import { bedrockConverseApi } from "./bedrock_converse.ts";
@@ -23,7 +26,7 @@ const byName = new Map(PROVIDER_APIS.map((api) => [api.name, api]));
 /** Names in the order of the list. */
 export const API_NAMES: readonly string[] = [...byName.keys()];
 
-/** Throws where no API has this name: the configuration has been checked before. */
+/** Throws for an unknown name: the configuration has been validated before. */
 export function apiNamed(name: string): ProviderApi {
   const api = byName.get(name);
   if (api === undefined) {

@@ -1,4 +1,4 @@
-/** What OpenAI's two APIs have in common, with the servers that copied them. */
+/** Common parts of OpenAI's two APIs and compatible servers. */
 import { number, object, string } from "../../exchange/json.ts";
 import type { ListedModel, ModelsList } from "./api.ts";
 
@@ -8,8 +8,9 @@ export function bearer(key: string): Record<string, string> {
 }
 
 /**
- * `{data: [{id}]}`, in one page; Together sends the array alone. OpenAI's own list says nothing of sizes. Context sizes are
- * called `max_model_len` by vLLM, `context_length` by OpenRouter, `context_window` by Groq, `max_context_length` by Mistral.
+ * `{data: [{id}]}`, in one page; Together sends a bare array. OpenAI's own list has no sizes. The context
+ * length is `max_model_len` in vLLM, `context_length` in OpenRouter, `context_window` in Groq,
+ * `max_context_length` in Mistral.
  */
 export const OPENAI_MODELS: ModelsList = {
   path: () => "/models",
@@ -38,7 +39,7 @@ export const OPENAI_MODELS: ModelsList = {
 
 const PRICE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h", "internal_reasoning"];
 
-/** As OpenRouter writes them: strings for a token. It writes `-1` where a price depends on what answers. */
+/** OpenRouter's prices: strings per token. `-1` means that the price depends on the model that answers. */
 function pricesOf(pricing: Record<string, unknown>): Record<string, string> | undefined {
   const isPrice = (value: unknown): value is string =>
     typeof value === "string" && /^\d{1,3}(?:\.\d{1,18})?$/.test(value);

@@ -1,4 +1,4 @@
-/** OpenAI's Chat Completions API, and the many servers that speak it. */
+/** OpenAI's Chat Completions API and compatible servers. */
 import type { ToolForms } from "../../exchange/tools.ts";
 import { chatCompletions } from "../../formats/chat_completions/mod.ts";
 import { present } from "../../exchange/lazy.ts";
@@ -6,7 +6,10 @@ import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
-/** Besides OpenAI's, few servers know custom tools, so they are sent only for callers who wrote them in this format. */
+/**
+ * Custom tools are supported by few servers besides OpenAI, so they are only sent for callers of the same
+ * format.
+ */
 const OWN: ToolForms = { custom: true, namespaces: false, builtIn: true };
 const FOREIGN: ToolForms = { custom: false, namespaces: false };
 

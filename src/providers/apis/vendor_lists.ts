@@ -1,9 +1,9 @@
-/** Lists of models of vendors that speak OpenAI's API, and have no list at its place. */
+/** Model lists of vendors with an OpenAI-compatible API and a list at another URL. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ModelsList } from "./api.ts";
 import { OPENAI_MODELS } from "./openai.ts";
 
-/** GitHub's catalog stands beside the address of calls, and tells sizes in an object of their own. */
+/** GitHub's catalog has another path than the calls, and its sizes are in a nested object. */
 export const GITHUB_LIST: ModelsList = {
   origin: (baseUrl) => baseUrl.replace(/\/(?:orgs\/[^/]+\/)?inference$/, ""),
   path: () => "/catalog/models",
@@ -18,14 +18,14 @@ export const GITHUB_LIST: ModelsList = {
   },
 };
 
-/** Cohere's own list, beside its copy of OpenAI's API. */
+/** Cohere's own list, beside its OpenAI-compatible API. */
 export const COHERE_LIST: ModelsList = {
   origin: (baseUrl) => baseUrl.replace(/\/compatibility(?=\/v1$)/, ""),
   path: (page) =>
     `/models?endpoint=chat&page_size=1000${page === null ? "" : `&page_token=${encodeURIComponent(page)}`}`,
   read(body) {
     const { models, next_page_token: next } = object(body);
-    // At another address there may be a server that has OpenAI's list.
+    // Another base URL may belong to a server with OpenAI's list.
     if (!Array.isArray(models)) return OPENAI_MODELS.read(body);
     const named = models.map(object).filter(({ endpoints, is_deprecated: deprecated }) =>
       (!Array.isArray(endpoints) || endpoints.includes("chat")) && deprecated !== true
@@ -34,10 +34,10 @@ export const COHERE_LIST: ModelsList = {
   },
 };
 
-/** Where Databricks is talked to, behind the host. */
+/** Databricks' base paths. */
 const DATABRICKS = /\/(?:ai-gateway\/mlflow\/v1|serving-endpoints)$/;
 
-/** Databricks lists whatever it serves; the task tells what can be talked to. */
+/** Databricks lists all endpoints; `task` distinguishes chat models. */
 export const DATABRICKS_LIST: ModelsList = {
   origin: (baseUrl) =>
     DATABRICKS.test(baseUrl)
@@ -54,10 +54,13 @@ export const DATABRICKS_LIST: ModelsList = {
   },
 };
 
-/** Entries of one page of Cloudflare's list. */
+/** Entries per page of Cloudflare's list. */
 const PAGE = 100;
 
-/** Cloudflare's search stands beside `/v1`. It also finds models that embed, draw and transcribe; their task tells. */
+/**
+ * Cloudflare's search beside `/v1`. It includes embedding, image and transcription models, distinguished by
+ * their task.
+ */
 export const CLOUDFLARE_LIST: ModelsList = {
   origin: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
   path: (page) => `/models/search?per_page=${PAGE}&page=${page ?? 1}`,

@@ -1,7 +1,7 @@
-/** The two files that AWS's tools share, `config` and `credentials`, as its libraries read them. */
+/** AWS's shared files `config` and `credentials`, parsed as AWS's libraries do. */
 import { inHome, type Surroundings, variable } from "../credentials/surroundings.ts";
 
-/** Names in lower case; a setting within another is `outer.inner`. */
+/** Settings by lower-case name; a nested setting is `outer.inner`. */
 export type Section = ReadonlyMap<string, string>;
 
 export interface SharedFiles {
@@ -9,7 +9,7 @@ export interface SharedFiles {
   credentials: ReadonlyMap<string, Section>;
 }
 
-/** Where the files are; null: the environment names neither them nor a home. */
+/** Paths of the files; null: neither they nor a home folder are set in the environment. */
 export function sharedPaths(
   surroundings: Pick<Surroundings, "env">,
 ): Record<keyof SharedFiles, string | null> {
@@ -24,7 +24,7 @@ export function sharedPaths(
   };
 }
 
-/** A file that is not there, or may not be read, counts as empty. */
+/** A missing or unreadable file counts as empty. */
 export async function readSharedFiles(surroundings: Surroundings): Promise<SharedFiles> {
   const paths = sharedPaths(surroundings);
   const read = async (path: string | null) => {
@@ -38,7 +38,7 @@ export async function readSharedFiles(surroundings: Surroundings): Promise<Share
   return { config, credentials };
 }
 
-/** All that both files say of a profile; what the credentials file says wins. Undefined: neither has it. */
+/** The settings of a profile in both files; the credentials file takes precedence. Undefined: in neither. */
 export function profileIn({ config, credentials }: SharedFiles, name: string): Section | undefined {
   const ofConfig = config.get(`profile ${name}`) ?? (name === "default" ? config.get(name) : undefined);
   const ofCredentials = credentials.get(name);
@@ -47,8 +47,8 @@ export function profileIn({ config, credentials }: SharedFiles, name: string): S
 }
 
 /**
- * Sections of an INI file. Lines may be indented. Only behind a name without a value are indented lines settings within that one,
- * up to the next line that is not indented.
+ * Parses the sections of an INI file. Lines may be indented. Indented lines are nested settings only after a
+ * name without a value, up to the next line that is not indented.
  */
 export function sections(text: string): Map<string, Section> {
   const found = new Map<string, Map<string, string>>();

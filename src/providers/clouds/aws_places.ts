@@ -1,22 +1,22 @@
 /**
- * Where AWS's services are, where the configuration of a provider does not say it: by variables, and by the profile of the shared
- * files. Read while the configuration is, so that files are read at once.
+ * Default endpoints of AWS services from environment variables and from the profile in the shared files. Read
+ * synchronously while the configuration is read.
  */
 import { variable } from "../credentials/surroundings.ts";
 import { profileIn, sections, sharedPaths } from "./aws_files.ts";
 import type { Env } from "./cloud.ts";
 
-/** What a profile says of places. */
+/** Settings of a profile that affect endpoints. */
 export interface ProfilePlaces {
   region?: string;
-  /** Address of Bedrock, or of all services. */
+  /** Endpoint URL of Bedrock, or of all services. */
   endpoint?: string;
-  /** "true": hosts of that kind are called. By the variables that say the same. */
+  /** "true": endpoints of this kind are used. Named like the corresponding variables. */
   AWS_USE_FIPS_ENDPOINT?: string;
   AWS_USE_DUALSTACK_ENDPOINT?: string;
 }
 
-/** @param named the profile; undefined: the one of AWS_PROFILE, else `default` */
+/** @param named the profile; undefined: that of AWS_PROFILE, else `default` */
 export function placesOfProfile(env: Env, named: string | undefined): ProfilePlaces {
   const surroundings = { env };
   const paths = sharedPaths(surroundings);
@@ -41,44 +41,44 @@ function readIfThere(path: string | null): ReturnType<typeof sections> {
   }
 }
 
-/** Which kinds of hosts are wanted: those that are certified by FIPS 140, those that IPv6 reaches too. */
+/** Which endpoints are used: FIPS 140 certified ones, dual-stack (IPv6) ones. */
 export function wantedHosts(said: Env): { fips: boolean; dualStack: boolean } {
   const wanted = (name: string) => /^true$/i.test(said(name) ?? "");
   return { fips: wanted("AWS_USE_FIPS_ENDPOINT"), dualStack: wanted("AWS_USE_DUALSTACK_ENDPOINT") };
 }
 
-/** Whether addresses of variables and files are to be passed over. */
+/** Whether endpoint URLs in variables and files are ignored. */
 export function ignoresEndpoints(env: Env): boolean {
   return /^true$/i.test(env("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") ?? "");
 }
 
-/** Where Bedrock's models are listed by a variable, for one that is called at this address; undefined: none says it. */
+/** The URL for Bedrock's model lists that a variable defines, for calls to this base URL; undefined: none. */
 export function namedListsOf(baseUrl: string, env: Env): string | undefined {
   if (ignoresEndpoints(env)) return undefined;
   const bare = (url: string | undefined) => url?.replace(/\/+$/, "");
   const own = bare(env("AWS_ENDPOINT_URL_BEDROCK"));
   if (RUNTIME_HOST.test(baseUrl)) return own;
-  // An address of the file is that of all doors, one of a variable that of its service alone.
+  // The endpoint URL in the file applies to all services, that in a variable to one service.
   const named = bare(env("AWS_ENDPOINT_URL_BEDROCK_RUNTIME") || undefined);
   return named === baseUrl ? own || bare(env("AWS_ENDPOINT_URL")) || undefined : undefined;
 }
 
-/** Hosts of AWS's that models are called at: public ones, and endpoints of a private network. */
+/** Hosts of Bedrock's runtime: public ones, and VPC endpoints. */
 const RUNTIME_HOST = /^https:\/\/(?:vpce-[\w-]+\.)?bedrock-runtime(?:-fips)?\.[\w-]+\./;
 
-/** The address of the token service. */
+/** The endpoint of the Security Token Service. */
 export function stsAddress(env: Env, region: string): string {
   const named = ignoresEndpoints(env)
     ? undefined
     : variable({ env }, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL");
   const { fips, dualStack } = wantedHosts(env);
-  // In the government's regions the usual host is certified as well.
+  // In the GovCloud regions the default host is FIPS certified.
   const host = fips && (dualStack || !region.startsWith("us-gov-")) ? "sts-fips" : "sts";
   const domain = domainOf(region, dualStack ? "dualStack" : "usual");
   return (named ?? `https://${host}.${region}.${domain}`).replace(/\/*$/, "/");
 }
 
-/** Of a partition of AWS: what hosts of its regions end in, and what those end in that IPv6 reaches too. */
+/** Domain suffixes of an AWS partition: default and dual-stack. */
 interface Domains {
   usual: string;
   dualStack: string;
@@ -86,7 +86,7 @@ interface Domains {
 
 const COMMERCIAL: Domains = { usual: "amazonaws.com", dualStack: "api.aws" };
 
-/** By the beginning of a region's name. */
+/** By prefix of the region. */
 const OTHERS: readonly (readonly [string, Domains])[] = [
   ["cn-", { usual: "amazonaws.com.cn", dualStack: "api.amazonwebservices.com.cn" }],
   ["eusc-", { usual: "amazonaws.eu", dualStack: "api.amazonwebservices.eu" }],
@@ -96,7 +96,7 @@ const OTHERS: readonly (readonly [string, Domains])[] = [
   ["us-isof-", { usual: "csp.hci.ic.gov", dualStack: "api.aws.hci.ic.gov" }],
 ];
 
-/** The domain of AWS's services in a region, which differs in China and in the isolated partitions. */
+/** The domain suffix of AWS services in a region, which differs in China and in the isolated partitions. */
 export function domainOf(region: string, kind: keyof Domains = "usual"): string {
   return (OTHERS.find(([beginning]) => region.startsWith(beginning))?.[1] ?? COMMERCIAL)[kind];
 }

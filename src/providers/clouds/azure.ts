@@ -1,6 +1,6 @@
 /**
- * Azure: OpenAI's APIs at `/openai/v1/`, where a deployment's name is the model's, and Claude in Foundry, at another host of
- * the same resource.
+ * Azure: OpenAI's APIs at `/openai/v1/`, where the model is a deployment name, and Claude in Foundry, at
+ * another host of the same resource.
  */
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "../apis/mod.ts";
@@ -48,7 +48,7 @@ function openAzure(settings: CloudSettings): Cloud {
   };
 }
 
-/** Models that Azure has beside OpenAI's; the Responses API has not all of them. */
+/** Models of other vendors than OpenAI; the Responses API does not support all of them. */
 const OTHERS = /deepseek|llama|mistral|codestral|ministral|phi-|grok|kimi|qwen|command|gpt-oss|jais|mai-/i;
 
 function usual(model: string): string {

@@ -1,7 +1,7 @@
 /**
- * Amazon Bedrock. Its own API, Converse, has every model. Claude is reached through InvokeModel up to generation 4.6, and
- * through Anthropic's own address after it; models that speak OpenAI's APIs have those. The newer endpoint, `bedrock-mantle`,
- * has only the vendors' own APIs.
+ * Amazon Bedrock. Its own API, Converse, supports every model. Claude uses InvokeModel up to version 4.6, and
+ * Anthropic's API after that; other models may support OpenAI's APIs. The newer endpoint, `bedrock-mantle`,
+ * has only the vendors' APIs.
  */
 import { array, object, string } from "../../exchange/json.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
@@ -23,7 +23,7 @@ import {
   variant,
 } from "./cloud.ts";
 
-/** Generation of Claude from which on Bedrock has it at Anthropic's own address. */
+/** Version of Claude from which on Bedrock offers Anthropic's API. */
 const AFTER_INVOKE = 4.6;
 
 const runtime = {
@@ -34,7 +34,7 @@ const runtime = {
 const invoke = variant({
   name: "anthropic-messages",
   framing: BEDROCK_CHUNKS,
-  // The version stands in the body.
+  // The version is in the body.
   headers: {},
   versionHeader: undefined,
   keyHeaders: bearer,
@@ -49,7 +49,7 @@ const anthropic = variant({
   address: (base) => `${base}/anthropic/v1/messages`,
 });
 
-/** Most models are at /v1. A model at the wrong prefix is refused. */
+/** Most models are at /v1. The wrong prefix is rejected. */
 const mantle = {
   "anthropic-messages": anthropic,
   ...openai((model) => /(?:^|\.)openai\.gpt-\d/.test(model) ? "/openai/v1" : "/v1"),
@@ -70,11 +70,14 @@ function openai(prefix: (model: string) => string): Record<"openai-chat" | "open
   };
 }
 
-/** Beta features that InvokeModel knows; any other makes it refuse the request. Source: AWS's page on Claude's request body. */
+/**
+ * Beta features supported by InvokeModel; any other is rejected. Source: AWS's documentation of Claude's
+ * request body.
+ */
 const BETAS =
   /^(?:computer-use|token-efficient-tools|interleaved-thinking|output-128k|dev-full-thinking|context-1m|context-management|effort|tool-search-tool|tool-examples|compact|fine-grained-tool-streaming)-\d{4}-\d{2}-\d{2}$/;
 
-/** The address names model and mode; version and beta features stand in the body. */
+/** Model and streaming mode are in the URL; version and beta features in the body. */
 function invokeRequest(request: ProviderRequest): ProviderRequest {
   const { body: { stream: _, ...body }, dropped } = cloudRequest(request, "bedrock-2023-05-31");
   const asked = [
@@ -106,7 +109,7 @@ function openMantle(settings: CloudSettings): Cloud {
   };
 }
 
-/** GPT-5 and later have Responses only. */
+/** GPT-5 and later support only the Responses API. */
 function usualOfMantle(model: string): keyof typeof mantle {
   if (model.includes("claude")) return "anthropic-messages";
   return /(?:^|\.)openai\.gpt-\d/.test(model) ? "openai-responses" : "openai-chat";
@@ -154,11 +157,11 @@ export const BEDROCK_MANTLE: CloudKind = {
   fields: [REGION],
   modelsList: { ...OPENAI_MODELS, path: () => "/v1/models" },
   otherUrls: [],
-  // Who has a credential of AWS gets `bedrock`, not both.
+  // Not listed as available through AWS credentials, since `bedrock` is.
   credentials: [],
   auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,
-  // The addresses that a profile names are those of other services.
+  // Endpoint URLs in a profile belong to other services.
   filesSay: (env, auth) => ({ place: profileSays(env, auth).place, hosts: {} }),
   open: openMantle,
 };

@@ -1,8 +1,8 @@
-/** A request of Anthropic's API as the clouds take it whose addresses name the model and the version of the body. */
+/** Adapts requests of Anthropic's API for clouds with the model in the URL and the version in the body. */
 import { isObject, type Loose } from "../../exchange/json.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 
-/** Without `model`, and without a service tier, which clouds have no Claude of. Headers are left as they are. */
+/** Removes `model`, and the service tier, which clouds do not support for Claude. Headers are unchanged. */
 export function cloudRequest(request: ProviderRequest, version: string): ProviderRequest {
   const { model: _, service_tier: tier, ...body } = withoutDirectCallers(request.body);
   return {
@@ -13,8 +13,8 @@ export function cloudRequest(request: ProviderRequest, version: string): Provide
 }
 
 /**
- * The body without `caller: {type: "direct"}` of calls, which newer versions of the API put on every call and older ones
- * refuse. It says that the model called by itself, as it does where nothing is said.
+ * Removes `caller: {type: "direct"}` from tool calls: newer versions of the API add it to every call, older
+ * ones reject it, and it is the default.
  */
 function withoutDirectCallers(body: Loose): Loose {
   const messages = body.messages as readonly Loose[];

@@ -1,91 +1,97 @@
 /**
- * What a cloud is: one provider at which each API has an address of its own, and may want its requests and frame its answers
- * in a way of its own. Its `base_url` is scheme, host and port; the paths follow from the API, the model and the place.
+ * Definition of a cloud: a provider where each API has its own URL, and possibly its own form of requests and
+ * framing. `base_url` is scheme, host and port; paths depend on API, model and location.
  */
 import { type ModelsList, PROVIDER_APIS, type ProviderApi } from "../apis/mod.ts";
 
 export interface Cloud {
-  /** Equal for two that call the same place. */
+  /** Equal for two clouds with the same endpoint. */
   readonly identity: string;
-  /** Models that the configuration says are there, as routes name them. */
+  /** Configured deployments, as named in routes. */
   readonly models?: readonly string[];
   /**
-   * An API as the cloud has it, the same object for all models that are called alike.
-   * @param name undefined: the one that the provider names, else the usual one for the model
+   * An API adapted to the cloud; the same object for all models that are called in the same way.
+   * @param name undefined: the provider's default, or the default for the model
    */
   api(name: string | undefined, model: string): ProviderApi;
 }
 
-/** What the configuration says of the place. Null: nothing. */
+/** The cloud settings of the configuration. Null fields: not set. */
 export interface CloudSettings {
-  /** The API of routes that name none; null: the usual one for the model. */
+  /** The API of routes without one; null: the default for the model. */
   api: string | null;
   region: string | null;
   project: string | null;
   location: string | null;
   resource: string | null;
-  /** Names of deployments, by the names that routes have for the models. */
+  /** Deployment names by model name in routes. */
   deployments: Readonly<Record<string, string>>;
 }
 
-/** Looks up one variable of the environment. */
+/** Reads an environment variable. */
 export type Env = (name: string) => string | undefined;
 
-/** What files of the vendor's own tools say of the place of a cloud. */
+/** Settings in files of the vendor's tools. */
 export interface FilesSaid {
-  /** By the name of the field. */
+  /** By field name. */
   place: Readonly<Partial<Record<CloudField, string>>>;
-  /** Another address. */
+  /** An explicit endpoint URL. */
   baseUrl?: string;
-  /** Kinds of hosts that are wanted, by the variable that says the same. */
+  /** Endpoint kinds, by the corresponding variable. */
   hosts: Readonly<Record<string, string | undefined>>;
 }
 
-/** Fields of a provider's configuration that say where its cloud is. */
+/** Configuration fields for the location of a cloud provider. */
 export type CloudField = "region" | "project" | "location" | "resource";
 
 export interface CloudKind {
-  /** Names of the APIs that it has. */
+  /** Names of the supported APIs. */
   readonly apis: readonly string[];
   readonly fields: readonly {
     readonly name: CloudField;
-    /** Variables that count where the file says nothing, the first that is set. */
+    /** Variables used if the field is not set; the first that is set counts. */
     readonly variables: readonly string[];
-    /** What counts where these say nothing either. */
+    /** The default if none is set. */
     readonly usual?: string;
-    /** Not needed where the file names an address. */
+    /** Not needed if a base URL is configured. */
     readonly addressOnly?: true;
   }[];
-  /** Null: it has no list of what can be called. */
+  /** Null: there is no list of callable models. */
   readonly modelsList: ModelsList | null;
-  /** Variables of the vendor's own libraries that hold another address. */
+  /** Variables of the vendor's libraries that override the endpoint. */
   readonly otherUrls: readonly string[];
-  /** Whether these variables, and addresses in files, are to be passed over. Absent: never. */
+  /** Whether these variables, and endpoints in files, are ignored. Absent: never. */
   ignoresOthers?(env: Env): boolean;
-  /** Variables that tell that this machine has a credential, which it may have without them. */
+  /** Variables that indicate a credential on this machine; it may have one without them. */
   readonly credentials: readonly string[];
-  /** The credential where the file names no key: the `auth` of the configuration. */
+  /** The default `auth` if no key is configured. */
   auth(region: string | undefined): Readonly<Record<string, string>>;
-  /** The address without path. @param said what variables, and files in their place, say of the kind of host */
+  /**
+   * The base URL without path.
+   * @param said variables, and settings in files, for the kind of endpoint
+   */
   baseUrl(at: Readonly<Partial<Record<CloudField, string>>>, said: Env): string;
-  /** What files of the vendor's own tools say of the place. @param auth of the provider's configuration */
+  /**
+   * Settings in files of the vendor's tools.
+   * @param auth of the provider's configuration
+   */
   filesSay?(env: Env, auth: unknown): FilesSaid;
   open(settings: CloudSettings): Cloud;
 }
 
-/** One API of a cloud: the vendor's, with another address and what else differs. */
+/** An API of a cloud: the vendor's, with another URL and other differences. */
 export type Variant =
   & Partial<ProviderApi>
   & Required<Pick<ProviderApi, "name" | "address" | "keyHeaders">>;
 
-/** Without the list of models: a cloud has that elsewhere. */
+/** Without a model list, which a cloud has separately. */
 export function variant(own: Variant): ProviderApi {
   const api = PROVIDER_APIS.find(({ name }) => name === own.name);
   if (api === undefined) throw new Error(`no provider API has the name ${own.name}`);
   return { ...api, modelsList: null, ...own };
 }
 
-/** A name within one segment of a path, as AWS's and Google's own libraries write it. */
+/** Encodes a name as one path segment, as the libraries of AWS and Google do. */
 export function segment(name: string): string {
   return encodeURIComponent(name).replace(
     /[!'()*]/g,

@@ -1,12 +1,12 @@
-/** How the models of a cloud are listed. Azure lists the models that could be deployed, and not those that are. */
+/** Model lists of clouds. Azure lists models that can be deployed, not those that are. */
 import { array, object, string } from "../../exchange/json.ts";
 import type { ListedModel, ModelsList } from "../apis/mod.ts";
 import { segment } from "./cloud.ts";
 
 /**
- * Bedrock: first the models that are called by their own ids, then the inference profiles, by which the others are called.
- * Both stand at the control plane's host. An endpoint of a private network is that of one service, so that the public name of the
- * other is called, which leads to the network's own endpoint where it has one.
+ * Bedrock: first the models callable by their own ids, then inference profiles, which the other models
+ * require. Both are on the host of the control plane. A VPC endpoint belongs to one service, so the public
+ * host name of the other service is used, which resolves to its VPC endpoint if there is one.
  */
 export const BEDROCK_LIST: ModelsList = {
   origin: (baseUrl) =>
@@ -38,7 +38,7 @@ export const BEDROCK_LIST: ModelsList = {
 
 const PROFILES = "profiles ";
 
-/** Vertex AI: the models of Google, then those of Anthropic. */
+/** Vertex AI: Google's models, then Anthropic's. */
 export const VERTEX_LIST: ModelsList = {
   path(page) {
     const [publisher, token = ""] = page?.split(" ") ?? [PUBLISHERS[0]];
@@ -48,7 +48,7 @@ export const VERTEX_LIST: ModelsList = {
   read(body, page) {
     const { publisherModels, nextPageToken } = object(body);
     const publisher = page?.split(" ")[0] ?? PUBLISHERS[0];
-    // A publisher without models has no list at all.
+    // A publisher without models has no list.
     const names = array(publisherModels).map((model) => string(object(model).name)?.replace(/^.*\//, ""));
     const token = string(nextPageToken);
     const following = PUBLISHERS[PUBLISHERS.indexOf(publisher) + 1];

@@ -1,6 +1,6 @@
 /**
- * Google Vertex AI: Gemini at its own API, Claude at `rawPredict`, the models of other vendors at an address that speaks
- * OpenAI's. Account and place stand in the path.
+ * Google Vertex AI: Gemini through its own API, Claude through `rawPredict`, other vendors' models through an
+ * OpenAI-compatible endpoint. Project and location are in the path.
  */
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "../apis/mod.ts";
@@ -10,7 +10,7 @@ import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from
 
 const keyHeaders = (key: string) => ({ "x-goog-api-key": key });
 
-/** Google's own libraries leave the `@` before a version as it is. */
+/** Google's libraries do not encode the `@` before a version. */
 const named = (model: string) => segment(model).replaceAll("%40", "@");
 
 function openVertex(settings: CloudSettings): Cloud {
@@ -25,7 +25,7 @@ function openVertex(settings: CloudSettings): Cloud {
     }),
     "anthropic-messages": variant({
       name: "anthropic-messages",
-      // The version stands in the body.
+      // The version is in the body.
       headers: {},
       versionHeader: undefined,
       keyHeaders,
@@ -47,7 +47,7 @@ function openVertex(settings: CloudSettings): Cloud {
   };
 }
 
-/** A model of Google's by its name, or anything by its whole path: a tuned model's endpoint, a model of another publisher. */
+/** A Google model by name, or any resource by full path: a tuned model's endpoint, another publisher's model. */
 function geminiPath(place: string, model: string): string {
   const path = model.split("/").map(named).join("/");
   if (model.startsWith("projects/")) return `/v1/${path}`;
@@ -55,7 +55,7 @@ function geminiPath(place: string, model: string): string {
   return `${place}/publishers/google/models/${named(model.replace(/^(?:models|google)\//, ""))}`;
 }
 
-/** The address names the model. */
+/** The model is in the URL. */
 function claudeRequest(request: ProviderRequest): ProviderRequest {
   const { "anthropic-version": _, ...headers } = request.headers ?? {};
   return { ...cloudRequest(request, "vertex-2023-10-16"), headers };

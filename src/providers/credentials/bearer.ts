@@ -1,22 +1,22 @@
-/** Access tokens as RFC 6750 sends them. */
+/** Bearer tokens (RFC 6750). */
 import type { Loose } from "../../exchange/json.ts";
 import type { ProviderCredential } from "./credential.ts";
 import type { RenewedToken } from "./renewed_token.ts";
 
 export interface AccessToken {
   accessToken: string;
-  /** Sent beside it. */
+  /** Further headers sent with it. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** What a refusal says of a token that has ended, was revoked or cannot be read. */
+/** Error texts about a token that has expired, was revoked or is invalid. */
 const ABOUT_TOKEN =
   /invalid_token|token_(?:expired|revoked|invalid)|expired_?token|(?:token|credentials?)\b.{0,40}\b(?:has |have |is |are |was )?(?:expired|revoked|invalid)|invalid (?:access |bearer |authentication )?(?:token|credential)/i;
 
 /**
  * Sends a token as `Authorization: Bearer`.
  *
- * @param identity the same for credentials that are the same
+ * @param identity equal for equal credentials
  */
 export function bearerCredential(identity: string, token: RenewedToken<AccessToken>): ProviderCredential {
   const authorization = ({ accessToken }: AccessToken) => `Bearer ${accessToken}`;
@@ -28,7 +28,7 @@ export function bearerCredential(identity: string, token: RenewedToken<AccessTok
       current = await token.get();
       return { ...current.headers, authorization: authorization(current) };
     },
-    // Most of 403 is about what the account may do, and with another token it may do no more.
+    // Most 403 errors concern the account's permissions, so another token would not help.
     refused({ status, header, text }, sent) {
       const about = `${header("www-authenticate") ?? ""} ${text.slice(0, 4000)}`;
       if (status !== 401 && !(status === 403 && ABOUT_TOKEN.test(about))) return false;
@@ -38,7 +38,7 @@ export function bearerCredential(identity: string, token: RenewedToken<AccessTok
   };
 }
 
-/** `expires_in` of an OAuth answer, which some services write as a string, in milliseconds; null: it does not say. */
+/** `expires_in` of an OAuth response, which some services send as a string, in milliseconds; null: missing. */
 export function lifeOf(answer: Loose): number | null {
   const seconds = Number(answer.expires_in ?? NaN);
   return Number.isFinite(seconds) ? seconds * 1000 : null;

@@ -1,4 +1,4 @@
-/** The field `auth` of a provider: where its credential comes from. */
+/** The field `auth` of a provider: the source of its credential. */
 import { choice, fields, headerValue, matching, nonBlank } from "../../schema/fields.ts";
 import type { AuthSettings } from "./open_credential.ts";
 
@@ -6,7 +6,7 @@ const name = (what: string) => nonBlank(256, what).nullable().prefault(null);
 const secret = (what: string) =>
   matching(/^[!-~]{1,8192}$/, `${what} in printable ASCII`).nullable().prefault(null);
 
-/** Fields that each kind reads, beside `type`. */
+/** The fields of each kind, besides `type`. */
 const FIELDS_OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   key: [],
   none: [],
@@ -26,7 +26,7 @@ const FIELDS_OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 
 const ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default";
 
-/** Without the key, which stands in `api_key`. */
+/** Without the key, which is in `api_key`. */
 export type Auth = Exclude<AuthSettings, { type: "key" }> | { type: "key" };
 
 export const AUTH = fields({

@@ -1,18 +1,18 @@
-/** What each kind of credential may read of the machine, for whoever starts the process with no more than it needs. */
+/** What each kind of credential reads on the machine, for starting the process with minimal permissions. */
 import { inHome, type Surroundings, variable } from "./surroundings.ts";
 import type { AuthSettings } from "./open_credential.ts";
 
 export interface CredentialNeeds {
-  /** Names of variables of the environment. */
+  /** Environment variables. */
   variables: readonly string[];
-  /** Those of them that hold the path of a file. */
+  /** Those of the variables that contain a file path. */
   files: readonly string[];
-  /** Files and folders in the home of the user. */
+  /** Files and folders in the user's home folder. */
   home: readonly string[];
 }
 
 const NOTHING: CredentialNeeds = { variables: [], files: [], home: [] };
-/** Where the home of the user is. */
+/** Variables with the user's home folder. */
 const HOME = ["HOME", "USERPROFILE"];
 
 export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialNeeds>> = {
@@ -85,7 +85,7 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
   },
 };
 
-/** The files that these needs mean on this machine. */
+/** The paths of these files on this machine. */
 export function filesOf({ files, home }: CredentialNeeds, env: Surroundings["env"]): string[] {
   const surroundings = { env };
   return [

@@ -1,4 +1,4 @@
-/** Makes the credential that a provider's configuration describes. */
+/** Creates the credential of a provider from its configuration. */
 import type { AwsSettings } from "./aws/mod.ts";
 import type { AzureSettings } from "./azure/mod.ts";
 import type { ProviderCredential } from "./credential.ts";
@@ -6,7 +6,7 @@ import type { GoogleSettings } from "./google/mod.ts";
 import { keyCredential } from "./key.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** `key` with an empty key, and `none`: the provider asks for no credential. */
+/** `key` with an empty key, and `none`: the provider requires no credential. */
 export type AuthSettings =
   | { type: "key"; key: string }
   | { type: "none" }
@@ -15,7 +15,8 @@ export type AuthSettings =
   | { type: "azure" } & AzureSettings;
 
 /**
- * Credentials by provider. One whose settings stay the same is kept over a reload of the configuration, with its tokens.
+ * Credentials by provider. A credential with unchanged settings, and its tokens, are kept when the
+ * configuration is reloaded.
  */
 export class Credentials {
   readonly #surroundings: Surroundings;
@@ -25,7 +26,7 @@ export class Credentials {
     this.#surroundings = surroundings;
   }
 
-  /** The credentials of a configuration, in its order; those that it does not have any more are forgotten. */
+  /** The credentials of a configuration, in its order; others are removed. */
   async open(providers: readonly { name: string; auth: AuthSettings }[]): Promise<ProviderCredential[]> {
     const next = new Map<string, Promise<ProviderCredential>>();
     const opened = providers.map(({ name, auth }) => {
@@ -41,8 +42,8 @@ export class Credentials {
 }
 
 /**
- * Clouds are loaded for providers that have one.
- * @param name of the provider, for the log
+ * Cloud modules are loaded only if needed.
+ * @param name name of the provider, for the log
  */
 async function openCredential(
   name: string,

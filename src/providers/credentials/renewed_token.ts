@@ -1,8 +1,8 @@
 /**
- * A token that expires: fetched when it is first needed, shared by all that need it, renewed before it ends.
+ * An expiring token: fetched on first use, shared, and renewed before it expires.
  *
- * While a token is good its renewal runs in the background, and a token service that is out then harms nobody. Without a
- * good one those that need it wait for the same fetch.
+ * While a token is valid, it is renewed in the background, so an outage of the token service has no effect.
+ * Without a valid token, all callers wait for the same fetch.
  */
 import { Failure, NOT_AVAILABLE } from "../../exchange/failure.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -11,28 +11,28 @@ import { TokenError } from "./token_service.ts";
 
 export interface Expiring<T> {
   value: T;
-  /** Milliseconds from now until it ends; null: it does not end. */
+  /** Milliseconds until it expires; null: never. */
   lifeMs: number | null;
 }
 
 interface Held<T> {
   value: T;
   lifeMs: number;
-  /** When it came, by the system's clock, and by one that nobody sets. */
+  /** Time of receipt, by the system clock and by a monotonic one. */
   at: number;
   came: number;
 }
 
-/** Share of its life after which a token is renewed. */
+/** Share of the lifetime after which a token is renewed. */
 const RENEWED_AT = 0.75;
 
-/** However short a token says that it lives, it serves for this long: otherwise each call would fetch one. */
+/** Minimum time for which a token is used, whatever its lifetime: otherwise each call would fetch one. */
 const LEAST_LIFE_MS = 1000;
 
-/** Pauses between the attempts of a fetch that somebody waits for. */
+/** Pauses between attempts of a fetch that callers wait for. */
 const PAUSES_MS = [100, 400];
 
-/** Between failed renewals in the background. */
+/** Pause between failed renewals in the background. */
 const RENEWAL_PAUSE_MS = 5000;
 
 export class RenewedToken<T> {
@@ -42,7 +42,7 @@ export class RenewedToken<T> {
   readonly #clock: Clock;
   #held: Held<T> | null = null;
   #fetching: Promise<T> | null = null;
-  /** No renewal in the background before this time. */
+  /** No background renewal before this time. */
   #pausedUntil = -Infinity;
 
   /** @param name for the log: "the AWS credentials of provider bedrock" */
@@ -53,12 +53,12 @@ export class RenewedToken<T> {
     this.#clock = surroundings.clock ?? performance;
   }
 
-  /** Throws a Failure, for which the provider is not to blame, when none can be had. */
+  /** Throws a Failure that does not count against the provider if no token is available. */
   get(): T | Promise<T> {
     const held = this.#held;
     if (held === null) return this.#fetchOnce();
     const now = this.#clock.now();
-    // The one may be set back, the other stands while the machine sleeps: the token is as old as either says.
+    // The system clock may be set back, the monotonic clock may stop during sleep: the larger age counts.
     const age = Math.max(now - held.came, this.#surroundings.now() - held.at);
     if (age >= held.lifeMs) return this.#fetchOnce();
     if (age >= held.lifeMs * RENEWED_AT && now >= this.#pausedUntil && this.#fetching === null) {
@@ -67,7 +67,7 @@ export class RenewedToken<T> {
     return held.value;
   }
 
-  /** Does not give out this value again. A newer one stays. */
+  /** Discards this value, unless there is a newer one. */
   discard(value: T): void {
     if (this.#held?.value === value) this.#held = null;
   }
@@ -92,7 +92,7 @@ export class RenewedToken<T> {
           await this.#surroundings.sleep(PAUSES_MS[failed]);
           continue;
         }
-        // The text of any other error may repeat what was read.
+        // Messages of other errors may contain what was read.
         const why = thrown instanceof TokenError ? thrown.message : "an internal fault";
         this.#surroundings.log(`no token for ${this.#name}: ${why}`);
         throw new Failure("provider_unavailable", NOT_AVAILABLE, {

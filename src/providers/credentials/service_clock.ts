@@ -1,13 +1,13 @@
 /**
- * The time of a cloud, which refuses signatures made by a clock that is minutes off. Its answers carry a `Date`, and from
- * that the difference is learnt.
+ * The clock of a cloud service, which rejects signatures with a time that is minutes off. The difference is
+ * learned from the `Date` header of its responses.
  */
 import type { Surroundings } from "./surroundings.ts";
 
-/** Less is what an answer takes on its way, and no service refuses it. */
+/** Smaller differences are network latency, and are accepted by all services. */
 const NOTED_MS = 30_000;
 
-/** A date that is further off is taken for a fault of the service. */
+/** Larger differences are treated as an error of the service. */
 const BELIEVED_MS = 24 * 3600_000;
 
 export class ServiceClock {
@@ -19,17 +19,17 @@ export class ServiceClock {
     this.#surroundings = surroundings;
   }
 
-  /** Milliseconds since the epoch, as the service has them. */
+  /** Milliseconds since the epoch by the service's clock. */
   now(): number {
     return this.#surroundings.now() + this.#offset;
   }
 
-  /** Whether the service has said its time. */
+  /** Whether the service's time is known. */
   get told(): boolean {
     return this.#told;
   }
 
-  /** @returns whether this changed what `now` says */
+  /** @returns whether `now` has changed */
   learn(date: string | null): boolean {
     const told = date === null ? NaN : Date.parse(date);
     const offset = told - this.#surroundings.now();

@@ -1,22 +1,20 @@
-/**
- * What credentials read of the machine that they are used on. Everything comes in here, so that tests can stand for a cloud.
- */
+/** Access to the machine for credentials. All access goes through this interface, so that tests can replace it. */
 import type { Clock } from "../../timing/clock.ts";
 
 export interface Surroundings {
-  /** A variable of the environment. */
+  /** An environment variable. */
   env(name: string): string | undefined;
-  /** Throws when there is no such file. */
+  /** Throws if the file does not exist. */
   readText(path: string): Promise<string>;
-  /** Milliseconds since the epoch, by the clock of this machine. */
+  /** The system clock in milliseconds since the epoch. */
   now(): number;
-  /** One that nobody sets, and that may stand while the machine sleeps; absent: the process's own. */
+  /** A monotonic clock, which may stop while the machine sleeps; absent: the process's own. */
   clock?: Clock;
   sleep(ms: number): Promise<void>;
   log(line: string): void;
 }
 
-/** A variable that is set to something; empty counts as absent, as in the vendors' own libraries. */
+/** A variable's value; empty counts as absent, as in the vendors' libraries. */
 export function variable(
   { env }: Pick<Surroundings, "env">,
   ...names: readonly string[]
@@ -28,7 +26,7 @@ export function variable(
   return undefined;
 }
 
-/** A file in the home folder of the user; null where the environment names no home. */
+/** A path in the user's home folder; null if the environment does not define one. */
 export function inHome({ env }: Pick<Surroundings, "env">, path: string): string | null {
   const home = env("HOME") || env("USERPROFILE");
   return home ? `${home}/${path}` : null;

@@ -1,12 +1,12 @@
 /**
- * Requests to the services that give out tokens. What they answer may hold secrets, so nothing of it gets into an error but
- * the status and the service's own short error code.
+ * Requests to token services. Their responses may contain secrets, so errors contain only the status and the
+ * service's short error code.
  */
 import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
 import { type Answer, ask, withReason } from "../../outgoing/ask.ts";
 import type { ServiceClock } from "./service_clock.ts";
 
-/** A token cannot be had. The message is for the operator: no secret is in it. */
+/** No token could be obtained. The message is for the operator and contains no secret. */
 export class TokenError extends Error {
   override readonly name = "TokenError";
 }
@@ -17,9 +17,9 @@ export interface TokenRequest {
   method?: "GET" | "POST" | "PUT";
   headers?: Record<string, string>;
   body?: string | URLSearchParams;
-  /** Milliseconds for the whole exchange. */
+  /** Timeout of the whole exchange, in milliseconds. */
   within?: number;
-  /** Learns the service's time from its answer. */
+  /** Learns the service's time from the response. */
   clock?: ServiceClock;
 }
 
@@ -30,10 +30,10 @@ const FORM = { "content-type": "application/x-www-form-urlencoded;charset=UTF-8"
 /** Tokens and key documents have a few kilobytes. */
 const MOST_BYTES = 200_000;
 
-/** An error code is a word; anything else may repeat what was sent. */
+/** The form of error codes; anything else may repeat parts of the request. */
 const ERROR_CODE = /^[A-Za-z][\w.-]{2,63}$/;
 
-/** The text of a good answer. Throws a TokenError for any other. */
+/** The text of a successful response. Throws a TokenError otherwise. */
 export async function askTokenService(url: string, request: TokenRequest): Promise<string> {
   const { service, method = "GET", headers, body, within = USUAL_MS, clock } = request;
   let answer: Answer;
@@ -59,14 +59,14 @@ export async function askTokenService(url: string, request: TokenRequest): Promi
   throw new TokenError(`${service} answered ${answer.status}${code ? ` (${code})` : ""}${skew}`);
 }
 
-/** A good answer that must be a JSON object. */
+/** A successful response that must be a JSON object. */
 export async function askForJson(url: string, request: TokenRequest): Promise<Loose> {
   const answer = parse(await askTokenService(url, request));
   if (isObject(answer)) return answer;
   throw new TokenError(`${request.service} answered no JSON object`);
 }
 
-/** A field that must be there. */
+/** A required field. */
 export function needed(answer: Loose, field: string, service: string): string {
   const value = string(answer[field]);
   if (value !== undefined && value !== "") return value;

@@ -1,4 +1,4 @@
-/** Keys of a container: ECS tasks and EKS pod identity. */
+/** Credentials in containers: ECS tasks and EKS Pod Identity. */
 import { variable } from "../surroundings.ts";
 import { askForJson, TokenError } from "../token_service.ts";
 import { type AwsSource, keysOf } from "./keys.ts";
@@ -6,10 +6,10 @@ import type { AwsContext } from "./context.ts";
 
 const SERVICE = "the container's credential service of AWS";
 
-/** ECS serves relative addresses here. */
+/** The host for relative URIs in ECS. */
 const ECS = "http://169.254.170.2";
 
-/** Undefined: this is no such container. */
+/** Undefined: not in such a container. */
 export function containerSource({ surroundings, clock }: AwsContext): AwsSource | undefined {
   const relative = variable(surroundings, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   const url = relative === undefined

@@ -1,4 +1,4 @@
-/** What every source of AWS keys works with. */
+/** Dependencies of all sources of AWS credentials. */
 import type { ServiceClock } from "../service_clock.ts";
 import type { Surroundings } from "../surroundings.ts";
 

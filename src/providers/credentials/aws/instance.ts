@@ -1,4 +1,4 @@
-/** Keys of an instance's role, from version 2 of the instance metadata service. */
+/** Credentials of an EC2 instance role, from version 2 of the instance metadata service (IMDSv2). */
 import { variable } from "../surroundings.ts";
 import { askForJson, askTokenService, TokenError } from "../token_service.ts";
 import { type AwsSource, keysOf } from "./keys.ts";
@@ -6,10 +6,10 @@ import type { AwsContext } from "./context.ts";
 
 const SERVICE = "the instance metadata service of AWS";
 
-/** Outside of AWS nothing answers at the address, and the wait is as long as this. */
+/** Timeout: outside of AWS the address does not respond. */
 const WITHIN_MS = 1000;
 
-/** Undefined: it is switched off. */
+/** Undefined: disabled. */
 export function instanceSource({ surroundings, clock }: AwsContext): AwsSource | undefined {
   if (/^true$/i.test(variable(surroundings, "AWS_EC2_METADATA_DISABLED") ?? "")) return undefined;
   const ipv6 = /^ipv6$/i.test(variable(surroundings, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE") ?? "");

@@ -1,4 +1,4 @@
-/** What the services of AWS give out: a pair of keys, and with temporary ones a session token. */
+/** AWS credentials: an access key pair, and a session token for temporary ones. */
 import type { Loose } from "../../../exchange/json.ts";
 import { string } from "../../../exchange/json.ts";
 import type { Expiring } from "../renewed_token.ts";
@@ -12,10 +12,10 @@ export interface AwsKeys {
   sessionToken?: string;
 }
 
-/** Where keys come from. Asked again whenever the keys that it gave are about to end. */
+/** A source of credentials, called again when they are about to expire. */
 export type AwsSource = () => Promise<Expiring<AwsKeys>>;
 
-/** Undefined: the environment names none. */
+/** Undefined: not in the environment. */
 export function environmentKeys(surroundings: Surroundings): AwsKeys | undefined {
   const accessKeyId = variable(surroundings, "AWS_ACCESS_KEY_ID");
   const secretAccessKey = variable(surroundings, "AWS_SECRET_ACCESS_KEY");
@@ -23,7 +23,10 @@ export function environmentKeys(surroundings: Surroundings): AwsKeys | undefined
   return { accessKeyId, secretAccessKey, sessionToken: variable(surroundings, "AWS_SESSION_TOKEN") };
 }
 
-/** Keys as the container and instance services write them: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
+/**
+ * Parses credentials of the container and instance services: `{AccessKeyId, SecretAccessKey, Token,
+ * Expiration}`.
+ */
 export function keysOf(answer: Loose, service: string, clock: ServiceClock): Expiring<AwsKeys> {
   return {
     value: {
@@ -35,7 +38,7 @@ export function keysOf(answer: Loose, service: string, clock: ServiceClock): Exp
   };
 }
 
-/** Keys of the XML that STS answers. */
+/** Parses credentials in the XML of STS. */
 export function keysOfXml(xml: string, service: string, clock: ServiceClock): Expiring<AwsKeys> {
   const field = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(xml)?.[1].trim();
   const answer = {
@@ -47,7 +50,7 @@ export function keysOfXml(xml: string, service: string, clock: ServiceClock): Ex
   return keysOf(answer, service, clock);
 }
 
-/** By the service's own time: a clock that is minutes off must not lengthen a token's life. */
+/** By the service's clock: a wrong local clock must not extend the lifetime. */
 function lifeUntil(moment: string | undefined, clock: ServiceClock): number | null {
   const ends = moment === undefined ? NaN : Date.parse(moment);
   return Number.isNaN(ends) ? null : ends - clock.now();

@@ -1,4 +1,4 @@
-/** Credentials of AWS: a bearer key where there is one, else signatures with keys of any source. */
+/** AWS credentials: a bearer key if configured, otherwise request signing with credentials of any source. */
 import { Failure, NOT_AVAILABLE } from "../../../exchange/failure.ts";
 import type { CredentialRefusal, ProviderCredential } from "../credential.ts";
 import { RenewedToken } from "../renewed_token.ts";
@@ -12,21 +12,21 @@ import { awsSource, type SourceSettings } from "./sources.ts";
 export interface AwsSettings extends SourceSettings {
   /** Null: AWS_REGION, AWS_DEFAULT_REGION. */
   region: string | null;
-  /** Name that requests are signed for. */
+  /** Service name in signatures. */
   service: string;
 }
 
 /**
- * Errors about the keys or the time, which are worth another attempt. `AccessDeniedException` is not one of them: these keys
- * are good, and their role may not use the model.
+ * Errors about credentials or time, which may succeed with fresh ones. Not `AccessDeniedException`: the
+ * credentials are valid, but the role may not use the model.
  */
 const ABOUT_KEYS =
   /UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch|ExpiredToken|InvalidClientTokenId|InvalidAccessKeyId|IncompleteSignature|MissingAuthenticationToken|RequestExpired|RequestTimeTooSkewed|NotAuthorizedToAssume|security token included in the request|signature (?:expired|we calculated|not yet current)/i;
 
 /**
- * Signs requests with keys of AWS, which are found, kept and renewed as AWS's own programs do it.
+ * Signs requests with AWS credentials, found, cached and renewed as by AWS's own tools.
  *
- * @param name of the provider, for messages
+ * @param name name of the provider, for messages
  */
 export function awsCredential(
   name: string,
@@ -57,7 +57,7 @@ export function awsCredential(
     };
   }
   const clock = new ServiceClock(surroundings);
-  // The provider's time, where it has said it: that of the source of keys may be another.
+  // The provider's clock, learned from its answers: that of the credential source may differ.
   const provider = new ServiceClock(surroundings);
   const source = awsSource(settings, { surroundings, clock, region });
   const keys = new RenewedToken<AwsKeys>(`the AWS credential of provider ${name}`, source, surroundings);
@@ -71,7 +71,7 @@ export function awsCredential(
     async sign(request) {
       const pair = current = await keys.get();
       const now = (provider.told ? provider : clock).now();
-      // A day's signing keys of one pair of keys are all that is ever needed again.
+      // Only the signing keys of the current credentials and day are cached.
       const day = `${pair.accessKeyId} ${Math.floor(now / 86_400_000)}`;
       if (day !== cachedFor) {
         cache = new Map();

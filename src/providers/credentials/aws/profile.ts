@@ -1,6 +1,6 @@
 /**
- * Profiles of the shared files of AWS's tools: keys, a role that is assumed from another profile or source, a login by single
- * sign-on. What counts where a profile says several of these is what AWS's own libraries take.
+ * Profiles in AWS's shared files: keys, a role assumed from another profile or source, a single sign-on
+ * session. The precedence is that of AWS's libraries.
  */
 import { TokenError } from "../token_service.ts";
 import type { AwsContext } from "./context.ts";
@@ -11,15 +11,15 @@ import { profileIn, readSharedFiles, type Section, type SharedFiles } from "../.
 import { ssoKeys } from "./sso.ts";
 import { assumeRole, assumeRoleWithToken, type RoleRequest, sessionName } from "./sts.ts";
 
-/** Longest chain of profiles, each of which is assumed from the next. */
+/** Maximum length of a chain of source profiles. */
 const MOST_PROFILES = 5;
 
-/** The keys of a profile, or of the role that it names. */
+/** The credentials of a profile, or of its role. */
 export async function profileKeys(name: string, context: AwsContext): ReturnType<AwsSource> {
   return await keysOfProfile(name, { files: await readSharedFiles(context.surroundings), context, depth: 0 });
 }
 
-/** Null: there is no profile `default`, or it says nothing of a credential. */
+/** Null: there is no profile `default`, or it contains no credential. */
 export async function usualProfileKeys(context: AwsContext): Promise<Awaited<ReturnType<AwsSource>> | null> {
   const files = await readSharedFiles(context.surroundings);
   const profile = profileIn(files, "default");
@@ -29,7 +29,7 @@ export async function usualProfileKeys(context: AwsContext): Promise<Awaited<Ret
 
 type Kind = "role" | "keys" | "web identity" | "process" | "sso" | "login";
 
-/** Null: it says nothing of a credential. */
+/** Null: it contains no credential. */
 function kindOf(profile: Section): Kind | null {
   const role = profile.has("role_arn");
   if (role && (profile.has("source_profile") || profile.has("credential_source"))) return "role";
@@ -45,7 +45,7 @@ const SSO = ["sso_session", "sso_start_url", "sso_account_id", "sso_region", "ss
 interface Reading {
   files: SharedFiles;
   context: AwsContext;
-  /** Profiles before this one, of which each is assumed from the next. */
+  /** Number of profiles before this one in the chain. */
   depth: number;
 }
 
@@ -54,10 +54,10 @@ async function keysOfProfile(name: string, reading: Reading): ReturnType<AwsSour
   const profile = profileIn(files, name);
   const called = `the AWS profile ${JSON.stringify(name)}`;
   if (profile === undefined) throw new TokenError(`there is no AWS profile ${JSON.stringify(name)}`);
-  // The token service is asked where the profile says.
+  // STS is called in the profile's region.
   const context = { ...reading.context, region: profile.get("region") ?? reading.context.region };
   const keys = keysIn(profile);
-  // The role of a profile is not assumed for another that only takes its keys.
+  // A source profile with keys is used with these, not with its role.
   if (depth > 0 && keys !== null) return { value: keys, lifeMs: null };
   switch (kindOf(profile)) {
     case "role": {
@@ -103,7 +103,7 @@ async function keysOfProfile(name: string, reading: Reading): ReturnType<AwsSour
   }
 }
 
-/** The keys that a profile's role is assumed with. */
+/** The credentials with which a profile's role is assumed. */
 async function basisOf(profile: Section, name: string, reading: Reading): Promise<AwsKeys> {
   const called = `the AWS profile ${JSON.stringify(name)}`;
   const source = profile.get("source_profile");
@@ -130,7 +130,7 @@ async function sourceKeys(source: string, called: string, context: AwsContext): 
   return (await other()).value;
 }
 
-/** The keys that stand in a profile itself; null: there are none. */
+/** The keys in a profile itself; null: none. */
 function keysIn(profile: Section): AwsKeys | null {
   const accessKeyId = profile.get("aws_access_key_id");
   const secretAccessKey = profile.get("aws_secret_access_key");

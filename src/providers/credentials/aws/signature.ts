@@ -1,4 +1,7 @@
-/** Signature Version 4. Only the host, the date and the session token are signed beside address and body: proxies change others. */
+/**
+ * AWS Signature Version 4. Besides URL and body, only host, date and session token are signed, since proxies
+ * may change other headers.
+ */
 import type { SignedRequest } from "../credential.ts";
 import type { AwsKeys } from "./keys.ts";
 
@@ -8,17 +11,17 @@ export interface Signing {
   region: string;
   /** Milliseconds since the epoch. */
   now: number;
-  /** Signing keys by day, made once for each pair of keys. */
+  /** Derived signing keys by day, cached per key pair. */
   cache?: Map<string, ArrayBuffer>;
 }
 
-/** Headers to add to the request. */
+/** The headers to add to the request. */
 export async function signedHeaders(
   { method, url, body }: Pick<SignedRequest, "method" | "url" | "body">,
   keys: AwsKeys,
   { service, region, now, cache }: Signing,
 ): Promise<Record<string, string>> {
-  // Loaded with the first signature: most gateways make none.
+  // Loaded with the first signature, since most gateways need none.
   const { AwsV4Signer } = await import("aws4fetch");
   const signer = new AwsV4Signer({
     ...keys,

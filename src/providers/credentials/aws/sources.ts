@@ -1,6 +1,6 @@
 /**
- * Where the keys for AWS come from, in the order of the vendor's own libraries: the environment, a profile that it names, a
- * web identity (EKS), the container (ECS, EKS pod identity), the profile `default`, the instance's role.
+ * Sources of AWS credentials, in the order of AWS's libraries: the environment, a profile set in it, a web
+ * identity (EKS), the container (ECS, EKS Pod Identity), the profile `default`, the instance role.
  */
 import { variable } from "../surroundings.ts";
 import { TokenError } from "../token_service.ts";
@@ -12,16 +12,16 @@ import { profileKeys, usualProfileKeys } from "./profile.ts";
 import { assumeRole, assumeRoleWithToken, sessionName } from "./sts.ts";
 
 export interface SourceSettings {
-  /** Keys of the configuration; they win over all others. */
+  /** Keys in the configuration; they take precedence. */
   keys?: AwsKeys;
-  /** Null: the one that AWS_PROFILE names. */
+  /** Null: that of AWS_PROFILE. */
   profile: string | null;
-  /** A role to assume with whatever is found. */
+  /** A role to assume with the credentials found. */
   roleArn: string | null;
   externalId: string | null;
 }
 
-/** Where keys come from; with a role, those of the role, for which the others ask. */
+/** The source of credentials; with a role, the role is assumed with them. */
 export function awsSource(settings: SourceSettings, context: AwsContext): AwsSource {
   const found = firstSource(settings, context);
   const { roleArn } = settings;
@@ -43,7 +43,7 @@ function firstSource({ keys, profile: named }: SourceSettings, context: AwsConte
   return webIdentitySource(context) ?? containerSource(context) ?? usualSource(context);
 }
 
-/** Where no variable says anything: the profile `default`, else the instance's role. */
+/** Without any variables: the profile `default`, else the instance role. */
 function usualSource(context: AwsContext): AwsSource {
   const instance = instanceSource(context);
   return async () => {

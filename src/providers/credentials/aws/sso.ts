@@ -1,6 +1,7 @@
 /**
- * Keys of a profile whose user has signed in with `aws sso login`: the token of that login, which the program leaves in a file,
- * is exchanged for keys of the profile's role. It is not renewed here; whoever signs in again is found by the next renewal.
+ * Credentials of a profile signed in with `aws sso login`: the access token, which that program caches in a
+ * file, is exchanged for credentials of the profile's role. It is not renewed here; a new sign-in is found
+ * with the next renewal.
  */
 import { createHash } from "node:crypto";
 import { isObject, number, object, parse, string } from "../../../exchange/json.ts";
@@ -13,7 +14,7 @@ import { domainOf } from "../../clouds/aws_places.ts";
 
 const SERVICE = "the single sign-on service of AWS";
 
-/** @param called the profile, for messages */
+/** @param called the profile name, for messages */
 export async function ssoKeys(
   profile: Section,
   called: string,
@@ -33,7 +34,7 @@ export async function ssoKeys(
   const region = field(session, "sso_region");
   const account = field(profile, "sso_account_id");
   const role = field(profile, "sso_role_name");
-  // Logins are kept by the name of the session, older ones by their address.
+  // The cache file is named by a hash of the session name, or of the start URL in older profiles.
   const kept = createHash("sha1").update(name ?? field(session, "sso_start_url")).digest("hex");
   const path = inHome(surroundings, `.aws/sso/cache/${kept}.json`);
   const text = path === null ? "" : await surroundings.readText(path).catch(() => "");

@@ -1,4 +1,4 @@
-/** AWS's Security Token Service: keys for a role, in return for a token or for other keys. */
+/** AWS Security Token Service: assumes roles with a token or other credentials. */
 import { type Surroundings, variable } from "../surroundings.ts";
 import type { Expiring } from "../renewed_token.ts";
 import { askTokenService, TokenError } from "../token_service.ts";
@@ -14,16 +14,16 @@ export interface RoleRequest {
   /** Shown in the account's logs. */
   sessionName: string;
   externalId?: string;
-  /** How long its keys live. Absent: as long as the service usually lets them. */
+  /** Duration of the credentials in seconds. Absent: the service's default. */
   seconds?: string;
 }
 
-/** The name under which AWS lists the use of a role. */
+/** The role session name. */
 export function sessionName(surroundings: Surroundings): string {
   return variable(surroundings, "AWS_ROLE_SESSION_NAME") ?? "sluice";
 }
 
-/** Keys of a role for a token in a file, as Kubernetes puts one there. */
+/** Assumes a role with a web identity token in a file, as in Kubernetes. */
 export async function assumeRoleWithToken(
   role: RoleRequest,
   tokenFile: string,
@@ -31,7 +31,7 @@ export async function assumeRoleWithToken(
 ): Promise<Expiring<AwsKeys>> {
   let token: string;
   try {
-    // The file is replaced while the process runs.
+    // Read each time: the file is replaced while the process runs.
     token = (await context.surroundings.readText(tokenFile)).trim();
   } catch {
     throw new TokenError("the web identity token file cannot be read");
@@ -47,7 +47,7 @@ export async function assumeRoleWithToken(
   return keysOfXml(xml, SERVICE, context.clock);
 }
 
-/** Keys of a role for other keys. */
+/** Assumes a role with other credentials. */
 export async function assumeRole(
   role: RoleRequest,
   keys: AwsKeys,

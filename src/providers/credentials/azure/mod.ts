@@ -1,6 +1,6 @@
 /**
- * Credentials of Microsoft Entra: a client secret, else a federated token file, else the machine's managed identity. The
- * variables are those of the vendor's own libraries.
+ * Microsoft Entra credentials: a client secret, else a federated token file, else the machine's managed
+ * identity. The variables are those of Microsoft's libraries.
  */
 import { string } from "../../../exchange/json.ts";
 import { type AccessToken, bearerCredential, lifeOf } from "../bearer.ts";
@@ -11,21 +11,21 @@ import { type Surroundings, variable } from "../surroundings.ts";
 import { askForJson, needed, TokenError } from "../token_service.ts";
 
 export interface AzureSettings {
-  /** Ends in `/.default`. */
+  /** Ends with `/.default`. */
   scope: string;
-  /** Null: as the environment says. */
+  /** Null: from the environment. */
   tenantId: string | null;
   clientId: string | null;
   clientSecret: string | null;
 }
 
-/** Outside of Azure nothing answers at the address. */
+/** Timeout: outside of Azure the address does not respond. */
 const MANAGED_MS = 3000;
 
 /**
- * Sends tokens of Microsoft Entra, renewed before they end.
+ * Sends access tokens of Microsoft Entra, renewed before they expire.
  *
- * @param name of the provider, for messages
+ * @param name name of the provider, for messages
  */
 export function azureCredential(
   name: string,
@@ -70,7 +70,7 @@ async function entraToken(
   return { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
 }
 
-/** Read anew each time: Kubernetes replaces the file. */
+/** Read each time: Kubernetes replaces the file. */
 async function readAssertion(path: string, surroundings: Surroundings): Promise<string> {
   try {
     return (await surroundings.readText(path)).trim();
@@ -79,7 +79,7 @@ async function readAssertion(path: string, surroundings: Surroundings): Promise<
   }
 }
 
-/** App Service and its like tell the address in the environment; virtual machines have it at a fixed one. */
+/** App Service and similar hosts set the endpoint in the environment; virtual machines have a fixed one. */
 async function managedIdentity(
   scope: string,
   client: string | undefined,
@@ -105,7 +105,7 @@ async function managedIdentity(
   }
   const answer = await askForJson(url, { service, headers, within: MANAGED_MS, clock });
   const value = needed(answer, "access_token", service);
-  // App Service tells when the token ends, as seconds since the epoch, and not how long it lives.
+  // App Service returns the expiry as seconds since the epoch, not a lifetime.
   const ends = Number(string(answer.expires_on) ?? answer.expires_on ?? NaN);
   return { value, lifeMs: lifeOf(answer) ?? (Number.isFinite(ends) ? ends * 1000 - clock.now() : null) };
 }

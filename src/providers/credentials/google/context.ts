@@ -1,4 +1,4 @@
-/** What every source of Google's tokens works with. */
+/** Dependencies of all sources of Google's tokens. */
 import type { ServiceClock } from "../service_clock.ts";
 import type { Surroundings } from "../surroundings.ts";
 
@@ -7,5 +7,5 @@ export interface GoogleContext {
   clock: ServiceClock;
 }
 
-/** Everything that the account may do in Google Cloud. */
+/** The scope for all permissions of the account in Google Cloud. */
 export const SCOPE = "https://www.googleapis.com/auth/cloud-platform";

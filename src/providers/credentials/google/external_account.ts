@@ -1,4 +1,4 @@
-/** Workload identity federation: a token of another identity provider becomes one of Google's (RFC 8693). */
+/** Workload identity federation: exchanges a token of another identity provider for a Google token (RFC 8693). */
 import { Buffer } from "node:buffer";
 import { isObject, type Loose, number, object, parse, string } from "../../../exchange/json.ts";
 import { lifeOf } from "../bearer.ts";
@@ -10,9 +10,9 @@ import { impersonate } from "./impersonation.ts";
 const FILE = "the credentials file";
 
 /**
- * A token of Google for one of another identity provider (workload identity federation).
+ * A Google token in exchange for a token of another identity provider.
  *
- * @param file of the credentials, as JSON
+ * @param file the credentials file, parsed
  */
 export async function externalAccountToken(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
   const service = "the exchange of tokens of Google";
@@ -26,7 +26,7 @@ export async function externalAccountToken(file: Loose, context: GoogleContext):
   });
   const client = clientOf(file);
   const payer = string(file.workforce_pool_user_project);
-  // A client of its own says who pays.
+  // With client authentication, the client determines the billed project.
   if (payer && client === undefined) body.set("options", JSON.stringify({ userProject: payer }));
   const url = string(file.token_url) ?? "https://sts.googleapis.com/v1/token";
   const answer = await askForJson(url, {
@@ -42,7 +42,7 @@ export async function externalAccountToken(file: Loose, context: GoogleContext):
   return account ? await impersonate(account, token.value, context, { seconds }) : token;
 }
 
-/** A person of a workforce pool, signed in with gcloud. */
+/** A user of a workforce pool, signed in with gcloud. */
 export async function externalUserToken(file: Loose, { clock }: GoogleContext): Promise<Expiring<string>> {
   const service = "the token service of Google";
   const body = new URLSearchParams({
@@ -54,14 +54,14 @@ export async function externalUserToken(file: Loose, { clock }: GoogleContext): 
   return { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
 }
 
-/** Proof of the program that asks, where the file has one. */
+/** Client authentication, if the file has it. */
 function clientOf(file: Loose): { authorization: string } | undefined {
   const [id, secret] = [string(file.client_id), string(file.client_secret)];
   if (id === undefined || secret === undefined) return undefined;
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` };
 }
 
-/** From a file or an address. A program is not run, and AWS's own identity is not signed for. */
+/** Reads the subject token from a file or URL. Executables, and AWS identities, are not supported. */
 async function subjectToken(source: Loose, { surroundings }: GoogleContext): Promise<string> {
   const path = string(source.file);
   const url = string(source.url);

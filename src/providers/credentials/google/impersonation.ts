@@ -1,4 +1,4 @@
-/** A token of one service account in return for that of another identity. */
+/** Service account impersonation. */
 import { string } from "../../../exchange/json.ts";
 import type { Expiring } from "../renewed_token.ts";
 import { askForJson, needed } from "../token_service.ts";
@@ -8,8 +8,8 @@ const SERVICE = "the service account credentials service of Google";
 
 /**
  * @param url `…:generateAccessToken` of the account
- * @param options.seconds how long the token lives
- * @param options.delegates accounts through which the identity may act as that account, each as the next
+ * @param options.seconds lifetime of the token
+ * @param options.delegates delegation chain of service accounts
  */
 export async function impersonate(
   url: string,

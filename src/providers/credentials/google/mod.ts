@@ -1,4 +1,4 @@
-/** Credentials of Google Cloud: an access token of whatever the machine is, in `Authorization`. */
+/** Google Cloud credentials: an access token in `Authorization`. */
 import { type AccessToken, bearerCredential } from "../bearer.ts";
 import type { ProviderCredential } from "../credential.ts";
 import { RenewedToken } from "../renewed_token.ts";
@@ -9,9 +9,9 @@ import { type GoogleSettings, googleSource } from "./sources.ts";
 export type { GoogleSettings } from "./sources.ts";
 
 /**
- * Sends tokens of Google, renewed before they end.
+ * Sends Google access tokens, renewed before they expire.
  *
- * @param name of the provider, for messages
+ * @param name name of the provider, for messages
  */
 export function googleCredential(
   name: string,

@@ -1,5 +1,5 @@
 /**
- * Where Google's access tokens come from: the file that GOOGLE_APPLICATION_CREDENTIALS names, the file of `gcloud auth
+ * Sources of Google's access tokens: the file in GOOGLE_APPLICATION_CREDENTIALS, the file of `gcloud auth
  * application-default login`, the metadata server.
  */
 import { array, isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
@@ -13,7 +13,7 @@ import { externalAccountToken, externalUserToken } from "./external_account.ts";
 import { impersonate } from "./impersonation.ts";
 
 export interface GoogleSettings {
-  /** Null: as the environment says. */
+  /** Null: from the environment. */
   credentialsFile: string | null;
 }
 
@@ -21,11 +21,11 @@ export type GoogleSource = () => Promise<Expiring<AccessToken>>;
 
 const SERVICE = "the token service of Google";
 
-/** Outside of Google's cloud nothing answers at the address. */
+/** Timeout: outside of Google Cloud the address does not respond. */
 const METADATA_MS = 3000;
 
 /**
- * Where tokens come from, in the order of Google's own libraries: a file, the usual place of one, the machine's metadata
+ * The source of tokens, in the order of Google's libraries: a configured file, the default file, the metadata
  * server.
  */
 export function googleSource({ credentialsFile }: GoogleSettings, context: GoogleContext): GoogleSource {
@@ -41,7 +41,7 @@ export function googleSource({ credentialsFile }: GoogleSettings, context: Googl
   };
 }
 
-/** Read anew for each token: the file may have been replaced. */
+/** Read for each token: the file may have been replaced. */
 async function readFile(path: string, surroundings: Surroundings): Promise<Loose> {
   const text = await surroundings.readText(path).catch(() => {
     throw new TokenError("the credentials file of Google cannot be read");
@@ -57,7 +57,10 @@ async function ofFile(file: Loose, context: GoogleContext): Promise<Expiring<Acc
   return { value: { accessToken: value, headers }, lifeMs };
 }
 
-/** The project that is charged where the account's own is not. @param project of the file */
+/**
+ * The header for the quota project.
+ * @param project from the file
+ */
 function chargedTo(project: string | undefined, surroundings: Surroundings): Record<string, string> {
   const charged = variable(surroundings, "GOOGLE_CLOUD_QUOTA_PROJECT") ?? project;
   return charged ? { "x-goog-user-project": charged } : {};
@@ -81,11 +84,11 @@ function tokenOf(file: Loose, context: GoogleContext): Promise<Expiring<string>>
   );
 }
 
-/** RFC 7523: a token in return for a statement that the account's key signs. The address of the service is also its audience. */
+/** RFC 7523: exchanges a JWT signed with the account's key for a token. The token endpoint is also the audience. */
 async function serviceAccountToken(file: Loose, { clock }: GoogleContext): Promise<Expiring<string>> {
   const url = string(file.token_uri) ?? "https://oauth2.googleapis.com/token";
   const issued = Math.floor(clock.now() / 1000);
-  // Loaded with the first token: most gateways need none.
+  // Loaded with the first token, since most gateways need none.
   const { importPKCS8, SignJWT } = await import("jose");
   let assertion: string;
   try {
