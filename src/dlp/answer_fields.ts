@@ -1,6 +1,7 @@
 /**
- * Texts of an answer that come whole: names of tools, queries and hits of searches, citations, what a provider adds for
- * its own format. Each is judged by itself; what cannot be replaced is left out, or ends the answer.
+ * Screens the texts of an answer that arrive complete: names of tools, queries and results of searches,
+ * citations, and provider-specific fields. Each is screened separately; a finding that cannot be replaced is
+ * removed, or ends the answer.
  */
 import { Failure } from "../exchange/failure.ts";
 import { parse } from "../exchange/json.ts";
@@ -13,20 +14,20 @@ import { spells } from "./spelled_tokens.ts";
 import type { Finding } from "./scan.ts";
 
 export interface FoundInField {
-  /** Behind `answer`. */
+  /** Location after `answer`. */
   field: string;
   finding: Finding;
 }
 
 export interface JudgedPart {
-  /** What takes its place; null: nothing. */
+  /** The replacement; null: removed. */
   part: Part | null;
   found: FoundInField[];
-  /** Something was found that can neither be replaced nor left out. */
+  /** There is a finding that can neither be replaced nor removed. */
   stuck: boolean;
 }
 
-/** Null: it holds no text that comes whole. */
+/** Null: the part has no complete text. */
 export function judgePart(part: Part, rules: AnswerRules): Promise<JudgedPart> | null {
   switch (part.type) {
     case "text-delta":
@@ -63,7 +64,7 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
     for (const finding of findings) found.push({ field, finding });
     return replaced(text, findings, rules);
   };
-  /** What takes the place of an object: undefined where it has to go. */
+  /** The replacement of an object; undefined: it must be removed. */
   const object = async <T>(field: string, value: T | undefined): Promise<T | undefined> => {
     if (value === undefined) return undefined;
     const judged = await judgeObject({ value }, rules);
@@ -81,7 +82,7 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
   switch (out.type) {
     case "call-start":
       await fixed("tool.name", out.name);
-      // What is glued to a name is looked at by itself as well.
+      // The words of a name are also screened separately.
       if (!stuck) await fixed("tool.name", out.name.replace(/[_-]+/g, " "));
       await fixed("tool.namespace", out.namespace);
       break;
@@ -115,7 +116,7 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
     case "media":
       await fixed("media.transcript", out.transcript);
       await fixed("media.type", out.mediaType);
-      // Text is found in it also where another type is declared.
+      // Also screened as text if another media type is declared.
       await fixed("media", out.data);
       break;
     case "opaque": {
@@ -145,8 +146,8 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
 }
 
 /**
- * What may be shown of hits: with `mask` without what was found in them, with `block` none in which something was found. With both,
- * none that cannot be scanned.
+ * Search results that may be shown: in mode `mask` without their findings, in mode `block` without results
+ * that have any. In both modes without results that cannot be scanned.
  */
 export async function judgeHits(
   hits: readonly SearchHit[],
@@ -174,7 +175,10 @@ function parsed(text: string): unknown {
 
 type TextDelta = Extract<Part, { type: "text-delta" }>;
 
-/** Tokens that come behind their text, or beside another one, spell it out once more: they are left out where they tell a value. */
+/**
+ * Log probabilities repeat the text if they arrive after it or contain alternatives: they are dropped if they
+ * contain a value.
+ */
 async function withoutSpelling(part: TextDelta, rules: AnswerRules): Promise<JudgedPart> {
   const { logprobs = [], ...rest } = part;
   const said = logprobs.map(({ token }) => token).join("");
@@ -182,7 +186,7 @@ async function withoutSpelling(part: TextDelta, rules: AnswerRules): Promise<Jud
   return { part: kept ? part : rest, found: [], stuck: false };
 }
 
-/** A provider's refusal in words without what was found in it. */
+/** A provider's failure with findings in its message replaced. */
 export async function judgeFailure(
   failure: Failure,
   rules: AnswerRules,

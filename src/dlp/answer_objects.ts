@@ -1,25 +1,25 @@
 /**
- * Objects of an answer that a provider adds for its own format: judged as their compact JSON text, names and numbers
- * included, and masked in it. Ids and proofs are put aside meanwhile: nobody reads them.
+ * Screens provider-specific objects of an answer: as compact JSON text, including names and numbers, in which
+ * findings are masked. Ids and proofs are excluded, since nobody reads them.
  */
 import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 import type { AnswerRules } from "./answer_rules.ts";
 import { replaceInJson } from "./json_text.ts";
 import type { Finding } from "./scan.ts";
 
-/** The same ids and proofs that a request may hold, and those that only answers do. */
+/** Field names of ids and proofs, in requests and answers. */
 const OPAQUE =
   /^(?:id|(?:call|tool_call|tool_use|file|item|response|container|approval_request)_id|signature|thought_?signature|encrypted_\w+)$/i;
-/** Objects whose `data` is a proof. */
+/** Types of objects whose `data` is a proof. */
 const SEALED: ReadonlySet<unknown> = new Set(["redacted_thinking", "reasoning.encrypted"]);
 
 export interface JudgedObject {
   findings: Finding[];
-  /** What takes the place of the object; undefined: the findings cannot be replaced in it. */
+  /** The replacement; undefined: the findings cannot be masked. */
   masked: Loose | undefined;
 }
 
-/** Null: nothing was found. */
+/** Null: no findings. */
 export async function judgeObject(value: Loose, rules: AnswerRules): Promise<JudgedObject | null> {
   const aside: unknown[] = [];
   const text = JSON.stringify(without(value, aside));
@@ -40,7 +40,7 @@ export async function judgeObject(value: Loose, rules: AnswerRules): Promise<Jud
 
 const MARK = "\0";
 
-/** The value with a mark in the place of each id and proof. */
+/** The value with placeholders for ids and proofs. */
 function without(value: unknown, aside: unknown[]): unknown {
   if (Array.isArray(value)) return value.map((item) => without(item, aside));
   if (!isObject(value) || isExactNumber(value)) return value;
@@ -57,7 +57,7 @@ function isOpaque(name: string, item: unknown, { type }: Loose): boolean {
   return OPAQUE.test(name) || name === "data" && SEALED.has(type);
 }
 
-/** Puts back what was put aside. */
+/** Puts ids and proofs back. */
 function within(value: unknown, aside: readonly unknown[]): unknown {
   if (typeof value === "string") return value.startsWith(MARK) ? aside[Number(value.slice(1))] : value;
   if (Array.isArray(value)) return value.map((item) => within(item, aside));
@@ -66,7 +66,7 @@ function within(value: unknown, aside: readonly unknown[]): unknown {
   return value;
 }
 
-/** A number that would be rounded, which only JSON.stringify may look into. */
+/** A number that would be rounded, represented by an object that only JSON.stringify may inspect. */
 function isExactNumber(value: Loose): boolean {
   return "rawJSON" in value && Object.isFrozen(value);
 }

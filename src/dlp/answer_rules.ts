@@ -1,6 +1,6 @@
 /**
- * What is looked for in an answer: the rules of a check, and the secrets of the gateway itself, which are always among
- * them. Findings are in units of the text given.
+ * The rules for screening an answer: those of a check, and the secrets of the gateway, which are always
+ * included. Findings are in UTF-16 units of the given text.
  */
 import { foldValue } from "./exact_words.ts";
 import { unescaped } from "./json_text.ts";
@@ -13,11 +13,11 @@ import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
 import type { Span } from "./view.ts";
 
-/** Secrets of the gateway: those that it was given, and those that callers show. */
+/** Secrets of the gateway: configured ones, and API keys. */
 export interface OwnSecrets {
-  /** As they are; whatever they are glued to. */
+  /** Searched literally, without word boundaries. */
   readonly values: readonly string[];
-  /** The same, disguised. Null: there are none. */
+  /** Searched for in disguised forms. Null: there are none. */
   readonly finder: StopWordFinder | null;
   /** Whether this is the secret of a key. */
   isKey(text: string): boolean;
@@ -25,13 +25,13 @@ export interface OwnSecrets {
 
 const OWN_SECRET = "GATEWAY_SECRET";
 const OWN = { category: "secret", entityType: OWN_SECRET, confidence: 1 } as const;
-/** No secret that is looked for is shorter. */
+/** All secrets have at least this length. */
 const MAY_BE_SECRET = /\S{8}/;
 const KEY = /sk_(?:live|admin)_[\w-]{1,504}/g;
-/** A text up to this long is scanned in one go. */
+/** Texts up to this length are scanned at once. */
 const LONG = 16_384;
 
-/** A text could not be looked at whole. */
+/** A text could not be scanned completely. */
 export class Unscannable extends Error {}
 
 export class AnswerRules {
@@ -40,7 +40,7 @@ export class AnswerRules {
   readonly #check: Check;
   readonly #long: LongWork;
   readonly #secrets: OwnSecrets;
-  /** Placeholders of the request: the model repeats them, and they are no values. */
+  /** Placeholders of the request, which the model repeats; they are not findings. */
   readonly #known: ReadonlyMap<string, string>;
 
   constructor(check: Check, long: LongWork, secrets: OwnSecrets, known: ReadonlyMap<string, string>) {
@@ -62,9 +62,9 @@ export class AnswerRules {
   }
 
   /**
-   * Throws {@link Unscannable} where time or memory does not do, and the mode wants more than to be told.
+   * Throws {@link Unscannable} if time or memory is insufficient and the mode is stricter than `alert`.
    *
-   * @param from what stands before has been judged, and ends a word
+   * @param from the text before has been screened, and ends with a word
    */
   judge(text: string, from = 0): Finding[] | Promise<Finding[]> {
     const { patterns, detectors } = this.#check;
@@ -74,7 +74,7 @@ export class AnswerRules {
     return this.#judgeSlowly(text);
   }
 
-  /** The same for text that is JSON: its escapes are read first. */
+  /** The same for JSON text: escapes are decoded first. */
   judgeJson(text: string, from = 0): Finding[] | Promise<Finding[]> {
     const view = unescaped(text);
     if (view === null) return this.judge(text, from);
@@ -110,14 +110,14 @@ export class AnswerRules {
     );
   }
 
-  /** What is not found by type, added; apart from one another and in order. */
+  /** Adds findings that are not entity types; returns non-overlapping findings in order. */
   #rest(text: string, from: number, found: Finding[]): Finding[] {
     const { finder } = this.#check;
     const mayHoldSecret = MAY_BE_SECRET.test(from === 0 ? text : text.slice(from));
     if (finder || mayHoldSecret) {
       for (const reading of readings(text)) {
         if (reading.joined || reading.cells) continue;
-        // The finders fold by themselves.
+        // The finders fold the text themselves.
         const read = reading.level === 0 ? text : reading.view.text;
         const add = (span: Span, more: Pick<Finding, "category" | "entityType" | "confidence">) => {
           const there = reading.level === 0 ? span : revealed(reading, span.start, span.end, BOUNDS);
@@ -151,7 +151,7 @@ export class AnswerRules {
   }
 }
 
-/** Of findings that overlap the longest, of two as long the gateway's own secret. */
+/** Of overlapping findings the longest; of equally long ones the gateway's own secret. */
 function apart(found: Finding[]): Finding[] {
   const own = ({ entityType }: Finding) => entityType === OWN_SECRET ? 1 : 0;
   const sorted = found.sort((a, b) => own(b) - own(a) || (b.end - b.start) - (a.end - a.start));

@@ -1,8 +1,9 @@
 /**
- * One text of an answer while it comes: what may be let go, and what takes the place of findings in it.
+ * One text of an answer while it is streamed: which part may be passed on, and the replacements of findings.
  *
- * Positions count from the beginning of the text. What is before `cleared` has been judged and may go; what is behind may
- * be the beginning of a value. Judged is always a window that reaches back, so that a value's name stands before it.
+ * Positions are relative to the beginning of the text. Everything before `cleared` has been screened and may
+ * be passed on; the rest may be the beginning of a value. Each scan uses a window that starts earlier, so
+ * that the name of a value is included.
  */
 import type { AnswerRules } from "./answer_rules.ts";
 import { type Replacement, unescaped } from "./json_text.ts";
@@ -10,13 +11,13 @@ import { type JsonPlace, placeAfter, replacementsFor } from "./mask_json_piece.t
 import { isPlainWord, LONGEST_OPEN, openFrom } from "./open_value.ts";
 import type { Finding } from "./scan.ts";
 
-/** What stands before a text that is judged with it. */
+/** Units of context before the scanned text. */
 const CONTEXT = 512;
-/** How far around the border of two blocks a value is sought that it cuts. */
+/** Context around the border of two blocks in which a value across the border is searched. */
 const BORDER_REACH = 96;
-/** Beyond this a window that holds no blank is cut all the same. */
+/** Maximum length of a window without white space. */
 const LONGEST_WINDOW = 4096;
-/** A cut escape at the end of JSON text. */
+/** An incomplete escape at the end of JSON text. */
 const CUT_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
 const JSON_OPENING = /^\s*(?:\{\s*"|\[\s*[{["\d])/;
 const LONGEST_OPENING = 64;
@@ -25,33 +26,33 @@ const END_OF_BLOCK = /-----END [A-Z0-9 ]{1,40}-----/;
 const LONGEST_END = 64;
 
 /**
- * What is asked of a text: `open` lets go what is surely no beginning of a value, `plain` a last word besides, `late` and
- * `all` everything; after `late` a value that was met goes on.
+ * What to release: `open`: what cannot be the beginning of a value; `plain`: also a plain last word; `late`
+ * and `all`: everything. After `late`, a value that was cut continues to be masked.
  */
 export type Clearing = "open" | "plain" | "late" | "all";
 
 export class AnswerText {
   cleared = 0;
-  /** Where pieces of the text change, and by how much in all until there. */
+  /** Positions where replacements change the length, and the total change up to each. */
   readonly #shifts: { at: number; by: number }[] = [];
   readonly location: string;
   readonly #begin: number;
-  /** Text that begins as JSON does counts as JSON: a structured answer stays one. */
+  /** Text that starts like JSON is treated as JSON, so that structured output stays valid. */
   #json: boolean;
-  /** What is kept of the text: from `#base` on. */
+  /** The retained text, from `#base` on. */
   #text = "";
   #base: number;
-  /** Replacements in what is kept; positions of the whole text. */
+  /** Replacements in the retained text, in positions of the whole text. */
   #spans: Replacement[] = [];
-  /** Where in JSON the text stands at `cleared`. */
+  /** The state of the JSON tokenizer at `cleared`. */
   #place: JsonPlace = "outside";
-  /** A finding ended where the text did: what goes on with it is part of it. */
+  /** A finding ended at the end of the text: text that continues it belongs to it. */
   #endless: "run" | "block" | null = null;
-  /** Until where it has been asked for. */
+  /** Position up to which the text was rendered. */
   #rendered: number;
-  /** Where blocks of the text begin. */
+  /** Starts of blocks within the text. */
   #borders: number[] = [];
-  /** The window begins within a run that was longer than the window. */
+  /** The window starts within a run that was longer than the window. */
   #cut = false;
 
   /** @param at position of its first unit */
@@ -77,16 +78,16 @@ export class AnswerText {
     this.#text += more;
     if (this.#json || this.#base !== this.#begin || this.#text.length - more.length > LONGEST_OPENING) return;
     this.#json = JSON_OPENING.test(this.#text);
-    // What has gone by now is the opening alone.
+    // Only the opening of JSON can have been released so far.
     if (this.#json) this.#place = placeAfter(this.#text, 0, this.cleared - this.#base, "outside");
   }
 
-  /** Another block of the answer goes on with the text. */
+  /** Another block of the answer continues the text. */
   border(): void {
     if (this.length > this.#base && this.#borders.at(-1) !== this.length) this.#borders.push(this.length);
   }
 
-  /** Judges what came, moves `cleared`, and answers the new findings. */
+  /** Scans new text, advances `cleared`, and returns new findings. */
   advance(rules: AnswerRules, how: Clearing): Finding[] | Promise<Finding[]> {
     this.#swallow();
     if (this.held === 0) return [];
@@ -99,7 +100,7 @@ export class AnswerText {
       open = openFrom(text, from, this.#base === 0 && !this.#json, rules.openings);
       if (how === "plain" && isPlainWord(text.slice(open))) open = text.length;
     }
-    // Nothing has become clear, and nothing is too long.
+    // Nothing new can be released, and nothing is too long.
     const tooLong = text.length - from > LONGEST_OPEN;
     if (open <= from && !tooLong) return [];
     const judged = this.#json ? rules.judgeJson(text, from) : rules.judge(text, from);
@@ -110,8 +111,8 @@ export class AnswerText {
   }
 
   /**
-   * With values that the border of two blocks cuts between two groups of digits, where it is their separator, and those
-   * that it parts from a word of the other block: a refusal and a text are shown apart.
+   * Includes values that are split by the border of two blocks between groups of digits, where it acts as a
+   * separator, and values that it separates from a word: a refusal and a text are displayed separately.
    */
   async #joined(
     judged: Finding[] | Promise<Finding[]>,
@@ -169,7 +170,7 @@ export class AnswerText {
     return fresh.map((one) => ({ ...one, start: one.start + this.#base, end: one.end + this.#base }));
   }
 
-  /** A value as it is written without escapes. */
+  /** A value without the escapes with which it is written. */
   #meant({ start, end }: Finding): string {
     const value = this.#text.slice(start, end);
     return this.#json ? unescaped(value)?.text ?? value : value;
@@ -180,7 +181,7 @@ export class AnswerText {
     this.#shifts.push({ at: end, by: (this.#shifts.at(-1)?.by ?? 0) + by.length - (end - start) });
   }
 
-  /** Takes away what goes on with a value that has its placeholder. */
+  /** Removes text that continues a value which has been replaced. */
   #swallow(): void {
     if (this.#endless === null) return;
     const from = this.cleared - this.#base;
@@ -197,7 +198,7 @@ export class AnswerText {
     if (rest !== "" && !(this.#json && CUT_ESCAPE.test(rest) && rest.length < 6)) this.#endless = null;
   }
 
-  /** What takes the place of a run before `cleared`. Runs are asked for in order, each once. */
+  /** The output for a range before `cleared`. Ranges must be requested in order, each once. */
   render(start: number, end: number): string {
     let said = "";
     let at = start;
@@ -212,32 +213,32 @@ export class AnswerText {
     return said + this.#text.slice(at - this.#base, Math.max(at, end) - this.#base);
   }
 
-  /** What is before a place has gone as it came, and is not asked for. */
+  /** Marks text up to a position as sent unchanged. */
   gone(end: number): void {
     this.#rendered = end;
   }
 
-  /** Whether a run holds blanks alone: not worth a piece of its own. */
+  /** Whether a range contains only white space, which need not be sent separately. */
   isBlank(start: number, end: number): boolean {
     return /^\s*$/.test(this.#text.slice(start - this.#base, end - this.#base));
   }
 
-  /** By how much the text before a place has grown. */
+  /** The change in length before a position. */
   shiftAt(at: number): number {
     return this.#shifts.findLast((shift) => shift.at <= at)?.by ?? 0;
   }
 
-  /** Whether anything behind a place was replaced. */
+  /** Whether anything after a position was replaced. */
   isChangedSince(at: number): boolean {
     return (this.#shifts.at(-1)?.at ?? -1) > at;
   }
 
-  /** Whether a run is as it came. */
+  /** Whether a range is unchanged. */
   isIntact(start: number, end: number): boolean {
     return !this.#spans.some((span) => span.start < end && span.end > start);
   }
 
-  /** Forgets what neither the next judgement needs nor is to be rendered. */
+  /** Releases text that is needed neither for the next scan nor for rendering. */
   forget(): void {
     const keep = Math.min(this.cleared, this.#rendered) - CONTEXT;
     if (keep - this.#base < CONTEXT) return;
@@ -245,7 +246,7 @@ export class AnswerText {
     const least = Math.max(0, at - LONGEST_WINDOW);
     while (at > least && !/[\s"]/.test(this.#text[at - 1])) at--;
     if (at === 0) return;
-    // A view of its escapes must not begin in the middle of one.
+    // A view with decoded escapes must not start within one.
     this.#cut = !/[\s"]/.test(this.#text[at - 1]);
     this.#text = this.#text.slice(at);
     this.#base += at;
@@ -254,12 +255,15 @@ export class AnswerText {
   }
 }
 
-/** How far a value goes on. */
+/** Length of the continuation of a value. */
 function runLength(text: string, from: number): number {
   return GOES_ON.exec(text.slice(from))?.[0].length ?? 0;
 }
 
-/** How far a block of a key goes on: to its end, which may have begun before, or to the end of its string. */
+/**
+ * Length of the continuation of a key block: up to its end marker, which may have begun before, or the end of
+ * its string.
+ */
 function blockLength(text: string, from: number, json: boolean): number {
   const back = Math.max(0, from - LONGEST_END);
   const end = END_OF_BLOCK.exec(text.slice(back));

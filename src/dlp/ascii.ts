@@ -1,14 +1,17 @@
-/** Texts of ASCII alone, as bytes: to copy a text so takes a tenth of what a pattern takes to look at each of its units. */
+/**
+ * Encodes ASCII texts as bytes: this takes a tenth of the time that a regular expression needs to look at
+ * each unit.
+ */
 
 const encoder = new TextEncoder();
-/** The longest text that is copied at once. */
+/** Maximum length of texts that are encoded at once. */
 export const MOST_AT_ONCE = 16_384;
 const bytes = new Uint8Array(MOST_AT_ONCE);
 const words = new Uint32Array(bytes.buffer);
 
 /**
- * The bytes of a text, in an array that the next call fills anew and that may hold more behind them; null: the text has
- * other characters, or is longer than the array.
+ * The bytes of a text, in a shared array that the next call overwrites and that may be longer than the text;
+ * null: the text has other characters, or is too long.
  */
 export function asciiBytes(text: string): Uint8Array<ArrayBuffer> | null {
   if (text.length > bytes.length || looksForeign(text)) return null;
@@ -16,14 +19,14 @@ export function asciiBytes(text: string): Uint8Array<ArrayBuffer> | null {
   return read === text.length && written === read ? bytes : null;
 }
 
-/** Whether one of a few units is past ASCII: of a text in another alphabet most are, and to copy it only to see that takes long. */
+/** Samples a few units: in a text of another alphabet most are not ASCII, which makes encoding it unnecessary. */
 function looksForeign(text: string): boolean {
   const step = (text.length >> 3) + 1;
   for (let i = 0; i < text.length; i += step) if (text.charCodeAt(i) > 127) return true;
   return false;
 }
 
-/** The same, four bytes a word, with zeros behind the last one. */
+/** The same as 32-bit words, padded with zeros. */
 export function asciiWords(text: string): Uint32Array<ArrayBuffer> | null {
   if (asciiBytes(text) === null) return null;
   const rest = text.length & 3;
@@ -31,12 +34,12 @@ export function asciiWords(text: string): Uint32Array<ArrayBuffer> | null {
   return words;
 }
 
-/** Units that are copied one by one in less time than it takes to call the encoder. */
+/** Maximum number of units that are copied in a loop, which is faster than calling the encoder. */
 const FEW = 32;
 
 /**
- * The units of a text of any length, those past 127 as 128, with a zero behind the last one. Into the array, or a longer one
- * where it is too short.
+ * The units of a text of any length, those above 127 as 128, followed by a zero. Uses the given array, or a
+ * longer one if necessary.
  */
 export function copyUnits(text: string, into: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const { length } = text;

@@ -1,4 +1,4 @@
-/** Base58 in Bitcoin's alphabet, which leaves out the digits and letters that look alike. */
+/** Base58 with Bitcoin's alphabet, which has no similar-looking digits and letters. */
 
 const VALUE = new Int8Array(128).fill(-1);
 [..."123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"].forEach((c, i) => {
@@ -6,12 +6,12 @@ const VALUE = new Int8Array(128).fill(-1);
 });
 
 const SHORTEST = 16;
-/** Each unit is worked into all bytes before it, so time grows with the square of the length. */
+/** Maximum length, since decoding takes quadratic time. */
 const LONGEST = 180;
-/** Text that is packed so has all three; words and hexadecimal have not. */
+/** Encoded data contains all three classes; words and hexadecimal text do not. */
 const MIXED = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[1-9A-HJ-NP-Za-km-z]+$/;
 
-/** The bytes that a run stands for; null: it is none. */
+/** Decodes a run; null: invalid. */
 export function fiftyEight(packed: string): Uint8Array | null {
   if (packed.length < SHORTEST || packed.length > LONGEST || !MIXED.test(packed)) return null;
   const bytes = new Uint8Array(packed.length);

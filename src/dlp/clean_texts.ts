@@ -1,17 +1,18 @@
 /**
- * Remembers which texts a detector found nothing in. A conversation is sent again whole with every turn, and system
- * prompts and tools with every request, so most of what arrives has been looked at before.
+ * Remembers texts in which a detector found nothing. Every turn contains the whole conversation, and every
+ * request the same system prompts and tools, so most text has been scanned before.
  *
- * No text is kept, only 53 bits of a hash that is seeded anew in every process. Texts with findings are not remembered.
+ * No text is stored, only 53 bits of a hash with a random seed per process. Texts with findings are not
+ * remembered.
  */
 import { asciiWords, MOST_AT_ONCE } from "./ascii.ts";
 import type { Detector } from "./scan.ts";
 
-/** Hashing is some fifty times cheaper than scanning, but still takes its time of a very long text. */
+/** Maximum length: hashing is about fifty times cheaper than scanning, but not free for very long texts. */
 const LONGEST = 262_144;
-/** For a shorter one it is not worth it. */
+/** Minimum length for which it is worthwhile. */
 const SHORTEST = 48;
-/** Hashes per detector and generation; the older of two generations is forgotten. */
+/** Hashes per detector and generation; there are two generations. */
 const KEPT = 20_000;
 
 interface Memory {
@@ -22,7 +23,7 @@ interface Memory {
 const memories = new WeakMap<Detector, Memory>();
 const [SEED_A, SEED_B, ODD_A, ODD_B, ODD_C] = crypto.getRandomValues(new Uint32Array(5));
 
-/** What a text is remembered by; undefined: it is not. */
+/** The hash by which a text is remembered; undefined: it is not. */
 export function traceOf(text: string): number | undefined {
   const { length } = text;
   if (length < SHORTEST || length > LONGEST) return undefined;
@@ -31,11 +32,11 @@ export function traceOf(text: string): number | undefined {
   let b = SEED_B + Math.imul(length, m) | 0;
   for (let at = 0; at < length; at += MOST_AT_ONCE) {
     const piece = length <= MOST_AT_ONCE ? text : text.slice(at, at + MOST_AT_ONCE);
-    // Four units of ASCII are hashed as one, in a third of the time.
+    // Four ASCII units are hashed as one word, in a third of the time.
     const words = asciiWords(piece);
     const count = words === null ? piece.length : (piece.length + 3) >> 2;
     for (let i = 0; i < count; i++) {
-      // Spread by what nobody knows, so that no two differences are known to cancel each other.
+      // Multiplied by random values, so that no pair of differences is known to cancel out.
       let unit = Math.imul(words === null ? piece.charCodeAt(i) : words[i], o);
       unit ^= unit >>> 16;
       a = Math.imul(a ^ unit, m);
@@ -48,7 +49,7 @@ export function traceOf(text: string): number | undefined {
 }
 
 /**
- * Whether the detector has looked at a text of this hash lately, and found nothing.
+ * Whether the detector has recently scanned a text with this hash and found nothing.
  *
  * @param trace hash of the text
  */
@@ -62,7 +63,7 @@ export function isKnownClean(detector: Detector, trace: number): boolean {
 }
 
 /**
- * Notes that the detector found nothing in a text.
+ * Records that the detector found nothing in a text.
  *
  * @param trace hash of the text
  */

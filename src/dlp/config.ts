@@ -1,4 +1,4 @@
-/** The sections `dlp` and `dlp_policies` of the configuration: what is looked for, and what is done about it. */
+/** The sections `dlp` and `dlp_policies` of the configuration. */
 import {
   choice,
   fields,
@@ -16,11 +16,14 @@ import { openRe2 } from "./re2.ts";
 
 const ENTITY = "the name of an entity type or a group of them";
 
-/** The rules of a policy as they are configured. The types that its names stand for are known to the recognizers alone. */
+/**
+ * The configured rules of a policy. Names of entity types are resolved later, since that requires the
+ * recognizers.
+ */
 export interface PolicyRules extends Omit<Rules, "types"> {
   /** Undefined: the default set. */
   entityTypes: readonly string[] | undefined;
-  /** What calls under it ask and are answered is kept in the payload log. */
+  /** Requests and answers under this policy are stored in the payload log. */
   payloads?: boolean;
 }
 
@@ -99,15 +102,15 @@ export const DLP_POLICIES = named(label(), POLICY);
 export type DlpConfig = Value<typeof DLP>;
 
 export interface EntityTroubles {
-  /** Why a name of an entity type is none, for each of those asked about; null: it is one. */
+  /** For each given name, the error if it is not an entity type; null: valid. */
   troubles: (string | null)[];
-  /** All names of entity types and of groups of them. */
+  /** All names of entity types and groups. */
   known: readonly string[];
 }
 
 export async function entityTroubles(names: readonly unknown[]): Promise<EntityTroubles> {
   if (names.length === 0) return { troubles: [], known: [] };
-  // Every recognizer comes with it, which a start without policies does not wait for.
+  // Loads all recognizers, which a start without policies does not need.
   const { ALL_ENTITY_NAMES, resolveEntityTypes } = await import("./entities.ts");
   const troubles = names.map((name) =>
     typeof name !== "string" || resolveEntityTypes([name]).unknown.length === 0 ? null : ENTITY
@@ -115,7 +118,7 @@ export async function entityTroubles(names: readonly unknown[]): Promise<EntityT
   return { troubles, known: ALL_ENTITY_NAMES };
 }
 
-/** Why RE2 does not take a pattern, for each of these; null: it does. */
+/** For each pattern, why RE2 rejects it; null: valid. */
 export async function patternTroubles(patterns: readonly string[]): Promise<(string | null)[]> {
   if (patterns.length === 0) return [];
   const re2 = openRe2({ limitMs: 10_000 });
@@ -132,7 +135,7 @@ export async function patternTroubles(patterns: readonly string[]): Promise<(str
   }
 }
 
-/** Why a path names no model; null: it does, or there is none. */
+/** Why a path does not refer to a model; null: it does, or no path is given. */
 export async function modelTrouble(path: string | undefined): Promise<string | null> {
   if (path === undefined) return null;
   if (Deno.build.standalone) return "no model, because the runtime for models is not part of the binary";
@@ -141,7 +144,7 @@ export async function modelTrouble(path: string | undefined): Promise<string | n
     try {
       if ((await Deno.stat(file)).isFile) continue;
     } catch {
-      // As if it were no file.
+      // An unreadable file is treated like a missing one.
     }
     return `an ONNX file with config.json and vocab.txt beside it, but ${file} cannot be read`;
   }

@@ -1,9 +1,9 @@
 /**
- * What a text says where it is written in an encoding: a view of windows, each encoded part replaced by what it says,
- * with the text around it, because the word that names a value, and what bounds it, may stand outside.
+ * A view of the encoded parts of a text: each is decoded and shown with its surrounding text, since the word
+ * that names a value, and its boundaries, may be outside of the encoded part.
  *
- * A run maps back to itself as a whole, escapes map back one by one. Bounded: at most twice the text in all, besides
- * what compressed runs unfold to.
+ * A run maps back to itself as a whole, escapes map back individually. The size is bounded: at most twice the
+ * text, plus the decompressed contents of runs.
  */
 
 import { escapes } from "./escapes.ts";
@@ -14,19 +14,22 @@ import { compose, sentSpan, type Span, type Spot, type View, ViewWriter } from "
 
 export interface Decoded {
   readonly view: View;
-  /** Where the escapes of single characters stand in the text that was sent, in order. */
+  /** Positions of single-character escapes in the original text, in order. */
   readonly escapes: readonly Span[];
 }
 
-/** Text before and behind an encoded part that belongs to its window. */
+/** Context before and after an encoded part. */
 const LEAD = 112;
 const TRAIL = 112;
 
-/** Encoded runs that are also looked at as the beginning of a web token. */
+/** Maximum number of encoded runs that are also examined as the beginning of a JSON web token. */
 const MOST_TOKENS = 32;
 const LONGEST_TOKEN = 4096;
 
-/** A window with a web token as it stands: its parts are encoded as well, but a token is what they are together. */
+/**
+ * A window with a JSON web token without decoding: its parts are encoded too, but the token is recognised as
+ * a whole.
+ */
 function token(view: View, writer: ViewWriter, escape: Spot): void {
   writer.copy(Math.max(0, escape.start - LEAD), escape.start);
   writer.say(escape);
@@ -34,7 +37,10 @@ function token(view: View, writer: ViewWriter, escape: Spot): void {
   writer.part();
 }
 
-/** The view with encoded parts read, or null where there are none. @param hints what a walk over it tells of them */
+/**
+ * The view with decoded parts; null: there are none.
+ * @param hints result of the walk over the view
+ */
 export function decodings(view: View, hints = ANYTHING): Decoded | null {
   const { text } = view;
   const single = (hints & ESCAPES) === 0 ? [] : escapes(text);

@@ -1,20 +1,23 @@
 /**
- * Other places of values that are to be masked: what only a name beside it told in one text stands in another one without
- * its name, and must not leave there either.
+ * Finds further occurrences of values to be masked: a value that was recognised only because of a name beside
+ * it may occur elsewhere without its name, and must be masked there too.
  */
 import type { Leaf } from "../formats/leaves.ts";
 import { isAlphanumeric, isDigit } from "./recognizers/character_class.ts";
 import { type Found, type SliceClock, viewOf } from "./scan_leaves.ts";
 
-/** Shorter ones, such as ages and security codes, are the same by chance. */
+/** Minimum length: shorter values, such as ages and security codes, may be equal by chance. */
 const SHORTEST = 6;
-/** The same in what a model said with its placeholders turned back: there a short value is that of an earlier answer. */
+/**
+ * Minimum length in text of the model in which placeholders were replaced: there a short value is from an
+ * earlier answer.
+ */
 const SHORTEST_SAID = 3;
-/** Values that are looked for; of more, the first ones. */
+/** Maximum number of values searched for. */
 const MOST_VALUES = 1000;
-/** A request with more of them is refused. */
+/** A request with more occurrences is refused. */
 const MOST_ECHOES = 50_000;
-/** To look for one value costs as much as the walk over so small a part of a text. */
+/** Length of text whose walk costs as much as searching for one value. */
 const PART = 64;
 
 /**
@@ -55,7 +58,7 @@ export function* echoesOf(
         if (!stands(text, at, value)) continue;
         const start = view ? view.from![at] : at;
         const end = view ? view.to![at + value.length - 1] : at + value.length;
-        // A number of JSON cannot be masked, and one of so few digits may be another.
+        // Numbers in JSON cannot be masked, and one with so few digits may be a different value.
         if (value.length < SHORTEST && leaf.kind === "json") {
           quotes ??= quotesOf(leaf.text);
           if (countBelow(quotes, start) % 2 === 0) continue;
@@ -73,14 +76,14 @@ export function* echoesOf(
 // deno-lint-ignore no-control-regex
 const NEEDS_ESCAPES = /["\\\x00-\x1f]/;
 
-/** A value as it is, and as it stands in a string of JSON and in one of JSON within JSON. */
+/** The value, also as written within JSON strings and within JSON inside JSON. */
 function spellings(value: string): string[] {
   if (!NEEDS_ESCAPES.test(value)) return [value];
   const once = JSON.stringify(value).slice(1, -1);
   return [value, once, JSON.stringify(once).slice(1, -1)];
 }
 
-/** Where the quotes stand at which strings of JSON text begin and end. */
+/** Positions of the quotes that delimit strings in JSON text. */
 function quotesOf(text: string): number[] {
   const quotes: number[] = [];
   let inside = false;
@@ -94,7 +97,7 @@ function quotesOf(text: string): number[] {
   return quotes;
 }
 
-/** How many of ascending numbers are less than `limit`. */
+/** How many of the ascending numbers are below `limit`. */
 function countBelow(numbers: readonly number[], limit: number): number {
   let low = 0;
   let high = numbers.length;
@@ -111,7 +114,7 @@ interface Span {
   end: number;
 }
 
-/** Spans by where they start, those that overlap as one. */
+/** Spans ordered by start, with overlapping ones merged. */
 function merged(spans: Span[]): Span[] {
   const all: Span[] = [];
   for (const span of spans.sort((a, b) => a.start - b.start)) {
@@ -122,7 +125,7 @@ function merged(spans: Span[]): Span[] {
   return all;
 }
 
-/** Whether one of the spans holds all of `[start, end)`. */
+/** Whether one of the spans contains `[start, end)`. */
 function covers(spans: readonly Span[], start: number, end: number): boolean {
   let low = 0;
   let high = spans.length;
@@ -134,7 +137,7 @@ function covers(spans: readonly Span[], start: number, end: number): boolean {
   return low > 0 && spans[low - 1].end >= end;
 }
 
-/** Whether a value is no part of a longer word or number. */
+/** Whether a value is not part of a longer word or number. */
 function stands(text: string, at: number, value: string): boolean {
   const end = at + value.length;
   return !(isWord(text, at) && isWord(text, at - 1)) && !(isWord(text, end - 1) && isWord(text, end)) &&

@@ -1,14 +1,14 @@
-/** How many edits lie between a word and a window of text, swaps of neighbours counted as one. */
+/** Edit distance between a word and a window of text, with transpositions counted as one edit. */
 
 export interface WordPattern {
   value: string;
-  /** The most that matter: beyond it any larger number may be answered. */
+  /** The maximum of interest: any larger distance may be reported as some larger number. */
   edits: number;
-  /** For each unit, the places of the word that have it, as bits. Null: the word is too long for that. */
+  /** For each unit, a bit mask of its positions in the word. Null: the word is too long for that. */
   places: ReadonlyMap<number, number> | null;
 }
 
-/** For each UTF-16 unit of a word the places where it stands, as bits; null: the word is longer than 32. */
+/** For each UTF-16 unit of a word, a bit mask of its positions; null: the word is longer than 32. */
 export function placesOf(value: string): Map<number, number> | null {
   if (value.length > 32) return null;
   const places = new Map<number, number>();
@@ -28,8 +28,8 @@ export function distance(word: WordPattern, text: string, start: number, end: nu
 }
 
 /**
- * Hyyrö's bit-parallel form of it (A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances, 2003):
- * a column of the table is two words of bits, for steps up and steps down.
+ * Bit-parallel algorithm by Hyyrö (A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
+ * Distances, 2003): a column of the matrix is two bit vectors, of increments and decrements.
  */
 function bitDistance(
   places: ReadonlyMap<number, number>,
@@ -60,7 +60,7 @@ function bitDistance(
   return edits;
 }
 
-/** The same by rows, for words of more than 32 units. */
+/** The row-wise algorithm, for words of more than 32 units. */
 function rowDistance({ value, edits: most }: WordPattern, text: string, start: number, end: number): number {
   const m = end - start;
   let before: number[] = [];

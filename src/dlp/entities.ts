@@ -1,6 +1,6 @@
 /**
- * The vocabulary of entity types, as it follows from the recognizers: names, groups, aliases, categories, and what is
- * scanned for when nobody says. Callers' names may be in any letter case.
+ * Entity types, derived from the recognizers: names, groups, aliases, categories, and the default set. Names
+ * are case-insensitive.
  */
 
 import { RECOGNIZERS } from "./recognizers/list.ts";
@@ -10,7 +10,7 @@ const CATEGORIES = new Map<string, Category>(
   RECOGNIZERS.map(({ type, group }) => [type, GROUPS[group].category]),
 );
 
-/** What each accepted name stands for: a type or an alias for one type, a group for several. */
+/** The types of each accepted name: one for a type or alias, several for a group. */
 const TYPES_BY_NAME = new Map<string, readonly string[]>();
 for (const [group, { aliases }] of Object.entries(GROUPS)) {
   const members = typesOf(group as EntityGroup);
@@ -25,20 +25,23 @@ function typesOf(group: EntityGroup): string[] {
   return RECOGNIZERS.filter((recognizer) => recognizer.group === group).map(({ type }) => type);
 }
 
-/** What is looked for when a policy names nothing. */
+/** The types used if a policy names none. */
 export const DEFAULT_TYPES: ReadonlySet<string> = new Set(
   RECOGNIZERS.filter(({ group, byDefault }) => byDefault ?? GROUPS[group].byDefault).map(({ type }) => type),
 );
 
-/** Every name that a request may use, for the message that refuses one it may not. */
+/** Every accepted name, for error messages. */
 export const ALL_ENTITY_NAMES: readonly string[] = [...TYPES_BY_NAME.keys()].sort();
 
-/** The category that findings of a type are filed under. */
+/** The category of a type. */
 export function categoryOf(type: string): Category {
   return CATEGORIES.get(type) ?? "pii";
 }
 
-/** Names, groups and aliases become types; an absent list means the default set. Unknown names are handed back. */
+/**
+ * Resolves names, groups and aliases to types; undefined means the default set. Unknown names are returned
+ * separately.
+ */
 export function resolveEntityTypes(
   names: readonly string[] | undefined,
 ): { types: Set<string>; unknown: string[] } {

@@ -1,19 +1,19 @@
 /**
- * Files that stand in a text between marks which say how they are packed: uuencode (POSIX), yEnc (1.3) and Ascii85 as
- * PostScript delimits it. A file is read where it says something readable.
+ * Files embedded in a text between markers that state the encoding: uuencode (POSIX), yEnc (1.3) and Ascii85
+ * as delimited in PostScript. A file is decoded if it contains readable text.
  */
 
 import { readable } from "../exchange/readable.ts";
 import type { Spot } from "./view.ts";
 
-/** Each mark with what reads the file behind it. */
+/** A marker and the decoder of the file after it. */
 interface Form {
-  /** Begins each head. */
+  /** The start of each header. */
   readonly mark: string;
   readonly head: RegExp;
-  /** Stands behind the content; absent: its lines tell where it ends. */
+  /** The end marker; absent: the lines show where the content ends. */
   readonly close?: string;
-  /** @param end where the content ends, if the form has a mark for it */
+  /** @param end end of the content, if the form has an end marker */
   read(text: string, start: number, end: number): Unpacked | null;
 }
 
@@ -33,7 +33,7 @@ interface Unpacked {
   readonly end: number;
 }
 
-/** Each such file in a text, with what it holds. */
+/** Each embedded file in a text, with its decoded content. */
 export function envelopedRuns(text: string): Spot[] {
   const spots: Spot[] = [];
   for (const { mark, head, close, read } of FORMS) {
@@ -46,7 +46,7 @@ export function envelopedRuns(text: string): Spot[] {
       const start = index + length;
       const end = nextClose?.(start) ?? text.length;
       if (end < 0) break;
-      // Else many heads before one end would each read all that follows.
+      // Otherwise, many headers before one end marker would take quadratic time.
       const again = nextHead(start);
       if (nextClose !== null && again >= 0 && again < end) continue;
       const file = read(text, start, end);
@@ -59,7 +59,7 @@ export function envelopedRuns(text: string): Spot[] {
   return spots.sort((a, b) => a.start - b.start);
 }
 
-/** Finds the next place of a mark, in one pass over the text for places that ascend. */
+/** Finds the next occurrence of a marker, in a single pass over the text for ascending positions. */
 function following(text: string, mark: string): (from: number) => number {
   let found = -2;
   return (from) => {
@@ -68,10 +68,10 @@ function following(text: string, mark: string): (from: number) => number {
   };
 }
 
-/** What a mail program puts before the lines that it quotes. */
+/** Quotation prefixes of mail programs. */
 const QUOTE = /[> \t]{0,8}> ?/y;
 
-/** Lines that begin with the number of their bytes, three of which are written in four characters. */
+/** Lines starting with their number of bytes; each three bytes are four characters. */
 function uudecoded(text: string, start: number): Unpacked | null {
   const bytes: number[] = [];
   let at = start;
@@ -87,7 +87,7 @@ function uudecoded(text: string, start: number): Unpacked | null {
     for (let i = at + 1; bytes.length < first + count; i += 4) {
       let held = 0;
       for (let k = i; k < i + 4; k++) {
-        // Blanks at the end of a line stand for zeros, and are lost easily.
+        // Spaces at the end of a line represent zeros, and are easily lost.
         const value = k < next - 1 || stop < 0 && k < next ? sixBits(text, k) : 0;
         if (value < 0) return null;
         held = held << 6 | value;
@@ -100,14 +100,14 @@ function uudecoded(text: string, start: number): Unpacked | null {
   return bytes.length === 0 ? null : { bytes: Uint8Array.from(bytes), end: at };
 }
 
-/** What a character of uuencode stands for; negative: it is none. */
+/** The value of a uuencode character; negative: invalid. */
 function sixBits(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit === 10 || unit === 13) return 0;
   return unit >= 32 && unit <= 96 ? unit - 32 & 63 : -1;
 }
 
-/** Each byte plus 42; `=` stands before one that has 64 more. */
+/** Each byte plus 42; `=` precedes a byte to which 64 was added. */
 function ydecoded(text: string, start: number, end: number): Unpacked | null {
   const bytes = new Uint8Array(end - start);
   let n = 0;
@@ -121,7 +121,7 @@ function ydecoded(text: string, start: number, end: number): Unpacked | null {
   return { bytes: bytes.subarray(0, n), end: end + 5 };
 }
 
-/** Four bytes as five digits of base 85; `z` stands for four zeros. */
+/** Four bytes as five digits in base 85; `z` represents four zeros. */
 function ascii85(text: string, start: number, end: number): Unpacked | null {
   const bytes: number[] = [];
   let held = 0;
@@ -146,7 +146,7 @@ function ascii85(text: string, start: number, end: number): Unpacked | null {
   return bytes.length === 0 ? null : { bytes: Uint8Array.from(bytes), end: end + 2 };
 }
 
-/** The first bytes of 32 bits. */
+/** The first bytes of a 32-bit number. */
 function bigEndian(held: number, count: number): number[] {
   return [held >>> 24, held >>> 16 & 255, held >>> 8 & 255, held & 255].slice(0, count);
 }

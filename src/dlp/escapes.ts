@@ -1,8 +1,10 @@
 /**
- * Escapes of single characters: those of JSON and of programs, percent-encoding, quoted-printable and HTML entities.
- * Each is a spot of its own, so that a value beside one, or with some in it, keeps its exact place.
+ * Decodes single-character escapes: those of JSON and programming languages, percent-encoding,
+ * quoted-printable and HTML entities. Each is a separate spot, so that a value beside or around it keeps its
+ * exact position.
  *
- * An escape that is escaped again (`\\u0034`, `&amp;#52;`) is read at once; the second level is for others inside it.
+ * A doubly escaped character (`\\u0034`, `&amp;#52;`) is decoded at once; the second level is for other
+ * escapes within.
  */
 
 import { decodeHTMLStrict } from "entities/decode";
@@ -11,13 +13,16 @@ import { fold } from "./fold.ts";
 import { isDigit } from "./recognizers/character_class.ts";
 import type { Spot } from "./view.ts";
 
-/** Where an escape may begin. Control characters that text does not hold hide between the digits of a value. */
+/**
+ * Characters with which an escape may begin. Includes control characters, which may be hidden between the
+ * digits of a value.
+ */
 // deno-lint-ignore no-control-regex
 const MARK = /[%&\\=+\x00-\x08\x0e-\x1f\x7f]/g;
 const BACKSLASH =
   /\\{1,8}(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,64}|%u([0-9A-Fa-f]{4})/y;
-/** Names of the characters that markup itself is made of are passed over: pages are full of them, values have none. */
+/** Entities of markup characters are skipped: pages are full of them, and values do not contain them. */
 const ENTITY =
   /&(?:amp;){0,4}(?:#(\d{1,7});?|#[xX]([0-9A-Fa-f]{1,6});?|(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,30});)/y;
 const SHORT: Readonly<Record<string, string>> = {
@@ -29,14 +34,17 @@ const SHORT: Readonly<Record<string, string>> = {
   v: "\v",
   "0": "\0",
 };
-/** Escapes that mail has and programs have not: with one of these every `=XX` is an escape. */
+/** Evidence of quoted-printable text; if there is any, every `=XX` is an escape. */
 const QUOTED = /=\r?\n|=3D|=C[23]=[89AB]|=E2=8|=20\r?\n|=20[A-Za-z][^\n=]{0,80}=20/;
 const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
-/** Without that, what values are joined with, and blanks where nothing is assigned; not where a value may end. */
+/**
+ * Without that evidence: only characters that occur within values, and spaces where nothing is assigned; not
+ * where a value may end.
+ */
 const QUOTED_ALONE =
   /=(?:40|2E|2D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:(?<![\w"')\]])=|=(?=20\d{9,19}(?!\d)))(?:20|09|0A|0D)|(?:=[0-9A-F]{2}){2,64}/y;
 
-/** Each escape of a text, with the character that it stands for. */
+/** Each escape of a text, with the character it represents. */
 export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
   let quoted: RegExp | undefined;
@@ -77,12 +85,12 @@ export function escapes(text: string): Spot[] {
   return spots;
 }
 
-/** What {@link MARK} matches. */
+/** The characters that {@link MARK} matches. */
 export const MARKS = new Uint8Array(128);
 for (const mark of "%&\\=+\x7f") MARKS[mark.charCodeAt(0)] = 1;
 for (let unit = 0; unit < 32; unit++) MARKS[unit] = unit < 9 || unit > 13 ? 1 : 0;
 
-/** Where the first of them may stand; the text's length: nowhere. */
+/** The position of the first possible escape; the text's length: none. */
 function firstMark(text: string): number {
   const bytes = asciiBytes(text);
   if (bytes === null) return 0;
@@ -91,7 +99,7 @@ function firstMark(text: string): number {
   return at;
 }
 
-/** Two hexadecimal digits with capitals, or a line's end. */
+/** Two upper-case hexadecimal digits, or a line end. */
 function isQuotedPrintable(text: string, at: number): boolean {
   const first = text.charCodeAt(at);
   if (first === 10) return true;
@@ -103,7 +111,7 @@ function isHex(unit: number): boolean {
   return isDigit(unit) || unit >= 65 && unit <= 70;
 }
 
-/** A terminal's sequence for a colour or a place. */
+/** An ANSI escape sequence. */
 // deno-lint-ignore no-control-regex
 const COLOUR = /\x1b\[[0-9;?]{0,24}[A-Za-z]/y;
 
@@ -112,9 +120,9 @@ function colour(text: string, start: number): string | undefined {
   return COLOUR.exec(text)?.[0];
 }
 
-/** A backslash at the end of a line: the next one goes on with it. */
+/** A line continuation with a backslash. */
 const CONTINUED = /\\\r?\n[ \t]{0,16}/y;
-/** Bytes of UTF-8, each an escape. */
+/** UTF-8 bytes, each an escape. */
 const BYTES = /(?:\\x[0-9A-Fa-f]{2}){2,64}/y;
 
 function backslash(text: string, start: number, spots: Spot[]): void {
@@ -133,7 +141,7 @@ function backslash(text: string, start: number, spots: Spot[]): void {
   BACKSLASH.lastIndex = start;
   const match = BACKSLASH.exec(text);
   if (!match) {
-    // No escape: the slashes are passed over together.
+    // Not an escape: skips the whole run of backslashes.
     let end = start + 1;
     while (text.charCodeAt(end) === 92) end++;
     MARK.lastIndex = end;
@@ -146,11 +154,11 @@ function backslash(text: string, start: number, spots: Spot[]): void {
     : match[4] !== undefined
     ? unit(parseInt(match[4], 8))
     : SHORT[match[5]] ?? match[5];
-  // Between blanks a control character is a blank as well; inside a value it is not there to be read.
+  // A whitespace-like control character becomes a space; others within a value are removed.
   spots.push({ start, end, says: /^[\b\v\f\0]$/.test(says) ? "" : says });
 }
 
-/** A code unit or point as text; halves of a pair stand as they are and meet their other half in the view. */
+/** A code unit or code point as text; surrogates stay as they are and are joined in the view. */
 function unit(n: number): string {
   return n > 0xffff ? (n > 0x10ffff ? "" : String.fromCodePoint(n)) : n < 9 ? "" : String.fromCharCode(n);
 }
@@ -174,10 +182,10 @@ function quotedPrintable(text: string, start: number, pattern: RegExp, spots: Sp
   if (match) bytewise(match[0], start, spots);
 }
 
-/** What names of HTML's characters say, learnt when first met. */
+/** Cache of decoded HTML entities. */
 const NAMED = new Map<string, string | null>();
 
-/** A character reference of HTML, itself perhaps escaped. */
+/** An HTML character reference, possibly escaped itself. */
 function entity(text: string, start: number, spots: Spot[]): void {
   ENTITY.lastIndex = start;
   const match = ENTITY.exec(text);
@@ -196,20 +204,20 @@ function named(name: string): string | null {
   if (says === undefined) {
     const written = `&${name};`;
     const decoded = decodeHTMLStrict(written);
-    // Blanks and hyphens as plain ones: a view that is not ASCII would have to be folded whole.
+    // Spaces and hyphens are folded here, so that the view stays ASCII and need not be folded as a whole.
     says = decoded === written ? null : fold(decoded)?.text ?? decoded;
     if (NAMED.size < 4096) NAMED.set(name, says);
   }
   return says;
 }
 
-/** The last two of the units that a byte is written in are its digits. */
+/** The last two units of a byte's escape are its hexadecimal digits. */
 function byteAt(raw: string, i: number, width: number): number {
   const end = (i + 1) * width;
   return HEX[raw.charCodeAt(end - 2)] << 4 | HEX[raw.charCodeAt(end - 1)];
 }
 
-/** The character that `count` bytes of UTF-8 stand for; 0: they are none. */
+/** The character encoded by `count` bytes of UTF-8; 0: invalid. */
 function pointAt(raw: string, at: number, count: number, width: number): number {
   const first = byteAt(raw, at, width);
   if ((first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2) !== count || first >= 0xf5) return 0;
@@ -222,29 +230,29 @@ function pointAt(raw: string, at: number, count: number, width: number): number 
   return point > 0x10ffff ? 0 : point;
 }
 
-/** What hexadecimal digits stand for. */
+/** Values of hexadecimal digits. */
 const HEX = new Uint8Array(128);
 for (let n = 0; n < 16; n++) {
   HEX[n.toString(16).charCodeAt(0)] = HEX[n.toString(16).toUpperCase().charCodeAt(0)] = n;
 }
 
-/** What each byte says by itself. */
+/** The Latin-1 character of each byte. */
 const LATIN = Array.from(
   { length: 256 },
   (_, b) => b > 8 && b !== 127 && (b < 127 || b >= 0xa0) ? String.fromCharCode(b) : "",
 );
 
-/** Bytes of one piece of a run, as the patterns have it. */
+/** Maximum number of bytes per match, as in the patterns. */
 const MOST_BYTES = 64;
 
-/** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form, or as Latin-1. */
+/** `%41%c3%a9`: ASCII bytes one by one, others as UTF-8 sequences or as Latin-1. */
 function bytewise(raw: string, start: number, spots: Spot[], width = 3): void {
   const count = raw.length / width;
   for (let i = 0; i < count;) {
     const b = byteAt(raw, i, width);
     let n = 1;
     let says = LATIN[b];
-    // A run is taken in pieces, and the next one begins with the whole character.
+    // A run is processed in pieces; an incomplete character is left to the next piece.
     if (b >= 0xc2 && count >= MOST_BYTES && count - i < 4 && i > 0) return;
     if (b >= 0xc2 && i + 1 < count) {
       const most = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);

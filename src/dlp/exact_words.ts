@@ -1,8 +1,11 @@
-/** Stop words as they are: substrings of the folded text, bounded where the word's own edge is a letter or digit. */
+/**
+ * Exact stop words: substrings of the folded text, with word boundaries where the word itself starts or ends
+ * with a letter or digit.
+ */
 import { type Folded, foldedOf, isBorder } from "./folded.ts";
 import { SLICE, type StopWordMatch } from "./stop_word.ts";
 
-/** A value as `exact` compares it. */
+/** The folded form of a value, for comparison. */
 export function foldValue(value: string): string {
   return foldedOf(value).text.trim();
 }
@@ -30,7 +33,7 @@ function startKey(text: string, at: number, length: number): number {
   return length > 1 ? text.charCodeAt(at) * 65536 + text.charCodeAt(at + 1) : -text.charCodeAt(at) - 1;
 }
 
-/** Adds what it finds to `found`; hands control back between slices of the text. */
+/** Adds matches to `found`; yields between slices of the text. */
 export function* findExact(
   { text, from, to }: Folded,
   index: Map<number, ExactWord[]>,

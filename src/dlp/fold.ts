@@ -1,9 +1,9 @@
 /**
- * Makes disguised text plain: compatibility forms, invisible units, look-alike letters, foreign digits, exotic
- * blanks and hyphens become what they look like, with a map back to where each came from.
+ * Normalizes disguised text: compatibility forms, invisible characters, look-alike letters, foreign digits,
+ * and special spaces and hyphens become their plain equivalents, with a map of positions to the original.
  *
- * Text that is plain already costs one pattern test. Letters of other scripts stay letters of other scripts unless
- * they stand inside a word of Latin letters or digits: "ЕГН" is a word, "АКІА1" with four Cyrillic letters is not.
+ * For plain text this takes a single test. Letters of other scripts are unchanged unless they are part of a
+ * word with Latin letters or digits: "ЕГН" is a word, "АКІА1" with four Cyrillic letters is not.
  */
 
 import { asciiBytes } from "./ascii.ts";
@@ -12,7 +12,7 @@ import type { View } from "./view.ts";
 const UNKNOWN = 0;
 const DROP = 1;
 const SEVERAL = 2;
-/** What each unit becomes, learnt when it is first met. */
+/** Cache: the replacement of each unit. */
 const table = new Uint16Array(65536);
 const several = new Map<number, string>();
 
@@ -32,19 +32,19 @@ for (
 const BLANK = /^[\p{Zs}\u2028\u2029\u2800]$/u;
 const IGNORED = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const DECIMAL = /^\p{Nd}$/u;
-/** All that Unicode calls a dash, and what looks like one. */
+/** Unicode dashes and similar characters. */
 const DASH = /^[\p{Pd}\u2212\u2043\u02d7\u30fc\u2500\u2501\u2796\u2053\u23af]$/u;
-/** The ellipsis is one unit as well, so that most prose keeps its positions. */
+/** The ellipsis becomes a single unit, so that positions in most prose are unchanged. */
 const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb\u2026";
 
-/** Tags: invisible, and each says a character of ASCII to whom looks at them. */
+/** Tag characters: invisible, but each represents an ASCII character. */
 export const TAG = /\udb40[\udc20-\udc7e]/;
 
 function isTag(point: number): boolean {
   return point >= 0xe0020 && point <= 0xe007e;
 }
 
-/** The plain form of one code point, "" for one that is not there to be read. */
+/** The plain form of a code point; "" if it is invisible. */
 function plain(point: number): string {
   const c = String.fromCodePoint(point);
   if (isTag(point)) return String.fromCharCode(point - 0xe0000);
@@ -53,7 +53,7 @@ function plain(point: number): string {
   if (DASH.test(c)) return "-";
   if (DOTS.includes(c)) return ".";
   if (DECIMAL.test(c)) {
-    // Digits of a script stand in rows of ten that begin at a code point ending in 0 or 6.
+    // Digits of each script are rows of ten that start at a code point ending in 0 or 6.
     const nfkc = c.normalize("NFKC");
     if (/^\d$/.test(nfkc)) return nfkc;
     const low = point & 15;
@@ -78,13 +78,13 @@ function learn(unit: number): number {
 }
 
 const NON_ASCII = /[\u0080-\uffff]/;
-/** Units that a pattern looks at in less time than it takes to copy them. */
+/** Maximum number of units for which a regular expression is faster than encoding. */
 const FEW = 64;
 
 /**
- * The text made plain, or null where it is plain already.
+ * The normalized text; null if it is plain already.
  *
- * @param tags what tags are read as: what they say, or nothing
+ * @param tags whether tag characters are decoded or removed
  */
 export function fold(text: string, tags: "said" | "dropped" = "said"): View | null {
   if (text.length > FEW && asciiBytes(text) !== null) return null;
@@ -117,7 +117,7 @@ export function fold(text: string, tags: "said" | "dropped" = "said"): View | nu
       continue;
     }
     const form = table[unit] === UNKNOWN ? learn(unit) : table[unit];
-    // What is invisible belongs to the unit before it, so that a masked span leaves none of it behind.
+    // An invisible unit belongs to the one before it, so that masking removes it too.
     if (form === DROP || isMark(unit) && out.endsAscii()) out.widen(i + 1);
     else if (form === SEVERAL) { for (const c of several.get(unit)!) out.put(c.charCodeAt(0), i, i + 1); }
     else {
@@ -137,8 +137,8 @@ export function fold(text: string, tags: "said" | "dropped" = "said"): View | nu
 const NEXT_FOREIGN = /[\u0080-\uffff]/g;
 
 /**
- * The text made plain where each unit becomes one other at most, as the quotes and dashes of prose do: positions stay as
- * they are. Null where more is to do.
+ * Normalizes a text in which each unit becomes exactly one unit, such as quotes and dashes in prose, so
+ * positions are unchanged. Null: more is needed.
  */
 function foldEven(text: string, first: number): string | null {
   let said = "";
@@ -157,7 +157,7 @@ function foldEven(text: string, first: number): string | null {
   return said + text.slice(done);
 }
 
-/** Whether a unit stands for itself, whatever is around it. */
+/** Whether a unit is plain regardless of its surroundings. */
 function isPlain(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit < 128) return true;
@@ -167,7 +167,7 @@ function isPlain(text: string, at: number): boolean {
 }
 
 function isMark(unit: number): boolean {
-  // Those of letters, and the keycap around a digit.
+  // Combining marks, including the enclosing keycap.
   return unit >= 0x300 && unit < 0x370 || unit >= 0x20d0 && unit < 0x2100;
 }
 
@@ -176,13 +176,13 @@ function same(out: Sheet, text: string): boolean {
   return true;
 }
 
-/** Units written so far and where each came from. */
+/** The output units and the position of each in the original. */
 class Sheet {
   n = 0;
   units: Uint16Array;
   from: Uint32Array;
   to: Uint32Array;
-  /** Where look-alikes stand. */
+  /** Positions of look-alike letters. */
   readonly alike: number[] = [];
 
   constructor(size: number) {
@@ -199,7 +199,7 @@ class Sheet {
     this.to = grown(this.to, new Uint32Array(size));
   }
 
-  /** Plain units as they are. */
+  /** Copies plain units. */
   copy(text: string, start: number, end: number): void {
     this.#room(end - start);
     const { units, from, to } = this;
@@ -235,7 +235,10 @@ function grown<T extends Uint16Array | Uint32Array>(old: T, larger: T): T {
 
 const decoder = new TextDecoder("utf-16le");
 
-/** Replaces look-alikes in words that hold, or hang on, Latin letters or digits and have no other foreign letter. */
+/**
+ * Replaces look-alike letters in words that contain or adjoin Latin letters or digits, and have no other
+ * foreign letter.
+ */
 function unmask(out: Sheet): boolean {
   const { units, n } = out;
   let changed = false;
@@ -249,7 +252,7 @@ function unmask(out: Sheet): boolean {
     done = end;
     let ascii = false;
     for (let i = start; i < end && !ascii; i++) ascii = isAscii(units[i]);
-    // A short word in front of a number, or a letter or two behind one, is a part of it.
+    // A short word before a number, or one or two letters after it, is part of it.
     if (!ascii && end - start <= 6) {
       ascii = (units[end] === 32 && units[end + 1] >= 48 && units[end + 1] < 58) ||
         (end - start <= 2 && units[start - 1] === 32 && isAscii(units[start - 2]) && units[start - 2] < 91);

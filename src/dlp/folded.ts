@@ -1,7 +1,7 @@
-/** Text as stop words are compared with it: one case, one blank, and where words may begin and end. */
+/** Text normalized for the comparison of stop words: lower case, single spaces, and word boundaries. */
 import { fold } from "./fold.ts";
 
-/** A text in folded form and where each unit came from. */
+/** Folded text and the position of each unit in the original. */
 export interface Folded {
   text: string;
   from: (at: number) => number;
@@ -11,7 +11,7 @@ export interface Folded {
 const identity = (at: number) => at;
 const after = (at: number) => at + 1;
 
-/** A text with a map back to the places of the original. */
+/** Folds a text, with a map to positions in the original. */
 export function foldedOf(source: string): Folded {
   const view = fold(source);
   const base = view?.text ?? source;
@@ -19,7 +19,7 @@ export function foldedOf(source: string): Folded {
   const baseFrom = from ? (at: number) => from[at] : identity;
   const baseTo = to ? (at: number) => to[at] : after;
   const lower = base.toLowerCase();
-  // Few letters change their length in lower case; a text with one is folded letter by letter.
+  // Few letters change their length in lower case; a text with such a letter is folded letter by letter.
   if (lower.length !== base.length) return foldedSlowly(base, baseFrom, baseTo);
   if (!/[^\S ]|\s\s/.test(lower)) return { text: lower, from: baseFrom, to: baseTo };
   const at = new Uint32Array(lower.length);
@@ -46,14 +46,14 @@ function foldedSlowly(base: string, from: Folded["from"], to: Folded["to"]): Fol
   return { text, from: (i) => from(at[i]), to: (i) => to(at[i]) };
 }
 
-/** 1: letter or digit, 2: the same in a script that writes no blanks. Learnt when first met. */
+/** Cache. 1: letter or digit, 2: the same in a script without spaces between words. */
 const kinds = new Uint8Array(65536);
 const UNKNOWN = 0;
 export const OTHER = 1;
 const LETTER = 2;
 export const DENSE = 3;
 
-/** Whether a UTF-16 unit is a letter, one of a script without blanks between words, or neither. */
+/** Whether a UTF-16 unit is a letter or digit, one of a script without spaces, or neither. */
 export function letterKindOf(unit: number): number {
   if (kinds[unit] === UNKNOWN) {
     const c = String.fromCharCode(unit);
@@ -67,7 +67,7 @@ export function letterKindOf(unit: number): number {
   return kinds[unit];
 }
 
-/** Whether a word may begin or end between these two units. */
+/** Whether there may be a word boundary between two units. */
 export function isBorder(left: number, right: number): boolean {
   const a = letterKindOf(left);
   const b = letterKindOf(right);

@@ -1,12 +1,12 @@
 /**
- * Stop words nearly as they are: skeletons are compared, in which separators, diacritics, look-alike letters and digits for
- * letters are gone, and a few edits are allowed by length.
+ * Fuzzy stop words: compares skeletons without separators, diacritics, look-alike letters and digits in place
+ * of letters, and allows a few edits depending on length.
  */
 import { distance, placesOf, type WordPattern } from "./edit_distance.ts";
 import { DENSE, type Folded, letterKindOf, OTHER } from "./folded.ts";
 import { SLICE, type StopWordMatch } from "./stop_word.ts";
 
-/** Letters that look like Latin ones, capitals before their case is folded. */
+/** Letters that look like Latin ones; capitals before lower-casing. */
 const ALIKE = new Map<string, string>();
 for (
   const [from, to] of [
@@ -28,7 +28,7 @@ const LEET: Readonly<Record<string, string>> = {
   "|": "i",
 };
 
-/** The skeleton of one unit of folded text: "" for a separator or a mark. l and i cannot be told apart. */
+/** The skeleton of a unit of folded text: "" for a separator or mark. l and i are treated as equal. */
 function skeletonOf(c: string, leet: boolean): string {
   if (leet && LEET[c] !== undefined) return LEET[c];
   const known = skeletons.get(c);
@@ -45,14 +45,17 @@ const skeletons = new Map<string, string>();
 interface FuzzyWord extends WordPattern {
   word: number;
   digits: string;
-  /** The letters it holds, as bits. */
+  /** Bit mask of the letters in it. */
   letters: number;
 }
 
 export interface SkeletonIndex {
   leet: boolean;
   words: Map<number, FuzzyWord>;
-  /** By length of the text window and first or last unit; a word stands in every window length that its edits allow. */
+  /**
+   * By length of the window, and first or last unit; a word is listed for every window length that its edits
+   * allow.
+   */
   byEdge: Map<number, FuzzyWord[]>;
   longest: number;
 }
@@ -109,7 +112,7 @@ function lettersOf(text: string): number {
   return letters;
 }
 
-/** A skeleton, where in the folded text each unit stands, and which units begin or end a run of letters. */
+/** A skeleton, the position of each of its units in the folded text, and the units at word boundaries. */
 interface Skeleton {
   text: string;
   at: number[];
@@ -150,7 +153,7 @@ function skeletonText(text: string, leet: boolean): Skeleton {
   return out;
 }
 
-/** Adds the best match of each word at each place to `found`; hands control back between slices of the text. */
+/** Adds the best match of each word at each position to `found`; yields between slices of the text. */
 export function* findFuzzy(
   folded: Folded,
   index: SkeletonIndex,
@@ -177,7 +180,7 @@ export function* findFuzzy(
         work += words.length;
         for (const word of words) {
           if (bits(letters ^ word.letters) > word.edits * 2) continue;
-          // Both edges agree: it was looked at from the other side.
+          // If both edges agree, it was compared from the other side.
           if (side === 1 && word.value.charCodeAt(0) === first) continue;
           work += 4;
           const edits = distance(word, text, start, end);
@@ -205,7 +208,7 @@ export function* findFuzzy(
   }
 }
 
-/** Of the windows of one word that overlap, the closest, then the shortest, stays. */
+/** Of overlapping windows of a word, the one with fewest edits, then the shortest. */
 function keepBest(
   best: Map<number, { start: number; end: number; edits: number }[]>,
   word: number,

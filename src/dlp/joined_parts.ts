@@ -1,25 +1,25 @@
 /**
- * The text parts of one message as the one text that a model reads: a value may be split over them. Only the
- * surroundings of their borders are of interest, because each part is scanned by itself too.
+ * Joins the text parts of a message, since a model reads them as one text and a value may be split over them.
+ * Only the surroundings of the borders are scanned, because each part is also scanned separately.
  */
 import type { BodyLeaves, Leaf, PartGroup } from "../formats/leaves.ts";
 
-/** How far around the border of two parts a value may reach. */
+/** Maximum distance of a value from the border. */
 export const REACH = 512;
 
-/** Lists of more than one text part. */
+/** Groups of more than one text part. */
 export function groupsOf(reading: BodyLeaves): PartGroup[] {
   const groups = new Set<PartGroup>();
   for (const { group } of reading.leaves) if (group !== null && group.leaves.length > 1) groups.add(group);
   return [...groups];
 }
 
-/** The text of all parts, one behind the other. */
+/** The concatenated text of all parts. */
 export function joined(group: PartGroup): string {
   return group.leaves.map((leaf) => leaf.text).join("");
 }
 
-/** Where each part but the last ends in the joined text. */
+/** End of each part but the last in the joined text. */
 export function bordersOf(group: PartGroup): number[] {
   const borders: number[] = [];
   let at = 0;
@@ -28,7 +28,7 @@ export function bordersOf(group: PartGroup): number[] {
   return borders;
 }
 
-/** The surroundings of the borders, those that overlap as one. */
+/** Surroundings of the borders, with overlapping ones merged. */
 export function windowsOf(borders: readonly number[], length: number): { start: number; end: number }[] {
   const windows: { start: number; end: number }[] = [];
   for (const at of borders) {
@@ -41,7 +41,7 @@ export function windowsOf(borders: readonly number[], length: number): { start: 
   return windows;
 }
 
-/** The pieces of a span of the joined text; `borders` are where one part ends and the next begins. */
+/** The pieces of a span of the joined text by part; `borders` are the boundaries between parts. */
 export function piecesOf(
   group: PartGroup,
   borders: readonly number[],
@@ -60,7 +60,7 @@ export function piecesOf(
   return pieces;
 }
 
-/** The part that a unit of the joined text is in. */
+/** The part that contains a unit of the joined text. */
 function partAt(borders: readonly number[], at: number): number {
   let low = 0;
   let high = borders.length;

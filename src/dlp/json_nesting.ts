@@ -1,27 +1,27 @@
-/** In how many JSON strings, each in the one around it, a text stands that comes in pieces. */
+/** Tracks, for a streamed text, the number of nested JSON strings at its end. */
 
-/** How JSON begins, blanks left out, perhaps behind the mark of a block of code; and what may become that. */
+/** Beginnings of JSON, without white space, possibly in a code block; and their prefixes. */
 const OPENING = /^(?:```(?:json)?)?(?:\{["}]|\[["{[\]\d-])$/i;
 const MAY_OPEN = /^(?:`{1,3}|```j(?:s(?:on?)?)?|(?:```(?:json)?)?[{[])$/i;
-/** Strings in strings beyond this count as plain text. */
+/** Deeper nested strings count as plain text. */
 const DEEPEST = 4;
 
 const NAMED = new Map([["n", "\n"], ["r", "\r"], ["t", "\t"], ["b", "\b"], ["f", "\f"]]);
 
 export class JsonNesting {
-  /** What the text begins with, until it is known whether it is JSON; null: that is known. */
+  /** The beginning of the text, until it is known whether it is JSON; null: known. */
   #head: string | null;
   #isJson: boolean;
-  /** Of an escape in a string: what came of it behind its backslash. Null: none is open. */
+  /** The part read so far of an escape after its backslash. Null: none. */
   #escape: string | null = null;
-  /** Of the string that is open; null: none is. */
+  /** State of the current string's contents; null: not in a string. */
   #inner: JsonNesting | null = null;
   readonly #depth: number;
   readonly #known: boolean;
-  /** Objects and lists that are open. */
+  /** Number of open objects and arrays. */
   #brackets = 0;
 
-  /** @param known the text is JSON however it begins; else it is if it begins so */
+  /** @param known the text is known to be JSON; otherwise it is detected by its beginning */
   constructor(known: boolean, depth = 0) {
     this.#known = known;
     this.#isJson = known;
@@ -29,7 +29,7 @@ export class JsonNesting {
     this.#depth = depth;
   }
 
-  /** Strings that are open where the text ends so far. */
+  /** Number of open strings at the end of the text so far. */
   get open(): number {
     return this.#inner === null ? 0 : 1 + this.#inner.open;
   }
@@ -70,7 +70,7 @@ export class JsonNesting {
     } else if (!MAY_OPEN.test(this.#head!)) this.#head = null;
   }
 
-  /** Behind a whole value stands another one, or text in which quotes open nothing. */
+  /** After a complete value another one may follow, or text in which quotes have no meaning. */
   #close(): void {
     if (--this.#brackets > 0 || this.#known) return;
     this.#isJson = false;

@@ -1,16 +1,19 @@
 /**
- * JSON text as something to read and to mask: with the escapes of its strings resolved, and with spans of it replaced so
- * that it stays JSON. Needs no valid JSON to read; what cannot be masked as JSON is said to be so.
+ * Reads and masks JSON text: decodes the escapes of its strings, and replaces spans so that it remains valid
+ * JSON. Reading does not require valid JSON; if masking would produce invalid JSON, that is reported.
  */
 import { MOST_ARGUMENTS } from "../exchange/readable.ts";
 import type { View } from "./view.ts";
 
-/** What follows a backslash, and what both stand for: `n`, `t`, `r`, `b`, `f`. Any other character stands for itself. */
+/**
+ * Characters after a backslash, and what they represent: `n`, `t`, `r`, `b`, `f`. Any other character
+ * represents itself.
+ */
 const SHORT = new Map([[110, 10], [116, 9], [114, 13], [98, 8], [102, 12]]);
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-/** The text with its escapes resolved and where each unit came from; null where it has none. */
+/** The text with decoded escapes and the position of each unit in the original; null: no escapes. */
 export function unescaped(text: string): View | null {
   if (!text.includes("\\")) return null;
   const { length } = text;
@@ -33,7 +36,7 @@ export function unescaped(text: string): View | null {
   return { text: textOf(units.subarray(0, n)), from: from.subarray(0, n), to: to.subarray(0, n) };
 }
 
-/** Four hexadecimal digits as a number; -1: they are none. */
+/** The value of four hexadecimal digits; -1: invalid. */
 function hexAt(text: string, at: number): number {
   let value = 0;
   for (let i = at; i < at + 4; i++) {
@@ -46,7 +49,7 @@ function hexAt(text: string, at: number): number {
   return value;
 }
 
-/** Not decoded as UTF-16, which would take halves of pairs away. */
+/** Not decoded as UTF-16, which would replace lone surrogates. */
 function textOf(units: Uint16Array): string {
   let text = "";
   for (let at = 0; at < units.length; at += MOST_ARGUMENTS) {
@@ -61,7 +64,7 @@ export interface Replacement {
   by: string;
 }
 
-/** The text with these spans replaced: apart from one another, in order, their words free of quotes and escapes. */
+/** Replaces spans, which are ordered and do not overlap; replacements contain no quotes or escapes. */
 export function replaceSpans(text: string, spans: readonly Replacement[]): string {
   let out = "";
   let done = 0;
@@ -73,9 +76,9 @@ export function replaceSpans(text: string, spans: readonly Replacement[]): strin
 }
 
 /**
- * The same for JSON text: of each span what lies in strings is replaced, and a number that is part of it becomes a string
- * where that is allowed. Null where that is not enough, because a number may not, or a name of the language is part of
- * it, or where the text would be JSON no longer.
+ * Replaces spans in JSON text: of each span, the parts within strings are replaced; a number in it becomes a
+ * string, where allowed. Null if that is insufficient: a number may not become a string, a keyword is part of
+ * the span, or the result would be invalid JSON.
  */
 export function replaceInJson(
   text: string,
@@ -110,7 +113,7 @@ export function replaceInJson(
   return ifSound(text, replaceSpans(text, inside));
 }
 
-/** The whole number that a span is of, as a string. */
+/** Replaces the whole number that contains the span by a string. */
 function numberAt(text: string, { start, end, by }: Replacement): Replacement | null {
   while (/[-+.\deE]/.test(text[start - 1] ?? "")) start--;
   while (/[-+.\deE]/.test(text[end] ?? "")) end++;
@@ -118,18 +121,18 @@ function numberAt(text: string, { start, end, by }: Replacement): Replacement | 
 }
 
 /**
- * The same for any text. Where it is JSON it stays JSON, whose numbers become strings; where pieces of it are, a number
- * behind a key or in a list does as well.
+ * Replaces spans in any text. JSON stays valid, and numbers in it become strings; in a text that contains
+ * pieces of JSON, so do numbers after a key or in an array.
  */
 export function replaceInText(text: string, spans: readonly Replacement[]): string | null {
   if (/^\s*[[{"]/.test(text) && parse(text) !== undefined) return replaceInJson(text, spans, "quote");
   return replaceSpans(text, spans.map((span) => asString(text, span)));
 }
 
-/** How far back the quotes of a piece of JSON are looked for. */
+/** How far back quotes of a piece of JSON are searched for. */
 const NEAR = 400;
 
-/** A number of a piece of JSON inside other text as a string, with its quotes written as those around it are. */
+/** Replaces a number in a piece of JSON by a string, with quotes escaped like the surrounding ones. */
 function asString(text: string, span: Replacement): Replacement {
   const number = numberAt(text, span);
   if (!number || !/^\s*(?:[,}\]]|\\+n|$)/.test(text.slice(number.end, number.end + 8))) return span;
@@ -137,7 +140,7 @@ function asString(text: string, span: Replacement): Replacement {
   const key = /[^\s:,[{\\](\\*)"\s{0,8}:\s{0,8}$/.exec(lead);
   const inList = !key && /[[,]\s{0,8}$/.test(lead) && lead.lastIndexOf("[") > lead.lastIndexOf("]");
   if (!key && !inList) return span;
-  // The nearest quote is one of this level, unless it opens the string that the list is in.
+  // The nearest quote has the same nesting level, unless it opens the string that contains the array.
   const near = /(\\*)"([^"]*)$/.exec(lead);
   const opens = !key && near !== null && /^\s*[[{]/.test(near[2]) && !/[\w\]}]\s*$/.test(near[2]);
   const slashes = key ? key[1] : near === null ? "" : opens ? `${near[1]}${near[1]}\\` : near[1];
@@ -145,7 +148,7 @@ function asString(text: string, span: Replacement): Replacement {
   return { ...number, by: quote + span.by + quote };
 }
 
-/** Undefined: the text is no JSON. It is a part of a request, whose size and depth have been judged. */
+/** Undefined: not JSON. The text is part of a request, whose size and depth have been checked. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -158,13 +161,13 @@ function ifSound(before: string, after: string): string | null {
   try {
     return isSound(before, after) ? after : null;
   } catch (thrown) {
-    // Nested too deeply to be compared.
+    // Nested too deeply for a comparison.
     if (thrown instanceof RangeError) return null;
     throw thrown;
   }
 }
 
-/** Where the insides of strings begin and end. */
+/** Start and end of the contents of strings. */
 function stringsOf(text: string): { start: number; end: number }[] {
   const strings: { start: number; end: number }[] = [];
   for (let open = text.indexOf('"'); open >= 0;) {
@@ -178,7 +181,7 @@ function stringsOf(text: string): { start: number; end: number }[] {
   return strings;
 }
 
-/** Whether what was JSON is JSON still, also where a string holds JSON of its own. */
+/** Whether JSON remains valid, including JSON within strings. */
 function isSound(before: string, after: string): boolean {
   const old = parse(before);
   if (old === undefined) return true;
@@ -193,6 +196,6 @@ function nestedSound(old: unknown, now: unknown): boolean {
   if (typeof old !== "object" || old === null || typeof now !== "object" || now === null) return true;
   const values = Object.values(now);
   const olds = Object.values(old);
-  // Keys keep their number unless two became one, which takes a value away.
+  // The number of keys decreases only if two became equal, which would lose a value.
   return values.length === olds.length && olds.every((value, i) => nestedSound(value, values[i]));
 }

@@ -1,10 +1,10 @@
 /**
- * Every reading of a text: as it stands, without disguise; with values put together that a line break cuts; and with what
- * is encoded read, two levels deep.
+ * All readings of a text: as it is, normalized; with values joined that are split by a line break; and with
+ * encoded parts decoded, two levels deep.
  *
- * Boundaries are judged in the view where they are true: `\n4539…` is a letter and a number in the text as it stands, a
- * line break and a number in the view that reads escapes. So what a lower view finds at the edge of an escape gives way
- * to what the view above it finds there.
+ * Boundaries are determined in the reading where they are visible: `\n4539…` is a letter and a number in the
+ * original text, and a line break and a number after decoding. So a finding of a lower level at the edge of
+ * an escape is superseded by findings of the higher level at that position.
  */
 
 import { decodings } from "./decode.ts";
@@ -16,33 +16,34 @@ import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
 export interface Reading {
   readonly view: View;
-  /** How many levels of encoding are read in it. */
+  /** Number of decoded levels. */
   readonly level: 0 | 1 | 2;
-  /** A line break is taken out of each window. */
+  /** Line breaks have been removed within windows. */
   readonly joined: boolean;
-  /** Cells of tables, each behind the name of its column. */
+  /** Table cells, each after the name of its column. */
   readonly cells?: boolean;
-  /** Escapes that the view reads and the one below it does not, in the text that was sent. */
+  /** Escapes decoded in this view but not in the one below, in positions of the original text. */
   readonly escapes: readonly Span[];
-  /** What a walk over the view tells of what is encoded in it (hints.ts); absent: nobody has walked it. */
+  /** Result of a walk over the view (hints.ts); absent: not walked yet. */
   hints?: number;
 }
 
-/** How far an encoded word that names a value may stand from it. */
+/** Maximum distance between a value and an encoded word that names it. */
 const NAMED_WITHIN = 48;
 
-/** Of words and patterns that nothing has to name: what bounds them. */
+/** Context for words and patterns that need no name: only their boundaries. */
 export const BOUNDS = 1;
 
-/** Where a text that is read in pieces stands in a table. */
+/** The table context of a text that is scanned in pieces. */
 export interface TablePlace {
   open: OpenTable | null;
 }
 
 /**
- * The readings of a text, lower ones first; control may be handed back between any two.
+ * The readings of a text, lower levels first; yields between them.
  *
- * @param place where the piece begins, and when it is read, where the next one does; absent: the text is no piece
+ * @param place where the piece starts, and, after it has been read, where the next one does; absent: the
+ * whole text
  */
 export function* readings(text: string, place: TablePlace = { open: null }): Generator<Reading, void> {
   const plain: View = fold(text) ?? { text };
@@ -74,14 +75,14 @@ export function* readings(text: string, place: TablePlace = { open: null }): Gen
   }
   const second = decodings(first.view, decoded.hints);
   if (second) yield { ...second, level: 2, joined: false };
-  // Lines that only an escape breaks.
+  // Lines broken by an escape only.
   const rejoined = first.escapes.length > 0 ? joinLines(first.view, { escaped: true }) : null;
   if (rejoined) yield { view: rejoined, level: 1, joined: true, escapes: [] };
 }
 
 /**
- * What a reading finds at a run of its view, in the text that was sent; null: nothing within `reach` of it is said
- * otherwise by a lower one.
+ * The span in the original text of a finding in a reading; null: a lower reading has the same text within
+ * `reach` of it.
  */
 export function revealed(
   { view, level, joined }: Reading,
@@ -96,8 +97,9 @@ export function revealed(
 }
 
 /**
- * Settles findings of a lower view against those of the views above it, which read these escapes. One whose first or last
- * unit lies in an escape gives way where a higher view has a finding on the same place; else it grows to take the escape in.
+ * Adjusts findings of a lower view to those of the views above that decode these escapes. A finding whose
+ * first or last unit is within an escape is dropped if a higher view has a finding at that position;
+ * otherwise it is extended to include the escape.
  */
 export function settle<T extends { start: number; end: number }>(
   lower: T[],
@@ -116,7 +118,7 @@ export function settle<T extends { start: number; end: number }>(
   });
 }
 
-/** The escape that a unit belongs to. */
+/** The escape that contains a unit. */
 function escapeAt(escapes: readonly Span[], at: number): Span | undefined {
   let low = 0;
   let high = escapes.length;

@@ -1,11 +1,11 @@
-/** Values that a line break cuts in two: windows around breaks that may do so, without them. */
+/** Finds values that are split by a line break: windows around such breaks, with the break removed. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, LETTER } from "./recognizers/character_class.ts";
 import { type View, ViewWriter } from "./view.ts";
 
 /**
- * Windows around line breaks that may cut a value in two, without the break; null where there are none. `escaped`: only
- * around breaks that the text as sent has as escapes.
+ * Windows around line breaks that may split a value, without the break; null: there are none. `escaped`: only
+ * breaks that are escapes in the original text.
  */
 export function joinLines(view: View, { escaped = false } = {}): View | null {
   const text = view.text;
@@ -29,7 +29,7 @@ export function joinLines(view: View, { escaped = false } = {}): View | null {
     writer.copy(right, end);
     writer.part();
     if (isDigit(text, left - 1) && isDigit(text, right)) {
-      // Broken between two groups, the break is the separator.
+      // Between two groups, the break acts as separator.
       writer.copy(start, left);
       writer.say({ start: left, end: right, says: " " });
       writer.copy(right, end);
@@ -41,10 +41,10 @@ export function joinLines(view: View, { escaped = false } = {}): View | null {
 
 const DEEPEST_INDENT = 16;
 
-/** Where a value may go on behind the indentation of its second line; where no value does, at its beginning. */
+/** Where a value may continue after the indentation of its second line; if none can, the start of the line. */
 function indented(text: string, left: number, start: number): number {
   let right = start;
-  // With the marks that mail puts before lines it quotes.
+  // Includes quotation prefixes of mail.
   while (right - start < DEEPEST_INDENT && isIndent(text.charCodeAt(right))) right++;
   if (right - start < 2 || (CLASS_OF[text.charCodeAt(right)] & ALPHANUMERIC) === 0) return start;
   if ((CLASS_OF[text.charCodeAt(left - 1)] & ALPHANUMERIC) === 0) return start;
@@ -55,12 +55,12 @@ function isIndent(unit: number): boolean {
   return unit === 32 || unit === 9 || unit === 62;
 }
 
-/** How far around a break a value, and what names it, may reach. */
+/** Maximum distance of a value and its name from the break. */
 const REACH = 96;
-/** Units around a break that tell a table of numbers. */
+/** Units around a break that are examined for a table of numbers. */
 const CELLS = 24;
 
-/** Whether there is nothing but numbers around a break, and what parts the cells of a table or more lines of them. */
+/** Whether a break is surrounded only by numbers, and separators of cells or lines. */
 function isTable(text: string, left: number, right: number): boolean {
   let parts = 0;
   for (let i = Math.max(0, left - CELLS), stop = Math.min(text.length, right + CELLS); i < stop; i++) {
@@ -72,14 +72,14 @@ function isTable(text: string, left: number, right: number): boolean {
   return parts > 1;
 }
 
-/** The letter in a number of scientific notation, as in `1.5e+3`: no value that is looked for has one. */
+/** The exponent letter in scientific notation, as in `1.5e+3`: values of interest do not contain it. */
 function isExponent(text: string, at: number): boolean {
   const sign = text.charCodeAt(at + 1);
   return (text.charCodeAt(at) | 32) === 101 && (sign === 43 || sign === 45) &&
     isDigit(text, at - 1) && isDigit(text, at + 2);
 }
 
-/** Whether the lines around a break are two of a row of records: of one length, or beginning alike with no words. */
+/** Whether the lines around a break are records: of equal length, or with the same beginning and without words. */
 function isRecord(text: string, left: number, right: number): boolean {
   const start = text.lastIndexOf("\n", left - 1) + 1;
   const stop = text.indexOf("\n", right);
@@ -104,9 +104,12 @@ function isDigit(text: string, at: number): boolean {
   return CLASS_OF[text.charCodeAt(at)] === DIGIT;
 }
 
-/** A break inside something that is not prose: a digit or an at sign near, or capitals, and nothing blank between. */
+/**
+ * A break within something other than prose: a digit, an at sign, or capitals nearby, and no white space in
+ * between.
+ */
 function mayContinue(text: string, left: number, right: number): boolean {
-  // Lines of a few characters are columns of a table or a list.
+  // Very short lines are columns of a table or list items.
   if (
     text.charCodeAt(left - 2) === 10 || text.charCodeAt(left - 3) === 10 || text.charCodeAt(right + 1) === 10
   ) return false;

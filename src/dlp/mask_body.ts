@@ -1,6 +1,6 @@
 /**
- * Puts placeholders in the place of findings, and looks again until the request is clean. Leaves that may not be altered
- * make that impossible, and so does a number in JSON, which a placeholder would turn into a string.
+ * Replaces findings by placeholders, and scans again until the request is clean. This fails for leaves that
+ * must not be changed, and for numbers in JSON, which a placeholder would turn into a string.
  */
 import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { echoesOf } from "./echoes.ts";
@@ -10,9 +10,9 @@ import { isWithinPlaceholder, type Placeholders, placeholders } from "./placehol
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
-/** Masking one finding costs as much as so many units of text. */
+/** Masking one finding costs as much as scanning this many units of text. */
 const FINDING = 128;
-/** Rounds of masking after which a text that still is not clean is given up. */
+/** Maximum number of rounds. */
 const ROUNDS = 3;
 
 export interface Masked {
@@ -20,9 +20,9 @@ export interface Masked {
 }
 
 /**
- * Masks what is to be masked until nothing is found any more. Null: it cannot be done.
+ * Masks findings until nothing is found any more. Null: not possible.
  *
- * @param scanned the leaves that the findings were sought in
+ * @param scanned the leaves in which the findings were searched
  */
 export function* maskAll(
   reading: BodyLeaves,
@@ -47,7 +47,7 @@ export function* maskAll(
     if (!changed) return null;
     leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
     const again: Found[] = [];
-    // Patterns were matched before masking; their matches are masked, and the text is another now.
+    // Patterns were matched before masking, and their matches have been masked; the text has changed since.
     const scan = new Scan({ ...check, patterns: [] }, clock, undefined);
     for (const leaf of changed.values()) yield* scan.leaf(leaf, again);
     for (const group of new Set([...changed.keys()].map((leaf) => leaf.group))) {
@@ -66,21 +66,21 @@ export function* maskAll(
   return { originals: names.originals };
 }
 
-/** Whether a leaf is of a message or a call of the model's. */
+/** Whether a leaf belongs to a message or tool call of the model. */
 function isSaid({ message, location }: Leaf, { senders }: BodyLeaves): boolean {
   if (message === null) return false;
   const role = senders[message]?.role;
   return role === undefined ? /\]\.(?:arguments|input)$/.test(location) : role === "assistant";
 }
 
-/** A run of a leaf that is to be masked. `found` is null for what is left of a value in the parts after its first. */
+/** A range of a leaf to be masked. `found` is null for the continuation of a value in later parts. */
 interface Span {
   start: number;
   end: number;
   found: Found | null;
 }
 
-/** Replaces every finding, and answers which leaf became which. Null: one cannot be replaced. */
+/** Replaces all findings, and returns the new leaf for each changed one. Null: a finding cannot be replaced. */
 function* maskOnce(
   leaves: readonly Leaf[],
   found: readonly Found[],
@@ -119,12 +119,12 @@ function* maskOnce(
 
 function nameOf(found: Found, leaf: Leaf, start: number, end: number, names: Placeholders): string {
   const { entity_type, category } = found.reported;
-  // A run that grew by what overlaps it stands for all of that.
+  // A range extended by overlapping ones represents all of them.
   const grown = found.rest.length === 0 && (start < found.start || end > found.end);
   return names.of(entity_type, category, grown ? leaf.text.slice(start, end) : found.value);
 }
 
-/** Spans that overlap become one, under the name of the longest. */
+/** Merges overlapping spans under the name of the longest. */
 function mergeSpans(list: Span[]): Span[] {
   const length = ({ found }: Span) => found === null ? 0 : found.end - found.start;
   list.sort((a, b) => a.start - b.start || b.end - a.end);

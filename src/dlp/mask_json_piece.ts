@@ -1,13 +1,13 @@
 /**
- * Replaces findings in JSON text that comes in pieces, so that what is JSON stays JSON: in strings the placeholder stands
- * as it is, a number or a name of the language becomes a string, and signs of the language stay.
+ * Replaces findings in streamed JSON text so that it remains valid: in strings the placeholder is inserted, a
+ * number or keyword becomes a string, and punctuation is kept.
  */
 import type { Replacement } from "./json_text.ts";
 
-/** Where in JSON a text ends. */
+/** The state of the JSON tokenizer at a position. */
 export type JsonPlace = "outside" | "string" | "escape";
 
-/** Where in JSON the end of a piece stands: outside of strings, in one, or behind a backslash. */
+/** The state at the end of a piece: outside of strings, in a string, or after a backslash. */
 export function placeAfter(text: string, start: number, end: number, place: JsonPlace): JsonPlace {
   for (let i = start; i < end; i++) {
     const unit = text.charCodeAt(i);
@@ -21,9 +21,9 @@ export function placeAfter(text: string, start: number, end: number, place: Json
 }
 
 /**
- * The replacements that one finding takes.
+ * The replacements for one finding.
  *
- * @param place where in JSON the finding begins
+ * @param place state at the start of the finding
  */
 export function replacementsFor(
   text: string,

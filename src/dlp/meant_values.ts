@@ -1,16 +1,16 @@
 /**
- * Values as they are meant: one that stands in a string of JSON is written with escapes there, and without them it is what a
- * placeholder stands for. It is then the same value as elsewhere in the request, and is written back with the escapes of the
- * place where the answer has it.
+ * Decodes values: one found in a JSON string is written with escapes; the placeholder represents the value
+ * without them. So it equals other occurrences in the request, and is inserted into the answer with the
+ * escapes needed there.
  */
 import { JsonNesting } from "./json_nesting.ts";
 import type { Found, SliceClock } from "./scan_leaves.ts";
 
-/** Units of text that are read between two looks at the clock. */
+/** Units of text between clock checks. */
 const STRIDE = 4096;
 const BACKSLASH = "\\";
 
-/** The findings, with their values as they are meant. */
+/** The findings with decoded values. */
 export function* meantValues(found: readonly Found[], clock: SliceClock): Generator<void, Found[]> {
   const meant = [...found];
   const written = found.map((_, i) => i).filter((i) => found[i].value.includes(BACKSLASH));
@@ -25,19 +25,19 @@ export function* meantValues(found: readonly Found[], clock: SliceClock): Genera
         if (clock.due(to - at)) yield* clock.rest();
         at = to;
       }
-      // Of a JSON field one level of escapes was read before anything was sought in it.
+      // For a JSON field one level of escapes was decoded before scanning.
       meant[i] = { ...found[i], value: unescaped(found[i].value, nesting.open - (isJson ? 1 : 0)) };
     }
   }
   return meant;
 }
 
-/** A value without the escapes of so many strings; with those that are none it stays as it is. */
+/** A value with this many levels of escapes decoded; invalid escapes are kept. */
 function unescaped(value: string, strings: number): string {
   try {
     for (let i = 0; i < strings; i++) value = String(JSON.parse(`"${value}"`));
   } catch {
-    // The value ends within an escape, or its text was no JSON after all.
+    // The value ends within an escape, or the text is not JSON.
   }
   return value;
 }

@@ -1,4 +1,4 @@
-/** The rules of a policy and of a request made into one check. */
+/** Combines the rules of a policy and of a request into one check. */
 import { DEFAULT_TYPES } from "./entities.ts";
 import { foldValue } from "./exact_words.ts";
 import {
@@ -14,13 +14,13 @@ import {
 import { type Detector, detector } from "./scan.ts";
 import { stopWordFinder } from "./stop_words.ts";
 
-/** The check of a request: from its key's policy, from its own `plugins.dlp`, or from both. */
+/** The check of a request: from its key's policy, its own `plugins.dlp`, or both. */
 export function merge(
   policy: Omit<Rules, "answers"> | null,
   requestOptions: RequestOptions | null,
   defaults: Defaults,
 ): Check {
-  // A request that names no mode wants the policy's; without one, the safest.
+  // A request without a mode has the policy's; without a policy, the strictest.
   const request = requestOptions
     ? { ...requestOptions.rules, mode: requestOptions.rules.mode ?? policy?.mode ?? "block" as const }
     : null;
@@ -47,7 +47,7 @@ export function merge(
   };
 }
 
-/** The check of the answer, of whose rules all have one mode; null: it is not looked at. */
+/** The check of the answer, with a single mode for all rules; null: not screened. */
 export function answerCheck(
   policy: Rules | null,
   requestOptions: RequestOptions | null,
@@ -62,7 +62,7 @@ export function answerCheck(
   );
 }
 
-/** Inside a request a stop word beats an allowlist entry on the same value. */
+/** Within a request, a stop word takes precedence over an allowlist entry with the same value. */
 function sideOf(rules: Omit<Rules, "answers">, blocking: ReadonlySet<string>): Side {
   const allowed = rules.allowed.map(foldValue).filter((value) => !blocking.has(value));
   return { mode: rules.mode, types: rules.types, allowed: new Set(allowed) };
@@ -90,7 +90,7 @@ function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 
 let usual: Detector | undefined;
 
-/** Finding the detector of a set means sorting it; the default set is what most requests want. */
+/** Looking up the detector of a set requires sorting it, so the most frequent set is handled separately. */
 function detectorOf(types: ReadonlySet<string>): Detector {
   return types === DEFAULT_TYPES ? usual ??= detector(DEFAULT_TYPES) : detector(types);
 }

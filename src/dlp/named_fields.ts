@@ -1,14 +1,14 @@
 /**
- * Values whose names stand apart from them in what a text is built of: members of an object such as
- * `{"name": "ssn", "value": "…"}`, lists behind one name, rows of lists or of SQL below their names, elements and cells of
- * markup, words in bold. A view has each behind its name, as in a form.
+ * Values whose names are separated from them by the structure of the text: members of an object such as
+ * `{"name": "ssn", "value": "…"}`, lists after a name, rows of arrays or SQL below their column names,
+ * elements and cells of markup, bold labels. The view shows each after its name, as in a form.
  */
 
 import { nameOfValue } from "./table_cells.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
 const MOST_VALUE = 120;
-/** Names of the columns of one table. */
+/** Maximum number of columns per table. */
 const MOST_COLUMNS = 200;
 
 type Tell = (name: string, value: Span) => void;
@@ -37,7 +37,7 @@ export function namedFields(view: View): View | null {
   return made?.view() ?? null;
 }
 
-/** Columns of a statement of SQL, before its rows. */
+/** The columns of an SQL INSERT statement. */
 const INSERTED = /\(([\w"`'[\], .\n]{3,600})\)\s{0,20}VALUES\s{0,20}\(/gi;
 const NEXT_ROW = /\s{0,20}\)\s{0,20},\s{0,20}\(/y;
 
@@ -56,19 +56,19 @@ function inserted(text: string, tell: Tell): void {
   }
 }
 
-/** Without blanks, quotes and marks of code around it. */
+/** Without surrounding white space, quotes and code markers. */
 function trimmed(text: string, { start, end }: Span): Span {
   while (start < end && isAround(text.charCodeAt(start))) start++;
   while (end > start && isAround(text.charCodeAt(end - 1))) end--;
   return { start, end };
 }
 
-/** Blanks, quotes, a comma, an asterisk. */
+/** White space, quotes, a comma, an asterisk. */
 function isAround(unit: number): boolean {
   return unit <= 32 || unit === 34 || unit === 39 || unit === 42 || unit === 44 || unit === 96;
 }
 
-/** A name as {@link nameOfValue} reads it; of names that come again and again each is judged once. */
+/** A cached version of {@link nameOfValue}, since names recur. */
 function naming(): (said: string) => string | null {
   const known = new Map<string, string | null>();
   return (said) => {
@@ -86,12 +86,12 @@ function naming(): (said: string) => string | null {
 
 const MOST_KNOWN = 1000;
 
-/** A member that holds a value, and one that holds its name: of objects, attributes, and lists of YAML. */
+/** A member with a value and one with its name: in objects, attributes, and YAML lists. */
 const VALUE_OF =
   /(?:alue|nswer)["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
 const NAME_OF =
   /(?:[nN]ame|NAME|[kK]ey|[lL]abel|[fF]ield|[tT]itle|[qQ]uestion|ttribute|[pP]aram(?:eter)?|[pP]roperty|(?<![A-Za-z])(?:id|code))["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("[^"\n]{2,80}"|'[^'\n]{2,80}'|[^\s"'<>{}[\],]{2,80})/g;
-/** How far a name may stand from its value. */
+/** Maximum distance between name and value. */
 const WITHIN = 240;
 
 function members(text: string, tell: Tell): void {
@@ -107,7 +107,7 @@ function members(text: string, tell: Tell): void {
   }
 }
 
-/** Brackets, an empty line, or the mark of the next entry of a list: what parts one object from the next. */
+/** Brackets, an empty line, or a list item marker: what separates objects. */
 function parts(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit === 10) {
@@ -144,15 +144,15 @@ function firstName(rest: string, nameOf: (said: string) => string | null): strin
   return null;
 }
 
-/** A list or an object of plain values, the name before it, and a list of names. */
+/** A list or object of scalar values, the name before it, and a list of names. */
 const LIST = /[[{]\s{0,40}["'\d-]/g;
 const LIST_NAME = /["']?([A-Za-z][\w -]{1,40})["']?\s{0,3}[:=]\s{0,3}$/;
 const LONGEST_LIST_NAME = 52;
 const NAMES = /\[\s{0,40}(?:"[^"\\\n]{0,40}"\s{0,40},\s{0,40}){1,200}"[^"\\\n]{0,40}"\s{0,40}\]/g;
-/** What a list holds, perhaps behind a key: a string, a number, a word of the language. */
+/** A list entry, possibly after a key: a string, number or keyword. */
 const ITEM =
   /\s{0,40}(?:"[^"\\\n]{1,40}"\s{0,3}:\s{0,3})?("(?:[^"\\\n]|\\.){0,400}"|'[^'\n]{0,400}'|-?[\d.]{1,40}|null|NULL|true|false)\s{0,40}(,?)/y;
-/** What stands between a list of names and the first row, and between two rows. */
+/** Separators between a list of names and the first row, and between rows. */
 const ROW = /[\s\],]{0,40}(?:"\w{1,20}"\s{0,3}:\s{0,3}\[?)?\s{0,40}\[(?=[\s"'\d-nft])/y;
 
 function lists(text: string, tell: Tell): void {
@@ -164,7 +164,7 @@ function lists(text: string, tell: Tell): void {
   }
   let done = 0;
   for (const match of text.matchAll(NAMES)) {
-    // A row of the table before.
+    // A row of the previous table.
     if (match.index < done) continue;
     const names = itemsAt(text, match.index + 1).map(({ start, end }) => nameOfValue(text.slice(start, end)));
     if (names.length > MOST_COLUMNS || names.every((name) => name === null)) continue;
@@ -174,13 +174,13 @@ function lists(text: string, tell: Tell): void {
       const items = itemsAt(text, ROW.lastIndex);
       if (items.length !== names.length) break;
       items.forEach((item, i) => names[i] !== null && tell(names[i], item));
-      // The next row, or another, begins behind what closes this one.
+      // The next row starts after the closing bracket of this one.
       at = done = items.at(-1)!.end;
     }
   }
 }
 
-/** Whether a colon or an equals sign stands before a position. */
+/** Whether there is a colon or an equals sign before a position. */
 function isGiving(text: string, at: number): boolean {
   for (let i = at - 1; i >= at - 3; i--) {
     const unit = text.charCodeAt(i);
@@ -205,16 +205,16 @@ function itemsAt(text: string, start: number): Span[] {
   return items;
 }
 
-/** A tag from its name on, and how long one may be. */
+/** A tag from its name on, and its maximum length. */
 const TAG = /[A-Za-z][\w:.-]{0,60}/y;
 const LONGEST_TAG = 512;
 const VALUE_ATTRIBUTE = /\bvalue\s{0,3}=\s{0,3}("[^"\n]{1,120}"|'[^'\n]{1,120}')/;
 const LONGEST_NAME = 60;
 const ALPHANUMERIC = /[\p{L}\p{N}]/u;
-/** How far the text behind a name may stand from it. */
+/** Maximum distance between a name and the following text. */
 const NEXT_WITHIN = 300;
 
-/** Elements that are called as what they hold, texts behind texts that name them, and cells below their headers. */
+/** Elements named after their contents, texts after texts that name them, and cells below headers. */
 function markup(text: string, tell: Tell): void {
   const nameOf = naming();
   let named: { name: string; end: number } | null = null;

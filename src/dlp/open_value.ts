@@ -1,17 +1,17 @@
 /**
- * Where in a text that still grows a value may have begun that is not at its end yet.
+ * Finds where a value may have started that is incomplete at the end of a streamed text.
  *
- * A value is a run without blanks, or digits in groups, or words that a stop word begins with. Clean prose has only its
- * last word open, and that only until something follows it.
+ * A value is a run without white space, or digits in groups, or words that a stop word starts with. In plain
+ * prose only the last word is open, until something follows it.
  */
 
 /** The longest value that is waited for, in units of text. */
 export const LONGEST_OPEN = 512;
-/** Digits in groups: the longest form of a number, an IBAN with blanks, takes half of it. */
+/** Maximum length of grouped digits: an IBAN with spaces takes half of it. */
 const LONGEST_GROUPS = 96;
-/** Words of an address whose signs are written out. */
+/** Words for the characters of an e-mail address. */
 const WRITTEN_SIGN = /^[[(](?:at|dot)[\])]?$/iu;
-/** A word that may become one. */
+/** A prefix of such a word. */
 const BEGINS_SIGN = /^[[(](?:a|d|do)?$|^[[(](?:at|dot)[\])]?$/iu;
 const IN_GROUPS =
   /[\p{Nd}@]|^[\p{Lu}]{1,6}[\p{P}\p{S}]*$|^[\p{P}\p{S}]+$|^(?=.*[\p{Ll}].*\p{Lu}|.{28})[\p{L}\p{P}\p{S}]+$/u;
@@ -19,24 +19,24 @@ const BREAK = /[\s"{}<>,;\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff0c\uff1b]/u;
 const BEGIN_BLOCK = "-----BEGIN ";
 const END_BLOCK = /-----END [A-Z0-9 ]+-----/;
 /**
- * What an answer may begin with and no value does: a word with a capital that goes on in small letters only, letters of
- * scripts that have no capitals, and signs of Markdown and JSON.
+ * Beginnings of an answer that are not beginnings of a value: a capitalized word, letters of scripts without
+ * capitals, and punctuation of Markdown and JSON.
  */
 const HARMLESS =
   /^(?:[\s"{}[\]<>,;:*#`|!?~]|-(?=\s))*(?:(?:\p{Lu}[\p{Ll}'’]*|[\p{Lo}\p{M}]+)[!,:;?…*]*)?\s*$/u;
 
-/** Words, folded, that a value may begin with. */
+/** Folded words that a value may start with. */
 export interface Openings {
-  /** Stop words that hold blanks, in lower case and with single blanks. */
+  /** Stop words with spaces, in lower case and with single spaces. */
   readonly phrases: readonly string[];
-  /** Words before the last one that are kept back, for patterns that reach over blanks. */
+  /** Number of words before the last that are held back, for patterns that match across spaces. */
   readonly words: number;
 }
 
 /**
- * @param text what has come, from any point on
- * @param from where it has not been let go yet
- * @param whole the text begins the answer
+ * @param text the received text, from any point on
+ * @param from position up to which it has been released
+ * @param whole the text is the beginning of the answer
  */
 export function openFrom(text: string, from: number, whole: boolean, openings: Openings): number {
   const floor = Math.max(from, text.length - LONGEST_OPEN);
@@ -44,7 +44,7 @@ export function openFrom(text: string, from: number, whole: boolean, openings: O
   if (whole && from === 0 && !isOurs && HARMLESS.test(text)) return text.length;
   let at = text.length;
   while (at > floor && !BREAK.test(text[at - 1])) at--;
-  // What follows a word may make it a part of an address: "jane (at) corp".
+  // The following text may make the word part of an address: "jane (at) corp".
   const mayGoOn = at === text.length || BEGINS_SIGN.test(text.slice(at));
   const grouped = groupsFrom(text, at, floor);
   at = mayGoOn && grouped === at ? groupsFrom(text, wordsFrom(text, at, 1, floor), floor) : grouped;
@@ -53,7 +53,7 @@ export function openFrom(text: string, from: number, whole: boolean, openings: O
   return Math.min(at, blockFrom(text, floor));
 }
 
-/** Whether what is open is nothing but a word of letters, written as words are: keys mix capitals and small letters. */
+/** Whether the open text is only a word of letters in usual capitalization: keys mix upper and lower case. */
 export function isPlainWord(open: string): boolean {
   return /^(?:\p{Lu}?[\p{Ll}\p{Lo}\p{M}'’]{0,24}|\p{Lu}{1,5})[.,:;!?…)*]*\s*$/u.test(open);
 }
@@ -68,7 +68,7 @@ function groupsFrom(text: string, at: number, floor: number): number {
     if (start === end) return at;
     const word = text.slice(start, end);
     if (WRITTEN_SIGN.test(word)) {
-      // The word before it is part of the address.
+      // The preceding word is part of the address.
       while (start > least && BREAK.test(text[start - 1])) start--;
       while (start > least && !BREAK.test(text[start - 1])) start--;
     } else if (!IN_GROUPS.test(word)) return at;
@@ -81,7 +81,7 @@ function wordsFrom(text: string, at: number, count: number, floor: number): numb
   for (let i = 0; i < count; i++) {
     let start = at;
     while (start > floor && BREAK.test(text[start - 1])) start--;
-    // The word before has gone.
+    // The preceding word has been released.
     if (start === floor) break;
     while (start > floor && !BREAK.test(text[start - 1])) start--;
     at = start;
@@ -89,7 +89,7 @@ function wordsFrom(text: string, at: number, count: number, floor: number): numb
   return at;
 }
 
-/** Where the text ends in the beginning of a phrase. */
+/** Where the text ends with the beginning of a phrase. */
 function phraseFrom(text: string, phrase: string, floor: number): number {
   const least = Math.max(floor, text.length - phrase.length * 2 - 16);
   const words = phrase.split(" ");
@@ -107,7 +107,7 @@ function begins(word: string, said: string): boolean {
   return word.startsWith(said) || word[0] === said[0] && said.length <= word.length + 2;
 }
 
-/** Nearly the same word: as long but for two letters, and one of its ends agrees. */
+/** Similar words: lengths differ by at most two, and one of their ends agrees. */
 function isNear(word: string, said: string): boolean {
   return word === said || Math.abs(word.length - said.length) <= 2 && word.length > 3 &&
       (word[0] === said[0] || word.at(-1) === said.at(-1));

@@ -1,18 +1,19 @@
 /**
- * One finding for each value: where spans overlap the longest wins, then the surer, then the more specific. Two things are
- * not rivals: an address and a secret in it, and the types of one number whose check digits fit several equally well.
+ * Resolves overlapping findings: the longest wins, then the one with higher confidence, then the more
+ * specific one. Exceptions: an address and a secret in it, and types of one number whose check digits fit
+ * several of them.
  */
 
 import type { Candidate } from "./recognizers/scanned_view.ts";
 
-/** Types whose values hold other values. */
+/** Types whose values contain other values. */
 const CONTAINERS: ReadonlySet<string> = new Set(["URL", "DOMAIN_NAME"]);
-/** Of one span, at most this many types are reported. */
+/** Maximum number of types reported for one span. */
 const MOST_TYPES = 6;
-/** At most this many of a chain of overlapping spans are compared one with another. */
+/** Maximum number of findings in a chain of overlaps that are compared pairwise. */
 const CHAIN = 400;
 
-/** The findings that stay, by their place in the text. */
+/** The remaining findings, in order of position. */
 export function overlaps(found: Candidate[]): Candidate[] {
   if (found.length < 2) return found;
   const containers = found.filter(({ type }) => CONTAINERS.has(type));
@@ -48,23 +49,26 @@ function choose(chain: Candidate[], kept: Candidate[]): void {
   kept.push(...taken);
 }
 
-/** Another type of the very same number, as sure as the first, or the same document of another country. */
+/** Another type of the same number with equal confidence, or the same document of another country. */
 function isAsGood(one: Candidate, other: Candidate): boolean {
   return one.start === other.start && one.end === other.end && one.type !== other.type &&
     (one.confidence === other.confidence || kindOf(one) === kindOf(other) && kindOf(one) !== "") &&
     specificity(one) === 2 && specificity(other) === 2;
 }
 
-/** As sure as checks make it, so that what sticks out of the other is a part of a value as well. */
+/**
+ * Confidence from which a finding counts as verified, so that a part that extends beyond another finding is
+ * kept.
+ */
 const SURE = 0.85;
 
-/** Whether two sure values share a part only: dropping one would leave the rest of it where it is. */
+/** Whether two verified values overlap partially: dropping one would leave its rest unmasked. */
 function crosses(one: Candidate, other: Candidate): boolean {
   return one.confidence >= SURE && other.confidence >= SURE &&
     (one.start < other.start ? one.end < other.end : one.start > other.start && one.end > other.end);
 }
 
-/** `PASSPORT` of `KR_PASSPORT`; types of no country have none. */
+/** `PASSPORT` of `KR_PASSPORT`; other types are unchanged. */
 function kindOf({ type }: Candidate): string {
   return /^[A-Z]{2}_((?:PASSPORT|DRIVER_LICENSE|DRIVING_LICENCE))$/.exec(type)?.[1].replace(
     "DRIVING_LICENCE",

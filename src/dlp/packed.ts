@@ -1,6 +1,6 @@
 /**
- * Runs that stand for other text as a whole: base64 in either alphabet, wrapped or not, hexadecimal, base32, hexadecimal
- * dumps, base58, packed files, and what is compressed in base64. A run is read where it says something readable.
+ * Decodes encoded runs: base64 in either alphabet, wrapped or not, hexadecimal, base32, hex dumps, base58,
+ * embedded files, and compressed data in base64. A run is decoded if it contains readable text.
  */
 
 import { Buffer } from "node:buffer";
@@ -13,9 +13,9 @@ import { wideWords } from "./wide_words.ts";
 
 /** Nine digits take as many units of base64. */
 const LEAST = SHORTEST_PACKED;
-/** Up to this length a run may be a word, so all of what it says must be plain. */
+/** Up to this length a run may be a word, so the decoded text must be completely plain. */
 const SHORT = 16;
-/** What a compressed run may unfold to. */
+/** Maximum size of decompressed data. */
 const MOST_UNFOLDED = 1 << 20;
 
 const SIXTY_FOUR = new Int8Array(65536).fill(-1);
@@ -25,7 +25,10 @@ const SIXTY_FOUR = new Int8Array(65536).fill(-1);
 SIXTY_FOUR[45] = 62;
 SIXTY_FOUR[95] = 63;
 
-/** Runs that say something readable. @param hints what a walk over the text tells of them */
+/**
+ * Runs that decode to readable text.
+ * @param hints result of the walk over the text
+ */
 export function packedRuns(text: string, hints = ANYTHING): Spot[] {
   const spots: Spot[] = [];
   if ((hints & PACKED) !== 0) alphabeticRuns(text, spots);
@@ -34,11 +37,11 @@ export function packedRuns(text: string, hints = ANYTHING): Spot[] {
   return spots;
 }
 
-/** Those of letters, digits and `+/-_`. */
+/** Runs of letters, digits and `+/-_`. */
 function alphabeticRuns(text: string, spots: Spot[]): void {
   let p = 0;
   while (p + LEAST <= text.length) {
-    // Read from behind: a unit that is no part of a run parts all before it from a run long enough.
+    // Searched backwards: a unit outside of the alphabet rules out all starts before it.
     let q = p + LEAST - 1;
     while (q >= p && SIXTY_FOUR[text.charCodeAt(q)] >= 0) q--;
     if (q >= p) {
@@ -56,7 +59,7 @@ function alphabeticRuns(text: string, spots: Spot[]): void {
   }
 }
 
-/** Small letters alone are words: of what is looked for, every form of packing makes capitals or digits too. */
+/** Only lower-case letters: every encoding of values of interest contains capitals or digits. */
 function isSmall(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const c = text.charCodeAt(i);
@@ -65,11 +68,11 @@ function isSmall(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** A line break, as it is or as an escape, with the indentation or the marks of a quotation behind it. */
+/** A line break, literal or escaped, followed by indentation or quotation prefixes. */
 const BREAK = /(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>]{0,16}/y;
 const BREAKS = /[\s>]+|(?:\\{1,4}r)?\\{1,4}n[ \t>]*/g;
 
-/** Where a run ends that may be wrapped. */
+/** The end of a run that may be wrapped. */
 function runEnd(text: string, start: number): number {
   let end = start;
   for (let line = start;;) {
@@ -83,7 +86,7 @@ function runEnd(text: string, start: number): number {
   }
 }
 
-/** A run by what it says, with the padding behind it; null: nothing readable. */
+/** A run with its decoded text, including padding; null: not readable. */
 function unpacked(text: string, start: number, end: number): Spot | null {
   let packed = text.slice(start, end);
   if (end - start > WRAPPED_AT) packed = packed.replace(BREAKS, "");
@@ -95,10 +98,10 @@ function unpacked(text: string, start: number, end: number): Spot | null {
   return { start, end, says };
 }
 
-/** Runs this long are also tried without their first letters. */
+/** Runs of at least this length are also decoded from later offsets. */
 const SHIFTED = 128;
 
-/** A run to which a letter or two are glued: every unit of it stands in another place of its four. */
+/** A run with one or two letters attached to it, so that its groups of four are shifted. */
 function shifted(text: string, packed: string, start: number, end: number): Spot | null {
   for (let shift = 1; shift < 4; shift++) {
     const says = sixtyFour(packed.slice(shift));
@@ -107,7 +110,7 @@ function shifted(text: string, packed: string, start: number, end: number): Spot
   return inner(text, start, end);
 }
 
-/** A word that is glued to a run by a joiner of base64url, as in `token_bW9…` or `data-bW9…`. */
+/** A run attached to a word by a base64url character, as in `token_bW9…` or `data-bW9…`. */
 function inner(text: string, start: number, end: number): Spot | null {
   if (end - start > 400) return null;
   let joiner = start;
@@ -154,13 +157,16 @@ function base58(packed: string): string | null {
   return bytes && plain(bytes, SHORT - 1);
 }
 
-/** Part of the runtime, so that no file is opened for it; it takes 15 ms, and few texts hold what is compressed. */
+/**
+ * Loaded on demand: it takes 15 ms, and few texts contain compressed data. Part of the runtime, so no file is
+ * opened.
+ */
 function zlib(): typeof import("node:zlib") {
   // deno-lint-ignore no-process-global -- an import of it would load all of it with the first text
   return process.getBuiltinModule("node:zlib");
 }
 
-/** Words and paths fall out by what the first twelve bytes would be. */
+/** The first twelve bytes rule out words and paths. */
 function sixtyFour(packed: string): string | null {
   const compressed = /^(?:H4sI|eJ[xwyz]|eN[op]|eA[EF]|eJ|eN)/.test(packed) && packed.length >= 20;
   if (!compressed) {
@@ -191,20 +197,20 @@ function sixtyFour(packed: string): string | null {
   }
 }
 
-/** Units of a long run that show whether it can be text. */
+/** Units of a long run that are examined for being text. */
 const HEAD = 4096;
 
-/** Whether what begins so may be text that {@link readable} reads. */
+/** Whether the beginning may be text that {@link readable} accepts. */
 function mayBeText(head: Uint8Array): boolean {
   if (wideText(head) !== null) return true;
-  // The last character may be cut.
+  // The last character may be incomplete.
   for (let cut = 0; cut < 4; cut++) if (isUtf8(head.subarray(0, head.length - cut))) return true;
   return false;
 }
 
 /**
- * The bytes that base64 in either alphabet stands for. Not `Buffer.from`, which takes 60 ns for each unit of the other
- * alphabet (Deno 2.9.6).
+ * Decodes base64 in either alphabet. Not `Buffer.from`, which takes 60 ns per unit of the URL-safe alphabet
+ * (Deno 2.9.6).
  */
 function bytesOf(packed: string): Uint8Array {
   const whole = packed.length & ~3;
@@ -223,26 +229,26 @@ function bytesOf(packed: string): Uint8Array {
   return bytes;
 }
 
-/** The bytes as text; of a short run only if it is plain throughout and holds more than letters. */
+/** The bytes as text; for a short run only if it is completely plain and contains more than letters. */
 function plain(bytes: Uint8Array, packed: number): string | null {
   const says = readable(bytes);
   if (says === null || packed >= SHORT) return says;
   return /^[\x20-\x7e]+$/.test(says) && /[\d@]/.test(says) ? says : null;
 }
 
-/** Pairs of hexadecimal digits with something between them, as bytes are listed in programs. */
+/** Pairs of hexadecimal digits with separators, as in program code. */
 const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}){5,}(?![0-9A-Za-z])/gi;
-/** A line of a dump: where it stands, bytes in groups, and perhaps the text beside them. */
+/** A line of a hex dump: offset, bytes in groups, and possibly text. */
 const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
 
-/** Shorter runs of hexadecimal digits and what parts them are neither a list of bytes nor the first line of a dump. */
+/** Minimum length of runs of hexadecimal digits and separators that are examined. */
 const FEWEST_OF_DUMP = 16;
-/** What such a run is made of. */
+/** Characters of such a run. */
 const OF_DUMP = new Uint8Array(65536);
 for (const c of "0123456789abcdefABCDEFxX ,:;-") OF_DUMP[c.charCodeAt(0)] = 1;
 const THREE_BYTES = /[0-9a-f]{2,8}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2,8}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}/i;
 
-/** Runs of what bytes one by one are written with. Looks at one unit in many: words break such a run soon. */
+/** Runs of byte lists. Samples units at intervals, since words end such a run quickly. */
 function* dumpRuns(text: string): Generator<Span> {
   for (let p = FEWEST_OF_DUMP - 1; p < text.length;) {
     let q = p;
@@ -270,7 +276,7 @@ function hexDumps(text: string, spots: Spot[]): void {
   }
 }
 
-/** Lists of bytes in a run. */
+/** Byte lists in a run. */
 function listed(text: string, start: number, end: number, spots: Spot[]): void {
   const from = Math.max(0, start - 1);
   for (const match of text.slice(from, end + 1).matchAll(BYTES)) {
@@ -280,7 +286,7 @@ function listed(text: string, start: number, end: number, spots: Spot[]): void {
   }
 }
 
-/** The lines of a dump from one on, as one run; null: it is none. */
+/** The lines of a hex dump as one run; null: none. */
 function dumpAt(text: string, start: number): (Span & { says: string | null }) | null {
   let hex = "";
   let end = start;
@@ -289,7 +295,7 @@ function dumpAt(text: string, start: number): (Span & { says: string | null }) |
     const stop = next < 0 ? text.length : next;
     const match = stop - at < 200 ? DUMP_LINE.exec(text.slice(at, stop)) : null;
     if (!match) break;
-    // Text beside the bytes may begin with what looks like one.
+    // The text column may start with something that looks like bytes.
     hex += match[1].replace(/\s/g, "").slice(0, 32);
     end = stop;
     at = stop + 1;
@@ -298,12 +304,12 @@ function dumpAt(text: string, start: number): (Span & { says: string | null }) |
   return { start, end, says: hex.length >= 12 ? readable(Buffer.from(hex, "hex")) : null };
 }
 
-/** A run this long is taken out of the text before it is cut into segments, and read as a text of its own. */
+/** Runs of at least this length are cut out of the text and scanned as separate texts. */
 const LONG = 2048;
-/** Between two looks for the middle of a long run. */
+/** Distance between samples for long runs. */
 const STEP = 1024;
 
-/** Long runs of base64 or hexadecimal, and packed files: where they are, and what they say if it is readable. */
+/** Long runs of base64 or hexadecimal, and embedded files: their spans, and decoded text if readable. */
 export function longRuns(text: string): (Span & { says: string | null })[] {
   const runs: (Span & { says: string | null })[] = envelopedRuns(text);
   let from = 0;
@@ -319,7 +325,7 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
       const spot = unpacked(text, start, end);
       runs.push({ start: spot?.start ?? start, end: spot?.end ?? end, says: spot?.says ?? null });
     }
-    // What was looked at is not walked again: line ends among it, or lines that go on otherwise.
+    // Text that has been examined is not examined again.
     from = Math.max(end, p);
     p = Math.max(p, end - end % STEP);
   }
@@ -332,8 +338,8 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
 }
 
 /**
- * Where data ends that begins here: all of its lines are long and of one length but the first, which may stand behind
- * other text, and the last. What goes on in other lines is a list of words or numbers.
+ * The end of data that starts here: all lines are long and of equal length, except the first, which may
+ * follow other text, and the last. Otherwise it is a list of words or numbers.
  */
 function dataEnd(text: string, start: number, over: number): number {
   let columns = 0;
@@ -363,10 +369,10 @@ function isInside(text: string, at: number): boolean {
   return true;
 }
 
-/** A web token goes on behind a dot, and is judged whole. */
+/** Maximum length of a JSON web token, which continues after a dot and is scanned as a whole. */
 const LONGEST_TOKEN = 20_000;
 
-/** Lines of data are long and of one length; lines of words or numbers are not. */
+/** Lines of data are long and of equal length; lines of words or numbers are not. */
 function isData(text: string, start: number, end: number): boolean {
   if (end - start < LONGEST_TOKEN) {
     if (text.charCodeAt(end) === 46 || text.charCodeAt(start - 1) === 46) return false;

@@ -1,6 +1,6 @@
 /**
- * The patterns of a check, run over the texts of a request: each text as it is, folded and decoded, so that a disguised
- * value is found where its plain form would be.
+ * Runs the patterns of a check over the texts of a request: the original, normalized and decoded text, so
+ * that a disguised value is found like its plain form.
  */
 import { BOUNDS, type Reading, readings, revealed } from "./lattice.ts";
 import type { Check } from "./policy.ts";
@@ -8,34 +8,32 @@ import type { Slices } from "../timing/slices.ts";
 import type { Re2, Re2Span } from "./re2.ts";
 
 export interface PatternMatch {
-  /** Position among the check's patterns. */
+  /** Index of the pattern in the check. */
   pattern: number;
   start: number;
   end: number;
 }
 
 export interface PatternResult {
-  /** For each text that has any. */
+  /** For each text with matches. */
   matches: Map<string, PatternMatch[]>;
-  /** False: time, memory or the number of matches ended the search. */
+  /** False: the search was ended by the limit of time, memory or matches. */
   whole: boolean;
-  /** The first pattern that RE2 does not take, and why. */
+  /** The first pattern that RE2 rejects, and why. */
   refused: { pattern: number; why: string } | null;
 }
 
-/** What all patterns of a request have together, also while they wait for those of others. */
+/** Time limit for all patterns of a request, including waiting for those of others. */
 const BUDGET_MS = 8000;
 
-/** What is slow, and whose turn it is at that. */
+/** Slow operations, and the key for fair queueing. */
 export interface LongWork {
   re2: Re2;
   slices: Slices;
   key: string;
 }
 
-/**
- * Where each pattern is found. `whole` is false where time ran out; `refused` names a pattern that RE2 does not take.
- */
+/** The matches of each pattern. `whole` is false if time ran out; `refused` names a pattern that RE2 rejects. */
 export async function findPatterns(
   texts: readonly string[],
   check: Check,
@@ -81,11 +79,11 @@ function key({ start, end }: Re2Span): string {
   return `${start} ${end}`;
 }
 
-/** Text that is folded and decoded at once, and how much of it is with the next once more. */
+/** Length of text normalized and decoded at once, and its overlap with the next segment. */
 const SEGMENT = 16_384;
 const OVERLAP = 1024;
 
-/** Of which text, and where in it, something is another reading. */
+/** A reading that differs from the original: its text and position. */
 interface OtherReading {
   readonly of: number;
   readonly at: number;

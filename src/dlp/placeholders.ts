@@ -1,16 +1,16 @@
 /**
- * Placeholders of masked values: `<EMAIL_ADDRESS_1>`, one number per distinct value, counted per type by first
- * appearance. A number that the request itself writes is skipped, so that no placeholder means two things.
+ * Placeholders of masked values: `<EMAIL_ADDRESS_1>`, numbered per type by first occurrence of each distinct
+ * value. Numbers that occur in the request are skipped, so that every placeholder is unique.
  */
 import { foldValue } from "./exact_words.ts";
 
 export interface Placeholders {
   of(type: string, category: string, value: string): string;
-  /** What each placeholder stands for, as it was first written. */
+  /** The value of each placeholder, as first written. */
   readonly originals: ReadonlyMap<string, string>;
 }
 
-/** The longest type name that a placeholder takes over. */
+/** Maximum length of a type name in a placeholder. */
 const LONGEST_NAME = 40;
 const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
 
@@ -31,7 +31,7 @@ export function placeholders(texts: Iterable<string>): Placeholders {
       const before = known.get(written);
       if (before !== undefined) return before;
       const name = nameOf(type);
-      // No type's own name has a line break in it.
+      // Type names contain no line break.
       const key = `${name}\n${sameness(type, category, value)}`;
       let placeholder = known.get(key);
       if (placeholder === undefined) {
@@ -47,10 +47,10 @@ export function placeholders(texts: Iterable<string>): Placeholders {
   };
 }
 
-/** The longest that one is: a name, a number, and what is around them. */
+/** Maximum length of a placeholder. */
 const LONGEST = LONGEST_NAME + 16;
 
-/** Whether a span of a text lies in a placeholder that stands for something. */
+/** Whether a span is within a placeholder that represents a value. */
 export function isWithinPlaceholder(
   text: string,
   start: number,
@@ -58,7 +58,8 @@ export function isWithinPlaceholder(
   originals: ReadonlyMap<string, string>,
 ): boolean {
   if (originals.size === 0 || end - start > LONGEST) return false;
-  // Looked for near by: of many spans in a long text each would search it to its end.
+  // Searched in the vicinity: with many spans in a long text, searching the whole text would take quadratic
+  // time.
   const from = Math.max(0, start - LONGEST);
   const near = text.slice(from, end + LONGEST);
   const open = near.lastIndexOf("<", start - from);
@@ -66,7 +67,7 @@ export function isWithinPlaceholder(
   return open >= 0 && close + 1 >= end - from && originals.has(near.slice(open, close + 1));
 }
 
-/** A text with its placeholders turned back. */
+/** A text with placeholders replaced by their values. */
 export function unmasked(text: string, originals: ReadonlyMap<string, string>): string {
   if (originals.size === 0 || !text.includes("<")) return text;
   return text.replace(WRITTEN, (written) => originals.get(written) ?? written);
@@ -80,14 +81,14 @@ function nameOf(type: string): string {
   return name === "" ? "VALUE" : name;
 }
 
-/** Types outside of finances and of national numbers whose values are the same, however their digits are grouped. */
+/** Types outside of finance and national ids whose values are equal regardless of grouping. */
 const GROUPED = new Set(["PHONE_NUMBER", "MAC_ADDRESS", "IMEI", "ICCID", "VIN"]);
-/** Types whose capitals and small letters are different. */
+/** Case-sensitive types. */
 const AS_WRITTEN = new Set(["CRYPTO", "URL"]);
 
 /**
- * What two spellings of one value have in common. Where signs part what they stand between, as in days, addresses and what
- * a caller's pattern matches, they count: 1/11/1980 is another day than 11/1/1980.
+ * The canonical form of a value, equal for different spellings. Separators count where they are significant,
+ * as in dates, addresses and matches of custom patterns: 1/11/1980 and 11/1/1980 are different dates.
  */
 function sameness(type: string, category: string, value: string): string {
   if (category === "secret" || category === "regex" || AS_WRITTEN.has(type)) return value;

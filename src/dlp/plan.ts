@@ -1,6 +1,6 @@
 /**
- * What one walk looks for: the triggers, number forms and tokens of the recognizers whose types are wanted, sorted so
- * that the walk reaches each by a look-up.
+ * Prepares the triggers, number forms and tokens of the requested recognizers so that the walk finds them by
+ * table lookup.
  */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, JOINER } from "./recognizers/character_class.ts";
@@ -16,16 +16,19 @@ export interface Plan {
   readonly focused: boolean;
   readonly numbers: NumberTable;
   readonly tokens: TokenTable;
-  /** By the character's code. */
+  /** By character code. */
   readonly signs: readonly (readonly StartedSign[] | undefined)[];
   readonly runs: StartedByLength;
   readonly parts: StartedByLength;
   readonly views: readonly ViewTrigger[];
-  /** How many triggers there are that may say where they go on. */
+  /** Number of triggers whose scan may report where to continue. */
   readonly slots: number;
 }
 
-/** What runs or parts start, apart for those with and without digits, and for those in front of a blank and others. */
+/**
+ * Triggers for runs or parts, separately for those with and without digits, and those before a space and
+ * others.
+ */
 export interface StartedByLength {
   readonly withDigits: StartTable;
   readonly withoutDigits: StartTable;
@@ -33,9 +36,12 @@ export interface StartedByLength {
   readonly withoutDigitsToBlank: StartTable;
 }
 
-/** Lists by the length of a run, the last for all that are longer, and by its first unit; made when first asked for. */
+/** Triggers by length of the run, the last for all longer ones, and by its first unit; computed on demand. */
 export class StartTable {
-  /** By {@link placeOf}, where in the lists; 0: not noted. An array of lists itself would have gaps, which V8 hashes. */
+  /**
+   * Index of the list by {@link placeOf}; 0: not computed. A sparse array of lists would become a hash table
+   * in V8.
+   */
   readonly places = new Uint8Array((LONGEST_LISTED + 1) << 7);
   readonly #lists: (readonly StartedRun[])[] = [[], []];
 
@@ -62,31 +68,31 @@ export class StartTable {
       i > 0 && other.length === list.length && other.every((one, k) => one === list[k])
     );
     const place = same > 0 ? same : this.#lists.push(list) - 1;
-    // There are some dozens of lists.
+    // There are at most some dozens of lists.
     if (place < 256) this.places[at] = place;
     return place;
   }
 }
 
-/** In a table's places: such runs start nothing. */
+/** Index that means: no triggers. */
 export const NOTHING = 1;
 
-/** @param unit the first one, which is ASCII as all of a run is */
+/** @param unit the first unit of a run, always ASCII */
 export function placeOf(length: number, unit: number): number {
   return (length < LONGEST_LISTED ? length : LONGEST_LISTED) << 7 | unit;
 }
 
-/** A trigger, and where the walk notes how far its scan has come. */
+/** A trigger, and the slot in which the walk stores its progress. */
 export interface StartedSign {
   readonly trigger: SignTrigger;
   readonly slot: number;
 }
 
-/** The same with its conditions as tables. */
+/** A trigger with its conditions as tables. */
 export interface StartedRun {
   readonly trigger: RunTrigger;
   readonly slot: number;
-  /** One cell for each ASCII character that it may begin with; null: any. */
+  /** One cell per ASCII character that it may start with; null: any. */
   readonly begins: Uint8Array | null;
   readonly first: number;
   readonly holds: number;
@@ -95,12 +101,15 @@ export interface StartedRun {
   readonly next: number;
 }
 
-/** Number types beyond which a bare number is too likely to pass one of the checks by chance. */
+/** Above this number of number types, a bare number is too likely to pass a check by chance. */
 const FOCUS = 6;
 const LONGEST_LISTED = 64;
-/** What stands behind most words. */
+/** The character after most words. */
 export const BLANK = 32;
-/** Tokens of all issuers: what one of them has is not judged as anything else, wanted or not. */
+/**
+ * Tokens of all issuers: a token of one of them is not examined for anything else, whether it is requested or
+ * not.
+ */
 const TOKENS = tokenTable(RECOGNIZERS);
 
 /** The plan for a set of entity types. */

@@ -77,7 +77,7 @@ export interface Side {
   allowed: ReadonlySet<string>;
 }
 
-/** What a finding was found by. */
+/** The rule that caused a finding. */
 export type RuleSource =
   | { kind: "type"; type: string }
   | { kind: "stop_word"; index: number }
@@ -90,7 +90,7 @@ export function stricter<T extends AnswerMode>(a: T, b: T): T {
   return STRICTNESS[a] >= STRICTNESS[b] ? a : b;
 }
 
-/** The mode that a finding falls under; null: an allowlist lifts it. */
+/** The mode of a finding; null: an allowlist excludes it. */
 export function modeOf(check: Check, source: RuleSource, value: string): Mode | null {
   const { policy, request } = check;
   const owned = ownersOf(check, source);

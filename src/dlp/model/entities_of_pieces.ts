@@ -1,4 +1,7 @@
-/** Scores of pieces as entities: neighbours of one type are one entity, as sure as its pieces are on average. */
+/**
+ * Converts scores of pieces to entities: adjacent pieces of one type are one entity, whose confidence is
+ * their average.
+ */
 import type { Label } from "./labels.ts";
 import type { Piece } from "./wordpiece.ts";
 
@@ -15,7 +18,7 @@ interface Open extends ModelFinding {
   pieces: number;
 }
 
-/** @param scores logits, a row of as many as there are labels for each piece */
+/** @param scores logits, one row of labels per piece */
 export function entitiesOf(
   text: string,
   pieces: readonly Piece[],
@@ -29,7 +32,7 @@ export function entitiesOf(
     const { type, begins } = labels[label];
     const inWord = i > 0 && pieces[i - 1].end === start;
     const last = open as Open | null;
-    // What goes on within a word belongs to it, whatever label its pieces have.
+    // Further pieces of a word belong to the entity, whatever their label.
     if (last && inWord && /[\p{L}\p{N}]/u.test(text[start])) {
       last.end = end;
       last.confidence += type === last.type ? probability : 0;

@@ -1,6 +1,6 @@
-/** Labels of models for tokens, as the entity types that they mean. */
+/** Maps labels of token classification models to entity types. */
 
-/** Names that common models have for what they find, besides the types themselves. */
+/** Label names of common models that are not entity types. */
 const MEANS: Readonly<Record<string, string>> = {
   PER: "PERSON",
   NAME: "PERSON",
@@ -22,7 +22,7 @@ const MEANS: Readonly<Record<string, string>> = {
   COMPANYNAME: "ORGANIZATION",
 };
 
-/** Types that a model may be asked for: those that no check digit and few words tell. */
+/** Types that may be requested from a model: those without check digits and typical words. */
 export const MODEL_TYPES: ReadonlySet<string> = new Set([
   "PERSON",
   "LOCATION",
@@ -31,9 +31,9 @@ export const MODEL_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 export interface Label {
-  /** Null: nothing that is looked for. */
+  /** Null: not of interest. */
   readonly type: string | null;
-  /** An entity begins here, also behind another of the same type. */
+  /** An entity starts here, even directly after another one of the same type. */
   readonly begins: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * An optional recognizer of names, addresses and organisations: a model of the operator's, run in a thread of its own. It
- * is asked only for texts that are screened for one of these types.
+ * An optional recognizer for names, addresses and organisations: a model provided by the operator, run in a
+ * worker. It is used only for texts that are screened for one of these types.
  */
 import { WorkerLine } from "../../timing/worker_line.ts";
 import type { ModelFinding } from "./entities_of_pieces.ts";
@@ -8,17 +8,17 @@ import type { ModelJob, ModelResult } from "./model_worker.ts";
 import { startThread } from "../../timing/start_thread.ts";
 
 export interface EntityModel {
-  /** What is found in each text; null: the model failed, or had not the time. */
+  /** The findings in each text; null: the model failed or timed out. */
   find(texts: readonly string[]): Promise<Map<string, ModelFinding[]> | null>;
   close(): void;
 }
 
-/** Milliseconds for all texts of a request, the loading of the model among them. */
+/** Time limit for all texts of a request, including loading of the model, in milliseconds. */
 const LIMIT_MS = 20_000;
 const IDLE_MS = 600_000;
 const MOST_WAITING = 64;
 
-/** @param path of the ONNX file */
+/** @param path path of the ONNX file */
 export function openModel(path: string): EntityModel {
   const line = new WorkerLine<ModelJob, ModelResult>({
     start: () => startThread(new URL("./model_worker.ts", import.meta.url)),

@@ -5,7 +5,7 @@ import { type Label, readLabel } from "./labels.ts";
 import { type Piece, WordPiece } from "./wordpiece.ts";
 
 export interface ModelJob {
-  /** Path of the ONNX file; `vocab.txt` and `config.json` stand beside it. */
+  /** Path of the ONNX file; `vocab.txt` and `config.json` are in the same folder. */
   path: string;
   texts: readonly string[];
 }
@@ -13,23 +13,23 @@ export interface ModelJob {
 /** Findings of each text. */
 export type ModelResult = ModelFinding[][];
 
-/** The program's types are those of the main thread, whose `self` differs. */
+/** Declared by hand because the program's types are those of the main thread, whose `self` differs. */
 declare const self: {
   onmessage: (event: MessageEvent<ModelJob & { id: number }>) => void;
   postMessage(reply: WorkerReply<ModelResult>): void;
 };
 
-/** Pieces that are judged together, and those that the next such window repeats. */
+/** Pieces per window, and the overlap between windows. */
 const WINDOW = 254;
 const OVERLAP = 32;
 
 /**
- * 140 MB that hardly any gateway needs. Were the name written where it is imported, the image and the binary would carry it, and
- * `deno run` would fetch it for every gateway.
+ * 140 MB that few gateways need. If the import contained a literal, the image and the binary would include
+ * the package, and `deno run` would download it for every gateway.
  */
 const RUNTIME: string = "onnxruntime-web/wasm";
 
-/** The part of it that is used. */
+/** The part of its interface that is used. */
 interface Runtime {
   env: { wasm: { numThreads?: number } };
   InferenceSession: { create(model: Uint8Array): Promise<Session> };
@@ -57,7 +57,7 @@ async function load(path: string): Promise<Loaded> {
   const labels = Object.keys(id2label).sort((a, b) => Number(a) - Number(b)).map((id) =>
     readLabel(id2label[id])
   );
-  // The runtime resolves its own files against the page's origin, which a worker from a file has not.
+  // The runtime resolves its files relative to the page's origin, which a worker does not have.
   Object.defineProperty(globalThis, "location", { value: undefined, configurable: true });
   const ort: Runtime = await import(RUNTIME);
   ort.env.wasm.numThreads = 1;
@@ -88,7 +88,7 @@ async function find({ tokenizer, labels, run }: Loaded, text: string): Promise<M
   for (let at = 0; at < pieces.length; at += WINDOW - OVERLAP) {
     const window: Piece[] = pieces.slice(at, at + WINDOW);
     const scores = await run([tokenizer.first, ...window.map(({ id }) => id), tokenizer.last]);
-    // The first and the last row are of the marks around the text.
+    // The first and the last row belong to the special tokens around the text.
     const rows = scores.subarray(labels.length, scores.length - labels.length);
     for (const one of entitiesOf(text, window, rows, labels)) {
       const key = `${one.type} ${one.start}`;

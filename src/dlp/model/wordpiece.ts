@@ -1,4 +1,4 @@
-/** Splits text as BERT's models were trained on it (WordPiece), with the place of each piece. */
+/** The WordPiece tokenizer of BERT models, with the position of each piece. */
 
 export interface Piece {
   readonly id: number;
@@ -7,12 +7,12 @@ export interface Piece {
 }
 
 export interface WordPieceOptions {
-  /** Small letters without accents, as `uncased` models have. */
+  /** Lower-cases and removes accents, as for `uncased` models. */
   lowercase: boolean;
 }
 
 const LONGEST_WORD = 100;
-/** Letters and digits together, any other sign alone, Chinese characters one by one. */
+/** Letters and digits together, any other character alone, Chinese characters one by one. */
 const WORD = /[\u3400-\u9fff\uf900-\ufaff]|[\p{L}\p{N}\p{M}]+|[^\s\p{L}\p{N}\p{M}\p{C}]/gu;
 
 export class WordPiece {
