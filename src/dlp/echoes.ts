@@ -17,7 +17,11 @@ const SHORTEST_SAID = 3;
 const MOST_VALUES = 1000;
 /** A request with more occurrences is refused. */
 const MOST_ECHOES = 50_000;
-/** Length of text whose walk costs as much as searching for one value. */
+/**
+ * Findings for all occurrences in the leaves of values in `found` that are not findings yet.
+ *
+ * @param isSaid whether a leaf is text of the model in which placeholders were replaced
+ */
 const PART = 64;
 
 /**

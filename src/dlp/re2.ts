@@ -1,36 +1,37 @@
 /**
- * Callers' patterns, run by RE2 in linear time and out of everybody's way.
+ * Runs custom patterns with RE2, in linear time and isolated from other work.
  *
- * `re2-wasm` works in a worker: a 512-character pattern can take a second for 8 KB, or more than the 16 MiB it has, and
- * then only its worker ends (a new one is ready after some 50 ms; Deno 2.9.6, two cores). Work goes in one job at a
- * time, so that it is known whose pattern was at fault; the others' jobs go on in the next worker. There are two workers,
- * and a key has one of them at most: what one key asks for never keeps all others waiting. Each is started when it is
- * first needed; whoever opens this closes it.
+ * `re2-wasm` runs in a worker: a pattern of 512 characters can take a second for 8 KB, or more than the 16
+ * MiB available, and then only its worker ends (a new one is ready after about 50 ms; Deno 2.9.6, two cores).
+ * Jobs are run one at a time, so that it is known which pattern caused a failure; the other jobs continue in
+ * the next worker. There are two workers, and a key uses at most one of them, so one key cannot block all
+ * others. Workers are started on demand; the owner must close this object.
  *
- * Not re2js: 2.10 runs over prose at 3 to 7 MB/s where the worker gives 2 to 9, and would need the worker all the same.
+ * Not re2js: version 2.10 processes prose at 3 to 7 MB/s, the worker at 2 to 9, and re2js would need a worker
+ * as well.
  */
 import type { Re2Job, Re2Reply } from "./re2_worker.ts";
 import { startThread } from "../timing/start_thread.ts";
 
-/** A place in a text, in UTF-16 units; `end` is behind it. */
+/** A range in a text, in UTF-16 units; `end` is exclusive. */
 export interface Re2Span {
   start: number;
   end: number;
 }
 
-/** What came of a search. */
+/** The result of a search. */
 export type Outcome =
-  /** For each text; `whole` is false where there were more matches than are looked for. */
+  /** Spans for each text; `whole` is false if there were more matches than the maximum. */
   | { kind: "found"; spans: Re2Span[][]; whole: boolean }
-  /** The pattern cannot be used at all. */
+  /** RE2 rejects the pattern. */
   | { kind: "refused"; why: string }
-  /** Time or memory ran out with these texts. */
+  /** Time or memory was exhausted. */
   | { kind: "exhausted" };
 
 export interface Re2 {
-  /** Looks for a pattern in texts; empty matches are not counted. Keys take turns. Never rejects. */
+  /** Searches texts for a pattern; empty matches are ignored. Keys take turns. Never rejects. */
   find(pattern: string, texts: readonly string[], key?: string): Promise<Outcome>;
-  /** Workers started so far: one or two, unless some were lost. */
+  /** Number of workers started so far: at most two, unless some failed. */
   starts(): number;
   close(): void;
 }
@@ -39,33 +40,33 @@ interface Waiting {
   key: string;
   job: Re2Job;
   resolve(outcome: Outcome): void;
-  /** Whether the job has already cost one worker, which others' patterns may have filled. */
+  /** Whether the job has already ended a worker, possibly because others' patterns had filled its memory. */
   again: boolean;
 }
 
-/** A worker and what it does. */
+/** A worker and its current job. */
 interface Place {
   worker: Worker | null;
   running: Waiting | null;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Whether this host can look for patterns; where it cannot, every search is exhausted. */
+/** Whether this host supports workers; if not, every search has the result `exhausted`. */
 export const hasRe2 = (): boolean => typeof Worker === "function";
 
 const PLACES = 2;
-/** Patterns that RE2 was found not to take: asking it again would cost the same again. */
+/** Cache of patterns rejected by RE2, since compiling them again is expensive. */
 const REFUSED_KEPT = 1000;
 const TOO_LARGE = "it needs more memory than a pattern may have";
-/** A slow machine's time to start a worker. */
+/** Time for starting a worker on a slow machine, in milliseconds. */
 const START_MS = 5000;
 
 export interface Re2Options {
-  /** Milliseconds that a pattern has, and more for each million units of text. */
+  /** Time limit per pattern in milliseconds, extended for each million units of text. */
   limitMs?: number;
 }
 
-/** Starts no worker: the first search does. */
+/** Workers are started by the first search. */
 export function openRe2(options: Re2Options = {}): Re2 {
   return new Re2Workers(options);
 }
@@ -76,9 +77,9 @@ class Re2Workers implements Re2 {
     { length: PLACES },
     (): Place => ({ worker: null, running: null, timer: undefined }),
   );
-  /** By key, in the order of their turns. */
+  /** Queues by key, in the order of their turns. */
   readonly #lines = new Map<string, Waiting[]>();
-  /** By pattern: why RE2 does not take it. */
+  /** The reason by rejected pattern. */
   readonly #refused = new Map<string, string>();
   #lastId = 0;
   #starts = 0;
@@ -117,9 +118,9 @@ class Re2Workers implements Re2 {
     for (const waiting of open) waiting?.resolve({ kind: "exhausted" });
   }
 
-  /** Gives every free worker its next job. */
+  /** Assigns jobs to all free workers. */
   #next(): void {
-    // A worker that runs before one that must be started.
+    // Running workers before those that must be started.
     const free = this.#places.filter(({ running }) => running === null)
       .sort((a, b) => Number(b.worker !== null) - Number(a.worker !== null));
     for (const place of free) {
@@ -129,13 +130,13 @@ class Re2Workers implements Re2 {
     }
   }
 
-  /** The next job of a key that has no worker yet. */
+  /** The next job of a key that has no worker at present. */
   #shift(): Waiting | undefined {
     for (const [key, line] of this.#lines) {
       if (this.#places.some(({ running }) => running?.key === key)) continue;
       const waiting = line.shift()!;
       this.#lines.delete(key);
-      // A map keeps the order of insertion: this key now comes last.
+      // Maps keep insertion order, so this key is last from here on.
       if (line.length > 0) this.#lines.set(key, line);
       return waiting;
     }
@@ -145,14 +146,14 @@ class Re2Workers implements Re2 {
     place.running = waiting;
     let units = 0;
     for (const text of waiting.job.texts) units += text.length;
-    // The first job of a worker waits for its start as well.
+    // The first job of a worker includes its start.
     const limit = this.#limitMs * (1 + units / 1e6) + (place.worker ? 0 : START_MS);
     place.timer = setTimeout(() => this.#lose(place), limit);
     try {
       place.worker ??= this.#start(place);
       place.worker.postMessage(waiting.job);
     } catch {
-      // A host without workers, or no files for one: nothing is searched, and so nothing is called clean.
+      // No workers, or no free file handles: the text counts as not scanned.
       this.#lose(place);
     }
   }
@@ -163,7 +164,7 @@ class Re2Workers implements Re2 {
     made.onmessage = (event: MessageEvent<Re2Reply>) => {
       if (place.running?.job.id === event.data.id) this.#take(place, event.data);
     };
-    // A worker that cannot start, or dies of more than its module, must not end the process.
+    // A worker that fails to start, or crashes, must not end the process.
     made.onerror = (event) => {
       event.preventDefault();
       if (place.worker === made) this.#lose(place);

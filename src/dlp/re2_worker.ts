@@ -1,13 +1,14 @@
 /**
- * RE2 in a thread of its own. Its heap is fixed at 16 MiB, and one pattern too many aborts the whole module: then this
- * thread is lost and nothing else is. re2.ts starts it, watches it and replaces it.
+ * The worker that runs RE2. Its heap is limited to 16 MiB; when that is exhausted, the module aborts and this
+ * worker must be replaced. re2.ts starts, monitors and replaces it.
  *
- * `re2-wasm` copies the whole input for each match and counts in code points, so a text is searched in windows: short
- * ones where matches are dense, long ones where there are none. That keeps the work linear in text and matches.
+ * `re2-wasm` copies the whole input for each match and counts in code points, so a text is searched in
+ * windows: short ones where matches are frequent, long ones where there are none. This keeps the work linear
+ * in text and matches.
  */
 import type { WrappedRE2 as Binding } from "re2-wasm/build/wasm/re2.js";
 
-/** One pattern over some texts. */
+/** A pattern and the texts to search. */
 export interface Re2Job {
   id: number;
   pattern: string;
@@ -16,35 +17,35 @@ export interface Re2Job {
 
 export type Re2Reply =
   | { id: number; kind: "found"; spans: Uint32Array[]; cut: boolean }
-  /** RE2 does not take the pattern. */
+  /** RE2 rejects the pattern. */
   | { id: number; kind: "refused"; why: string }
-  /** The module is dead, while compiling or while matching. */
+  /** The module aborted, while compiling or matching. */
   | { id: number; kind: "died"; compiling: boolean };
 
-/** What the package's types leave out. */
+/** Missing in the package's types. */
 type Compiled = Binding & { delete(): void };
 
-/** Compiled patterns that are kept: each may fill some megabytes while it matches. */
+/** Number of cached compiled patterns; each may use some megabytes while matching. */
 const KEPT = 8;
-/** Matches of one pattern in one text, beyond which the scan is cut. */
+/** Maximum matches of one pattern in one text. */
 const MOST_MATCHES = 20_000;
-/** A match longer than this may be cut at the end of a window. */
+/** A longer match may be truncated at the end of a window. */
 const LONGEST_MATCH = 2048;
 const WINDOWS = [256, 1024, 4096, 16_384] as const;
 
 const compiled = new Map<string, Compiled>();
 
-/** The least of a worker's scope that is used here; the types of a page are another's. */
+/** Declared by hand because the program's types are those of the main thread. */
 const scope = globalThis as unknown as {
   onmessage: (event: { data: Re2Job }) => void;
   postMessage(answer: Re2Reply): void;
 };
-// The module says that it dies in words that would fill an operator's log.
+// Suppresses the module's abort messages, which would flood the log.
 console.warn = console.error = () => {};
 const binding = load();
 scope.onmessage = async ({ data }) => scope.postMessage(run(data, await binding));
 
-/** The class comes to the module's exports while it runs, so an import by name does not find it. */
+/** The class is added to the module's exports at run time, so a named import does not find it. */
 async function load(): Promise<typeof Binding> {
   const module: unknown = await import("re2-wasm/build/wasm/re2.js");
   return (module as { default: { WrappedRE2: typeof Binding } }).default.WrappedRE2;
@@ -68,7 +69,7 @@ function run({ id, pattern, texts }: Re2Job, RE2: typeof Binding): Re2Reply {
   }
 }
 
-/** The pattern compiled, or what is wrong with it. */
+/** The compiled pattern, or the error message. */
 function compile(pattern: string, RE2: typeof Binding): Compiled | string {
   const kept = compiled.get(pattern);
   if (kept) {
@@ -91,21 +92,21 @@ function compile(pattern: string, RE2: typeof Binding): Compiled | string {
   return made;
 }
 
-/** Starts and ends of all matches that are not empty, one after the other. */
+/** Start and end of all matches that are not empty, in one array. */
 function search(pattern: Compiled, text: string): number[] {
   const spans: number[] = [];
   let from = 0;
   let size = WINDOWS.length - 1;
   while (from < text.length && spans.length < MOST_MATCHES * 2) {
     const to = border(text, from + WINDOWS[size]);
-    // What stands before decides on `^` and `\b`.
+    // Context for `^` and `\b`.
     const back = from === 0 ? 0 : border(text, from - 1);
     const window = text.slice(back, to);
     const before = from === 0 ? 0 : 1;
     const match = pattern.match(window, before, false);
     const ends = to === text.length;
     if (match.index < 0) {
-      // A match may begin in what is left of the window and end beyond it.
+      // A match may start in the rest of the window and end beyond it.
       if (ends) return spans;
       if (size < WINDOWS.length - 1) size++;
       from = Math.max(from, border(text, to - LONGEST_MATCH));
@@ -113,7 +114,7 @@ function search(pattern: Compiled, text: string): number[] {
     }
     const start = back + unitsOf(window, match.index);
     const end = start + match.match.length;
-    // At the end of a window that is not the text's, the match might go on.
+    // A match at the end of a window may be longer.
     if (end === to && !ends && size < WINDOWS.length - 1) {
       size = WINDOWS.length - 1;
       from = Math.max(from, Math.min(start, border(text, to - LONGEST_MATCH)));
@@ -126,7 +127,7 @@ function search(pattern: Compiled, text: string): number[] {
   return spans;
 }
 
-/** A place at or before `at`, or behind it with `after`, that does not cut a surrogate pair. */
+/** A position at or before `at` (or at or after it) that does not split a surrogate pair. */
 function border(text: string, at: number, after = false): number {
   if (at >= text.length) return text.length;
   if (at <= 0) return 0;
@@ -134,7 +135,7 @@ function border(text: string, at: number, after = false): number {
   return inside ? (after ? at + 1 : at - 1) : at;
 }
 
-/** UTF-16 units of the first `points` code points. */
+/** Number of UTF-16 units of the first `points` code points. */
 function unitsOf(text: string, points: number): number {
   let units = 0;
   for (let n = 0; n < points; n++) units += (text.charCodeAt(units) & 0xfc00) === 0xd800 ? 2 : 1;

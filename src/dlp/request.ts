@@ -1,5 +1,6 @@
 /**
- * `plugins.dlp` of a request as {@link RequestOptions}, or a `validation_error` that names every mistake in it. A field that is misspelt must not silently check less, so unknown ones are mistakes.
+ * Parses `plugins.dlp` of a request, or throws a `validation_error` that lists all errors. Unknown fields are
+ * errors: a misspelt field would silently disable a check.
  */
 import { z } from "zod/mini";
 import { Failure, type Mistake } from "../exchange/failure.ts";
@@ -7,10 +8,10 @@ import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.
 import type { RequestOptions } from "./policy.ts";
 import type { StopWord } from "./stop_word.ts";
 
-/** Rules that one request may declare, so that what they cost is bounded. */
+/** Maximum number of rules per request, to bound the cost. */
 const MOST_WORDS = 1000;
 const MOST_PATTERNS = 50;
-/** The longest value and pattern, in characters. */
+/** Maximum length of values and patterns, in characters. */
 const LONGEST_VALUE = 256;
 const LONGEST_PATTERN = 512;
 const MOST_NAMES = 1000;
@@ -39,7 +40,7 @@ function fields<T extends z.core.$ZodLooseShape>(shape: T) {
 }
 
 const value = () => text(LONGEST_VALUE, "a string");
-/** Fields that may be left out may be null, too, as in the rest of a request: many clients send all fields of a model. */
+/** Optional fields may also be null, as elsewhere in a request: many clients send all fields of a model. */
 export const PLUGIN = fields({
   mode: z.nullish(choice("alert", "mask", "block")),
   answers: z.nullish(choice("off", "alert", "mask", "block")),
@@ -68,7 +69,7 @@ export const PLUGIN = fields({
 
 const HOME = ["plugins", "dlp"];
 
-/** @param given `plugins.dlp` as the caller sent it */
+/** @param given `plugins.dlp` as sent by the caller */
 export function readRequestOptions(given: unknown): RequestOptions {
   const read = PLUGIN.safeParse(given);
   if (!read.success) {
@@ -107,7 +108,7 @@ export function readRequestOptions(given: unknown): RequestOptions {
   };
 }
 
-/** A pattern that RE2 does not take, as the mistake of the request that declared it. */
+/** The error for a pattern that RE2 rejects. */
 export function refusePattern(index: number, name: string, why: string): Failure {
   const path = [...HOME, "regexes", index, "pattern"];
   return refusal([{
@@ -117,7 +118,7 @@ export function refusePattern(index: number, name: string, why: string): Failure
   }]);
 }
 
-/** The default set stays one object: whoever compares sets need not look into it. */
+/** The default set is always the same object, so that sets can be compared by reference. */
 function typesOf(names?: readonly string[] | null): { types: ReadonlySet<string>; unknown: string[] } {
   return !names ? { types: DEFAULT_TYPES, unknown: [] } : resolveEntityTypes(names);
 }
@@ -147,7 +148,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return found;
 }
 
-/** Values to look for are what must not leak, so only what is not one of them is quoted. */
+/** Values to search for are sensitive, so only other values are quoted. */
 function seen(path: readonly (string | number)[], found: unknown): string {
   if (found === undefined) return "nothing";
   if (Array.isArray(found)) return `a list of ${found.length}`;

@@ -1,9 +1,9 @@
 /**
- * Stage: placeholders in an answer become the values that they stand for again, in text, citations and the arguments of
- * calls, also where a placeholder comes in pieces. Held back is only what may be the beginning of one. What is JSON stays
- * JSON: a value is written with the escapes of all strings that it stands in.
+ * Stage: replaces placeholders in an answer by their values, in text, citations and tool arguments, also if a
+ * placeholder is split over several deltas. Only text that may be the beginning of a placeholder is held
+ * back. JSON stays valid: a value is escaped for all strings that contain it.
  *
- * Reasoning keeps its placeholders: it is signed as it is, and must be able to come back that way.
+ * Placeholders in reasoning are kept: it may be signed, and must be returned unchanged.
  */
 import type { Part } from "../exchange/part.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
@@ -14,17 +14,17 @@ import { unmasked } from "./placeholders.ts";
 /** Values by placeholder, `<EMAIL_ADDRESS_1>`. */
 type Originals = ReadonlyMap<string, string>;
 
-/** A block whose placeholders are turned back. */
+/** State of a block whose placeholders are replaced. */
 interface Open {
-  /** What may be the beginning of a placeholder. */
+  /** Text held back, which may be the beginning of a placeholder. */
   held: string;
-  /** The text is JSON, in whose strings a placeholder's brackets may be escapes. */
+  /** The text is JSON, so brackets of a placeholder may be escaped. */
   json: boolean;
-  /** The JSON strings that are open where the text ends; null: no value needs to know. */
+  /** The nesting of JSON strings at the end of the text; null: not needed. */
   nesting: JsonNesting | null;
-  /** Units of the provider's text before what is held. */
+  /** Units of the provider's text before the text held back. */
   seen: number;
-  /** Where in the provider's text the sums change, and by how much in all until there. */
+  /** Positions in the provider's text where replacements change the length, and the total change up to each. */
   shifts: { at: number; by: number }[];
 }
 
@@ -107,7 +107,7 @@ function restorePart(part: Part, { originals, open, opened }: Restoring, out: Pa
   out.push(part);
 }
 
-/** What can be said of a block now that more of it came. */
+/** Adds text to a block and returns what can be passed on. */
 function feed(block: Open, more: string, originals: Originals): string {
   const text = block.held + more;
   let said = "";
@@ -131,7 +131,7 @@ function feed(block: Open, more: string, originals: Originals): string {
       said += text.slice(done, at);
       block.seen += at;
       return said;
-      // A backslash belongs to what it stands before: the second of two begins no escape.
+      // An escape sequence is skipped as a whole: an escaped backslash starts no escape.
     } else at += text[at] === "\\" ? 2 : 1;
   }
   block.seen += text.length;
@@ -139,17 +139,17 @@ function feed(block: Open, more: string, originals: Originals): string {
   return said + text.slice(done);
 }
 
-/** Characters that JSON strings hold as escapes only. */
+/** Characters that must be escaped in JSON strings. */
 // deno-lint-ignore no-control-regex
 const NEEDS_ESCAPES = /["\\\x00-\x1f]/;
 
-/** A value as it stands in so many JSON strings, each in the one around it. */
+/** A value escaped for this many nested JSON strings. */
 function written(value: string, strings: number): string {
   for (let i = 0; i < strings; i++) value = JSON.stringify(value).slice(1, -1);
   return value;
 }
 
-/** Of a placeholder both of whose brackets are written as escapes. */
+/** Maximum length of a placeholder with both brackets escaped. */
 const LONGEST = 64;
 
 function nextOpen(text: string, from: number, json: boolean): number {
@@ -159,7 +159,7 @@ function nextOpen(text: string, from: number, json: boolean): number {
   return plain < 0 ? escaped : escaped < 0 ? plain : Math.min(plain, escaped);
 }
 
-/** Whether a text that ends here may be the beginning of a placeholder that there is. */
+/** Whether the end of a text may be the beginning of an existing placeholder. */
 function mayGrow(tail: string, originals: Originals): boolean {
   if (!PIECE.test(tail)) return false;
   const name = tail.replace(/^(?:<|\\u003c)|\\.*$/gi, "").toUpperCase();
@@ -168,16 +168,16 @@ function mayGrow(tail: string, originals: Originals): boolean {
   return false;
 }
 
-/** A citation where the text around it has moved, of a source whose words were masked. */
+/** A citation with adjusted positions, and restored values if the source was masked. */
 function cited(citation: Citation, block: Open | undefined, originals: Originals): Citation {
   const moved = block === undefined || block.shifts.length === 0 ? citation : shifted(citation, block);
   return turnedBack(moved, originals, 0) as Citation;
 }
 
-/** Objects in a citation are nested no deeper than this. */
+/** Maximum nesting of objects in a citation. */
 const DEEPEST = 6;
 
-/** A value with the placeholders in its strings turned back; the value itself where it has none. */
+/** A value with placeholders in its strings replaced; the same object if there are none. */
 function turnedBack(value: unknown, originals: Originals, depth: number): unknown {
   if (typeof value === "string") return unmasked(value, originals);
   if (!isObject(value) || depth === DEEPEST) return value;

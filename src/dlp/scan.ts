@@ -1,8 +1,8 @@
 /**
- * Finds sensitive values in one text, in time that grows with its length only.
+ * Finds sensitive values in a text in linear time.
  *
- * A long text is taken in segments, and each is walked in every reading that it has (lattice.ts). Findings are in UTF-16
- * units of the text given; a value found only in an encoded run has the span of the run.
+ * A long text is divided into segments, and each is walked in all of its readings (lattice.ts). Findings are
+ * in UTF-16 units of the given text; a value found in an encoded run has the span of the run.
  */
 
 import { categoryOf } from "./entities.ts";
@@ -26,22 +26,22 @@ export interface Finding {
 export interface Detector {
   readonly types: ReadonlySet<string>;
   scan(text: string): Finding[];
-  /** The same, handing control back at least every two milliseconds or so of work. */
+  /** As `scan`, yielding about every two milliseconds. */
   scanSliced(text: string): Generator<void, Finding[]>;
 }
 
 const REPORTED = 0.5;
-/** What a value that is put together from two lines must reach: most neighbours on two lines are not one value. */
+/** Minimum confidence of a value joined from two lines: most adjacent texts are not one value. */
 const JOINED = 0.85;
-/** A card's ranges, length and check digit say more than those of other numbers. */
+/** The same for cards, whose ranges, length and check digit are stronger evidence. */
 const JOINED_CARD = 0.65;
-/** Work between two looks at the clock, in units of text. */
+/** Units of work between clock checks. */
 const STRIDE = 1024;
 const SLICE_MS = 1.5;
 
 const detectors = new Map<string, Detector>();
 
-/** The detector for a set of types; the same object for the same set. */
+/** The detector for a set of types; the same object for equal sets. */
 export function detector(types: ReadonlySet<string>): Detector {
   const key = [...types].sort().join(" ");
   let known = detectors.get(key);
@@ -77,9 +77,9 @@ function build(types: ReadonlySet<string>): Detector {
   };
 }
 
-/** A text inside a run inside a run is read no further. */
+/** Maximum nesting of encoded runs. */
 const DEEPEST = 2;
-/** What is walked of a long run as it stands: it may begin or end with a token. */
+/** Length of a long run's beginning and end that is also scanned without decoding, for tokens. */
 const EDGE = 512;
 
 function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
@@ -94,7 +94,7 @@ function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
   }));
 }
 
-/** Long encoded runs are read as texts of their own, what stands around them in segments. */
+/** Long encoded runs are scanned as separate texts, the rest in segments. */
 function* scanWhole(plan: Plan, text: string, depth: number, found: Candidate[]): Generator<void, void> {
   let start = 0;
   for (const run of longRuns(text)) {
@@ -133,7 +133,7 @@ function* scanStretch(
   }
 }
 
-/** A piece of a text with units of its own: those of a slice are read through the text, which takes a third longer. */
+/** Copies a piece of text: reading a sliced string takes a third longer in V8. */
 function copied(text: string, start: number, end: number): string {
   const middle = (start + end) >> 1;
   return [text.slice(start, middle), text.slice(middle, end)].join("");
@@ -145,7 +145,7 @@ function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<vo
   for (const reading of readings(text, place)) {
     yield;
     let here = yield* scanReading(plan, reading);
-    // What two lines make together must not take the place of what each of them holds, nor of a part of it.
+    // A value joined from two lines must not replace a finding within one of them, or a part of it.
     if (reading.joined) {
       const known = [...settled, ...lower];
       here = here.filter((one) => !known.some((other) => cuts(one, other)) && !isMadeOf(text, one, known));
@@ -158,12 +158,12 @@ function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<vo
   return [...settled, ...lower];
 }
 
-/** Whether one span covers another in part only. */
+/** Whether one span overlaps another partially. */
 function cuts(one: Candidate, other: Candidate): boolean {
   return one.start < other.end && other.start < one.end && (other.start < one.start || other.end > one.end);
 }
 
-/** Whether a span is nothing but other ones with blanks between them. */
+/** Whether a span consists only of other findings and white space. */
 function isMadeOf(text: string, one: Candidate, others: readonly Candidate[]): boolean {
   let at = one.start;
   for (const { start, end } of others.filter((o) => o.end > at).sort((a, b) => a.start - b.start)) {
@@ -174,7 +174,7 @@ function isMadeOf(text: string, one: Candidate, others: readonly Candidate[]): b
   return at >= one.end;
 }
 
-/** Walks one reading; what it finds is in the text that was sent. */
+/** Walks one reading; returns findings in positions of the original text. */
 function* scanReading(plan: Plan, reading: Reading): Generator<void, Candidate[]> {
   const { text } = reading.view;
   const scanned = scannedView(text, plan);

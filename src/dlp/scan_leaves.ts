@@ -1,7 +1,7 @@
 /**
- * Scans the leaves of a request one by one, and what their parts are joined, by every rule of a check.
+ * Scans the leaves of a request one by one, and their joined parts, with all rules of a check.
  *
- * Work is done in generators that hand control back every couple of milliseconds.
+ * Implemented as generators that yield every few milliseconds.
  */
 import type { Leaf, PartGroup } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
@@ -16,7 +16,7 @@ import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
 import type { View } from "./view.ts";
 
-/** A finding as the caller is told of it. */
+/** A finding as reported to the caller. */
 export interface Reported {
   category: Finding["category"];
   entity_type: string;
@@ -29,35 +29,35 @@ export interface Reported {
   confidence: number;
 }
 
-/** A finding with what is needed to mask it. */
+/** A finding with the data needed to mask it. */
 export interface Found {
   leaf: Leaf;
-  /** In the leaf's text. */
+  /** Position in the leaf's text. */
   start: number;
   end: number;
-  /** In the field as sent. */
+  /** Position in the field as sent. */
   reported: Reported;
   mode: Mode;
   value: string;
-  /** Pieces of the same finding in the parts that follow. */
+  /** The pieces of the same finding in later parts. */
   rest: { leaf: Leaf; start: number; end: number }[];
 }
 
-/** Units of text between two looks at the clock. */
+/** Units of text between clock checks. */
 const STRIDE = 4096;
 const SLICE_MS = 2;
-/** A text longer than this is scanned in slices of its own. */
+/** Longer texts are scanned in slices. */
 const LONG = 8192;
 
-/** To judge a finding costs as much as so many units of text. */
+/** Evaluating a finding costs as much as scanning this many units of text. */
 const JUDGING = 64;
-/** Findings of one text: to judge, tell and mask more of them takes longer than to look for them. */
+/** Maximum findings in one text: evaluating, reporting and masking more would take longer than the scan. */
 const MOST_FOUND = 50_000;
 
-/** What of a question is read before its reply. */
+/** Length of a question that is included when its reply is scanned. */
 const QUESTION = 120;
 
-/** How long the work has taken, without the pauses between its slices. */
+/** Measures the duration of the work without the pauses between slices. */
 export class SliceClock {
   #left: number;
   #since = performance.now();
@@ -71,12 +71,12 @@ export class SliceClock {
     return this.#left <= 0;
   }
 
-  /** Nothing more is done: what was not looked at by now counts as not scanned. */
+  /** Ends the work: everything not scanned so far counts as not scanned. */
   exhaust(): void {
     this.#left = 0;
   }
 
-  /** Whether it is time to hand control back, after so much more work. */
+  /** Adds work, and returns whether it is time to yield. */
   due(units: number): boolean {
     this.#work += units;
     if (this.#work < STRIDE) return false;
@@ -84,7 +84,7 @@ export class SliceClock {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  /** Hands control back. */
+  /** Yields. */
   *rest(): Generator<void, void> {
     this.#left -= performance.now() - this.#since;
     yield;
@@ -100,7 +100,7 @@ export class Scan {
     readonly entities?: ReadonlyMap<string, readonly ModelFinding[]> | null,
   ) {}
 
-  /** Adds what is found in one leaf. */
+  /** Adds the findings of one leaf. */
   *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
     const view = viewOf(leaf);
     const told = toldOf(leaf, found);
@@ -126,7 +126,7 @@ export class Scan {
     }
   }
 
-  /** Adds what is found in a short leaf where the question before it says what it holds: "Your card's CVV?", "737". */
+  /** Adds findings of a short leaf that is named by the preceding question: "Your card's CVV?", "737". */
   *reply(leaf: Leaf, question: Leaf, found: Found[]): Generator<void, void> {
     const asked = `${question.text.slice(-QUESTION)}\n`;
     for (const raw of yield* this.text(asked + leaf.text)) {
@@ -138,7 +138,7 @@ export class Scan {
     }
   }
 
-  /** Adds values that are split over the parts of a group: those of the joined text that cross a border of parts. */
+  /** Adds values that are split over the parts of a group: findings in the joined text that cross a border. */
   *group(group: PartGroup, found: Found[]): Generator<void, void> {
     const text = joined(group);
     const borders = bordersOf(group);
@@ -161,7 +161,7 @@ export class Scan {
         add(raw, raw.start + window.start, raw.end + window.start);
       }
     }
-    // Cut between two groups of digits, the border is their separator.
+    // Between two groups of digits, the border acts as separator.
     for (const at of borders) {
       if (!/^\d\d$/.test(text.slice(at - 1, at + 1)) || this.clock.spent) continue;
       const start = Math.max(0, at - REACH);
@@ -174,7 +174,7 @@ export class Scan {
     }
   }
 
-  /** @param whole the text that this one is a window of, from `at` on */
+  /** @param whole the text of which this is a window, starting at `at` */
   *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
     const { check, clock } = this;
     const judged = new Judgement(check, text);
@@ -222,7 +222,7 @@ export class Scan {
       const segment = text.slice(at, at + LONG);
       for (const reading of readings(segment)) {
         if (reading.joined || reading.cells) continue;
-        // The finder folds by itself.
+        // The finder folds the text itself.
         const text = reading.level === 0 ? segment : reading.view.text;
         for (const match of yield* this.paced(finder.findSliced(text))) {
           const sent = reading.level === 0 ? match : revealed(reading, match.start, match.end, BOUNDS);
@@ -241,7 +241,7 @@ export class Scan {
     }
   }
 
-  /** Work that hands control back more often than is needed. Ends with nothing when the budget is spent. */
+  /** Reduces the frequency of yields. Ends without findings when the budget is exhausted. */
   *paced<T>(work: Generator<void, T[]>): Generator<void, T[]> {
     for (;;) {
       const step = work.next();
@@ -257,14 +257,14 @@ interface Judged extends Finding {
   value: string;
 }
 
-/** The findings of one text that no allowlist lifts, each once. */
+/** Findings of one text that are not excluded by an allowlist, without duplicates. */
 class Judgement {
   readonly all: Judged[] = [];
   readonly #known = new Map<string, Judged>();
 
   constructor(readonly check: Check, readonly text: string) {}
 
-  /** Whether a finding of the same type holds this one. */
+  /** Whether a finding of the same type contains this one. */
   covers({ entityType, start, end }: Finding): boolean {
     return this.all.some((one) => one.entityType === entityType && one.start <= start && end <= one.end);
   }
@@ -286,7 +286,7 @@ class Judgement {
   }
 }
 
-/** How often each value was found in a text that this leaf is another reading of; null: there is none. */
+/** The number of findings of each value in the text of which this leaf is another reading; null: none. */
 function toldOf(leaf: Leaf, found: readonly Found[]): Map<string, number> | null {
   if (leaf.document === undefined) return null;
   const told = new Map<string, number>();
@@ -298,7 +298,7 @@ function toldOf(leaf: Leaf, found: readonly Found[]): Map<string, number> | null
   return told;
 }
 
-/** Whether it was found as often before; what is left can be masked in one reading and not in the other. */
+/** Whether it was found as often before; remaining ones can be masked in only one of the readings. */
 function isTold({ entityType, value }: Judged, told: Map<string, number>): boolean {
   const key = `${entityType} ${value}`;
   const left = told.get(key) ?? 0;
@@ -324,7 +324,7 @@ function reportedOf(
   };
 }
 
-/** The leaf's text as it is meant, where that is another than the text as written. */
+/** The leaf's text with escapes decoded, if it has any. */
 export function viewOf(leaf: Leaf): View | null {
   return leaf.kind === "json" ? unescaped(leaf.text) : null;
 }

@@ -1,9 +1,9 @@
 /**
- * Scans every text leaf of a request, decides, and masks.
+ * Scans every text leaf of a request, determines the action, and masks.
  *
- * Work is done in a generator that hands control back every couple of milliseconds, so that whoever drives it can let
- * others run; for a short request it ends before it first does. What could not be looked at, for want of time or because
- * it is no text, is said in the verdict and never passed off as clean. Findings carry positions, never values.
+ * Implemented as a generator that yields every few milliseconds, so that other work can run; for a short
+ * request it completes without yielding. Text that could not be scanned, because of the time limit or its
+ * form, is reported in the verdict and never counted as clean. Findings contain positions, never values.
  */
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import { groupsOf, joined } from "./joined_parts.ts";
@@ -21,33 +21,33 @@ export interface Unscanned {
 }
 
 export interface Verdict {
-  /** `pass`: as it is. `mask`: the body was changed. `block`: it must not leave. */
+  /** `pass`: unchanged. `mask`: the body was changed. `block`: it must not be sent. */
   action: "pass" | "mask" | "block";
-  /** Findings in the report scope. */
+  /** Findings within the report scope. */
   findings: Reported[];
-  /** All findings, also those outside the scope. */
+  /** Number of all findings, including those outside the scope. */
   count: number;
-  /** What all of them are and where, for who keeps a log. */
+  /** All findings with types and positions, for the log. */
   all: Reported[];
-  /** Whether a finding that blocks is in the report scope. */
+  /** Whether a blocking finding is within the report scope. */
   blockedInScope: boolean;
   unscanned: Unscanned[];
-  /** The budget ran out before everything was looked at. */
+  /** The budget was exhausted before everything was scanned. */
   exhausted: boolean;
-  /** What each placeholder stands for. */
+  /** The value of each placeholder. */
   originals: ReadonlyMap<string, string>;
 }
 
 export interface ScreenOptions {
-  /** Milliseconds of work in all. */
+  /** Maximum total time in milliseconds. */
   budgetMs: number;
-  /** What the check's patterns match in the texts that {@link textsOf} gives. */
+  /** Matches of the check's patterns in the texts of {@link textsOf}. */
   patterns?: PatternResult;
-  /** What the model finds in these texts; null: it was asked and failed. */
+  /** Findings of the model in these texts; null: the model failed. */
   entities?: ReadonlyMap<string, readonly ModelFinding[]> | null;
 }
 
-/** The texts that patterns are to be run over. */
+/** The texts for patterns. */
 export function textsOf(reading: BodyLeaves, check: Check): string[] {
   const texts = new Set<string>();
   for (const leaf of scannedLeaves(reading, check)) texts.add(viewOf(leaf)?.text ?? leaf.text);
@@ -55,7 +55,7 @@ export function textsOf(reading: BodyLeaves, check: Check): string[] {
   return [...texts];
 }
 
-/** What a check finds in a request; hands control back between slices of work. */
+/** The findings of a check in a request; yields between slices of work. */
 export function* screenBody(
   reading: BodyLeaves,
   check: Check,
@@ -104,18 +104,18 @@ export function* screenBody(
   };
 }
 
-/** A longer text tells by itself what it holds. */
+/** A longer text can be evaluated by itself. */
 const LONGEST_REPLY = 80;
-/** How far before the end of a message its question ends. */
+/** Maximum distance of a question from the end of its message. */
 const QUESTION_WITHIN = 80;
 
-/** What messages ask, leaf by leaf. */
+/** The questions in messages, leaf by leaf. */
 class Questions {
   #message: number | null = null;
   #before: Leaf | null = null;
   #asked: Leaf | null = null;
 
-  /** The question in the message before that a leaf answers; null: there is none. */
+  /** The question in the preceding message that a leaf answers; null: none. */
   before(leaf: Leaf): Leaf | null {
     const { message, kind, text } = leaf;
     if (message === null || kind !== "text") return null;
@@ -130,7 +130,7 @@ class Questions {
   }
 }
 
-/** A text by itself as a reading of one leaf: a query for a search. */
+/** A single text, such as a search query, as a reading of one leaf. */
 export function readText(text: string): { reading: BodyLeaves; holder: { text?: unknown } } {
   const holder = { text };
   const leaf: Leaf = {
@@ -161,7 +161,7 @@ function scannedLeaves(reading: BodyLeaves, check: Check): Leaf[] {
   return reading.leaves.filter((leaf) => isScanned(leaf, reading, check));
 }
 
-/** Findings that an answer lists; it counts them all. */
+/** Maximum number of findings that a verdict lists; all are counted. */
 const MOST_LISTED = 1000;
 
 interface Report {

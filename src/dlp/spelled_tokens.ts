@@ -1,12 +1,12 @@
-/** Whether log probabilities say no more than the text that they are of. */
+/** Checks that log probabilities contain nothing but the text that they belong to. */
 import type { TokenLogprob } from "../exchange/part.ts";
 
-/** Numbers below it are probabilities; others are no logarithm of one. */
+/** Lower bound of plausible log probabilities. */
 const LEAST_LOGPROB = -1e6;
-/** Alternatives to a token that say nothing by themselves. */
+/** Alternative tokens that cannot contain a value. */
 const PLAIN_TOKEN = /^(?!(?:.*\d){4})[^@]{0,32}$/su;
 
-/** Whether tokens are those of a text and nothing else. */
+/** Whether the tokens form exactly the text. */
 export function spells(logprobs: readonly TokenLogprob[], text: string): boolean {
   let at = 0;
   for (const { token, logprob, bytes, top } of logprobs) {
@@ -17,7 +17,10 @@ export function spells(logprobs: readonly TokenLogprob[], text: string): boolean
   return at === text.length;
 }
 
-/** Bytes of a token of ASCII are its letters; of others, a part of a character among them, they are bytes and no more than it has. */
+/**
+ * The bytes of an ASCII token must be its characters; those of other tokens, which may be part of a
+ * character, must be valid bytes of at most its length.
+ */
 function isPlain({ token, logprob, bytes }: Omit<TokenLogprob, "top">): boolean {
   if (logprob > 0 || logprob < LEAST_LOGPROB) return false;
   if (!bytes) return true;

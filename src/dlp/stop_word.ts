@@ -1,4 +1,4 @@
-/** A word of an organisation's own, and where it was found. */
+/** A stop word, and its matches. */
 
 export interface StopWord {
   value: string;
@@ -6,13 +6,13 @@ export interface StopWord {
 }
 
 export interface StopWordMatch {
-  /** Position of the word in the list that the finder was made of. */
+  /** Index of the word in the finder's list. */
   word: number;
   start: number;
   end: number;
-  /** 1 as it is; less by the share of edited characters. */
+  /** 1 for an exact match; reduced by the share of edited characters. */
   confidence: number;
 }
 
-/** Comparisons between two times that control is handed back. */
+/** Comparisons between yields. */
 export const SLICE = 50_000;

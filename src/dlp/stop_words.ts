@@ -1,10 +1,11 @@
 /**
- * Finds an organisation's own words in a text, as they are or nearly so.
+ * Finds stop words in a text, exactly or approximately.
  *
- * `exact` is a substring of the folded text (compatibility forms, invisible characters, letter case, runs of blanks),
- * bounded where the word's own edge is a letter or digit. `fuzzy` looks at skeletons: separators, diacritics, look-alike
- * letters and digits for letters are gone as well, and a few edits are allowed by length (optimal string alignment).
- * Digits of the word itself must agree. Offsets are UTF-16 units of the text given.
+ * `exact` is a substring of the folded text (compatibility forms, invisible characters, letter case, runs of
+ * white space), with word boundaries where the word itself starts or ends with a letter or digit. `fuzzy`
+ * compares skeletons: separators, diacritics, look-alike letters and digits in place of letters are ignored
+ * too, and a few edits are allowed depending on length (optimal string alignment). Digits of the word must
+ * match. Offsets are UTF-16 units of the given text.
  */
 import { exactIndex, findExact } from "./exact_words.ts";
 import { foldedOf } from "./folded.ts";
@@ -13,11 +14,11 @@ import type { StopWord, StopWordMatch } from "./stop_word.ts";
 
 export interface StopWordFinder {
   find(text: string): StopWordMatch[];
-  /** The same, handing control back every millisecond or so of work. */
+  /** As `find`, yielding about every millisecond. */
   findSliced(text: string): Generator<void, StopWordMatch[]>;
 }
 
-/** Prepares stop words once, to be looked for in many texts. */
+/** Prepares stop words for searching many texts. */
 export function stopWordFinder(words: readonly StopWord[]): StopWordFinder {
   const exact: { word: number; value: string }[] = [];
   const fuzzy: { word: number; value: string }[] = [];

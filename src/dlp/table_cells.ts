@@ -1,11 +1,11 @@
 /**
- * Tables whose columns say what is in them: a view in which each cell of such a column stands behind its column's name, as
- * in a form. Of texts parted by commas, semicolons, tabs or upright lines.
+ * Tables with named columns: the view shows each cell of such a column after the column's name, as in a form.
+ * For texts separated by commas, semicolons, tabs or vertical bars.
  */
 
 import { type Span, type View, ViewWriter } from "./view.ts";
 
-/** What a column must be named after to be read so. */
+/** Column names that identify a value. */
 const NAMES_A_VALUE = new RegExp(
   `(?<![a-z])(?:${
     [
@@ -19,34 +19,34 @@ const NAMES_A_VALUE = new RegExp(
   })|рожд|出生|生年|생년|инн|снилс|身份|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|zabezpiecz|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
   "i",
 );
-/** Lines of a block that may be a header. */
+/** Number of lines of a block that may be a header. */
 const HEADER_WITHIN = 3;
 const LONGEST_HEADER = 400;
-/** The line that Markdown, or a program that prints a table, has below a header. */
+/** The line below a header in Markdown and printed tables. */
 const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\n/y;
-/** Names of columns, without what they do not hold. */
+/** Names of columns, excluding characters that do not occur in them. */
 const HEADER = /^[^\d=<>{},;\t|│]{0,60}[,;\t|│][^\d=<>{}]+$/;
-/** The number at the end of a name, as of one of several addresses. */
+/** The number at the end of a name, such as the second of several addresses. */
 const NUMBERED = /(?<=[A-Za-z_])\d{1,2}(?=["'\s]{0,4}(?:[,;\t|│]|$))/g;
 const CELL_NAME = /^[\p{L}][^"=<>{}]{0,39}$/u;
 const MOST_ROWS = 20_000;
 const MOST_CELL = 120;
 const DELIMITERS = ["\t", "│", ";", "|", ","];
 
-/** A table that a text is cut in: what it goes on with. */
+/** A table that is divided by a segment boundary: the state for its continuation. */
 export interface OpenTable {
   readonly delimiter: string;
-  /** Names of its columns; null: they name no value. */
+  /** Column names; null: not the name of a value. */
   readonly names: readonly (string | null)[];
 }
 
 export interface TableCells {
   readonly view: View;
-  /** The table that the end of the text is in; null: it is in none. */
+  /** The table that contains the end of the text; null: none. */
   readonly open: OpenTable | null;
 }
 
-/** @param from a table that the text begins in; null: it begins in none */
+/** @param from the table at the beginning of the text; null: none */
 export function tableCells(view: View, from: OpenTable | null): TableCells | null {
   const { text } = view;
   let writer: ViewWriter | null = null;
@@ -59,7 +59,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
       const stop = text.indexOf("\n", at);
       const end = stop < 0 ? text.length : stop;
       const cells = cellsOf(text, at, end, table.delimiter);
-      // The first row may be the rest of one that the text before ended in.
+      // The first row may be the rest of one in the previous segment.
       if (cells.length !== table.names.length) {
         if (row > 0 || start > 0) return at;
       } else {
@@ -79,7 +79,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
     return at;
   };
   for (let at = from === null ? 0 : read(from, 0); at >= 0 && at < text.length && budget > 0;) {
-    // A header is the first line of a block, or stands below a title or a mark of code.
+    // A header is the first line of a block, or follows a title or code marker.
     let line = at;
     for (let n = 0; n < HEADER_WITHIN && line < text.length; n++) {
       const end = text.indexOf("\n", line);
@@ -96,7 +96,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
 
 const EMPTY_LINE = /\n\r?\n/g;
 
-/** Where the block begins that stands behind an empty line; negative: there is none. */
+/** Start of the block after an empty line; negative: none. */
 function blockAfter(text: string, from: number): number {
   const line = text.indexOf("\n", from);
   if (line < 0) return -1;
@@ -104,10 +104,10 @@ function blockAfter(text: string, from: number): number {
   return EMPTY_LINE.test(text) ? EMPTY_LINE.lastIndex : -1;
 }
 
-/** The header in a line, and where its rows begin; null: it is none. */
+/** The header in a line, and the start of its rows; null: not a header. */
 function headerAt(text: string, start: number, end: number): OpenTable & { rows: number } | null {
   let line = text.slice(start, end);
-  // The table may begin in a string of JSON.
+  // The table may start within a JSON string.
   const quote = line.lastIndexOf('"');
   if (quote > 0 && /[[{:,]\s{0,3}$/.test(line.slice(Math.max(0, quote - 4), quote))) {
     line = line.slice(quote + 1);
@@ -118,13 +118,13 @@ function headerAt(text: string, start: number, end: number): OpenTable & { rows:
   const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
   const stop = text.indexOf("\n", rows);
   const row = text.slice(rows, Math.min(stop < 0 ? text.length : stop, rows + LONGEST_HEADER));
-  // A row has as many delimiters, unless some are in quotes, and a digit.
+  // A row has as many delimiters, unless some are quoted, and a digit.
   if (!/\d/.test(row) || row.split(delimiter).length < line.split(delimiter).length) return null;
   const table = namesOf(line.trim(), delimiter);
   return table && { ...table, rows };
 }
 
-/** The columns of a header; null: it is none, or names no value. */
+/** The columns of a header; null: not a header, or no column names a value. */
 function namesOf(line: string, delimiter: string): OpenTable | null {
   const names = cellsOf(line, 0, line.length, delimiter).map(({ start, end }) => line.slice(start, end));
   if (names.length < 2) return null;
@@ -136,11 +136,11 @@ function namesOf(line: string, delimiter: string): OpenTable | null {
 }
 
 /**
- * A name of a column, a member or an element as the label of a form, its words parted by blanks; null: it names no value
- * that is looked for.
+ * The name of a column, member or element as a form label with words separated by spaces; null: it does not
+ * name a value of interest.
  */
 export function nameOfValue(name: string): string | null {
-  // What may be a value itself would be found in the name.
+  // A name that contains a value would itself be a finding.
   if (/[@<>{}=/]|\d{3}/.test(name)) return null;
   const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(PARTING, " ").replace(
     /([a-z])(?=[A-Z])/g,
@@ -149,10 +149,10 @@ export function nameOfValue(name: string): string | null {
   return NAMES_A_VALUE.test(label) ? label : null;
 }
 
-/** What stands between the words of a name; the long vowel of Katakana, which folding makes a hyphen, does not. */
+/** Separators of words in a name; not the Katakana long vowel mark, which folding turns into a hyphen. */
 const PARTING = /_|(?<![\u30a0-\u30ff])-|-(?![\u30a0-\u30ff])/g;
 
-/** Cells without quotes and blanks around them. */
+/** Cells without surrounding quotes and white space. */
 function cellsOf(text: string, start: number, end: number, delimiter: string): Span[] {
   const cells: Span[] = [];
   for (let at = start;;) {

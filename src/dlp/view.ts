@@ -1,27 +1,27 @@
 /**
- * A view: a reading of a text with its map of positions, so that what is found in it can be said, and masked, in the
- * text that was sent. A view may be a reading of another view; its map always leads to the text that was sent.
+ * A view: a reading of a text with a position map, so that findings can be reported and masked in the
+ * original text. A view may be derived from another view; its map always refers to the original text.
  */
 
 export interface View {
   readonly text: string;
-  /** For each unit, where in the text that was sent its origin begins and ends; absent: it is that text. */
+  /** For each unit, start and end of its origin in the original text; absent: the view is the original text. */
   readonly from?: Uint32Array;
   readonly to?: Uint32Array;
 }
 
-/** A run of units. */
+/** A range of units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A run of a view's text and what it says. */
+/** A range of a view's text and its replacement. */
 export interface Spot extends Span {
   readonly says: string;
 }
 
-/** A run of a view in the text that was sent. */
+/** The range in the original text for a range of a view. */
 export function sentSpan(view: View, start: number, end: number): { start: number; end: number } {
   return {
     start: view.from ? view.from[start] : start,
@@ -29,13 +29,13 @@ export function sentSpan(view: View, start: number, end: number): { start: numbe
   };
 }
 
-/** Whether a run of a view, taken with `reach` units around it, reads otherwise than the text that was sent. */
+/** Whether a range of a view, extended by `reach` units on both sides, differs from the original text. */
 export function isReread(view: View, start: number, end: number, reach: number): boolean {
   const { from, to } = view;
   if (!from || !to) return true;
   const stop = Math.min(from.length, end + reach);
   for (let i = Math.max(0, start - reach); i < stop; i++) {
-    // What parts two windows comes from nowhere, and what stands at its sides is no neighbour.
+    // The separator between windows has no origin, and the units beside it are not adjacent in the original.
     if (from[i] === to[i]) continue;
     if (to[i] - from[i] !== 1) return true;
     if (i + 1 < stop && from[i + 1] !== to[i + 1] && from[i + 1] !== to[i]) return true;
@@ -43,7 +43,7 @@ export function isReread(view: View, start: number, end: number, reach: number):
   return false;
 }
 
-/** Writes a view of windows into another view, with where each unit comes from. */
+/** Builds a view that consists of windows of another view, with the origin of each unit. */
 export class ViewWriter {
   #texts: string[] = [];
   #n = 0;
@@ -84,7 +84,7 @@ export class ViewWriter {
     this.#n += length;
   }
 
-  /** Ends a window: a blank line, which comes from nowhere, parts it from the next. */
+  /** Ends a window: an empty line without origin separates it from the next. */
   part(): void {
     if (this.#n === 0) return;
     this.#texts.push("\n\n");
@@ -104,7 +104,7 @@ export class ViewWriter {
   }
 }
 
-/** `over` is a reading of `view.text`: the same reading with a map to what was sent. */
+/** `over` is a reading of `view.text`; returns it with a map to the original text. */
 export function compose(view: View, over: View): View {
   const { from, to } = view;
   if (!from || !to || !over.from || !over.to) return from ? { ...over, from, to } : over;

@@ -1,8 +1,9 @@
 /**
- * The walk over one view that starts every scan where its trigger says, and only there.
+ * The walk over a view, which starts scans at the positions of their triggers.
  *
- * It reads each unit's class from a table and splits the text into runs of letters, digits, `_` and `-`. What a run or
- * a sign may start is looked up in the plan; runs with digits are also taken apart and looked up as numbers.
+ * It classifies each unit by a table and splits the text into runs of letters, digits, `_` and `-`. Triggers
+ * for runs and single characters are looked up in the plan; runs with digits are also divided into parts and
+ * looked up as numbers.
  */
 
 import { copyUnits } from "./ascii.ts";
@@ -12,27 +13,30 @@ import { scanNumbers } from "./recognizers/numbers.ts";
 import type { ScannedView } from "./recognizers/scanned_view.ts";
 import { BLANK, NOTHING, placeOf, type Plan, type StartTable } from "./plan.ts";
 
-/** A longer run is data: no number is sought in it. */
+/** Longer runs are data and contain no numbers. */
 const LONGEST_RUN = 20_000;
 
-/** Units of the text that is walked, those past 127 as one, with a zero behind them: an array is read in half the time of a text. */
+/**
+ * Units of the current text, those above 127 as one value, followed by a zero: reading an array takes half
+ * the time of reading a string.
+ */
 let units = new Uint8Array(4096);
-/** A longer array is not kept: few texts are not cut into segments. */
+/** Larger arrays are not kept, since most texts are divided into segments. */
 const LONGEST_KEPT = 131_072;
-/** Whose they are: between two strides another text may be walked. */
+/** Owner of the array: another text may be walked between two strides. */
 let walked: Walk | null = null;
 
-/** One walk over a view, in strides. */
+/** A walk over a view, in strides. */
 export class Walk {
   at = 0;
-  /** What may be encoded in what has been walked, as bits. */
+  /** Possible encodings in the text walked so far, as bits. */
   hints = 0;
-  /** Where the numbers, and the scan of each trigger, may be sought again. */
+  /** Positions from which numbers, and the scan of each trigger, may be searched again. */
   #numbersFrom = 0;
   readonly #from: number[];
 
   constructor(readonly plan: Plan, readonly view: ScannedView) {
-    // An array of bytes would be a piece of memory of its own for each text.
+    // Not a typed array, which would be a separate allocation per text.
     this.#from = new Array<number>(plan.slots).fill(0);
   }
 
@@ -56,7 +60,7 @@ export class Walk {
         continue;
       }
       const start = p++;
-      // The zero behind the last unit ends a run as well.
+      // The zero after the last unit ends the last run too.
       for (;; p++) {
         const next = CLASS_OF[here[p]];
         if ((next & WORD) === 0) break;
@@ -92,7 +96,7 @@ export class Walk {
     if (plan.numbers.types > 0 && end > this.#numbersFrom) {
       this.#numbersFrom = scanNumbers(view, plan.numbers, Math.max(start, this.#numbersFrom), end);
     }
-    // Each part of the run between joiners may begin a value of its own.
+    // Each part between separators may start a value.
     for (let p = start; p < end; p++) {
       let classes = CLASS_OF[units[p]];
       if ((classes & JOINER) !== 0) continue;
@@ -108,7 +112,7 @@ export class Walk {
     }
   }
 
-  /** Starts the scans whose conditions a run or part meets. */
+  /** Starts the scans whose conditions are met by a run or part. */
   #start(table: StartTable, start: number, end: number, classes: number): void {
     const started = table.of(placeOf(end - start, units[start]));
     const next = units[end];

@@ -1,13 +1,17 @@
 /**
- * UTF-16 of other scripts than Latin in base64. Half of its bytes are the high ones: of an alphabet they are zero and one
- * other, of East Asian letters they are of some ranges. In UTF-8 many of them would be control characters.
+ * Detects UTF-16 text of non-Latin scripts in base64. Half of its bytes are high bytes: for an alphabet these
+ * are zero and one other value, for East Asian scripts they are in certain ranges. As UTF-8, many would be
+ * control characters.
  */
 import { wideText } from "../exchange/readable.ts";
 
-/** Shorter runs say too little for a value with its name. */
+/** Shorter runs cannot contain a value with its name. */
 const SHORTEST_WIDE = 32;
 
-/** The text of a run whose bytes are UTF-16 of another script; null: they are none. @param bytesOf reads a run of base64 */
+/**
+ * The text of a run whose bytes are UTF-16 of a non-Latin script; null: they are not.
+ * @param bytesOf decodes base64
+ */
 export function wideWords(packed: string, bytesOf: (packed: string) => Uint8Array): string | null {
   if (packed.length < SHORTEST_WIDE) return null;
   const head = bytesOf(packed.slice(0, SHORTEST_WIDE));
@@ -18,7 +22,10 @@ export function wideWords(packed: string, bytesOf: (packed: string) => Uint8Arra
   return null;
 }
 
-/** Whether every second byte, from `first` on, is zero or the high byte of one alphabet, or of East Asian letters beside zeros. */
+/**
+ * Whether every second byte, from `first` on, is zero or the high byte of one alphabet, or of East Asian
+ * characters and zeros.
+ */
 function isWide(head: Uint8Array, first: number): boolean {
   let script = 0;
   let zeros = 0;

@@ -16,7 +16,7 @@ function aba(s: string): boolean {
 const BIC_WORDS = words("swift\\w*", "bic\\w*", "bank (?:code|identifier)");
 const WIRE_WORDS = words("wire", "transfer\\w*", "correspondent", "beneficiary", "iban", "bank");
 
-/** Tries the word at `[start, end)`, 8 or 11 long, as a bank identifier. */
+/** Checks the word at `[start, end)`, with 8 or 11 characters, as a BIC. */
 function scanSwift(view: ScannedView, start: number, end: number): void {
   const word = view.text.slice(start, end);
   if (!/^[A-Z]{6}[A-Z2-9][A-NP-Z0-9](?:[A-Z0-9]{3})?$/.test(word) || !COUNTRIES.has(word.slice(4, 6))) return;

@@ -1,11 +1,11 @@
-/** Bank accounts that countries number without a check digit: they are told by what names them. */
+/** Bank account numbers without check digits: recognised by the words that name them. */
 
 import type { Recognizer } from "./recognizer.ts";
 import { words } from "./scanned_view.ts";
 
 const SORT_CODE = "sort[ _-]*code(?:[ _-]*(?:no|number))?";
 const ACCOUNT = "acc(?:oun)?t(?:[ _-]*(?:no|num(?:ber)?|#))?|a/c(?: no)?";
-/** The account stands behind its bank's code, in the same line or the next. */
+/** The account number follows the bank's code, in the same line or the next. */
 const behind = (code: string) =>
   new RegExp(`(?<![A-Za-z])(?:${code})[\\s\\S]{0,40}(?:${ACCOUNT})\\W{0,4}$`, "i");
 
@@ -31,7 +31,7 @@ export const BANK_ACCOUNTS: readonly Recognizer[] = [
     group: "FINANCIAL",
     aliases: ["UK_BANK_ACCOUNT_NUMBER", "GB_BANK_ACCOUNT"],
     numbers: [{
-      // The code and the account as one.
+      // The bank code and the account number together.
       forms: ["99-99-99 9{8}", "99 99 99 9{8}", "9{6} 9{8}"],
       label: words(SORT_CODE, ACCOUNT, "bank\\w*", "bacs"),
       plain: 0,

@@ -45,23 +45,23 @@ const CVV = new RegExp(
   "imuy",
 );
 
-/** Where such a name may begin that stands behind its value: "737 is my card's CVV", "737 (CVV)". */
+/** Names of the security code after the value: "737 is my card's CVV", "737 (CVV)". */
 const CVV_BEHIND = new RegExp(
   `(?<=(?<![\\w.,/$€£-])(\\d{3,4})["'”]?(?: \\(| ${IS} (?:[\\p{L}'’]{1,8} ){0,3}))${CVV_NAME}(?=[)."',;!]|\\s*$| (?:for|of|on|für|von|de|del|da|van|voor|pour)\\s)`,
   "imuy",
 );
 
-/** The code's name at the end of a field's: "cardCvc", "card_cvv". */
+/** The name at the end of an identifier: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
 
-/** The last two characters of one of these names, and the first two of those that may stand alone. */
+/** The last two characters of these names, and the first two of those that may stand alone. */
 const ENDS = pairTable("vv vc sc vn de v2 c2");
 const BEGINNINGS = pairTable("cv cs ca cr se si ve be ke ko ka tu");
-/** How one of these names may begin: most runs that begin with the same two characters do not. */
+/** Beginnings of these names: most runs with the same two characters are something else. */
 const MAY_BE_NAME =
   /cv[vcn]|csc|card|crypt|secu|segur|sich|sicu|veri|venlik|beveil|bezpe|kerhet|kartenpr|kod (?:bez|zab)|kode kea|kontrol[ck]|sikker|turva/iy;
 
-/** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
+/** Searches for a security code named by the run at `[start, end)` or its end. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   const inner = ENDS[pairAt(text, end - 2)] === 1 ? CVV_AT_END.exec(text.slice(start, end)) : null;
@@ -100,17 +100,17 @@ const BESIDE = "(?:\\s{0,2}[|,;:/]\\s{0,2}|\\s{1,4})";
 const EXPIRY =
   "(?:(?:exp(?:iry|ires|iration)?(?: date)?|valid (?:thru|until|to)|good thru|gültig bis)\\.?:?\\s{0,2})?(?:0?[1-9]|1[0-2])\\s?(?:[/|.,:;-]\\s?(?:20)?[2-4]\\d|(?<=\\d\\d)[2-4]\\d)";
 const CODE = "(\\d{3,4})(?![\\d\\p{L}_]|[.,:/-]\\d)";
-/** A card's number, the month that it expires in and its security code, in either order. */
+/** A card number with its expiry month and security code, in either order. */
 const ROW = new RegExp(
   `${PAN}${BESIDE}(?:${EXPIRY}${BESIDE}${CODE}|(\\d{3,4})${BESIDE}${EXPIRY}(?!\\d))`,
   "iuy",
 );
 
-/** Tries for a security code that no word names, behind a card's number whose first digits stand at `[start, end)`. */
+/** Searches for a security code without a name, after a card number whose first digits are at `[start, end)`. */
 function scanCodeBesideExpiry(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   const first = text.charCodeAt(start);
-  // Most numbers fall out by their first digit, by what follows, or because the next group is none of four digits.
+  // Rules out most numbers by the first digit, the next character, and the next group of digits.
   if (first < 50 || first > 54 && first !== 56 || !" \n\t\r|,;:/".includes(text.charAt(end))) return;
   if (end - start === 4 && !(isDigit(text.charCodeAt(start + 5)) && isDigit(text.charCodeAt(start + 8)))) {
     return;
@@ -165,9 +165,10 @@ export const CARDS: readonly Recognizer[] = [
     aliases: ["CREDIT_DEBIT_CVV"],
     triggers: [
       { on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv },
-      // "code de sécurité" and "codul de securitate"; other words that begin so are common.
+      // "code de sécurité" and "codul de securitate"; the condition on the next character rules out other
+      // words.
       { on: "run", lengths: [4, 5], lacks: DIGIT, begins: "c", followedBy: " ", scan: scanCodeOf },
-      // "kod …" and "kode …", "bezpe…", and names that are one word.
+      // "kod …" and "kode …", "bezpe…", and single-word names.
       { on: "run", lengths: [3, 4, 8, 10, 11, 12], lacks: DIGIT, begins: "k", scan: scanCvv },
       { on: "run", lengths: [5, 16], lacks: DIGIT, begins: "b", scan: scanCvv },
       { on: "run", lengths: [9, 10], lacks: DIGIT, begins: "t", scan: scanCvv },

@@ -1,19 +1,20 @@
 /**
- * Classes of ASCII characters, as bits, so that one look-up tells what a unit is and a run's classes can be summed up.
- * Units past 127 have none: the text has been folded, so digits, Latin letters and separators are ASCII.
+ * Classes of ASCII characters as bits, so that one table lookup classifies a unit and the classes of a run
+ * can be combined. Units above 127 have no class: the text has been folded, so digits, Latin letters and
+ * separators are ASCII.
  */
 
 export const DIGIT = 1;
 export const UPPER = 2;
 export const LOWER = 4;
-/** `_` and `-`, which hold identifiers and tokens together. */
+/** `_` and `-`, which occur within identifiers and tokens. */
 export const JOINER = 8;
-/** The other visible characters that are neither letter nor digit. */
+/** Other visible characters. */
 export const PUNCTUATION = 16;
 
 export const LETTER = UPPER | LOWER;
 export const ALPHANUMERIC = DIGIT | LETTER;
-/** What a run is made of: the walk splits a text into these and the rest. */
+/** Characters of a run: the walk splits a text into runs and the rest. */
 export const WORD = ALPHANUMERIC | JOINER;
 
 /** The class of each UTF-16 unit. */

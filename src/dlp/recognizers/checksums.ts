@@ -1,23 +1,24 @@
 /**
- * Check-digit arithmetic that several countries share. Every function takes the compact value (digits, or upper-case
- * letters and digits, no separators) and answers whether it adds up; lengths are the caller's affair.
+ * Check digit algorithms used by several countries. Every function takes the compact value (digits, or
+ * upper-case letters and digits, without separators) and returns whether it is valid; the caller checks the
+ * length.
  */
 
 const ZERO = 48;
 
-/** The digit at `i`. */
+/** The digit at index `i`. */
 export function digit(s: string, i: number): number {
   return s.charCodeAt(i) - ZERO;
 }
 
-/** Sum of the leading digits of `s`, each times its weight. */
+/** Weighted sum of the leading digits of `s`. */
 export function weighted(s: string, weights: readonly number[]): number {
   let sum = 0;
   for (let i = 0; i < weights.length; i++) sum += (s.charCodeAt(i) - ZERO) * weights[i];
   return sum;
 }
 
-/** The same with letters, which count from ten. */
+/** The same with letters, which have values from ten. */
 export function weightedSum(s: string, weights: readonly number[]): number {
   let sum = 0;
   for (let i = 0; i < weights.length; i++) {
@@ -40,7 +41,7 @@ export function luhn(s: string): boolean {
   return sum % 10 === 0;
 }
 
-/** One digit written over and over: passes many checks, identifies nobody. */
+/** A single repeated digit passes many checks but is not a real number. */
 export function repeated(s: string): boolean {
   for (let i = 1; i < s.length; i++) if (s.charCodeAt(i) !== s.charCodeAt(0)) return false;
   return true;
@@ -63,7 +64,7 @@ export function mod97(s: string): number {
   return r;
 }
 
-/** ISO 7064 mod 11,10, the last digit being the check. */
+/** ISO 7064 mod 11,10; the last digit is the check digit. */
 export function mod1110(s: string): boolean {
   let p = 10;
   for (let i = 0; i < s.length - 1; i++) {
@@ -86,7 +87,7 @@ const PERMUTE = [
   "7046913258",
 ];
 
-/** Verhoeff's dihedral check. */
+/** Verhoeff's algorithm. */
 export function verhoeff(s: string): boolean {
   let c = 0;
   for (let i = 0; i < s.length; i++) {
@@ -96,19 +97,19 @@ export function verhoeff(s: string): boolean {
   return c === 0;
 }
 
-/** Whether the parts make a day that exists; a two-digit year is taken as any century. */
+/** Whether year, month and day form a valid date; a two-digit year may be of any century. */
 export function validDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const leap = year % 4 === 0 && (year < 100 || year % 100 !== 0 || year % 400 === 0);
   return day <= (month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
 }
 
-/** The number spelled by two digits at `i`. */
+/** The number formed by two digits at `i`. */
 export function two(s: string, i: number): number {
   return digit(s, i) * 10 + digit(s, i + 1);
 }
 
-/** Whether two-digit year, month and day at these places make a date. */
+/** Whether two-digit year, month and day at these indices form a valid date. */
 export function dateAt(s: string, year: number, month: number, day: number): boolean {
   return validDate(two(s, year), two(s, month), two(s, day));
 }

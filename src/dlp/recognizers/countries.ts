@@ -1,4 +1,4 @@
-/** Codes of countries: ISO 3166-1, and Kosovo's. */
+/** Country codes: ISO 3166-1, and Kosovo's. */
 
 export const COUNTRIES = new Set(
   ("AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA " +

@@ -1,4 +1,4 @@
-/** Addresses of crypto-currencies. Sources: BIP 13, 173 and 350, EIP-55; Tron and Solana by their documentation. */
+/** Addresses of cryptocurrencies. Sources: BIP 13, 173 and 350, EIP-55; documentation of Tron and Solana. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { repeated } from "./checksums.ts";
@@ -7,11 +7,14 @@ import { after, before, report, type ScannedView, words } from "./scanned_view.t
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/** Version bytes: Bitcoin and its test network, Litecoin, Dogecoin, Dash, Zcash's two-byte ones start with 28. Tron: 65. */
+/**
+ * Version bytes: Bitcoin and its test network, Litecoin, Dogecoin, Dash; Zcash's two-byte versions start with
+ * 28; Tron: 65.
+ */
 const VERSIONS = new Set([0, 5, 111, 196, 48, 50, 30, 22, 76, 16, 65]);
 const SOLANA_WORDS = words("solana", "sol", "spl(?:-token)?", "phantom", "solflare", "lamports?", "raydium");
 
-/** Tries the word at `[start, end)` as an address. */
+/** Checks the word at `[start, end)` as an address. */
 function scanCrypto(view: ScannedView, start: number, end: number): void {
   const word = view.text.slice(start, end);
   const length = word.length;
@@ -26,7 +29,7 @@ function scanCrypto(view: ScannedView, start: number, end: number): void {
   }
 }
 
-/** A key of 32 bytes, as Solana's addresses are: without a check digit, so that a word must name it. */
+/** A 32-byte key, as Solana's addresses: has no check digit, so a word must name it. */
 function isSolana(view: ScannedView, start: number, end: number): boolean {
   const word = view.text.slice(start, end);
   if (!/^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[1-9A-HJ-NP-Za-km-z]+$/.test(word)) return false;

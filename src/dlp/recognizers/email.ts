@@ -1,16 +1,17 @@
-/** E-mail addresses, also with the at sign written out. */
+/** E-mail addresses, including those with the at sign written as a word. */
 
 import { isAlphanumeric } from "./character_class.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, report, type ScannedView } from "./scanned_view.ts";
 
-/** Position of an `@`: takes what stands around it as an e-mail address if it can be one. */
+/** Checks the surroundings of an `@` for an e-mail address. */
 function scanEmail(view: ScannedView, at: number): void {
   const text = view.text;
   if (text.charCodeAt(at - 1) === 32 && text.charCodeAt(at + 1) === 32) return scanSpacedEmail(view, at);
   let start = at;
   if (text.charCodeAt(at - 1) === 34) {
-    // A quoted name may hold anything but a bare quote; one that closes a word's quote is no name.
+    // A quoted local part may contain anything but an unescaped quote; a quote that closes another word does
+    // not start one.
     start = text.lastIndexOf('"', at - 2);
     if (start < 0 || at - start > 64 || start > 0 && isLocal(text.charCodeAt(start - 1))) return;
     if (!/^"(?:[^"\\\r\n]|\\.)+"$/.test(text.slice(start, at))) return;
@@ -32,7 +33,7 @@ function scanEmail(view: ScannedView, at: number): void {
     end++;
   }
   while (text.charCodeAt(end - 1) === 45) end--;
-  // Marks of emphasis on both sides.
+  // Markdown emphasis on both sides.
   while (text.charCodeAt(start) === 95 && text.charCodeAt(end - 1) === 95) {
     start++;
     end--;
@@ -43,7 +44,7 @@ function scanEmail(view: ScannedView, at: number): void {
   ) {
     return;
   }
-  // "john@acme.com123" runs into the next value.
+  // "john@acme.com123": the domain is followed directly by another value.
   const glued = /^[A-Za-z]{2,}(?=\d+$)/.exec(text.slice(dot + 1, end));
   if (glued) end = dot + 1 + glued[0].length;
   const domain = text.slice(at + 1, end);
@@ -52,9 +53,9 @@ function scanEmail(view: ScannedView, at: number): void {
     return;
   }
   if (text.slice(start, at).includes("..")) return;
-  // "https://user:password@host" is a password and a host.
+  // "https://user:password@host" is a URL with user information.
   if (text.charCodeAt(start - 1) === 58 && /:\/\/[^\s/@]{0,80}:$/.test(before(view, start, 90))) return;
-  // "sprite@2x.png" is a file, "git@host.org:path" the address of a repository.
+  // "sprite@2x.png" is a file, "git@host.org:path" a repository.
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
   report(view, "EMAIL_ADDRESS", start, end, 0.95);
@@ -69,7 +70,7 @@ const SPELLED =
 
 const SPELLED_SIGN = /[([{<] ?at ?[)\]}>]/iy;
 
-/** Position of a bracket: an address around it if the at sign stands in it, written out. */
+/** Checks a bracket for an at sign written as a word, as in "(at)". */
 function scanSpelledEmail(view: ScannedView, at: number): void {
   const text = view.text;
   const next = text.charCodeAt(at + 1);
@@ -89,7 +90,7 @@ function scanSpelledEmail(view: ScannedView, at: number): void {
 const SPACED =
   /(?<![\w.+-])[A-Za-z0-9]{1,40}[._+-][A-Za-z0-9._+-]{1,40} @ [A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,3}\.[a-z]{2,24}(?![\w-])/i;
 
-/** Blanks on both sides of the sign; what stands before it must look like no word. */
+/** An at sign with spaces on both sides; the text before it must not look like an ordinary word. */
 function scanSpacedEmail(view: ScannedView, at: number): void {
   const from = Math.max(0, at - 82);
   const match = SPACED.exec(view.text.slice(from, at + 200));
@@ -105,7 +106,7 @@ function scanDot(view: ScannedView, start: number, end: number): void {
   if (/^dot$/i.test(view.text.slice(start, end))) scanWordedEmail(view, start);
 }
 
-/** "dot": an address around it whose signs are words. */
+/** Checks the word "dot" for an address written with words. */
 function scanWordedEmail(view: ScannedView, start: number): void {
   const from = Math.max(0, start - 200);
   for (const match of view.text.slice(from, start + 80).matchAll(IN_WORDS)) {

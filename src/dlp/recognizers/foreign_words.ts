@@ -1,6 +1,7 @@
 /**
- * Names of passwords and of cards' security codes that have letters past ASCII: a walk starts nothing at those, so a text
- * is looked through for them, once for all recognizers, and only if it has one of a few letters.
+ * Words for passwords and card security codes with non-ASCII letters. The walk has no triggers for these
+ * letters, so a text is searched for the words once for all recognizers, and only if it contains one of a few
+ * letters.
  */
 
 import { asciiBytes } from "../ascii.ts";
@@ -13,12 +14,12 @@ export const FOREIGN_CODES =
   "安全[码碼]|セキュリティ(?:[ー-])?(?:コ[ー-]ド|番号)|보안 ?코드|код (?:безопасности|безпеки|проверки подлинности)|kod zabezpieczający|" +
   "κωδικός ασφαλείας|رمز الأمان|קוד אבטחה|सुरक्षा कोड|รหัสความปลอดภัย|mã bảo mật";
 const EITHER = new RegExp(`${FOREIGN_CODES}|(${FOREIGN_PASSWORDS})`, "gi");
-/** One of them is in each of the words. */
+/** Each of the words contains one of these letters. */
 const LETTER = /[łŁşŞñÑпПлЛ密口パ暗비패암κΚσΣكرگסपकรậẬ安セ보коדקसảẢąĄ]/;
 
 const NONE: ForeignWords = { passwords: [], codes: [] };
 
-/** Where such names stand in the view's text; looked for once. */
+/** Positions of such words in the view's text; searched once. */
 export function foreignWords(view: ScannedView): ForeignWords {
   return view.surroundings.foreign ??= lookedFor(view.text);
 }

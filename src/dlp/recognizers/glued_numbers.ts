@@ -1,13 +1,16 @@
-/** Numbers that letters are glued to, in one group or in the first or last of several. */
+/** Numbers with letters attached to them, either in one group or in the first or last of several. */
 
 import { bounded, isLong, judge, type NumberTable } from "./number_judge.ts";
 import { isNamedBy, type ScannedView } from "./scanned_view.ts";
 
 const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,24})$/;
-/** So few letters may be a sign or a country; more are a word, which must name the number unless that is as long as a card's. */
+/**
+ * Up to this many letters may be a prefix or country code; more are a word, which must name the number unless
+ * it is as long as a card number.
+ */
 const FEW_LETTERS = 4;
 
-/** A number that letters are glued to: "ID4539…", "SSN078051120", "%B4539…^", "Total4539…and". */
+/** A number with attached letters: "ID4539…", "SSN078051120", "%B4539…^", "Total4539…and". */
 export function scanGlued(view: ScannedView, table: NumberTable, from: number, to: number): void {
   const match = GLUED.exec(view.text.slice(from, to));
   if (!match) return;
@@ -25,10 +28,10 @@ export function scanGlued(view: ScannedView, table: NumberTable, from: number, t
 
 const LEAD = /^[A-Za-z]{1,24}(?=\d)/;
 const TAIL = /(?<=\d)[A-Za-z]{1,24}$/;
-/** A form so sure by itself needs no word that names it. */
+/** A form with this confidence needs no word that names it. */
 const SURE = 0.8;
 
-/** Groups of digits, with letters before the first or behind the last of them. */
+/** Groups of digits with letters attached before the first or after the last of them. */
 export function scanGluedRow(view: ScannedView, table: NumberTable, from: number, to: number): void {
   const said = view.text.slice(from, to);
   const start = from + (LEAD.exec(said)?.[0].length ?? 0);

@@ -1,8 +1,8 @@
 /**
  * IBANs. Source: SWIFT's registry (lengths and account structures).
  *
- * Not ibantools: 4.5.4 refuses accounts that the registry allows (digits in the bank codes of BY and DO; PK; PS), and
- * lacks the forms in use outside of the registry.
+ * Not ibantools: version 4.5.4 rejects accounts that the registry allows (digits in the bank codes of BY and
+ * DO; PK; PS), and lacks forms in use outside of the registry.
  */
 
 import { DIGIT, isAlphanumeric, isDigit, LETTER } from "./character_class.ts";
@@ -10,7 +10,7 @@ import { mod97 } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
 
-/** Country, whole length, and the account part's structure: n digits, a capitals, c either. */
+/** Country, total length, and structure of the account part: n digits, a capitals, c either. */
 const IBAN =
   "AD24n8c12 AE23n19 AL28n8c16 AT20n16 AZ28a4c20 BA20n16 BE16n12 BG22a4n6c8 BH22a4c14 BI27n23 BR29n23a1c1 " +
   "BY28c4n4c16 CH21n5c12 CR22n18 CY28n8c16 CZ24n20 DE22n18 DJ27n23 DK18n14 DO28c4n20 EE20n16 EG29n25 ES24n20 " +
@@ -20,7 +20,8 @@ const IBAN =
   "MU30a4n19a3 NI28a4n20 NL18a4n10 NO15n11 OM23n3c16 PK24a4c16 PL28n24 PS29a4c21 PT25n21 QA29a4c21 RO24a4c16 RS22n18 RU33n14c15 " +
   "SA24n2c18 SC31a4n20a3 SD18n14 SE24n20 SI19n15 SK24n20 SM27a1n10c12 SO23n19 ST25n21 SV28a4n20 TL23n19 TN24n20 " +
   "TR26n6c16 UA29n6c19 VA22n18 VG24a4n16 XK20n16 YE30a4n4c18 " +
-  // Outside the registry, but in use: countries of the franc zone, French territories, some of Africa.
+  // In use outside of the registry: countries of the CFA franc zone, French territories, some other African
+  // countries.
   "BI16n12 BF27n23 BJ28a1n23 CI28a2n22 DZ24n20 GT28c24 ML28a1n23 SN28a1n23 " +
   "AO25n21 BF28c2n22 BJ28c2n22 CF27n23 CG27n23 CI28c2n22 CM27n23 CV25n21 DZ26n22 GA27n23 GQ27n23 GW25c2n19 IR26n22 " +
   "KM27n23 MA28n24 MG27n23 ML28c2n22 MZ25n21 NE28a2n22 SN28c2n22 TD27n23 TG28a2n22 GF27n10c11n2 GP27n10c11n2 " +
@@ -37,12 +38,12 @@ for (const row of IBAN.split(" ")) {
   STRUCTURES.set(country, [kind, ...STRUCTURES.get(country) ?? []].sort((a, b) => b.length - a.length));
 }
 
-/** Tries for an IBAN whose country stands at `start`; single blanks or hyphens may part it anywhere. */
+/** Searches for an IBAN whose country code is at `start`; single spaces or hyphens may occur anywhere. */
 function scanIban(view: ScannedView, from: number, to: number): void {
   const text = view.text;
   let start = from;
   if (!isDigit(text.charCodeAt(start + 2))) {
-    // Behind a word that it is glued to: "ibanDE89…".
+    // After a word attached to it: "ibanDE89…".
     const word = /^[A-Za-z]{3,24}(?=\d\d)/.exec(text.slice(from, Math.min(to, from + 27)));
     if (!word) return;
     start += word[0].length - 2;
@@ -64,10 +65,10 @@ function isIban(view: ScannedView, start: number, kind: { length: number; shape:
     p++;
   }
   if (compact.length !== kind.length) return false;
-  // A word may be glued to its last digit.
+  // A word may be attached to its last digit.
   const next = text.charCodeAt(p);
   if (isAlphanumeric(next) && (isDigit(next) || !isDigit(text.charCodeAt(p - 1)))) return false;
-  // One more group of the same print form means a longer number than the country has.
+  // A further group of the same print form means that the number is longer than an IBAN of the country.
   if (/^[ -]\d{1,4}(?![\w.,])/.test(text.slice(p, p + 6)) && / \S{4} /.test(text.slice(start, p))) {
     return false;
   }

@@ -1,4 +1,4 @@
-/** Every recognizer. Of two that are equally sure of the same span, the one further up is reported. */
+/** All recognizers. Of two with the same confidence for the same span, the earlier one in the list is reported. */
 
 import { BANK } from "./bank.ts";
 import { BANK_ACCOUNTS } from "./bank_accounts.ts";

@@ -1,25 +1,25 @@
 /**
- * The written forms of numbers, by mask: `9` a digit, `A` a letter, the rest literal. A text of numbers has thousands of
- * spans, so a span is looked up by a hash that grows with each of its groups, and its mask is written out only where the
- * hash is known.
+ * The written forms of numbers as masks: `9` a digit, `A` a letter, the rest literal. A text of numbers has
+ * thousands of spans, so a span is looked up by an incremental hash of its groups, and its mask is built only
+ * if the hash is in the table.
  */
 
 import type { NumberForms } from "./recognizer.ts";
 
-/** Forms of a number and the type that they are of. */
+/** Forms of a number, and its type. */
 export interface NumberRule extends NumberForms {
   readonly type: string;
 }
 
 export interface Form {
   rule: NumberRule;
-  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
+  /** Confidence without a name; negative for a non-standard grouping, which requires a name. */
   plain: number;
 }
 
 const KEPT = 0x3fffffff;
 const BASE = 31;
-/** Cells of the table that says whether any mask may have a hash. */
+/** Size of the table of possible hashes. */
 const CELLS = 1 << 15;
 const LONGEST = 64;
 
@@ -27,12 +27,12 @@ const POWERS = new Int32Array(LONGEST);
 POWERS[0] = 1;
 for (let i = 1; i < LONGEST; i++) POWERS[i] = Math.imul(POWERS[i - 1], BASE) & KEPT;
 
-/** The hash of what has this hash, and one more character. */
+/** Extends a hash by one character. */
 export function grown(hash: number, unit: number): number {
   return (Math.imul(hash, BASE) + unit) & KEPT;
 }
 
-/** The hash of what has this hash, and a group of `length` characters with a hash of its own. */
+/** Combines a hash with that of a group of `length` characters. */
 export function joined(hash: number, group: number, length: number): number {
   return (Math.imul(hash, POWERS[length]) + group) & KEPT;
 }
@@ -60,17 +60,17 @@ export class MaskTable {
     }
   }
 
-  /** Forms of as many digits without anything between. */
+  /** Forms with this number of digits and no separators. */
   digits(length: number): readonly Form[] | undefined {
     return this.#digits[length];
   }
 
-  /** Whether a mask may have this hash. */
+  /** Whether a mask with this hash may exist. */
   mayBe(hash: number): boolean {
     return this.#known[hash % CELLS] === 1;
   }
 
-  /** Whether a mask may begin so, up to the end of a group. */
+  /** Whether a mask with this beginning, up to the end of a group, may exist. */
   mayBegin(hash: number): boolean {
     return this.#beginnings[hash % CELLS] === 1;
   }

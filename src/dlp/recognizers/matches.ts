@@ -1,4 +1,4 @@
-/** Triggers for types that one pattern over the whole text finds. */
+/** Triggers for types that a single pattern over the whole text finds. */
 
 import type { ViewTrigger } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
@@ -6,9 +6,10 @@ import { report, type ScannedView } from "./scanned_view.ts";
 type Judge = (view: ScannedView, start: number, end: number) => number;
 
 /**
- * Every match of a pattern, without the punctuation that closes a sentence, as sure as it is judged to be.
+ * Every match of a pattern, without punctuation at its end, with a computed confidence.
  *
- * @param needs words without one of which there is no match: a text of numbers is not walked by the pattern
+ * @param needs words of which a match requires at least one, so that the pattern is not run over texts
+ * without them
  */
 export function matchesOf(
   type: string,

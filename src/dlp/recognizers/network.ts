@@ -1,4 +1,4 @@
-/** Addresses of hosts and of network interfaces. */
+/** IP and MAC addresses. */
 
 import { DIGIT, isAlphanumeric, isDigit } from "./character_class.ts";
 import { luhn, repeated } from "./checksums.ts";
@@ -16,7 +16,7 @@ const IP_WORDS = words(
 );
 const IPV4 = /(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\w-]|\.\d)/y;
 
-/** Tries for an IPv4 address that begins at `start`, where a number does. */
+/** Checks for an IPv4 address that starts at `start`, with a number. */
 function scanIpv4(view: ScannedView, start: number): void {
   const prev = view.text.charCodeAt(start - 1);
   if (prev === 46 || prev === 45 || prev === 95 || prev === 58 && view.text.charCodeAt(start - 2) === 58) {
@@ -27,13 +27,13 @@ function scanIpv4(view: ScannedView, start: number): void {
   const match = IPV4.exec(view.text);
   if (!match) return;
   const end = start + match[0].length;
-  // Loopback, unspecified, masks, whole networks, and the ranges set aside for examples.
+  // Loopback, unspecified, netmasks, whole networks, and ranges reserved for documentation.
   const special =
     /^(?:0\.|127\.|255\.255\.|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)|\.0\.0\.0$/.test(match[0]) ||
     (match[0].endsWith(".0") && view.text.charCodeAt(end) === 47);
   const lead = before(view, start, 40);
   let confidence = special ? 0.4 : 0.6;
-  // "version 1.2.3.4" and section numbers look the same.
+  // "version 1.2.3.4" and section numbers have the same form.
   if (/(?:version|ver|v|release|section|chapter|§)[ .:="']*$/i.test(lead)) confidence = 0.3;
   else if (!special && /^\d\.\d\.\d\.\d$/.test(match[0])) confidence = 0.45;
   if (IP_WORDS.test(lead)) confidence = Math.max(confidence + 0.3, 0.6);
@@ -45,7 +45,7 @@ function scanIpv4(view: ScannedView, start: number): void {
 const MAC = /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}(?:(?:[0-9a-f]{2}\1){2})?[0-9a-f]{2}$/i;
 const CISCO = /[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])/iy;
 
-/** Looks at the hexadecimal groups around a colon; answers where they end. */
+/** Checks the hexadecimal groups around a colon; returns their end. */
 function scanColons(view: ScannedView, at: number): number {
   const text = view.text;
   let start = at;
@@ -90,7 +90,7 @@ function scanColons(view: ScannedView, at: number): number {
   return end;
 }
 
-/** A run of six or eight hyphenated pairs, or three dotted fours. */
+/** A run of six or eight pairs with hyphens, or three groups of four with dots. */
 function scanMac(view: ScannedView, start: number, end: number): void {
   const text = view.text;
   const length = end - start;
@@ -107,7 +107,7 @@ function scanMac(view: ScannedView, start: number, end: number): void {
   }
 }
 
-/** Whether the colon ends a word that names what follows, as in "IP:2001:db8::1". */
+/** Whether the colon ends a label, as in "IP:2001:db8::1". */
 function isLabelEnd(text: string, colon: number): boolean {
   const word = /(?:^|[^\w:.])([A-Za-z_][\w-]{0,23})$/.exec(text.slice(Math.max(0, colon - 25), colon))?.[1];
   return word !== undefined && (word.length > 4 || /[g-z_-]/i.test(word));

@@ -1,4 +1,4 @@
-/** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
+/** Evaluates a number whose form is known: its boundaries, check digits, and the words that name it. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, LETTER } from "./character_class.ts";
 import type { Form, MaskTable } from "./mask_table.ts";
@@ -7,35 +7,35 @@ import { after, isAlone, namingTexts, type ScannedView } from "./scanned_view.ts
 export interface NumberTable {
   masks: MaskTable;
   free: Form[][];
-  /** Types whose numbers are in it. */
+  /** Number of types in the table. */
   types: number;
 }
 
-/** The longest number, in letters and digits. */
+/** Maximum number of letters and digits. */
 export const MAX_COMPACT = 24;
 
-/** How far a word that names a number may stand before it and behind it. */
+/** Maximum distance of a word that names the number, before and after it. */
 export const BEFORE = 64;
 export const BEHIND = 32;
 
-/** As long as card numbers are, a group of digits is no part of a date, a version or an amount. */
+/** A group of digits as long as a card number is not part of a date, version or amount. */
 export function isLong(start: number, end: number): boolean {
   return end - start >= 15;
 }
 
-/** Neither a part of a longer number or word, nor the fraction of one, nor an amount. */
+/** Not part of a longer number or word, or a fraction, or an amount. */
 export function bounded(text: string, start: number, end: number): boolean {
   const prev = text.charCodeAt(start - 1);
   const next = text.charCodeAt(end);
   const long = isLong(start, end);
-  // No amount has so many digits.
+  // Amounts do not have this many digits.
   if (!long && (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37)) return false;
   if (
     prev === 43 && !isBlank(text, start - 1, long) ||
     (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)
   ) return false;
   if (next === 46) {
-    // A table's column of floating-point numbers ends them in ".0".
+    // In a table of floating-point numbers, they end with ".0".
     if (
       (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0 && !/^\.00?(?![\d.])/.test(text.slice(end, end + 4))
     ) {
@@ -55,8 +55,8 @@ export function bounded(text: string, start: number, end: number): boolean {
 }
 
 /**
- * Whether a plus is no sign of a telephone number: in an address it stands for a blank behind a word, and in a list of
- * changes it begins each line that is new; no telephone number is as long as that.
+ * Whether a plus is not the sign of a telephone number: in a URL it represents a space, and in a diff it
+ * starts an added line; telephone numbers are not that long.
  */
 function isBlank(text: string, at: number, long: boolean): boolean {
   const prev = text.charCodeAt(at - 1);
@@ -66,8 +66,8 @@ function isBlank(text: string, at: number, long: boolean): boolean {
 /**
  * Reports a span to the view if it is such a number.
  *
- * @param upper the span in capitals
- * @param small it has small letters
+ * @param upper the span in upper case
+ * @param small it has lower-case letters
  */
 export function judge(
   view: ScannedView,
@@ -95,10 +95,10 @@ export function judge(
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
 }
 
-/** Lines that end as a sentence does, before one that begins with a word of its own. */
+/** Sentence ends before a line that starts with a capitalized word. */
 const OTHER_PARAGRAPH = /^[^]*\p{L}{4}[.!?]\s*\n\s*(?=\p{Lu}\p{L}+ )/u;
 
-/** The text before a number from the beginning of a word on: the rest of a cut token may look like a name. */
+/** The text before a number from the beginning of a word on: a truncated word may look like a name. */
 function wholeWords(text: string, start: number): string {
   let from = Math.max(0, start - BEFORE);
   if (from > 0 && isAlphanumeric(text.charCodeAt(from - 1))) {
@@ -123,14 +123,14 @@ function isNamed(view: ScannedView, label: RegExp, start: number, end: number): 
   return false;
 }
 
-/** Seconds, or parts of them, since 1970, in the years of this decade and the one before. */
+/** A Unix time in seconds, or with fractions, within this decade or the previous one. */
 function isMoment(compact: string): boolean {
   if (!/^1[4-8]\d{8}(?:\d{3}){0,3}$/.test(compact)) return false;
-  // No clock shows so many zeros but in rounding, which leaves them at the end.
+  // Times do not contain this many zeros, except after rounding, at the end.
   return !/0{6,}[1-9]/.test(compact);
 }
 
-/** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */
+/** Common numbers: times, dates, ascending or descending digits, a repeated pair. */
 function isOrdinary(compact: string): boolean {
   return isMoment(compact) ||
     /^(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d(?:\d{4}|\d{6})?$/.test(compact) ||

@@ -1,17 +1,17 @@
-/** Numbers whose groups stand apart in other ways than numbers are written in. */
+/** Numbers whose groups are separated in unusual ways. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import { bounded, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
 import { after, before, type ScannedView } from "./scanned_view.ts";
 
-/** What else may stand between the groups of one number: blanks, a line break, or the same few signs each time. */
+/** Unusual separators between groups: spaces, a line break, or the same few characters each time. */
 const GAP = /[ \t]{0,4}(?:\r?\n[ \t]{0,12}|[ \t]{0,4})(?=\d)|[^\dA-Za-z\r\n\x80-\uffff]{1,8}(?=\d)/y;
 const BLANK = /^\s+$/;
 const MOST_IN_ROW = 19;
 
 /**
- * A number whose groups stand apart in another way than numbers do: with tabs, two blanks, commas or signs between them,
- * on lines of their own, or digit by digit. Such a row is one number only as a whole; a longer one is a table.
+ * A number whose groups are separated by tabs, two spaces, commas or signs, are on separate lines, or are
+ * single digits. Such a row is a number only as a whole; a longer one is a table.
  */
 export function scanRow(view: ScannedView, table: NumberTable, start: number, firstEnd: number): void {
   const text = view.text;
@@ -35,7 +35,7 @@ export function scanRow(view: ScannedView, table: NumberTable, start: number, fi
     if (end - from > 6 || ++groups > MOST_IN_ROW || compact.length > MAX_COMPACT) return;
   }
   if (groups < 3 || compact.length < 9 || !bounded(text, start, end)) return;
-  // Digits one by one are a list, and rows above each other are a table, unless a word names the number.
+  // Separate digits are a list, and rows below each other are a table, unless a word names the number.
   const named = single && compact.length < 15 || /[\d,;|]\s*\n\s*$/.test(before(view, start, 8)) ||
     /^[,;|]?\s*\n\s*\d/.test(after(view, end, 8));
   for (const { rule, plain } of table.masks.digits(compact.length) ?? []) {
@@ -45,7 +45,7 @@ export function scanRow(view: ScannedView, table: NumberTable, start: number, fi
   }
 }
 
-/** Whether a row goes on to the left: a digit stands before the sign or blank in front of it. */
+/** Whether the row continues to the left: there is a digit before the separator in front of it. */
 function isAfterDigit(text: string, start: number): boolean {
   let p = start - 1;
   while (p >= 0 && start - p < 9 && (CLASS_OF[text.charCodeAt(p)] & ALPHANUMERIC) === 0) p--;

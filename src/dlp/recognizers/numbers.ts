@@ -1,11 +1,11 @@
 /**
- * Finds numbers that follow a written form (an identity number, a card, a tax number) in one walk over the groups
- * of letters and digits around each digit.
+ * Finds numbers with a written form (identity, card, tax numbers) in one pass over the groups of letters and
+ * digits around each digit.
  *
- * Each rule lists the forms its numbers are written in as masks, `9` a digit, `A` a letter, the rest literal. Spans
- * of neighbouring groups are turned into masks and looked up in one table, so the cost of a text does not grow with
- * the number of rules: only a span of exactly the right form reaches a check. Rules whose letters may stand anywhere
- * are looked up by length and settled by a pattern on at most 24 characters.
+ * Each rule lists its forms as masks: `9` a digit, `A` a letter, the rest literal. Spans of adjacent groups
+ * are converted to masks and looked up in one table, so the cost does not depend on the number of rules: only
+ * spans with a matching form are checked. Rules whose letters may be at any position are looked up by length
+ * and matched by a pattern on at most 24 characters.
  */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, isDigit } from "./character_class.ts";
@@ -17,24 +17,24 @@ import type { Recognizer } from "./recognizer.ts";
 import { isAlone, type ScannedView } from "./scanned_view.ts";
 
 const MAX_GROUPS = 12;
-/** What stands in a mask for a digit and for a letter. */
+/** Characters in a mask for a digit and a letter. */
 const NINE = 57;
 const LETTER = 65;
-/** Digits in a number, unless a group of it has letters too and is as long as this. */
+/** Minimum number of digits, unless one of the groups contains letters too and is at least this long. */
 const FEWEST_DIGITS = 4;
 const LONG_MIXED = 9;
-/** Joints in a number whose letters may stand anywhere. */
+/** Maximum number of separators in a number whose letters may be at any position. */
 const MOST_FREE = 4;
-/** Groups and digits of a number that is glued to a word. */
+/** Maximum number of groups and digits of a number attached to a word. */
 const MOST_IN_ROW = 6;
 const FEWEST_IN_ROW = 9;
-/** Digits of numbers that a longer row of such groups may hold by chance; a card's say more. */
+/** Numbers up to this many digits may occur in a longer row of groups by chance; card numbers are longer. */
 const MAX_IN_LONGER_ROW = 15;
-/** Kinds of joints: such a number has pluses only or none, so that `1.24e+5` is none. */
+/** Kinds of separators: a number has only pluses or none, so that `1.24e+5` is excluded. */
 const PLUSES = 1;
 const OTHERS = 2;
 
-/** The table of the numbers of these recognizers. */
+/** The table of number forms of these recognizers. */
 export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
   const rules = recognizers.flatMap(({ type, numbers }) =>
     (numbers ?? []).map((forms) => ({ ...forms, type }))
@@ -71,15 +71,16 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
 const starts = new Int32Array(MAX_GROUPS);
 const ends = new Int32Array(MAX_GROUPS);
 const kinds = new Uint8Array(MAX_GROUPS);
-/** Hash and length of each group's mask; a length of 0: it is too long for a number. */
+/** Hash and length of each group's mask; length 0: the group is too long for a number. */
 const hashes = new Int32Array(MAX_GROUPS);
 const lengths = new Uint8Array(MAX_GROUPS);
 const OPEN = 40;
 const CLOSE = 41;
 
 /**
- * Looks at the groups in and around a run of letters, digits, `_` and `-` at `[start, end)` that holds a digit, and on to
- * the right for as long as single separators join groups. Answers where it stopped: nothing before needs a second look.
+ * Examines the groups in and around a run of letters, digits, `_` and `-` at `[start, end)` that contains a
+ * digit, and further to the right while single separators join groups. Returns where it stopped: nothing
+ * before that must be examined again.
  */
 export function scanNumbers(view: ScannedView, table: NumberTable, start: number, end: number): number {
   const text = view.text;
@@ -97,7 +98,7 @@ export function scanNumbers(view: ScannedView, table: NumberTable, start: number
       if ((next & ALPHANUMERIC) === 0) break;
       kind |= next;
     }
-    // A word is no part of a number; a few letters may begin one.
+    // A long word is not part of a number; a few letters may start one.
     if ((kind & DIGIT) === 0 && q - p > 6) {
       p = q + 1;
       continue;
@@ -108,14 +109,14 @@ export function scanNumbers(view: ScannedView, table: NumberTable, start: number
   return done;
 }
 
-/** Looks at one chain of groups, from the group at `[start, end)` on; answers where the next chain may begin. */
+/** Examines one chain of groups from the group at `[start, end)` on; returns where the next chain may start. */
 function scanChain(view: ScannedView, table: NumberTable, start: number, end: number): number {
   const text = view.text;
   let n = 0;
   let digits = 0;
   let mixed = 0;
   let p = start;
-  // Letters that belong to a number stand in groups before its first digit: "IT 0074…", "DML PRY 77…".
+  // Letters of a number may be in groups before its first digit: "IT 0074…", "DML PRY 77…".
   for (let k = 0; k < 2 && p > 1 && isJoint(text.charCodeAt(p - 1)); k++) {
     let q = p - 1;
     while (q > 0 && p - q < 9 && isLetter(text.charCodeAt(q - 1))) q--;
@@ -174,33 +175,36 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
     }
     if (mixed > 0 && n >= 3 && digits >= FEWEST_IN_ROW) tryGluedRows(view, table, n);
   }
-  // Letters before it, as of a folder, are none of the row's.
+  // Preceding letters, such as those of a folder, are not part of the row.
   const own = starts.indexOf(start);
   if (own < n && kinds[own] === DIGIT && (n - own < 3 || n === MAX_GROUPS)) {
     scanRow(view, table, starts[own], ends[own]);
   }
-  // What begins in the last groups of a full chain may go on behind it.
+  // A number that starts in the last groups of a full chain may continue after it.
   return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - 4]) : last;
 }
 
-/** A group may begin a number unless it hangs on a digit by a hyphen, dot or slash; so long a one may all the same. */
+/**
+ * A group may start a number unless it is attached to a digit by a hyphen, dot or slash; a long group may in
+ * any case.
+ */
 function attachable(text: string, group: number): boolean {
   const start = starts[group];
   const joint = text.charCodeAt(start - 1);
   return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0 || isLong(start, ends[group]);
 }
 
-/** Groups in a row, the first or the last of which is glued to a word: "card4539 5787 6362 1486and". */
+/** Groups of which the first or last is attached to a word: "card4539 5787 6362 1486and". */
 function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
   for (let i = 0; i < n - 2; i++) {
     if (kinds[i + 1] !== DIGIT) continue;
     const glued = kinds[i] !== DIGIT;
     if (glued ? (kinds[i] & DIGIT) === 0 : !attachable(view.text, i)) continue;
-    // Its groups stand apart by one sign.
+    // All separators must be the same character.
     const joint = view.text.charCodeAt(ends[i]);
     for (let j = i + 2; j < n && j < i + MOST_IN_ROW; j++) {
       if ((kinds[j] & DIGIT) === 0 || view.text.charCodeAt(ends[j - 1]) !== joint) break;
-      // A hexadecimal group as long as the others, of a table of such.
+      // A hexadecimal group as long as the others: part of a table.
       if (kinds[j] !== DIGIT && isLike(view.text, j, i + 1)) break;
       if ((glued || kinds[j] !== DIGIT) && ends[j] - starts[i] > FEWEST_IN_ROW + 1) {
         scanGluedRow(view, table, starts[i], ends[j]);
@@ -210,19 +214,22 @@ function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
   }
 }
 
-/** Whether a group is hexadecimal, and as long as another. */
+/** Whether a group is hexadecimal, and as long as another one. */
 function isLike(text: string, group: number, other: number): boolean {
   const length = ends[other] - starts[other];
   return ends[group] - starts[group] === length && isHexGroup(text, starts[group], length);
 }
 
-/** Groups of one length in a row before a span and behind it: the middle of a table. */
+/** Adjacent groups of the same length before and after a span: the middle of a table. */
 function isInTable(text: string, start: number, end: number, length: number): boolean {
   return isHexGroup(text, start - length - 1, length) && isHexGroup(text, end + 1, length) &&
     text.charCodeAt(start - 1) <= 32 && text.charCodeAt(end) <= 32;
 }
 
-/** Three groups of one length whose row goes on with another such group, as in longer numbers: only a word tells them. */
+/**
+ * Three groups of equal length in a row that continues with such groups, as in longer numbers: a name is
+ * required.
+ */
 function isInLongerRow(text: string, start: number, end: number, first: number, last: number): boolean {
   const length = ends[first] - starts[first];
   const joint = text[ends[first]];
@@ -232,7 +239,7 @@ function isInLongerRow(text: string, start: number, end: number, first: number, 
     text[start - 1] === joint && goesOn(start - 1 - length) && !isDigit(text.charCodeAt(start - 2 - length));
 }
 
-/** Whether the groups of a full chain are the middle of a hexadecimal dump: none of them begins or ends a number. */
+/** Whether the groups of a full chain are the middle of a hex dump, in which no number starts or ends. */
 function isDumpRow(text: string): boolean {
   const length = ends[0] - starts[0];
   if (length > 4 || length < 2) return false;
@@ -271,7 +278,7 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     kind |= kinds[j];
     compact += bracket ? 1 : ends[j] - starts[j];
     if (compact > MAX_COMPACT) return;
-    // No mask goes on so, nor may letters stand anywhere in such groups, nor digits be grouped anyhow.
+    // No mask can match here, nor forms with letters at any position, nor unusual groupings.
     const loose = j - first <= MOST_FREE && joints !== (PLUSES | OTHERS);
     if (kind !== DIGIT && !loose && !masks.mayBegin(hash) && !masks.mayBe(hash)) {
       return;
@@ -282,7 +289,7 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
       : masks.mayBe(hash)
       ? masks.forms(maskOf(text, starts[first], ends[j]))
       : undefined;
-    // Digits in unusual groups, as after a separator was lost, count where the number is named.
+    // Unusual groupings, as after a separator was lost, count if the number is named.
     const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
     if (regrouped) exact = masks.digits(compact);
     const free = kind === DIGIT || !loose ? undefined : table.free[compact];
@@ -299,7 +306,7 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     const raw = text.slice(start, end);
     const plain = j === first ? raw : raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
-    // Where no word is near, only what needs no name is looked at: long tables hold nothing else.
+    // Without a word nearby, only forms that need no name are examined: long tables contain nothing else.
     const named = regrouped || kind !== DIGIT || isWordNear(view, start, end);
     const inRow = j > first + 1 && compact < MAX_IN_LONGER_ROW && isInLongerRow(text, start, end, first, j);
     for (const form of exact ?? []) {
@@ -308,7 +315,7 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
       else if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
       else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
-    // "Seite 204037 von 93" is a sentence, and so is "Página 9001100 de 380".
+    // "Seite 204037 von 93" is a phrase, and so is "Página 9001100 de 380".
     if (
       free && !(j > first && (plain !== upper && /[A-Z]/.test(plain) || isLatin(text.charCodeAt(start - 1))))
     ) {
@@ -332,7 +339,7 @@ function isWordNear({ text }: ScannedView, start: number, end: number): boolean 
   return false;
 }
 
-/** Square brackets stand for round ones. */
+/** Square brackets are treated like round ones. */
 const ROUND: Readonly<Record<string, string>> = { "[": "(", "]": ")" };
 
 function maskOf(text: string, start: number, end: number): string {
@@ -353,7 +360,7 @@ function isLetter(c: number): boolean {
   return (CLASS_OF[c] & ALPHANUMERIC & ~DIGIT) !== 0;
 }
 
-/** Space, hyphen, dot, slash, plus: what stands between the groups of one number. */
+/** Separators within numbers: space, hyphen, dot, slash, plus. */
 function isJoint(c: number): boolean {
   return c === 32 || c === 45 || c === 46 || c === 47 || c === 43;
 }

@@ -1,4 +1,4 @@
-/** Numbers under which hospitals and practices file a patient. Each house has its own, so only a name tells them. */
+/** Patient numbers of hospitals and practices. They have no common format, so a name is required. */
 
 import type { Recognizer } from "./recognizer.ts";
 import { words } from "./scanned_view.ts";

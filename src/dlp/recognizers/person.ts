@@ -1,6 +1,6 @@
 /**
- * Data about persons, looked for only on request, and only where a phrase says what follows: without a language
- * model a name is a name because something introduces it.
+ * Personal data, searched for only on request, and only where a phrase introduces it: without a language
+ * model a name is recognised by its context.
  */
 
 import { CLASS_OF, DIGIT, isDigit, LETTER, LOWER } from "./character_class.ts";
@@ -10,7 +10,7 @@ import { REPLY } from "./reply.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, report, type ScannedView } from "./scanned_view.ts";
 
-/** Names of a day of birth, by language. */
+/** Words for date of birth, by language. */
 const BIRTH_NAMES = [
   "d\\.?o\\.?b\\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)",
   "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|verjaardag",
@@ -24,7 +24,7 @@ const BIRTH_NAMES = [
   "出生日期|生日|生年月日|誕生日|생년월일|생일",
   "födelsedatum|fødselsdato|syntymäaika|datum narození|születési (?:idő|dátum)|data nașterii",
 ].join("|");
-/** Words between a person and its day of birth. */
+/** Phrases between a person and the date of birth. */
 const BORN = [
   "born(?: on|[^\\n.;]{0,40}? on)?|(?<=[(,] ?)b(?:\\.|(?=\\.))",
   "geboren(?: am| op)?|geb\\.?(?: am)?|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
@@ -34,17 +34,17 @@ const BORN = [
 ].join("|");
 const IS = "is|was|ist|lautet|war|est|es|era|é|è|to|jest|şu|это";
 const NAMED_AS = `(?<![A-Za-z])(?:${BIRTH_NAMES}|${BORN})`;
-/** Behind words that name a date, before what opens it. */
+/** After words that name a date, before its introduction. */
 const NAMED_BIRTH = new RegExp(
   `(?<=${NAMED_AS}["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?(?:\\s{0,2}(?:${IS}|は|은|는|이|是|为|為))?` +
     `(?:\\s{0,2}(?:->|=>|[:=#|—–-]|：|\\s(?:on|the|der|am|den|le|el|il|em|op)))?)`,
   "iy",
 );
-/** The same of one that answers a question. */
+/** The same for a date that answers a question. */
 const ASKED_BIRTH = new RegExp(`(?<=${NAMED_AS}${REPLY})`, "iuy");
-/** How far before a date its name may begin. */
+/** Maximum distance between a name and the date. */
 const NAMED_WITHIN = 120;
-/** Words behind one. */
+/** Phrases after a date of birth. */
 const BORN_BEHIND = new RegExp(
   ` ?(?:г\\. ?р\\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣])|geboren(?![A-Za-z])|に(?:\\p{Lo}{1,9}で)?生まれ|에 (?:\\p{Lo}{1,9}에서 )?태어)` +
     `|(?: tarihinde|['’]?[td][ea])(?: \\p{L}[\\p{L}'’]{0,20}){0,3} doğ(?:du|mu[şs])`,
@@ -73,10 +73,10 @@ const WRITTEN_DATE =
   `|\\d{1,2}(?:st|nd|rd|th|er)?\\.? (?:of |de )?(?:${MONTHS})\\.?,? (?:de )?\\d{4}` +
   `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)`;
 const DATE = new RegExp(`${WRITTEN_DATE}(?=T\\d|(?!\\w))`, "iy");
-/** A month in letters before its day. */
+/** The name of a month before the day. */
 const MONTH_AT_END = new RegExp(`(?:${MONTHS})\\.? $`, "i");
 const LONGEST_MONTH = 14;
-/** A pattern that begins with what it takes is looked for at capitals alone, so what stands before it is tested behind that. */
+/** Patterns that start with the value are tried only at capitals, so the text before it is tested afterwards. */
 const CAPITAL = "[A-Z\\u00c0-\\u024f]";
 const SMALL = "[a-z\\u00df-\\u024f'’-]{1,24}";
 const NAME = `${CAPITAL}${SMALL}`;
@@ -102,11 +102,11 @@ const LOCATION = new RegExp(
   "g",
 );
 
-/** A part that holds digits: the date that begins in it, if words say that it is a day of birth. */
+/** A part with digits: the date that starts in it, if words identify it as a date of birth. */
 function scanBirthDate(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   let at = start;
-  // Digits that a word is glued to: "DOB1990-05-31".
+  // Digits attached to a word: "DOB1990-05-31".
   if (!isDigit(text.charCodeAt(start))) { for (at = end; isDigit(text.charCodeAt(at - 1)); at--); }
   const month = text.charCodeAt(at - 1) === 32 && isMonthEnd(text.charCodeAt(at - 2))
     ? MONTH_AT_END.exec(before(view, at, LONGEST_MONTH))?.[0].length ?? 0
@@ -115,7 +115,7 @@ function scanBirthDate(view: ScannedView, start: number, end: number): void {
   DATE.lastIndex = at - month;
   const date = DATE.exec(text);
   if (!date || !exists(date)) return;
-  // What fills a line counts once.
+  // Runs of filler characters count once.
   const lead = before(view, date.index, NAMED_WITHIN).replace(/([ \t._])\1+/g, "$1");
   const stop = DATE.lastIndex;
   const opened = openingOf(lead);
@@ -125,7 +125,7 @@ function scanBirthDate(view: ScannedView, start: number, end: number): void {
   if (named) report(view, "DATE_OF_BIRTH", date.index, stop, 0.85);
 }
 
-/** Where blanks, dots that fill a line, a line break or a quote begin that a text ends in. */
+/** The start of trailing spaces, filler dots, line breaks or quotes. */
 function openingOf(lead: string): number {
   let at = lead.length;
   if (/["'(“„]/.test(lead.charAt(at - 1))) at--;
@@ -144,12 +144,12 @@ function isAt(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/** Letters, or the dot of what is cut short. */
+/** A letter, or the dot of an abbreviation. */
 function isMonthEnd(unit: number): boolean {
   return (CLASS_OF[unit] & LOWER) !== 0 || unit === 46;
 }
 
-/** Whether a date may begin with these digits: most numbers are told from one by what stands behind them. */
+/** Whether a date may start with these digits: the following characters rule out most numbers. */
 function mayBeDate(text: string, start: number): boolean {
   let end = start;
   while (end - start < 5 && isDigit(text.charCodeAt(end))) end++;
@@ -162,12 +162,12 @@ function mayBeDate(text: string, start: number): boolean {
   if (joint !== 45 && joint !== 46 && joint !== 47) {
     return (CLASS_OF[joint] & LETTER) !== 0 && (CLASS_OF[text.charCodeAt(end + 1)] & LETTER) !== 0;
   }
-  // The month between two like signs.
+  // The month between two equal separators.
   const month = text.charCodeAt(end + 2) === joint ? end + 2 : end + 3;
   return text.charCodeAt(month) === joint && isDigit(text.charCodeAt(month + 1));
 }
 
-/** Numeric dates must exist, in one of the two orders of day and month. */
+/** Numeric dates must be valid, in one of the two orders of day and month. */
 function exists(date: RegExpExecArray): boolean {
   if (date[1]) return validDate(Number(date[1]), Number(date[3]), Number(date[4]));
   if (!date[5]) return true;

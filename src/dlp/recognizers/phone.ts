@@ -1,4 +1,4 @@
-/** Telephone numbers. Whether an international one can exist is for libphonenumber to say. */
+/** Telephone numbers. International ones are validated by libphonenumber's data. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import { gradeOf } from "./phone_plan.ts";
@@ -19,17 +19,17 @@ const PHONE_WORDS = words(
   "tl?fno|tlfno|tel[ée]f|fono|rückfragen|טלפון|(?<![א-ת])נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
 );
 
-/** Of these words those that name nothing else. */
+/** Those of the words that name nothing else. */
 const NAMED_PHONE = words(
   "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*",
   "handy(?:nummer)?|mobil\\w*|rufnummer|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
   "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
 
-/** Other lines, and sentences that end before a word which begins the number's own. */
+/** Preceding lines, and sentences that end before a capitalized word. */
 const OTHER_SENTENCE =
   /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
-/** What of the text before a number is of its own line and sentence. */
+/** The part of the preceding text that belongs to the number's own line and sentence. */
 function ownSentence(lead: string): string {
   return /[\n.!?。]/.test(lead) ? lead.replace(OTHER_SENTENCE, "") : lead;
 }
@@ -37,7 +37,7 @@ function ownSentence(lead: string): string {
 const MOST_DIGITS = 18;
 const JOINT = / ?\(0\) ?(?=\d)|\) ?[-.]? ?(?=\d)| ?\((?=\d)| - (?=\d)/y;
 
-/** The length of what stands between two groups of a number; 0: the number ends. */
+/** Length of the separator between two groups; 0: the number ends. */
 function jointLength(text: string, at: number): number {
   const c = text.charCodeAt(at);
   if (c !== 32 && c !== 40 && c !== 41 && c !== 45 && c !== 46 && c !== 47) return 0;
@@ -47,20 +47,20 @@ function jointLength(text: string, at: number): number {
   return JOINT.test(text) ? JOINT.lastIndex - at : 0;
 }
 
-/** The digits of a number; a nought in brackets is dialled within the country only. */
+/** The digits of a number; a zero in brackets is dialled only within the country, and removed. */
 function digitsOf(text: string, start: number, end: number): string {
   return text.slice(start, end).replace(/\(0\)/g, "").replace(/\D/g, "");
 }
 
-/** Words behind a telephone number that say what it is. */
+/** Words after a telephone number that identify it. */
 const PHONE_BEHIND = /^\s?(?:numara(?!l)|로 (?:연락|전화)|으로 (?:연락|전화)|に(?:お電話|連絡))/;
 
-/** A word that gives the name of what stands before it. */
+/** Words that connect a value with its name, such as "is". */
 const IS_BEHIND = /^["')]? (?:is|ist|est|es|è|é|jest|to|это|är|er|on|je|este) /;
-/** How far behind the number its name may end. */
+/** Maximum distance of the end of a name after the number. */
 const NAMED_BEHIND = 40;
 
-/** Whether words behind a number name it: "0170 2345678 is my mobile". */
+/** Whether words after a number name it: "0170 2345678 is my mobile". */
 function isNamedBehind(text: string, end: number): boolean {
   const next = text.charCodeAt(end);
   if (next === 13 || next === 10) return false;
@@ -71,10 +71,10 @@ function isNamedBehind(text: string, end: number): boolean {
 
 /** A question, and what may stand between it and a reply. */
 const ASKED = new RegExp(`[^?\\n]{1,60}${REPLY}$`, "iu");
-/** How far before a number the question begins that it replies to. */
+/** Maximum distance of the start of a question before the number that answers it. */
 const ASKED_WITHIN = 110;
 
-/** Whether a number replies to a question that names it. */
+/** Whether the number answers a question that names it. */
 function isAsked(view: ScannedView, start: number): boolean {
   const lead = before(view, start, ASKED_WITHIN);
   if (!lead.includes("?")) return false;
@@ -82,10 +82,10 @@ function isAsked(view: ScannedView, start: number): boolean {
   return question !== undefined && isNamedBy(NAMED_PHONE, question);
 }
 
-/** How far before a telephone number a word may stand that names it. */
+/** Maximum distance of a name before a telephone number. */
 const NAMED_WITHIN = 40;
 
-/** Whether there is a letter that hexadecimal has not, which each of these words has: a table of numbers names none. */
+/** Whether there is a non-hexadecimal letter, which each of the words contains: tables of numbers have none. */
 function isWordNear(text: string, start: number): boolean {
   for (let i = start - 1, stop = Math.max(0, start - NAMED_WITHIN); i >= stop; i--) {
     const c = text.charCodeAt(i) | 32;
@@ -94,7 +94,7 @@ function isWordNear(text: string, start: number): boolean {
   return false;
 }
 
-/** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
+/** Checks for a telephone number whose first digit is at `at`; returns where to continue. */
 function scanPhone(view: ScannedView, at: number): number {
   const text = view.text;
   let start = at;
@@ -121,12 +121,12 @@ function scanPhone(view: ScannedView, at: number): number {
     p += joint;
   }
   if (count < 7) return at;
-  // A bracket around all of it.
+  // An opening bracket around the whole number.
   if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
   const next = text.charCodeAt(end);
-  // Marks of emphasis stand on both sides.
+  // Markdown emphasis must be on both sides.
   if ((next === 95) !== (prev === 95)) return at;
-  // Words that are glued to a telephone are glued to one that says its country.
+  // Attached words are accepted only after a number with a country code.
   const glued = (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3));
   if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
@@ -137,9 +137,10 @@ function scanPhone(view: ScannedView, at: number): number {
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {
-    // A place on earth, as time zones give it: "+4439-06336".
+    // A coordinate, as in time zone data: "+4439-06336".
     if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
-    // A fraction with a sign. With a dot behind its country, as registries of domains write it, it is a telephone's.
+    // A signed decimal fraction. With a dot after its country code, as in domain registries, it is a
+    // telephone number.
     const written = text.slice(start, end);
     if (!labelled && /^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written)) return at;
     const grade = gradeOf(digits);

@@ -1,30 +1,30 @@
 /**
- * Whether a telephone number with its country code can exist, by the numbering plans of libphonenumber-js. It says what
- * `isValid` and `isPossible` of that package say; its own code is some hundred modules, and a start with screening waits
- * for them.
+ * Validates telephone numbers with country codes by the numbering plans of libphonenumber-js. The results
+ * equal those of `isValid` and `isPossible` in that package, whose code consists of about a hundred modules
+ * that would slow down the start.
  */
 import written from "libphonenumber-js/min/metadata" with { type: "text" };
 
-/** By the places that the package gives them. */
+/** Indexes in the package's arrays. */
 interface NumberingPlan {
-  /** Of a whole national number. */
+  /** Pattern of the national number. */
   readonly 2: string;
   readonly 3: readonly number[];
-  /** What is dialled before a number within its country. */
+  /** National dialling prefix. */
   readonly 5?: string | 0;
-  /** The same as a pattern, where it is more than a text; and what takes its place. */
+  /** The prefix as a pattern, if it is not a literal; and its replacement. */
   readonly 7?: string | 0;
   readonly 8?: string | 0;
-  /** How numbers of this one of the countries that share a code begin. */
+  /** Leading digits that identify this one of the countries that share a code. */
   readonly 10?: string | 0;
-  /** Pattern and lengths of each kind of number; without lengths: those of the plan. */
+  /** Pattern and lengths of each type of number; without lengths: those of the plan. */
   readonly 11?: readonly ([pattern: string, lengths?: readonly number[]] | 0)[] | 0;
 }
 
 interface Plans {
   readonly country_calling_codes: Readonly<Record<string, readonly string[]>>;
   readonly countries: Readonly<Record<string, NumberingPlan>>;
-  /** Of no country, by their code. */
+  /** Non-geographic codes. */
   readonly nonGeographic: Readonly<Record<string, NumberingPlan>>;
 }
 
@@ -36,7 +36,7 @@ const LONGEST_NATIONAL = 17;
 
 let read: Plans | null = null;
 
-/** Read with the first number: it is JSON in a module. */
+/** Parsed on first use: JSON within a module. */
 function plans(): Plans {
   return read ??= JSON.parse(written.slice(written.indexOf("{"), written.lastIndexOf("}") + 1));
 }
@@ -66,7 +66,7 @@ function gradeIn(main: NumberingPlan, sharing: readonly NumberingPlan[], dialled
   return isAssigned ? "assigned" : plan[3].includes(national.length) ? "possible" : "none";
 }
 
-/** The number without what is dialled before it within the country, where that makes sense of it. */
+/** Removes the national dialling prefix, if the result is valid. */
 function withoutPrefix(main: NumberingPlan, sharing: readonly NumberingPlan[], dialled: string): string {
   const prefix = main[7] || main[5];
   if (!prefix) return dialled;
@@ -82,7 +82,7 @@ function withoutPrefix(main: NumberingPlan, sharing: readonly NumberingPlan[], d
   return fits ? national : dialled;
 }
 
-/** The plan of that one of the countries with a code that has the number. */
+/** Of the countries that share a code, the plan that matches the number. */
 function planOf(sharing: readonly NumberingPlan[], national: string): NumberingPlan | undefined {
   if (sharing.length <= 1) return sharing[0];
   return sharing.find((plan) =>

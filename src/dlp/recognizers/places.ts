@@ -1,4 +1,4 @@
-/** Web addresses, host names, streets and postal codes: looked for on request only. */
+/** Web addresses, host names, streets and postal codes: searched for only on request. */
 
 import { CLASS_OF, DIGIT, isAlphanumeric, WORD } from "./character_class.ts";
 import { COUNTRIES } from "./countries.ts";
@@ -9,12 +9,12 @@ import { before, isAlone, report, type ScannedView, words } from "./scanned_view
 const URL =
   /(?<![A-Za-z0-9])(?:https?|ftps?|wss?):\/\/[^\s<>"'`{}|\\^[\]]{3,2000}|(?<![A-Za-z0-9.@-])www\.[A-Za-z0-9-]{1,63}\.[^\s<>"'`{}|\\^[\]]{2,2000}/gi;
 const DOMAIN = /(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![A-Za-z0-9@_(])/iy;
-/** The longest name that a dot ends. */
+/** Maximum length of a label before a dot. */
 const LONGEST_LABEL = 63;
-/** Domains that nothing else is written like. */
+/** Domains that cannot be anything else. */
 const SURE_DOMAIN =
   /^(?:com|org|net|edu|gov|mil|de|uk|fr|nl|ch|se|eu|ca|au|jp|cn|br|ru|dk|fi|cz|hu|gr|pt|ie|nz|za|mx|ar|kr|tr|ua|ro|local|internal|corp|example|arpa)$/;
-/** Endings that files and members of objects have as well: a word must say that a host is meant. */
+/** Top-level domains that are also file extensions or object members: a word must name a host. */
 const OTHER_DOMAIN =
   /^(?:io|tv|info|biz|name|pro|aero|coop|mobi|int|tel|cat|asia|app|dev|page|cloud|online|site|store|shop|blog|tech|xyz|club|top|live|news|media|digital|email|global|group|network|systems|solutions|services|support|world|space|website|host|zone|today|life|work|team|design|studio|company|ltd|gmbh|inc|law|bank|finance|health|care|academy|school|education|center|city|lan|home|test)$/;
 const HOST_WORDS = words(
@@ -32,7 +32,7 @@ const HOST_WORDS = words(
 
 function domainConfidence(view: ScannedView, start: number, end: number): number {
   const name = view.text.slice(start, end);
-  // Members of objects have capitals inside.
+  // Object members have capitals within.
   if (/[a-z]/.test(name) && /[A-Z]/.test(name)) return 0;
   const last = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   if (SURE_DOMAIN.test(last)) return 0.6;
@@ -42,12 +42,12 @@ function domainConfidence(view: ScannedView, start: number, end: number): number
   return named || other && isAlone(view, start, end) ? 0.6 : 0;
 }
 
-/** Whether a unit may stand in a path, an address or a name with dots, which is one domain at most and begins with it. */
+/** Whether a unit may occur in a path, address or dotted name, which contains at most one domain, at its start. */
 function isInPath(unit: number): boolean {
   return (CLASS_OF[unit] & WORD) !== 0 || unit === 46 || unit === 47 || unit === 64;
 }
 
-/** A dot: the domain that it is the first dot of. Answers where what holds it ends. */
+/** A dot: the domain of which it is the first dot. Returns the end of the enclosing name. */
 function scanDomain(view: ScannedView, at: number): number | void {
   const { text } = view;
   if (!isAlphanumeric(text.charCodeAt(at - 1)) || !isAlphanumeric(text.charCodeAt(at + 1))) return;
@@ -65,14 +65,14 @@ function scanDomain(view: ScannedView, at: number): number | void {
 
 const STREET =
   /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?/g;
-/** A street's name before its number. */
+/** A street name before its number. */
 const NAMED_STREET = /(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) $/;
 const LONGEST_STREET = 32;
 const HOUSE_NUMBER = /\d{1,4}[a-z]?\b/y;
-/** Last units of a street's name. */
+/** Last units of a street name. */
 const STREET_ENDS = "e.gz";
 
-/** A number behind a street whose name says what it is, as in German. */
+/** A house number after a street name with a typical ending, as in German. */
 function scanHouseNumber(view: ScannedView, start: number): void {
   const { text } = view;
   if (text.charCodeAt(start - 1) !== 32 || !STREET_ENDS.includes(text.charAt(start - 2))) return;
@@ -82,7 +82,7 @@ function scanHouseNumber(view: ScannedView, start: number): void {
     report(view, "STREET_ADDRESS", start - street[0].length, HOUSE_NUMBER.lastIndex, 0.65);
   }
 }
-/** Of the United Kingdom. */
+/** Postcode areas of the United Kingdom. */
 const AREA =
   "(?:[BEGLMNSW]|A[BL]|B[ABDHLNRSTX]|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]|F[KY]|G[LUY]|H[ADGPRSUX]|I[GMPV]|JE|" +
   "K[ATWY]|L[ADELNSU]|M[EKL]|N[EGNPRW]|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]|T[ADFNQRSW]|UB|W[ACDFNRSV]|YO|ZE)";
@@ -92,7 +92,7 @@ const POSTCODE = new RegExp(
   "g",
 );
 
-/** Written without its blank, it is a code like many others. */
+/** Without the space it looks like many other codes. */
 function postcodeConfidence(view: ScannedView, start: number, end: number): number {
   if (view.text.slice(start, end).includes(" ")) return 0.7;
   return ZIP_WORDS.test(before(view, start, 24)) || isAlone(view, start, end) ? 0.6 : 0;
@@ -109,7 +109,7 @@ const ZIP_WORDS = words(
   "cap",
 );
 
-/** Five digits are a postal code where a word or a state's letters say so. */
+/** Five digits are a postal code if a word or a state abbreviation identifies them. */
 function zipConfidence(view: ScannedView, start: number, end: number): number {
   if (ZIP_WORDS.test(before(view, start, 24)) || / [A-Z]{2},? $/.test(before(view, start, 5))) return 0.8;
   return view.focused && isAlone(view, start, end) ? 0.6 : 0;

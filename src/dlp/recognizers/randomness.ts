@@ -1,7 +1,8 @@
 /**
- * Tells values drawn by chance from words, names and stand-ins.
+ * Distinguishes randomly generated values from words, identifiers and placeholders.
  *
- * Assumes values of up to a few hundred units without blanks; everything here is one pass or a bounded pattern.
+ * Intended for values of up to a few hundred units without white space; all functions are one pass or a
+ * bounded pattern.
  */
 
 import { CLASS_OF, DIGIT, LOWER, UPPER } from "./character_class.ts";
@@ -10,7 +11,7 @@ const counts = new Uint32Array(256);
 /** `n · log2(n)` of small numbers. */
 const N_LOG_N = Float64Array.from({ length: 512 }, (_, n) => n === 0 ? 0 : n * Math.log2(n));
 
-/** Bits of information in a unit, by how often each occurs in the value. */
+/** Shannon entropy in bits per unit. */
 export function entropy(value: string): number {
   const { length } = value;
   if (length === 0) return 0;
@@ -29,14 +30,14 @@ export function entropy(value: string): number {
 const EXAMPLE =
   /example|sample|placeholder|changeme|change_me|your[_-]?|insert|redact|dummy|fake|xxxx|x{5}|\*{3}|\.\.\.|abcdefgh|01234567|12345678(?!\d)|deadbeef|aaaaa|todo|replace|<[a-z]|\$\{|\{\{|\$\(|process\.env|getenv|environ/i;
 
-/** Whether a value is a stand-in for a secret, not one. */
+/** Whether a value is a placeholder for a secret. */
 export function isPlaceholder(value: string): boolean {
   return EXAMPLE.test(value) || /^(.)\1+$/.test(value);
 }
 
 /**
- * For each letter, those that follow it in words. Counted in English documentation and source code: together they
- * make up 96.5 % of the pairs there, but only 62 % of all pairs there could be.
+ * For each letter, the letters that frequently follow it. Counted in English documentation and source code:
+ * together they are 96.5 % of the pairs there, but only 62 % of all possible pairs.
  */
 const FOLLOWERS = (
   "abcdefghijklmnoprstuvwxyz abcdeijlmoprstuvy acdefhiklmnoprstuvy abcdefghijlmnoprstuvy abcdefghijklmnopqrstuv" +
@@ -49,12 +50,12 @@ FOLLOWERS.forEach((followers, i) => {
   for (const c of followers) COMMON_PAIR[(97 + i) * 128 + c.charCodeAt(0)] = 1;
 });
 
-/** Made of words, as names are: few digits, and letters in an order that words have. */
+/** Consists of words, as identifiers do: few digits, and letters in an order usual in words. */
 export function wordy(value: string): boolean {
   return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12;
 }
 
-/** The share of neighbouring letters that words do not put beside each other. */
+/** The share of adjacent letters that are unusual in words. */
 export function strangeness(value: string): number {
   let pairs = 0;
   let strange = 0;
@@ -68,7 +69,7 @@ export function strangeness(value: string): number {
   return pairs < 4 ? 1 : strange / pairs;
 }
 
-/** A name in a program or a text: words and numbers, joined by signs or capitals. */
+/** An identifier or name: words and numbers, joined by punctuation or capitals. */
 export function isIdentifier(value: string): boolean {
   return IDENTIFIER.test(value) && strangeness(value) < 0.2;
 }
@@ -77,14 +78,17 @@ const FILE_OR_VERSION =
   /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf)$/i;
 const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
 const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
-/** Words and numbers, joined by signs or capitals. */
+/** Words and numbers, joined by punctuation or capitals. */
 const IDENTIFIER =
   /^(?:[A-Za-z]+\d{0,2}|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
 const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const DATED = /(?:19|20)\d\d-[01]\d-[0-3]\d/;
 const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;
 
-/** Drawn by chance, as far as its units and their mix can tell; the cheap tests come first, most words fail them. */
+/**
+ * Randomly generated, judged by its characters and their distribution; cheap tests come first and rule out
+ * most words.
+ */
 export function looksRandom(value: string, strict: boolean): boolean {
   const length = value.length;
   if (length < (strict ? 16 : 10)) return false;
@@ -111,7 +115,7 @@ export function looksRandom(value: string, strict: boolean): boolean {
   if (upper + lower === 0) return digits >= 15 && !strict && !value.includes(".") && entropy(value) > 2.2;
   const strange = strangeness(value);
   if (digits === 0) {
-    // Letters alone are words, unless they stand beside each other as in no word.
+    // Letters alone are a word, unless their sequence is unusual.
     if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2;
     if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
       if (length < 24 || strange <= 0.3) return false;
@@ -120,7 +124,7 @@ export function looksRandom(value: string, strict: boolean): boolean {
   }
   const hex = HEXADECIMAL.test(value);
   if (hex && length < 14) return false;
-  // Names with a number in them are words still; hexadecimal and values full of digits are not.
+  // Identifiers with a number in them are not random; hexadecimal values and those with many digits may be.
   if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1) return false;
   if (digits < 2 && turns < 8 && strange < 0.15) return false;
   if (strange < 0.2 && (NAME_AND_NUMBER.test(value) || digits < 6 && DOTTED_NAME.test(value))) return false;

@@ -1,17 +1,17 @@
 /**
- * What a recognizer is: one object that says which entity type it finds, how the type is called and filed, where in a
- * text the search for it begins, and texts that show what it finds and what it leaves alone.
+ * The definition of a recognizer: one object with the entity type, its names and category, the positions in a
+ * text at which its search starts, and sample texts for both findings and non-findings.
  *
- * To add one, write the object and put it into the list of list.ts. The names that callers use, the groups, the default
- * set and the tables that the walk runs on follow from it, and its samples are run as tests.
+ * To add one, write the object and add it to the list in list.ts. The accepted names, the groups, the default
+ * set and the tables of the walk are derived from it, and its samples are run as tests.
  */
 
 import type { ScannedView } from "./scanned_view.ts";
 
-/** What findings are filed under in a report. */
+/** The category of findings in reports. */
 export type Category = "pii" | "financial" | "national_id" | "secret";
 
-/** Group names stand for all their members and are accepted where a type is. */
+/** A group name represents all members and is accepted in place of a type. */
 export const GROUPS = {
   CONTACT: { category: "pii", byDefault: false, aliases: [] },
   NETWORK: { category: "pii", byDefault: false, aliases: [] },
@@ -23,9 +23,9 @@ export const GROUPS = {
   string,
   {
     category: Category;
-    /** Whether its types are looked for when nobody says what to look for. */
+    /** Whether its types are in the default set. */
     byDefault: boolean;
-    /** Other products' names of the group. */
+    /** Names of the group in other products. */
     aliases: readonly string[];
   }
 >;
@@ -33,63 +33,63 @@ export const GROUPS = {
 export type EntityGroup = keyof typeof GROUPS;
 
 export interface Recognizer {
-  /** Presidio's name where it has one: upper snake case, with the country in front. */
+  /** Presidio's name if there is one: upper snake case, with the country first. */
   readonly type: string;
   readonly group: EntityGroup;
-  /** Other names of the type, as Presidio's variants, Google, Amazon, Microsoft and common tools spell them. */
+  /** Other names of the type, as used by Presidio, Google, Amazon, Microsoft and common tools. */
   readonly aliases?: readonly string[];
-  /** Where its group is not looked for by default, whether this type is all the same. */
+  /** The type is in the default set although its group is not. */
   readonly byDefault?: true;
-  /** Where the walk starts a scan. One that several recognizers share is started once and reports all their types. */
+  /** Where the walk starts a scan. One that several recognizers share runs once and reports all their types. */
   readonly triggers?: readonly Trigger[];
-  /** Forms in which its numbers are written: the walk turns digits and what joins them into masks, and looks these up. */
+  /** The written forms of its numbers: the walk converts digits and separators to masks and looks these up. */
   readonly numbers?: readonly NumberForms[];
-  /** Issuers' tokens, see tokens.ts: beginnings, a blank, the pattern of the rest. */
+  /** Tokens of issuers, see tokens.ts: prefixes, a space, the pattern of the rest. */
   readonly tokens?: readonly string[];
   readonly samples: Samples;
 }
 
-/** Texts for the test of a recognizer, run with its type alone wanted. Both kinds are required. */
+/** Sample texts for the test of the recognizer, run with only its type requested. Both kinds are required. */
 export interface Samples {
-  /** What must be found stands between « and ». */
+  /** Expected findings are between « and ». */
   readonly found: readonly string[];
-  /** Nothing must be found in these. */
+  /** Texts without findings. */
   readonly clean: readonly string[];
 }
 
 /**
  * Where a scan starts.
  *
- * - `sign`: at each of the characters given.
+ * - `sign`: at each of the given characters.
  * - `run`: at each run of letters, digits, `_` and `-` that meets the conditions.
- * - `part`: at each part between the `_` and `-` of a run that holds a digit.
- * - `view`: once for the whole text, behind all others.
+ * - `part`: at each part between the `_` and `-` of a run that contains a digit.
+ * - `view`: once for the whole text, after all others.
  */
 export type Trigger = SignTrigger | RunTrigger | ViewTrigger;
 
 export interface SignTrigger {
   readonly on: "sign";
   readonly signs: string;
-  /** Answers where it may be started again; nothing: anywhere. */
+  /** Returns where it may be started again; nothing: anywhere. */
   scan(view: ScannedView, at: number): number | void;
 }
 
 export interface RunTrigger {
   readonly on: "run" | "part";
-  /** Lengths of the run, in units. */
+  /** Bounds for the length of the run, in units. */
   readonly shortest?: number;
   readonly longest?: number;
   readonly lengths?: readonly number[];
-  /** Letters that it may begin with, in either case. */
+  /** Letters that it may start with, ignoring case. */
   readonly begins?: string;
-  /** Classes of characters (character_class.ts) that its first unit may have. */
+  /** Allowed classes (character_class.ts) of its first unit. */
   readonly first?: number;
-  /** A class that it must hold, and classes that it must not. */
+  /** A class that it must contain, and classes that it must not. */
   readonly holds?: number;
   readonly lacks?: number;
   /** The character that must follow. */
   readonly followedBy?: string;
-  /** Answers where it may be started again; nothing: anywhere. `classes` are those of the run, summed up. */
+  /** Returns where it may be started again; nothing: anywhere. `classes` is the union of the run's classes. */
   scan(view: ScannedView, start: number, end: number, classes: number): number | void;
 }
 
@@ -98,18 +98,18 @@ export interface ViewTrigger {
   scan(view: ScannedView): void;
 }
 
-/** Forms of a number that are judged alike. */
+/** Forms of a number that are evaluated alike. */
 export interface NumberForms {
   /**
-   * Masks: `9` a digit, `A` a letter, the rest literal. `9{3}` repeats, `~` stands for a space, a hyphen or a dot,
-   * `=0.4` at the end is this form's confidence where nothing names the number.
+   * Masks: `9` a digit, `A` a letter, the rest literal. `9{3}` repeats, `~` is a space, hyphen or dot, and
+   * `=0.4` at the end is the form's confidence if nothing names the number.
    */
   readonly forms: readonly string[];
-  /** Compact lengths and the pattern of numbers whose letters may stand anywhere. */
+  /** Compact lengths and pattern of numbers whose letters may be at any position. */
   readonly free?: { lengths: readonly number[]; shape: RegExp };
-  /** Country letters that may stand in front. */
+  /** Country letters that may precede the number. */
   readonly prefix?: string;
-  /** Gets the number without separators and prefix, in upper case. */
+  /** Receives the number without separators and prefix, in upper case. */
   readonly check?: (compact: string) => boolean;
   /** Words that name it. */
   readonly label: RegExp;
@@ -117,10 +117,10 @@ export interface NumberForms {
   readonly plain: number;
   /** Confidence with a name nearby. */
   readonly labelled?: number;
-  /** Confidence as the only thing in a field; 0 for numbers with nothing to check. */
+  /** Confidence as the only content of a field; 0 for numbers without a check. */
   readonly alone?: number;
-  /** Confidence when named but the check fails, for numbers whose samples are usually made up. */
+  /** Confidence if named although the check fails, for numbers whose examples are usually invented. */
   readonly loose?: number;
-  /** Small letters are as good as capitals. */
+  /** Lower-case letters are accepted like upper-case ones. */
   readonly anyCase?: boolean;
 }

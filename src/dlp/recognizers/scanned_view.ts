@@ -1,12 +1,13 @@
 /**
- * What a recognizer looks at: the text of one view (as sent, folded or decoded), what is wanted from it, and where its
- * candidates go. Boundaries are judged in this text, and positions count in it; the scan maps them back.
+ * The input and output of recognizers: the text of one view (original, folded or decoded), the requested
+ * types, and the candidates found. Boundaries are determined in this text, and positions refer to it; the
+ * scan maps them back.
  */
 
 import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
 import type { TokenTable } from "./token_table.ts";
 
-/** A finding before it is mapped back to the text that was sent. */
+/** A finding in positions of the view. */
 export interface Candidate {
   type: string;
   start: number;
@@ -16,54 +17,54 @@ export interface Candidate {
 
 export interface ScannedView {
   readonly text: string;
-  /** First and past-the-last position of the text without surrounding blanks and quotes. */
+  /** Start and end of the text without surrounding white space and quotes. */
   readonly first: number;
   readonly last: number;
   /**
-   * Whether the caller named so few number types that a text consisting of nothing but a number that passes the
-   * check is evidence. With eighty types wanted, one in two nine-digit numbers passes some check.
+   * Whether so few number types are requested that a text consisting only of a number which passes a check is
+   * sufficient evidence. With eighty types, every second nine-digit number passes some check.
    */
   readonly focused: boolean;
   readonly wanted: ReadonlySet<string>;
-  /** Every issuer's tokens, by how they begin. */
+  /** Tokens of all issuers, by prefix. */
   readonly tokens: TokenTable;
   readonly candidates: Candidate[];
-  /** Around the number that is judged: many labels are tried on the same texts. */
+  /** Cached text around the number that is being evaluated, since many labels are tried on it. */
   readonly surroundings: Surroundings;
-  /** How far the text has been looked through for credentials. */
+  /** Progress of the search for credentials. */
   readonly credentials: CredentialProgress;
 }
 
 export interface Surroundings {
   start: number;
   end: number;
-  /** Before it and behind it. */
+  /** Text before and after it. */
   texts: readonly string[];
-  /** Names past ASCII in the whole text; null: nobody has asked for them. */
+  /** Positions of non-ASCII names in the whole text; null: not searched yet. */
   foreign: ForeignWords | null;
 }
 
-/** Names with letters past ASCII (foreign_words.ts), by where they begin. */
+/** Names with non-ASCII letters (foreign_words.ts), by start position. */
 export interface ForeignWords {
-  /** Of passwords. */
+  /** Words for passwords. */
   readonly passwords: readonly number[];
-  /** Of cards' security codes. */
+  /** Words for card security codes. */
   readonly codes: readonly number[];
 }
 
 export interface CredentialProgress {
-  /** Where the last key block ends: it holds no other credential. */
+  /** End of the last key block, which contains no other credential. */
   keyBlockEnd: number;
-  /** Where the last value with a name ends. */
+  /** End of the last value with a name. */
   namedValueEnd: number;
-  /** The end of the last value that was judged; what goes on from it is the middle of data. */
+  /** End of the last evaluated value; a run that continues it is the middle of data. */
   judgedEnd: number;
-  /** How far letters that hexadecimal has not were looked for, and where the last of them stands. */
+  /** Position up to which non-hexadecimal letters were searched for, and the last of them. */
   lettersTo: number;
   lastLetter: number;
 }
 
-/** A view without candidates. `first` and `last` leave out what stands at both ends of the text and is no value. */
+/** A view without candidates. `first` and `last` exclude surrounding characters that are not part of a value. */
 export function scannedView(
   text: string,
   { wanted, focused, tokens }: Pick<ScannedView, "wanted" | "focused" | "tokens">,
@@ -104,24 +105,24 @@ export function report(
   view.candidates.push({ type, start, end, confidence });
 }
 
-/** Whether the span is all that the text holds. */
+/** Whether the span is the whole content of the text. */
 export function isAlone(view: ScannedView, start: number, end: number): boolean {
   return start <= view.first && end >= view.last;
 }
 
-/** The text just before a position, at most `length` units. */
+/** Up to `length` units of text before a position. */
 export function before(view: ScannedView, start: number, length: number): string {
   return view.text.slice(start > length ? start - length : 0, start);
 }
 
-/** The text from a position on, at most `length` units. */
+/** Up to `length` units of text from a position on. */
 export function after(view: ScannedView, end: number, length: number): string {
   return view.text.slice(end, end + length);
 }
 
 /**
- * A pattern for words that name a value: bounded by anything that is not a Latin letter, and at the end of no token. Words
- * are also found as folding leaves them, which takes some signs of Thai and Hindi apart.
+ * A pattern for words that name a value: bounded by anything but Latin letters, and not at the end of a
+ * token. Words are also matched in folded form, in which some characters of Thai and Hindi are decomposed.
  */
 export function words(...alternatives: string[]): RegExp {
   const folded = alternatives.map((one) => one.normalize("NFKC"));
@@ -129,12 +130,12 @@ export function words(...alternatives: string[]): RegExp {
   return new RegExp(`(?<![A-Za-z]|[A-Za-z]\\d{1,4})(?:${[...all].join("|")})(?![A-Za-z])`, "i");
 }
 
-/** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */
+/** Whether a text contains a word that names a number, including in `nhsNumber` or `NHSNumber`. */
 export function isNamedBy(label: RegExp, text: string): boolean {
   return namingTexts(text).some((naming) => label.test(naming));
 }
 
-/** A text in which a name is looked for: as it is, and where it differs with the words of its identifiers apart. */
+/** Texts to search for a name: the original, and if different, with identifiers split into words. */
 export function namingTexts(text: string): readonly string[] {
   if (!/[a-z][A-Z]|[A-Z]{2}[a-z]|_/.test(text)) return [text];
   return [text, text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])|_/g, "$1$2 ")];

@@ -1,9 +1,9 @@
 /**
- * Tokens that name their issuer: a fixed beginning, then a body of a known alphabet and length. A token must also look
- * random: placeholders and values of low entropy are none.
+ * Tokens with an issuer's prefix, followed by characters of a known alphabet and length. A token must also
+ * look random: placeholders and values of low entropy are excluded.
  *
- * A recognizer declares them as text: beginnings parted by `|`, a blank, the pattern of the rest, in which `A{…}` stands
- * for letters and digits, `W{…}` for those and `_` and `-`, `H{…}` for small hexadecimal.
+ * A recognizer declares them as text: prefixes separated by `|`, a space, the pattern of the rest, in which
+ * `A{…}` is letters and digits, `W{…}` also `_` and `-`, `H{…}` lower-case hexadecimal.
  */
 
 import { entropy, isPlaceholder, wordy } from "./randomness.ts";
@@ -40,7 +40,7 @@ function formsOf(type: string, written: string): TokenForm[] {
   });
 }
 
-/** Tries the issuers' beginnings at `start`; answers whether one fitted. */
+/** Compares the issuers' prefixes at `start`; returns whether one matched. */
 export function scanToken(view: ScannedView, start: number): boolean {
   const { text, tokens } = view;
   const a = text.charCodeAt(start);
@@ -53,7 +53,7 @@ export function scanToken(view: ScannedView, start: number): boolean {
     form.pattern.lastIndex = start;
     const match = form.pattern.exec(text);
     if (!match || !isDrawn(match[0].slice(form.prefix.length))) continue;
-    // Reasoning that a provider encrypts for itself has the form of a Fernet token.
+    // Encrypted reasoning of a provider has the form of a Fernet token.
     if (
       form.prefix === "gAAAAA" && /(?:encrypted_\w{1,12}|fingerprint)\W{0,8}$/.test(before(view, start, 30))
     ) return true;
@@ -63,7 +63,7 @@ export function scanToken(view: ScannedView, start: number): boolean {
   return false;
 }
 
-/** Whether the body of a token was drawn by chance. */
+/** Whether the body of a token is random. */
 function isDrawn(body: string): boolean {
   if (entropy(body) < (body.length < 20 ? 2.4 : 2.9) && !/^[A-Z0-9]{16}$/.test(body)) return false;
   if (body.length >= 12 && wordy(body) && !/^(?=[A-Z2-7]*\d)[A-Z2-7]{16}$/.test(body)) return false;

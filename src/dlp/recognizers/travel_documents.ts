@@ -1,12 +1,12 @@
 /**
- * The machine-readable lines of passports, identity cards and visas. Source: ICAO Doc 9303, whose check digits weigh
- * 7, 3, 1 over digits, letters (A is 10) and fillers.
+ * Machine-readable zones of passports, identity cards and visas. Source: ICAO Doc 9303; check digits with
+ * weights 7, 3, 1 over digits, letters (A is 10) and fillers.
  */
 
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
 
-/** Lengths of lines: cards of three lines, cards of two, passports. */
+/** Line lengths: cards with three lines, cards with two, passports. */
 const LENGTHS = new Set([30, 36, 44]);
 
 function isOfZone(unit: number): boolean {
@@ -22,12 +22,12 @@ function adds(line: string, from: number, to: number): boolean {
   return line[to] === String(sum % 10);
 }
 
-/** A line that holds the number, the day of birth and the day on which the document ends, each with its check digit. */
+/** The line with document number, date of birth and expiry, each with a check digit. */
 function isNumberLine(line: string): boolean {
   return line.length >= 36 && adds(line, 0, 9) && adds(line, 13, 19) && adds(line, 21, 27);
 }
 
-/** The lines around a filler; answers where they end. */
+/** The lines around a filler; returns their end. */
 function scanZone(view: ScannedView, at: number): number {
   const { text } = view;
   let start = at;

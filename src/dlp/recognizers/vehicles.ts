@@ -5,7 +5,7 @@ import type { Recognizer } from "./recognizer.ts";
 import { words } from "./scanned_view.ts";
 
 const WEIGHTS = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
-/** What each letter counts as; I, O and Q are not used. */
+/** Values of letters; I, O and Q are not used. */
 const LETTERS: Readonly<Record<string, number>> = Object.fromEntries(
   ["AJ", "BKS", "CLT", "DMU", "ENV", "FW", "GPX", "HY", "RZ"].flatMap((letters, i) =>
     [...letters].map((letter) => [letter, letter === "R" ? 9 : i + 1])
@@ -44,7 +44,7 @@ export const VEHICLES: readonly Recognizer[] = [
       plain: 0.7,
       anyCase: false,
     }, {
-      // Europe and most of Asia have no check digit; North America and China have.
+      // In Europe and most of Asia there is no check digit; in North America and China there is.
       forms: [],
       free: { lengths: [17], shape: /^[A-HJKM-NPR-Z6-9](?=.*\d)[A-HJ-NPR-Z0-9]{16}$/ },
       label: LABEL,

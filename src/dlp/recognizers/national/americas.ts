@@ -49,7 +49,8 @@ export const AMERICAS: readonly Recognizer[] = [
       label: words("cnpj", "cadastro", TAX),
       plain: 0.95,
     }, {
-      // The number of an establishment is a small one; one in a hundred other numbers of 14 digits passes the check.
+      // The part for the branch is a small number; one in a hundred other numbers of 14 digits passes the
+      // check.
       forms: ["9{14}=0.55"],
       check: (s) => /^\d{8}00(?!00)/.test(s) && brazilian(s, 14, CNPJ),
       label: words("cnpj"),
@@ -94,7 +95,7 @@ export const AMERICAS: readonly Recognizer[] = [
       check: rfc,
       label: words("r\\.?f\\.?c", "registro federal", TAX),
       plain: 0.6,
-      // The registry gives out numbers whose check digit is another one.
+      // The registry also assigns numbers with other check digits.
       loose: 0.7,
     }],
     samples: {

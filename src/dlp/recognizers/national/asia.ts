@@ -61,7 +61,7 @@ export const ASIA: readonly Recognizer[] = [
       plain: 0.95,
       anyCase: true,
     }, {
-      // Written examples are seldom right in their check digit.
+      // Examples in documents often have wrong check digits.
       forms: [],
       free: {
         lengths: [15],

@@ -1,7 +1,7 @@
 /**
- * Check digits and dates of European identity and tax numbers that take more than one line of arithmetic.
+ * Check digits and dates of European identity and tax numbers, where the algorithm is longer than one line.
  *
- * Every function takes the compact number, in upper case, of a length and form that its rule has made sure of.
+ * Every function takes the compact number in upper case, with length and form already verified.
  */
 
 import { dateAt, digit, luhn, mod1110, modulo, repeated, two, validDate, weighted } from "../checksums.ts";
@@ -9,7 +9,7 @@ import { dateAt, digit, luhn, mod1110, modulo, repeated, two, validDate, weighte
 const DNI = "TRWAGMYFPDXBNJZSQVHLCKE";
 const ICAO = [7, 3, 1];
 
-/** Machine-readable travel documents' check: letters count from ten, weights 7, 3, 1. */
+/** The check of machine-readable travel documents: letters have values from ten, weights 7, 3, 1. */
 export function icao(s: string): boolean {
   let sum = 0;
   for (let i = 0; i < s.length - 1; i++) sum += parseInt(s[i], 36) * ICAO[i % 3];
@@ -23,7 +23,7 @@ export function dni(s: string): boolean {
 }
 
 const CF_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
-/** Letters that replace digits where two persons would have the same code. */
+/** Letters that replace digits if two persons would have the same code (omocodia). */
 const OMOCODIA = "LMNPQRSTUV";
 const CF_MONTHS = "ABCDEHLMPRST";
 
@@ -57,14 +57,17 @@ export function germanPension(s: string): boolean {
   return sum % 10 === digit(s, 11);
 }
 
-/** Seven digits, the check letter, and since 2013 a letter that counts as well; the old `W`, `T` and `X` do not. */
+/**
+ * Seven digits, a check letter, and since 2013 a further letter that is part of the checksum; the older `W`,
+ * `T` and `X` are not.
+ */
 export function pps(s: string): boolean {
   const second = s.length > 8 && !"WTX".includes(s[8]) ? s.charCodeAt(8) - 64 : 0;
   if (second > 9) return false;
   return "WABCDEFGHIJKLMNOPQRSTUV"[(weighted(s, [8, 7, 6, 5, 4, 3, 2]) + second * 9) % 23] === s[7];
 }
 
-/** German tax numbers: of the first ten digits one occurs twice or three times, never three times in a row. */
+/** German tax numbers: among the first ten digits one occurs two or three times, but not three times in a row. */
 export function germanTax(s: string): boolean {
   if (s[0] === "0") return false;
   const counts = new Uint8Array(10);
@@ -161,7 +164,7 @@ export function bulgarian(s: string): boolean {
 /** Romania: CNP. */
 export function romanian(s: string): boolean {
   const check = weighted(s, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
-  // The county follows the date; 70 is for foreigners, 80 and up for births registered without one.
+  // The county follows the date; 70 is for foreigners, 80 and above for births registered without a county.
   return /^[1-9].{6}(?:0[1-9]|[1-4]\d|5[0-2]|70|[89]\d)/.test(s) && dateAt(s, 1, 3, 5) &&
     (check === 10 ? 1 : check) === digit(s, 12);
 }
@@ -174,7 +177,7 @@ export function swedish(s: string): boolean {
   return validDate(two(ten, 0), two(ten, 2), day > 60 ? day - 60 : day) && luhn(ten);
 }
 
-/** Latvia: personal code; those that begin with 32 have no date and no check digit. */
+/** Latvia: personal code; those starting with 32 have no date and no check digit. */
 export function latvian(s: string): boolean {
   if (s.startsWith("32")) return true;
   return dateAt(s, 4, 2, 0) && digit(s, 6) < 3 &&

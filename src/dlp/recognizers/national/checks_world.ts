@@ -1,7 +1,8 @@
 /**
- * Check digits and dates of non-European identity and tax numbers that take more than one line of arithmetic.
+ * Check digits and dates of non-European identity and tax numbers, where the algorithm is longer than one
+ * line.
  *
- * Every function takes the compact number, in upper case, of a length and form that its rule has made sure of.
+ * Every function takes the compact number in upper case, with length and form already verified.
  */
 
 import { dateAt, digit, repeated, two, validDate, weighted } from "../checksums.ts";
@@ -9,10 +10,10 @@ import { dateAt, digit, repeated, two, validDate, weighted } from "../checksums.
 /**
  * Brazil: CPF and CNPJ.
  *
- * @param weights of the last check digit; the first one leaves out the first of them
+ * @param weights weights of the last check digit; those of the first one omit the first element
  */
 export function brazilian(s: string, length: number, weights: readonly number[]): boolean {
-  // The CNPJ of 2026 takes letters, each worth its ASCII code less 48, as digits already are.
+  // The CNPJ of 2026 allows letters, with the value of their ASCII code minus 48, as for digits.
   for (const n of [length - 2, length - 1]) {
     const r = weighted(s, weights.slice(weights.length - n)) % 11;
     if ((r < 2 ? 0 : 11 - r) !== digit(s, n)) return false;
@@ -45,7 +46,7 @@ const TAIWAN = "ABCDEFGHJKLMNPQRSTUVXYWZIO";
 export function taiwan(s: string): boolean {
   const region = TAIWAN.indexOf(s[0]) + 10;
   const sum = Math.floor(region / 10) + (region % 10) * 9 + weighted(s.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1]);
-  // Sex follows the region; 8 and 9 are for residents without citizenship.
+  // The sex follows the region; 8 and 9 are for residents without citizenship.
   return region >= 10 && /^.[1289]/.test(s) && sum % 10 === 0;
 }
 
@@ -63,7 +64,7 @@ export function curp(s: string): boolean {
 
 const BASE_36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** A state, the holder's PAN, and a check over base 36 with weights 1 and 2. */
+/** A state code, the holder's PAN, and a checksum in base 36 with weights 1 and 2. */
 export function gstin(s: string): boolean {
   const state = two(s, 0);
   if (!(state >= 1 && state <= 38 || state === 97 || state === 99)) return false;
@@ -98,7 +99,8 @@ export function uen(s: string): boolean {
 /** South Korea: resident registration number. */
 export function korean(s: string): boolean {
   if (!dateAt(s, 0, 2, 4)) return false;
-  // Since October 2020 the last digits are random; older numbers, and those of other centuries, keep the check.
+  // Since October 2020 the last digits are random; the check applies to older numbers, and those of other
+  // centuries.
   return /[1-4]/.test(s[6]) ||
     (11 - weighted(s, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11) % 10 === digit(s, 12);
 }

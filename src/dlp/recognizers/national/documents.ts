@@ -1,4 +1,7 @@
-/** How passports and driving licences of many countries are told: by the word for the document, and better by the country. */
+/**
+ * Recognizers for passports and driving licences of many countries: by the word for the document, with higher
+ * confidence if the country is named.
+ */
 
 import type { NumberForms, Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
@@ -7,20 +10,20 @@ import { LICENCE, PASSPORT } from "./labels.ts";
 export interface Document {
   readonly type: string;
   readonly aliases: readonly string[];
-  /** The country, its people and its name for the document, as a pattern. */
+  /** A pattern for the country, its people and the document's local name. */
   readonly country: string;
-  /** The document's name in the country's language, which needs no country beside it. */
+  /** The document's local name, which needs no country beside it. */
   readonly own?: string;
   readonly forms: readonly string[];
   readonly free?: NumberForms["free"];
   readonly check?: (compact: string) => boolean;
-  /** Digits alone, which many countries' documents are: without its country or its own name it is none. */
+  /** The number consists of digits only, as in many countries: the country or the local name is required. */
   readonly plainDigits?: true;
   readonly found: readonly string[];
   readonly clean: readonly string[];
 }
 
-/** What a document's number is worth without a name; with one of these it is as good as certain. */
+/** Confidence without a name; with one the finding is almost certain. */
 const NAMELESS = { plain: 0, alone: 0 } as const;
 
 /** A recognizer for the passport of each country. */

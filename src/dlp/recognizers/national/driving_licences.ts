@@ -5,13 +5,13 @@ import { digit, weighted } from "../checksums.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { licences } from "./documents.ts";
 
-/** Japan's: the eleventh digit checks the ten before it, the last counts reissues. */
+/** Japan: the eleventh digit is a check digit of the first ten, the last one counts reissues. */
 function japanese(s: string): boolean {
   const rest = weighted(s, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
   return digit(s, 10) === (rest < 2 ? 0 : 11 - rest) && !/^(\d)\1+$/.test(s);
 }
 
-/** Brazil's CNH: two check digits, the second less two where the first would have been ten. */
+/** Brazil's CNH: two check digits; the second is reduced by two if the first would have been ten. */
 function brazilian(s: string): boolean {
   if (/^(\d)\1+$/.test(s)) return false;
   const first = weighted(s, [9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11;
@@ -108,7 +108,7 @@ export const DRIVING_LICENCES: readonly Recognizer[] = licences([
     country: "austria\\w*|[öo]sterreich\\w*|at|aut",
     own: "f(?:ü|ue)hrerschein\\w*",
     forms: ["9{8}"],
-    // The day since when somebody has it is written so.
+    // Not the issue date, which is written in the same form.
     check: (s) => !/^(?:19|20)\d\d(?:0[1-9]|1[0-2])/.test(s),
     plainDigits: true,
     found: ["Führerschein Nr. «16384729»"],
@@ -147,7 +147,7 @@ export const DRIVING_LICENCES: readonly Recognizer[] = licences([
     type: "AU_DRIVER_LICENSE",
     aliases: ["AUSTRALIA_DRIVERS_LICENSE_NUMBER", "AU_DRIVING_LICENCE"],
     country: "australia\\w*|nsw|new south wales|queensland|qld|victoria\\w*|vic|tasmania\\w*|aus",
-    // Elsewhere it is a driver's or a driving licence.
+    // "licence" is spelled differently in other countries.
     own: "driver licence(?: (?:no|number))?",
     forms: ["9{8}", "9{9}", "9{10}", "9{4}AA", "A9{6}", "9{7}"],
     plainDigits: true,

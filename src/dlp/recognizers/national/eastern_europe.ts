@@ -21,7 +21,7 @@ export const EASTERN_EUROPE: readonly Recognizer[] = [
       label: words("pesel", TAX, IDENTITY),
       plain: 0.45,
     }, {
-      // The date is not always one, but the check digit is.
+      // The date may be invalid, but the check digit is always valid.
       forms: ["9{11}"],
       check: (s) =>
         !repeated(s) && (10 - weighted(s, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10 === digit(s, 10),

@@ -10,7 +10,7 @@ import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
 
-/** Nine characters and the digit that checks them. */
+/** Nine characters and their check digit. */
 const WITH_CHECK_DIGIT = /^[CFGHJKLMNPRTVWXYZ](?=.*\d.)[0-9CFGHJKLMNPRTVWXYZ]{8}\d$/;
 
 export const GERMANY: readonly Recognizer[] = [
@@ -65,7 +65,7 @@ export const GERMANY: readonly Recognizer[] = [
       label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
       plain: 0.3,
     }, {
-      // The number and its check digit, as behind the card.
+      // The number and its check digit, as on the back of the card.
       forms: [],
       free: { lengths: [10], shape: WITH_CHECK_DIGIT },
       check: icao,

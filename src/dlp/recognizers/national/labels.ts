@@ -1,4 +1,4 @@
-/** Words that name more than one kind of number, in the languages of the countries whose numbers are known. */
+/** Words that name several kinds of numbers, in the languages of the supported countries. */
 
 export const TAX = "tax(?:payer)?[ _-]*(?:id(?:entification)?|no|num(?:ber)?|code|file|ref(?:erence)?)|tin|" +
   "vat(?:[ _-]*(?:id|no|num(?:ber)?|code|reg\\w*))?";

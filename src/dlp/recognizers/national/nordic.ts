@@ -1,7 +1,8 @@
 /**
  * Identity numbers of the Nordic countries.
  *
- * Denmark announced that check digits are no longer kept, so there the date alone decides and needs a name beside it.
+ * Denmark announced that check digits are no longer guaranteed, so only the date is checked, and a name is
+ * required.
  *
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */

@@ -4,7 +4,7 @@ import { weightedSum } from "../checksums.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { passports } from "./documents.ts";
 
-/** Poland's: two letters, a check digit and six digits, letters counting from ten. */
+/** Poland: two letters, a check digit and six digits; letters have values from ten. */
 function polish(s: string): boolean {
   return weightedSum(s, [7, 3, 9, 1, 7, 3, 1, 7, 3]) % 10 === 0;
 }

@@ -40,7 +40,7 @@ export const UNITED_KINGDOM: readonly Recognizer[] = [
       ),
       plain: 0.6,
     }, {
-      // The last letter is often left out where the number is asked for.
+      // The last letter is often omitted.
       forms: ["AA9{6}", "AA 99 99 99"],
       check: (s) => /^(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]/.test(s),
       label: words("nino", "national insurance"),

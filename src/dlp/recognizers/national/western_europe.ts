@@ -51,7 +51,7 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       plain: 0.55,
       labelled: 0.9,
     }, {
-      // Since 2008 the number of a company is called so as well.
+      // Since 2008 this is also the name of a company's number.
       forms: ["A9{8}", "A-9{8}", "A-9{7}-9", "A9{7}A", "A-9{7}-A"],
       prefix: "ES",
       check: cif,

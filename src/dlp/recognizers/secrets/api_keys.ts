@@ -1,4 +1,4 @@
-/** Tokens of services that have no entity type of their own. For the notation see ../tokens.ts. */
+/** Tokens of services without an entity type of their own. For the notation see ../tokens.ts. */
 
 export const API_KEY_TOKENS: readonly string[] = [
   "shpat_|shpca_|shppa_|shpss_|shpua_ [A-Fa-f0-9]{32}",

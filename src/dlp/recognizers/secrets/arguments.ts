@@ -1,13 +1,13 @@
 /**
- * Passwords and keys that are known by where they stand: options and arguments of commands and calls, the code that a
- * network's name and key are shown as, key files that are no block between lines of five dashes.
+ * Passwords and keys recognised by their position: options and arguments of commands and calls, Wi-Fi QR
+ * codes, and key files without PEM markers.
  */
 
 import { entropy, isPlaceholder } from "../randomness.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { isPassword, kindsOf } from "./password.ts";
 
-/** How far before an option its command's name may stand. */
+/** Maximum distance of a command's name before the option. */
 const COMMAND_WITHIN = 160;
 const COMMANDS: Readonly<Record<string, RegExp>> = {
   p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7za?)\b(?:(?!&&)[^\n|;])*$/i,
@@ -17,10 +17,10 @@ const COMMANDS: Readonly<Record<string, RegExp>> = {
   w: /\bldap(?:search|add|modify|delete|whoami)\b(?:(?!&&)[^\n|;])*$/i,
 };
 const VALUE = /\s{0,3}(?:"([^"\s]{5,100})"|'([^'\s]{5,100})'|([^\s"'`<>|;]{5,100}))/y;
-/** Options whose value is glued to them, and what begins one that is none. */
+/** Commands whose option value is attached to the option, and values that are not. */
 const GLUED = /^(?:mysql|mariadb|7z)/i;
 
-/** An option of one letter, `-p` or the like, at `start`: the value behind it. */
+/** A one-letter option at `start`, such as `-p`: the value after it. */
 export function scanOption(view: ScannedView, start: number): void {
   const { text } = view;
   const commands = COMMANDS[text[start + 1]];
@@ -29,7 +29,7 @@ export function scanOption(view: ScannedView, start: number): void {
   const command = commands.exec(before(view, start, COMMAND_WITHIN))?.[0];
   if (command === undefined) return;
   const blank = text.charCodeAt(start + 2) <= 32;
-  // There a value that stands apart is the name of a database or a file.
+  // For these commands a separate value is a database or file name.
   if (blank === GLUED.test(command)) return;
   VALUE.lastIndex = start + 2;
   const match = VALUE.exec(text);
@@ -41,7 +41,7 @@ export function scanOption(view: ScannedView, start: number): void {
 }
 
 const STRING = "(?:\"[^\"\\n]{0,120}\"|'[^'\\n]{0,120}'|[\\w$.>-]{1,60})";
-/** The password among the arguments of a call that takes one; `ConvertTo-SecureString` has it without brackets. */
+/** The password among the arguments of a call; `ConvertTo-SecureString` has no brackets. */
 const CALL = new RegExp(
   `(?:(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth)\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}` +
     `|mysqli(?:_connect)?\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
@@ -52,7 +52,7 @@ const CALL = new RegExp(
 const CALLED =
   /^(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth|mysqli(?:_connect)?|PDO|getConnection|ConvertTo-SecureString)$/;
 
-/** A run that a bracket or a blank stands behind: a call with a password among its arguments. */
+/** A run followed by a bracket or space: a call with a password among its arguments. */
 export function scanCall(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   if (!CALLED.test(text.slice(start, end))) return;
@@ -64,7 +64,7 @@ export function scanCall(view: ScannedView, start: number, end: number): void {
 
 const WIFI = /WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,5}P:((?:[^;\\\n]|\\.){8,64});/y;
 
-/** What a code of squares says that lets a telephone into a network: `WIFI:S:name;T:WPA;P:key;;` */
+/** The content of a Wi-Fi QR code: `WIFI:S:name;T:WPA;P:key;;` */
 export function scanWifi(view: ScannedView, start: number): void {
   WIFI.lastIndex = start;
   const key = WIFI.exec(view.text)?.[1];
@@ -74,7 +74,7 @@ export function scanWifi(view: ScannedView, start: number): void {
 
 const SIGNATURE = /sig=([A-Za-z0-9+/%]{42,80}(?:=|%3[dD]))/y;
 
-/** The signature of an address that Azure's storage or bus lets everybody in with. */
+/** The signature in a URL (SAS) for Azure Storage or Service Bus. */
 export function scanSignature(view: ScannedView, start: number): void {
   SIGNATURE.lastIndex = start;
   const signature = SIGNATURE.exec(view.text)?.[1];
@@ -87,7 +87,7 @@ export function scanSignature(view: ScannedView, start: number): void {
 const SSH2 = /---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----[^-]{24,12000}(?:---- END[A-Z0-9 ]{0,40}----|$)/y;
 const PUTTY = /Private-Lines: \d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|$)){1,100})/y;
 
-/** Private keys in the forms of SSH2's and PuTTY's files. */
+/** Private keys in the file formats of SSH2 and PuTTY. */
 export function scanKeyFile(view: ScannedView, start: number): void {
   const ssh2 = view.text.charCodeAt(start) === 45;
   const form = ssh2 ? SSH2 : PUTTY;
@@ -101,7 +101,7 @@ export function scanKeyFile(view: ScannedView, start: number): void {
 
 const QUOTED = /["']?\)?\]?\s{0,4}(?:=>|[=:,])\s{0,4}(["'])([^"'\n]{24,128})\1/y;
 
-/** A key or salt in quotes that has signs as a password has them, as Django's and WordPress's have. */
+/** A quoted key or salt with special characters, as in Django and WordPress. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {
   if (!/[_-](?:key|salt)$/i.test(view.text.slice(start, end))) return;
   QUOTED.lastIndex = end;

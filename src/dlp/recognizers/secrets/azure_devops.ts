@@ -1,4 +1,7 @@
-/** Personal access tokens of Azure DevOps: 84 characters with a signature in them, or the older 52 of base32. */
+/**
+ * Personal access tokens of Azure DevOps: 84 characters including a signature, or the older form with 52
+ * characters of base32.
+ */
 
 import { JOINER, UPPER } from "../character_class.ts";
 import { entropy } from "../randomness.ts";

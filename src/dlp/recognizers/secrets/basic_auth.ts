@@ -1,4 +1,4 @@
-/** A user and a password together: in an address, in an authorization header, as an option of a command. */
+/** User name and password together: in a URL, an Authorization header, or a command option. */
 
 import { isPlaceholder, looksRandom } from "../randomness.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
@@ -8,7 +8,7 @@ const USERINFO = /:\/\/([^\s:/@"'<>`{}$%()[\]]{0,80}):([^\s/@"'<>`]{1,120})@[A-Z
 const DATABASES =
   /(?:mongodb(?:\+srv)?|postgres(?:ql)?(?:\+\w+)?|mysql(?:\+\w+)?|mariadb|rediss?|amqps?|mssql(?:\+\w+)?|sqlserver|oracle|clickhouse|jdbc:\w+|couchbases?|cassandra|neo4j(?:\+s)?|bolt|kafka|nats|ldaps?)$/i;
 
-/** `://` at `at`: an address with a user and a password in front of the host. */
+/** `://` at `at`: a URL with user name and password before the host. */
 export function scanUserinfo(view: ScannedView, at: number): void {
   const text = view.text;
   USERINFO.lastIndex = at;
@@ -32,7 +32,7 @@ export function scanUserinfo(view: ScannedView, at: number): void {
 
 const HEADER = /(?:basic|bearer|token|apikey)\s{1,3}([A-Za-z0-9+/_.~=-]{12,600})/iy;
 
-/** `Authorization: Bearer …` and the like; `start` is where the scheme's name begins. */
+/** `Authorization: Bearer …` and similar; `start` is the start of the scheme. */
 export function scanAuthorization(view: ScannedView, start: number): void {
   HEADER.lastIndex = start;
   const match = HEADER.exec(view.text);
@@ -47,7 +47,7 @@ export function scanAuthorization(view: ScannedView, start: number): void {
 const CURL_USER =
   /(?:-u|--user)[ =]{1,3}(?:"([^"\s:]{0,80}:[^"\s]{1,120}|[^"\s:]{1,80}:)"|'([^'\s:]{0,80}:[^'\s]{1,120})'|([^\s:"']{1,80}:[^\s"']{3,120}))/y;
 
-/** The user and password given to a command after `-u` or `--user`. */
+/** User name and password of a command option `-u` or `--user`. */
 export function scanUserOption(view: ScannedView, start: number): void {
   CURL_USER.lastIndex = start;
   const match = CURL_USER.exec(view.text);

@@ -1,7 +1,8 @@
 /**
- * The order in which a run of letters, digits, `_` and `-` is tried as a credential. The kinds depend on each other: a
- * key block holds nothing else, and what has an issuer's beginning is not judged by the word beside it. So one scan
- * looks for all of them, and the recognizers of all secrets share its triggers.
+ * The order in which a run of letters, digits, `_` and `-` is examined for credentials. The kinds depend on
+ * each other: a key block contains nothing else, and a token with an issuer's prefix is not evaluated by the
+ * word beside it. So a single scan searches for all of them, and the recognizers of all secrets share its
+ * triggers.
  */
 
 import { CLASS_OF, DIGIT, isAlphanumeric, JOINER, LETTER } from "../character_class.ts";
@@ -19,16 +20,16 @@ import { scanForeignPasswords, scanPassword, scanPasswordWord } from "./password
 import { scanShaped } from "./shaped_token.ts";
 import { scanAssignment, scanManifest } from "./whole_text.ts";
 
-/** Of a run without end, only the beginning may be a credential: it holds data. */
+/** In a longer run only the beginning may be a credential; the rest is data. */
 const LONGEST_RUN = 20_000;
 
-/** Of letters alone. */
+/** Minimum length of shaped tokens that consist of letters only. */
 const SHORTEST_SHAPE = 14;
 
 export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", shortest: 6, scan: scanRun },
   { on: "run", longest: 5, holds: DIGIT, scan: scanRun },
-  // Short password words of other languages.
+  // Short words for passwords in other languages.
   { on: "run", lengths: [5], lacks: DIGIT, begins: "scphgj", scan: scanPasswordWord },
   // "Basic" and "Token".
   { on: "run", lengths: [5], lacks: DIGIT, begins: "bt", followedBy: " ", scan: scanAuthorization },
@@ -57,7 +58,7 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "sign", signs: ":", scan: scanUserinfo },
-  // "xoxb" whose hyphens became blanks.
+  // "xoxb" where spaces replace hyphens.
   { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
   { on: "view", scan: scanForeignPasswords },
   { on: "view", scan: scanManifest },
@@ -92,7 +93,7 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     if (end - start === 6 && text.charCodeAt(end) <= 32) scanAuthorization(view, start);
   }
   if (start < credentials.namedValueEnd) return;
-  // A word has no shape, and no word names a value that it is itself.
+  // A word has no special form, and a value is not named by itself.
   if (end - start < SHORTEST_SHAPE && (classes & (DIGIT | JOINER)) === 0) {
     scanBeginning(view, start);
     return;
@@ -108,10 +109,13 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
   if (mayBeValue) scanNamedValue(view, start);
 }
 
-/** Parts of a run that are tried as the beginning of a token. */
+/** Number of parts of a run that are examined as the beginning of a token. */
 const MOST_PARTS = 8;
 
-/** Tokens and web tokens, from the run's beginning or from behind one of its first joiners; whether there was one. */
+/**
+ * Issuers' tokens and JSON web tokens, at the run's beginning or after one of its first separators; returns
+ * whether there was one.
+ */
 function scanBeginnings(view: ScannedView, start: number, end: number, classes: number): boolean {
   const text = view.text;
   if ((classes & JOINER) === 0) return scanBeginning(view, start);
@@ -130,26 +134,26 @@ function scanBeginning(view: ScannedView, start: number): boolean {
     text.charCodeAt(start) === 101 && text.charCodeAt(start + 1) === 121 && scanJwt(view, start);
 }
 
-/** How they begin. */
+/** Their first two letters. */
 const SHORT_WORDS = pairTable("pa pw ww md ps -u");
 
-/** "pass", "pwd", "pw", "ww", "mdp", "psk" and "-u", which are too short for the rest. */
+/** "pass", "pwd", "pw", "ww", "mdp", "psk" and "-u", which are too short for the other trigger. */
 function scanShortWord(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   if (SHORT_WORDS[pairAt(text, start)] === 0) return;
   const word = text.slice(start, end);
   if (word === "-u") scanUserOption(view, start);
   else if (/^(?:pass|pwd|mdp|pw|psk)$/i.test(word)) scanPassword(view, start);
-  // Programs call weeks so, too.
+  // "ww" is also a format for weeks.
   else if (/^ww$/i.test(word) && !/["']/.test(text.charAt(end))) scanPassword(view, start);
 }
 
-/** A token with a dot or a blank in its beginning. */
+/** A token with a dot or a space in its prefix. */
 function scanDottedToken(view: ScannedView, start: number): void {
   scanToken(view, start);
 }
 
-/** + . / = ~ after a run: the value may go on. */
+/** + . / = ~ after a run: the value may continue. */
 function mayContinue(unit: number): boolean {
   return unit === 43 || unit === 46 || unit === 47 || unit === 61 || unit === 126;
 }

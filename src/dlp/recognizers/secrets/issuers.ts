@@ -1,6 +1,6 @@
 /**
- * Keys and tokens of issuers that have a type of their own. Tokens are data: a line in a recognizer's `tokens` is all that
- * a new form needs; issuers without a type of their own stand in api_keys.ts.
+ * Keys and tokens of issuers with an entity type of their own. Tokens are data: a new form is one line in a
+ * recognizer's `tokens`; issuers without an own type are in api_keys.ts.
  */
 
 import type { Recognizer } from "../recognizer.ts";

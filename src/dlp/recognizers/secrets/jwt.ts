@@ -5,7 +5,7 @@ import { report, type ScannedView } from "../scanned_view.ts";
 const JWT =
   /eyJ[A-Za-z0-9_-]{5,4000}\.(?:eyJ[A-Za-z0-9_-]{4,16000}(?:\.[A-Za-z0-9_-]{0,2000})?|[A-Za-z0-9_-]{4,16000}\.[A-Za-z0-9_-]{0,2000})/y;
 
-/** A JSON web token: a header that decodes to JSON naming an algorithm or a type, a body, a signature. */
+/** A JSON web token: a header that decodes to JSON with an algorithm or type, a body, a signature. */
 export function scanJwt(view: ScannedView, start: number): boolean {
   JWT.lastIndex = start;
   const match = JWT.exec(view.text);

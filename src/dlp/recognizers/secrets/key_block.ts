@@ -1,11 +1,11 @@
-/** Private keys between lines of dashes. */
+/** Private keys in PEM format. */
 
 import { report, type ScannedView } from "../scanned_view.ts";
 
 const KEY_BLOCK =
   /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----[A-Z0-9 ]{0,60}-----|$)/y;
 
-/** A key block, whole; answers where it ends, or where it was sought from. */
+/** A complete key block; returns its end, or the start of the search. */
 export function scanKeyBlock(view: ScannedView, start: number): number {
   KEY_BLOCK.lastIndex = start;
   const match = KEY_BLOCK.exec(view.text);

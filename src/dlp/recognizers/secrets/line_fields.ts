@@ -1,20 +1,20 @@
 /**
- * Passwords that only their place in a line tells: PostgreSQL's file of passwords, Oracle's addresses, Windows' `net`, the
- * communities of SNMP.
+ * Passwords recognised by their position in a line: PostgreSQL's password file, Oracle's connection strings,
+ * Windows' `net`, SNMP communities.
  */
 
 import { isPlaceholder } from "../randomness.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { isPassword, kindsOf } from "./password.ts";
 
-/** What stands before the port in a line `host:port:database:user:password`, and all from its colon on. */
+/** The text before the port in a line `host:port:database:user:password`, and everything from the colon on. */
 const HOST = /(?:^|[\n"'`])([\w.*-]{1,120}):$/;
 const REST =
   /:(?:\*|[\w.$-]{1,63}):(?:\*|[A-Za-z_][\w.$@-]{0,62}):((?:[^\s:\\"'`]|\\[:\\]){5,100})(?=["'`]|\s*(?:\n|$))/y;
-/** Ports that PostgreSQL and its poolers listen on. */
+/** Default ports of PostgreSQL and its poolers. */
 const PORT = /^(?:5432|5433|5439|6432|26257)$/;
 
-/** A line of PostgreSQL's file of passwords, by its port at `[start, end)`. */
+/** A line of PostgreSQL's password file, found by its port at `[start, end)`. */
 export function scanPgPass(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   if (text.charCodeAt(start - 1) !== 58) return;
@@ -30,7 +30,10 @@ export function scanPgPass(view: ScannedView, start: number, end: number): void 
 
 const ORACLE = /thin:([\w$#.-]{1,64})\/("[^"\s]{3,100}"|[^@\s"'`<>/]{3,100})@(?:\/\/)?[\w.(\[-]{1,120}/y;
 
-/** An address of Oracle with user and password: `jdbc:oracle:thin:user/password@host`. `start` is where "thin" begins. */
+/**
+ * An Oracle connection string with user and password: `jdbc:oracle:thin:user/password@host`. `start` is the
+ * start of "thin".
+ */
 export function scanOracle(view: ScannedView, start: number): void {
   if (!/jdbc:oracle:$/i.test(before(view, start, 12))) return;
   ORACLE.lastIndex = start;
@@ -41,7 +44,7 @@ export function scanOracle(view: ScannedView, start: number): void {
   report(view, "BASIC_AUTH", from, from + match[1].length + 1 + match[2].length, 0.8);
 }
 
-/** A word that documents write in the place of a password. */
+/** A word used in place of a password in documentation. */
 function isName(value: string): boolean {
   return /^(?:\$|\{|<|\[|%|\*+$|x+$)|^"?(?:pass(?:word|wd)?|pwd|secret|tiger|manager)"?$/i.test(value) ||
     isPlaceholder(value);
@@ -50,7 +53,7 @@ function isName(value: string): boolean {
 const SQLPLUS =
   /sqlplus\s(?:-\w{1,8}\s(?:\d\s)?){0,3}["']?([\w$#.-]{1,64})\/("[^"\s]{3,100}"|[^@\s"'`<>/]{3,100})@[\w/.(\[-]{1,120}/iy;
 
-/** The user and password that Oracle's program is given: `sqlplus user/password@host`. */
+/** User and password for Oracle's client: `sqlplus user/password@host`. */
 export function scanSqlPlus(view: ScannedView, start: number): void {
   SQLPLUS.lastIndex = start;
   const match = SQLPLUS.exec(view.text);
@@ -59,13 +62,13 @@ export function scanSqlPlus(view: ScannedView, start: number): void {
   report(view, "BASIC_AUTH", from, from + match[1].length + 1 + match[2].length, 0.8);
 }
 
-/** `net use Z: \\host\share password /user:name`, where options may stand first, and `net user name password /add`. */
+/** `net use Z: \\host\share password /user:name`, possibly after options, and `net user name password /add`. */
 const NET_USE =
   /use\s{1,4}(?:(?:[A-Za-z]:|\*)\s{1,4})?["']?\\{2,4}[^\s"']{1,200}["']?((?:\s{1,4}\/[^\s]{1,120}){0,4})\s{1,4}("[^"\n]{5,100}"|[^\s"'/\\*][^\s"']{4,99})((?:\s{1,4}\/[^\s]{1,120}){0,4})/iy;
 const NET_USER =
   /user\s{1,4}["']?[\w.$-]{1,64}["']?\s{1,4}("[^"\n]{5,100}"|[^\s"'/\\*][^\s"']{4,99})(?=\s|$)/iy;
 
-/** `use` or `user` at `[start, end)`, behind Windows' `net`. */
+/** `use` or `user` at `[start, end)`, after Windows' `net`. */
 export function scanNet(view: ScannedView, start: number, end: number): void {
   if (!/(?:^|[^\w-])net1?(?:\.exe)?\s{1,4}$/i.test(before(view, start, 12))) return;
   const form = end - start === 3 ? NET_USE : NET_USER;
@@ -85,7 +88,7 @@ export function scanNet(view: ScannedView, start: number, end: number): void {
 const COMMUNITY =
   /(?:snmp-server\s{1,4}community|r[ow]community6?|com2sec6?\s{1,4}[\w.-]{1,40}\s{1,4}[\w.:/-]{1,60})\s{1,4}(?:\d\s)?["']?([^\s"'<>[\]{}$%]{5,64})/iy;
 
-/** The community that a device's configuration takes for a password of SNMP. */
+/** The SNMP community in a device configuration, which serves as a password. */
 export function scanCommunity(view: ScannedView, start: number): void {
   COMMUNITY.lastIndex = start;
   const value = COMMUNITY.exec(view.text)?.[1];

@@ -17,7 +17,7 @@ const STRONG =
   "cookie:[^\\n]{0,40}?[ ;][\\w.-]{1,24}(?==)|authorization[\"']?: ?[\"']?[a-z-]{2,16}|(?<![a-z])(?:api|pass|auth)|[_-]pat";
 const CLOSE = "[\\]\"'`)}>]{0,3}";
 const OPEN = "[(\"'`\\[@<]{0,3}(?:base64:[+/]?)?";
-/** A word, perhaps within an identifier that goes on, an operator, and what opens a value; or a word and a blank. */
+/** A word, possibly within a longer identifier, an operator, and the opening of a value; or a word and a space. */
 const NAMED = new RegExp(
   `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
   "i",
@@ -33,7 +33,7 @@ const BEHIND = 56;
 const NOT_SECRET =
   /(?:public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
-/** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
+/** The end of a value that starts at `start`: a closing quote, white space or a terminating character. */
 function valueEnd(text: string, start: number): number {
   let end = start;
   let colons = 0;
@@ -46,7 +46,7 @@ function valueEnd(text: string, start: number): number {
     }
     end++;
   }
-  // A full stop, comma or colon at the end belongs to the sentence.
+  // Punctuation at the end belongs to the sentence.
   while (end > start && /[.,:;!?&|]/.test(text[end - 1])) end--;
   return end;
 }
@@ -63,7 +63,10 @@ const JOINED = new RegExp(
   "i",
 );
 
-/** A run with digits, or a long one: is it, or does it end in, a random-looking value beside a word that says so? */
+/**
+ * Examines a run with digits, or a long one: whether it is, or ends with, a random-looking value beside a
+ * word that names it.
+ */
 export function scanNamedValue(view: ScannedView, runStart: number): void {
   const { text, credentials } = view;
   const joiner = text.charCodeAt(runStart - 1);
@@ -72,10 +75,10 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const end = valueEnd(text, runStart);
   credentials.judgedEnd = end;
   const start = valueStart(text, runStart);
-  // What goes on from before is the middle of data.
+  // A run that continues earlier text is the middle of data.
   if (end - start < 10 || isInner(text.charCodeAt(start - 1))) return;
   const whole = text.slice(start, end);
-  // "vendor-secret-7d0c…": the word and the value are one run.
+  // "vendor-secret-7d0c…": word and value are one run.
   const joined = whole.length >= 20 && !UUID.test(whole) && /\d/.test(whole) && /[_.:=-]/.test(whole)
     ? JOINED.exec(whole)
     : null;
@@ -87,15 +90,15 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const service = !named && !behind && looksRandom(value, true) && SERVICE.test(lead) &&
     !/:\/\/\S*$/.test(lead);
   if (!named && !service && !behind || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
-  // The middle of a block of base64, whose lines may end in any word, or a range of characters.
+  // The middle of a base64 block, whose lines may end with any word, or a range of characters.
   if (/[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
-  // A list of files with their checksums.
+  // A list of files with checksums.
   if (/\/[\w.+-]+[ \t]+$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
-  // The word ended the line before, and the next one gives a variable its value.
+  // The word ended the previous line, and the next one is an assignment.
   if (/\n[ \t]*$/.test(lead) && /^ ?= /.test(text.slice(end, end + 3))) return;
-  // A list of checksums: the word ended the line before.
+  // A list of checksums: the word ended the previous line.
   if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
-  // Lists of things have keys too.
+  // "key" is also the name of ids in lists.
   if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) return;
   const word = joined ? joined[0] : behind ? behind[0] : lead;
   const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
@@ -103,11 +106,11 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   credentials.namedValueEnd = end;
 }
 
-/** How far before a value, and into its run, a word may stand that names it. */
+/** Maximum distance of a naming word before the value or within its run. */
 const NAMED_WITHIN = 72;
 const NAMES_ITSELF = 32;
 
-/** Whether there is a letter that hexadecimal has not: lists of numbers and checksums name nothing. */
+/** Whether there is a non-hexadecimal letter: lists of numbers and checksums have no names. */
 function isWordNear({ text, credentials }: ScannedView, start: number): boolean {
   const stop = Math.min(text.length, start + NAMES_ITSELF);
   for (let i = Math.max(credentials.lettersTo, start - NAMED_WITHIN); i < stop; i++) {
@@ -118,7 +121,7 @@ function isWordNear({ text, credentials }: ScannedView, start: number): boolean 
   return credentials.lastLetter >= start - NAMED_WITHIN;
 }
 
-/** Where the value begins that a run is a part of, where base64's other characters stand in it. */
+/** The start of the value that contains a run, if the value has further base64 characters. */
 function valueStart(text: string, runStart: number): number {
   let start = runStart;
   while (start > 0 && runStart - start < 64 && isInner(text.charCodeAt(start - 1))) start--;
@@ -127,7 +130,7 @@ function valueStart(text: string, runStart: number): number {
   return start;
 }
 
-/** + / ~ and what runs are made of. */
+/** + / ~ and the characters of runs. */
 function isInner(c: number): boolean {
   return (CLASS_OF[c] & (ALPHANUMERIC | JOINER)) !== 0 || c === 43 || c === 47 || c === 126;
 }

@@ -1,4 +1,4 @@
-/** What a password word such as "pwd" or "passphrase" is given as its value. */
+/** Values assigned to password words such as "pwd" or "passphrase". */
 
 import { isDigit } from "../character_class.ts";
 import { FOREIGN_PASSWORDS, foreignWords } from "../foreign_words.ts";
@@ -6,7 +6,7 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { REPLY } from "../reply.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
-/** Password words of small letters, as runs end in them; those of other letters stand in foreign_words.ts. */
+/** Lower-case password words at the end of runs; those with non-ASCII letters are in foreign_words.ts. */
 const MORE_WORDS =
   "passord(?:et)?|(?<=l[öo])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|heslo|geslo|jelsz(?:[óo]|av[aá]\\p{L}{0,3})|parol(?:a|ă)|parool|" +
   "lozinka|zaporka|(?<=kata )(?:sandi(?:nya)?|laluan)";
@@ -19,8 +19,8 @@ const PASSWORD_WORD = new RegExp(
 );
 
 /**
- * The same with a word or a few between the password word and what gives the value: "mot de passe provisoire :", "hasło do
- * wifi to", "şifreniz:". A value of four kinds of units needs nothing that gives it.
+ * The same with further words between the password word and the assignment: "mot de passe provisoire :",
+ * "hasło do wifi to", "şifreniz:". A value with four character classes needs no assignment.
  */
 const WORD =
   "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|" +
@@ -37,20 +37,20 @@ const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
 
 /** The word in a question, and the value that answers it and ends its line. */
 const PASSWORD_ASKED = new RegExp(`${WORD}${REPLY}["'\`]?(?=\\S{5,64}\\s*$)`, "imuy");
-/** From the word to the question mark. */
+/** Maximum length from the word to the question mark. */
 const LONGEST_QUESTION = 64;
 const IS_BEFORE = /\s(?:is|ist|est|es|è|é|jest|to|это)\s/i;
-/** "x7$kLm29 is my password": the value, and what stands between it and the word that begins here. */
+/** "x7$kLm29 is my password": the value, and the text between it and the word that starts here. */
 const VALUE_BEFORE = new RegExp(
   `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:is|ist|est|es|è|é|jest|to|это) (?:\\p{L}[\\p{L}'’-]{0,9} ){1,3})` +
     `${WORD}(?=\\s*(?:[.,;!?)]|$)| (?:for|to|of|on|für|zum|pour|para|per|voor|do|dla|от|к)\\s)`,
   "imuy",
 );
 
-/** A word before the value that says what it is. */
+/** A word before the value that assigns it. */
 const IS_GIVEN = new RegExp(`\\s(?:${GIVES})\\s+$`, "iu");
 
-/** Letters, digits and a sign that words are not written with. */
+/** Letters, digits and a character that words do not contain. */
 function isUnlikeWords(value: string): boolean {
   return value.length >= 8 && /[A-Za-z]{2}/.test(value) && /\d{2}/.test(value) &&
     /[!#$%^&*?+~]/.test(value) &&
@@ -60,9 +60,9 @@ function isUnlikeWords(value: string): boolean {
 const AT_END =
   /(?:pass(?:word|wd|phrase|code)|pwd|(?<![a-z])identified|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
 
-/** By the last three letters of these words, small, the letters before them, as bits; digits may stand behind them. */
+/** Bit masks of the preceding letter, by the last three letters of these words in lower case; digits may follow. */
 const ENDS = new Int32Array(27 ** 3);
-/** By the last of them, those before it, as bits: most words fall out by these two. */
+/** Bit masks of the second-last letter by the last, which rule out most words. */
 const LAST_TWO = new Int32Array(32);
 for (
   const end
@@ -81,12 +81,12 @@ function endAt(text: string, end: number): number {
   return n;
 }
 
-/** Password words of other alphabets. */
+/** Password words with non-ASCII letters. */
 export function scanForeignPasswords(view: ScannedView): void {
   for (const at of foreignWords(view).passwords) scanPassword(view, at);
 }
 
-/** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */
+/** A run that is, or ends with, a password word: `DB_PASSWORD=`, `userPassword:`. */
 export function scanPasswordWord(view: ScannedView, start: number, end: number): void {
   const { text } = view;
   let last = end;
@@ -98,7 +98,7 @@ export function scanPasswordWord(view: ScannedView, start: number, end: number):
   if (word) scanPassword(view, end - word[0].length);
 }
 
-/** A password word at `start` (or inside an identifier that ends there) with a value given to it. */
+/** A password word at `start` (or within an identifier that ends there) with an assigned value. */
 export function scanPassword(view: ScannedView, start: number): void {
   const text = view.text;
   PASSWORD_WORD.lastIndex = start;
@@ -106,7 +106,7 @@ export function scanPassword(view: ScannedView, start: number): void {
   if (!match || !scanGiven(view, start, match)) scanPhrase(view, start);
 }
 
-/** What stands behind a phrase must look like a password by itself. */
+/** The value after a phrase must look like a password itself. */
 function scanPhrase(view: ScannedView, start: number): void {
   scanBehind(view, start, PASSWORD_PHRASE, 3) || scanBehind(view, start, PASSWORD_BESIDE, 4) ||
     view.text.slice(start, start + LONGEST_QUESTION).includes("?") &&
@@ -116,7 +116,7 @@ function scanPhrase(view: ScannedView, start: number): void {
 
 function scanBefore(view: ScannedView, start: number): void {
   const { text } = view;
-  // A value that is told so has a blank before its name.
+  // A value that precedes its name must be followed by a space.
   if (text.charCodeAt(start - 1) !== 32 || !IS_BEFORE.test(before(view, start, 32))) return;
   VALUE_BEFORE.lastIndex = start;
   const value = VALUE_BEFORE.exec(text)?.[1];
@@ -143,15 +143,15 @@ function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds
 const ROOTED =
   /^\/(?:home|usr|etc|var|run|opt|tmp|srv|mnt|root|Users|app|data|dev|proc|secrets|vault|workspaces?|private|Volumes)\/[\w./@+-]+$/;
 
-/** A path, which is no password: `PWD` names the folder that a shell is in, and other words the file that has the password. */
+/** A path, which is not a password: `PWD` is a shell's current folder, and other words may name a password file. */
 function isFolder(value: string, word: string): boolean {
   return ROOTED.test(value) || /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
 }
 
-/** What is given to a password word at once; whether it is a password. */
+/** A value assigned directly to a password word; returns whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
-  // The name of a file, in a list of files.
+  // A file name in a list of files.
   if (view.text.charCodeAt(start - 1) === 47 && !/["'=:]/.test(match[0])) return false;
   const quote = match[1];
   const rest = after(view, from, 130);
@@ -165,21 +165,21 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   } else if (!quote) value = drawnToken(rest, value.length);
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
   if (quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value)) return false;
-  // Nothing but a blank gives it: what follows a word is another word most often.
+  // Only white space in between: usually just the next word of a sentence.
   if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
   return true;
 }
 
-/** A sign that ends a value in most texts, and what stands behind it up to the next such sign. */
+/** A character that usually ends a value, and the text after it up to the next such character. */
 const NEXT_PIECE = /[<>,;)\]}][^\s"'`<>,;)\]}\u0370-\uffff]*/y;
-/** Words, numbers, tags, calls, and names with a value: what goes on behind such a sign in lists, markup and code. */
+/** Words, numbers, tags, calls and assignments: typical text after such a character in lists, markup and code. */
 const OTHER_PIECE =
   /^(?:<\/|.(?:[a-z]{3,}|[A-Z][a-z]{2,}|[A-Z]{2,}|\d+|[A-Za-z_][\w.-]*[=:(].*|[.(].*|(?:br|p|b|i|td|tr|li|h\d|div)\b.*)[.:!?]*$)/;
 
 /**
- * The first `length` units of a text, with what goes on behind a sign that a password which a program drew may have.
- * A sign at its end is taken for the text's.
+ * The first `length` units of a text, extended beyond such a character if a generated password may contain
+ * it. One at the end belongs to the text.
  */
 function drawnToken(rest: string, length: number): string {
   let end = length;
@@ -194,14 +194,14 @@ function drawnToken(rest: string, length: number): string {
   return whole.length > length && kindsOf(whole) === 4 ? whole : rest.slice(0, length);
 }
 
-/** Neither a name nor a word with a number behind it. */
+/** Neither an identifier nor a word followed by a number. */
 function isChosen(value: string): boolean {
   return value.length >= 8 && kindsOf(value) >= 3 && /\d/.test(value) &&
     !/^[A-Za-z_.-]+\d{0,4}$/.test(value) &&
     !/[/\\=]/.test(value);
 }
 
-/** Small letters, capitals, digits and signs: how many of them a value has. */
+/** The number of character classes in a value: lower case, upper case, digits, other. */
 export function kindsOf(value: string): number {
   return Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
     Number(/[^A-Za-z0-9\s._-]/.test(value));
@@ -218,20 +218,20 @@ function closing(rest: string, quote: string): number {
 const COMMON =
   /^(?:true|false|null|none|nil|undefined|string|str|required|optional|empty|hidden|text|password|passwd|pwd|secret|token|user|username|admin|root|test|foo|bar|baz|default|input|value|self|this|new|old|my|the|an?|not|in|on|for|to|of|is|and|or|it|wrong|incorrect|invalid|correct|reset|changed|expired|protected|stored|sent|weak|strong|too|at|least|must|should|[a-z]+Password|[\w.]*password\w*)$/i;
 
-/** Whether a value given to a password is one that somebody could have chosen. */
+/** Whether a value assigned to a password word may be a real password. */
 export function isPassword(value: string, quoted: boolean): boolean {
   if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
   if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
     return false;
   }
-  // A number of a program, and what documents say where a value would stand.
+  // A hexadecimal number, or a placeholder in documentation.
   if (/^0x[\da-f]+$|^[\w.]*\[:?\w+\]/i.test(value)) return false;
-  // Text in an alphabet past ASCII: nobody types such a password.
+  // Text of a non-Latin script, which is not used for passwords.
   if (/[\u0080-\uffff]/.test(value) && (!/\d/.test(value) || /[\u0900-\u1fff\u2e80-\uffff]/.test(value))) {
     return false;
   }
   const kinds = kindsOf(value);
-  // An argument with its name.
+  // A named argument.
   if (!quoted && /^[A-Za-z_]\w*=[A-Za-z_]*$/.test(value)) return false;
   // A member of an object, or a call.
   if (
@@ -242,7 +242,7 @@ export function isPassword(value: string, quoted: boolean): boolean {
   }
   if (quoted) {
     if (/\s/.test(value)) return false;
-    // One lower-case word may be a word; without a vowel pattern it was drawn.
+    // A single lower-case word may be an ordinary word; without usual letter pairs it is random.
     return kinds >= 2 || value.length >= 8 && strangeness(value) > 0.2;
   }
   if (/[.(\[]\w+/.test(value) && (kinds < 3 || /[([]/.test(value))) return false;

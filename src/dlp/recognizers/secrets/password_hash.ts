@@ -1,8 +1,8 @@
 /**
- * Hashes of passwords, in the forms in which systems store them. Who has one tries passwords until one fits.
+ * Password hashes in the formats used by systems; they can be attacked offline.
  *
- * Forms: crypt(5), the modular crypt format and PHC strings, RFC 2307 for directories, Django, Werkzeug, PostgreSQL, and
- * Kerberos tickets as tools for recovery write them.
+ * Formats: crypt(5), the modular crypt format and PHC strings, RFC 2307 for directories, Django, Werkzeug,
+ * PostgreSQL, and Kerberos tickets as written by recovery tools.
  */
 
 import { DIGIT, JOINER } from "../character_class.ts";
@@ -52,10 +52,10 @@ function scanFramework(view: ScannedView, start: number): void {
 
 const NAMED =
   /(?:ntlm(?:v2)?|lm|nt|password|passwd|passwort|kennwort|pwd|pass|user|login|shadow)[ _-]?(?:hash(?:es)?|digest|md5|sha-?\d{0,3})(?:\s?\(\w{1,12}\))?["'`\]]{0,2}\s{0,3}(?::|=>?|is|,)?\s{0,3}["'`]?$|(?:ntlm|rolpassword)["'`\]]{0,2}\s{0,3}[:=]\s{0,3}["'`]?(?:md5)?$/i;
-/** A line of a dump of Windows' accounts: name, number, two hashes. */
+/** A line of a dump of Windows accounts: name, number, two hashes. */
 const DUMP = /[^\s:]{1,104}:\d{3,10}:[0-9a-f]{32}:$/i;
 
-/** A hash in hexadecimal says what it is of only by its name. */
+/** A hexadecimal hash can only be recognised by its name. */
 function scanHex(view: ScannedView, start: number, end: number): void {
   const word = view.text.slice(start, end);
   if (!/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(word)) return;

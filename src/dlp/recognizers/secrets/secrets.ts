@@ -1,4 +1,4 @@
-/** Recognizers of secrets that are known by what they are, whoever issued them. */
+/** Recognizers of secrets that do not depend on the issuer. */
 
 import type { Recognizer } from "../recognizer.ts";
 import { API_KEY_TOKENS } from "./api_keys.ts";

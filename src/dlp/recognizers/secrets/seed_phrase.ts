@@ -1,4 +1,7 @@
-/** Seed phrases of wallets: 12, 15, 18, 21 or 24 words of the English list of BIP-39, the last of which holds a checksum. */
+/**
+ * Seed phrases of wallets: 12, 15, 18, 21 or 24 words of BIP-39's English list, the last of which contains a
+ * checksum.
+ */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
@@ -10,10 +13,10 @@ const SHORTEST_WORD = 3;
 const LONGEST_WORD = 8;
 const FEWEST = 12;
 const MOST = 24;
-/** Units that may stand between two words: a blank, a comma, a line's end, the next word's number. */
+/** Maximum distance between two words: a space, a comma, a line end, the next word's number. */
 const WIDEST_GAP = 8;
 
-/** One bit for each beginning of four letters that a word has; no two words share one. */
+/** One bit for each four-letter prefix of a word in the list; the prefixes are unique. */
 const BEGINNINGS = new Uint8Array(27 ** 4 / 8 + 1);
 for (const word of wordlist) {
   const at = beginningAt(word, 0, word.length);
@@ -27,17 +30,20 @@ function beginningAt(text: string, start: number, end: number): number {
   return n;
 }
 
-/** Whether a run of letters begins like a word of the list. */
+/** Whether a run of letters starts like a word of the list. */
 function mayBeWord(text: string, start: number, end: number): boolean {
   if (end - start < SHORTEST_WORD || end - start > LONGEST_WORD) return false;
   const at = beginningAt(text, start, end);
   return (BEGINNINGS[at >> 3] & (1 << (at & 7))) !== 0;
 }
 
-/** Twelve words of three letters and what parts them fill more, also without the word that one look falls into. */
+/**
+ * Twelve words of three letters with separators are longer than this, so each phrase contains at least one
+ * sampled word.
+ */
 const STRIDE = 36;
 
-/** Looks at one word in each stride. */
+/** Examines one word per stride. */
 function scanPhrases(view: ScannedView): void {
   const { text } = view;
   for (let at = 0; at < text.length;) {
@@ -54,7 +60,7 @@ function scanPhrases(view: ScannedView): void {
   }
 }
 
-/** A word at `[start, end)` that may stand in a phrase; answers where the next such word is sought. */
+/** A word at `[start, end)` that may be part of a phrase; returns where to search for the next one. */
 function scanPhrase(view: ScannedView, start: number, end: number): number {
   const { text } = view;
   if (!mayBeWord(text, start, end) || !hasEnough(text, start, end)) return start + STRIDE;
@@ -62,7 +68,7 @@ function scanPhrase(view: ScannedView, start: number, end: number): number {
   const last = words.at(-1)?.end ?? start;
   if (words.length < FEWEST) return Math.max(last, start + STRIDE);
   const indices = words.map(({ index }) => index);
-  // One word over and over is no phrase.
+  // A repeated word is not a phrase.
   if (indices.every((index) => index === indices[0])) return last;
   for (let first = 0; first + FEWEST <= words.length; first++) {
     for (let count = MOST; count >= FEWEST; count -= 3) {
@@ -72,22 +78,25 @@ function scanPhrase(view: ScannedView, start: number, end: number): number {
       return words[first + count - 1].end;
     }
   }
-  // The phrase may have begun later than the words that could belong to it.
+  // The phrase may start later than the first matching word.
   return words[words.length - FEWEST + 1].start;
 }
 
-/** Words of the list that may stand beside a phrase by chance. */
+/** Number of words of the list that may adjoin a phrase by chance. */
 const BY_CHANCE = 3;
 const PARTED = /[\n:;.,"'|]/;
 
-/** Whether a run of words begins or ends where words of the list do, or where something parts it from more of them. */
+/** Whether a sequence of words starts or ends at the boundary of the matching words, or at a separator. */
 function isApart(text: string, words: readonly Word[], first: number, end: number): boolean {
   return first <= BY_CHANCE || words.length - end <= BY_CHANCE ||
     PARTED.test(text.slice(words[first - 1].end, words[first].start)) ||
     PARTED.test(text.slice(words[end - 1].end, words[end].start));
 }
 
-/** Whether so many words in a row begin as words of the list do; most words of a text stand beside one that does not. */
+/**
+ * Whether there are enough adjacent words that start like words of the list; most words in a text adjoin one
+ * that does not.
+ */
 function hasEnough(text: string, start: number, end: number): boolean {
   let count = 1;
   for (let q = end; count < FEWEST; count++) {
@@ -107,21 +116,21 @@ function hasEnough(text: string, start: number, end: number): boolean {
   return count >= FEWEST;
 }
 
-/** Where the word begins that follows one that ends here; negative: none does. */
+/** Start of the next word after one that ends here; negative: none. */
 function gapEnd(text: string, from: number): number {
   let p = from;
   while (p - from < WIDEST_GAP && p < text.length && isGap(text.charCodeAt(p))) p++;
   return p > from && isLetter(text.charCodeAt(p)) ? p : -1;
 }
 
-/** Where the word ends that stands before one that begins here; negative: none does. */
+/** End of the previous word before one that starts here; negative: none. */
 function gapStart(text: string, from: number): number {
   let q = from;
   while (from - q < WIDEST_GAP && q > 0 && isGap(text.charCodeAt(q - 1))) q--;
   return q < from && q > 0 && isLetter(text.charCodeAt(q - 1)) ? q : -1;
 }
 
-/** Blanks, digits and `,.;:)-_"'|`: marks of programs stand in no phrase. */
+/** White space, digits and `,.;:)-_"'|`: code punctuation does not occur in phrases. */
 function isGap(unit: number): boolean {
   return unit <= 32 || unit >= 48 && unit < 60 || unit === 44 || unit === 46 || unit === 41 || unit === 45 ||
     unit === 34 || unit === 39 || unit === 95 || unit === 124;
@@ -133,7 +142,7 @@ interface Word {
   index: number;
 }
 
-/** Words of the list around one of them, as many as a phrase may have on either side. */
+/** The matching words around one of them, up to the maximum length of a phrase on either side. */
 function wordsAround(text: string, start: number, end: number): Word[] {
   const words: Word[] = [];
   for (let p = start, q = end; words.length < MOST;) {
@@ -159,15 +168,15 @@ function wordsAround(text: string, start: number, end: number): Word[] {
   return words;
 }
 
-/** Of the words that are looked at: eleven bits each. */
+/** The bits of the words, eleven each. */
 const BYTES = new Uint8Array(Math.ceil(MOST * 11 / 8));
 
 /**
- * Of eleven bits a word, one in thirty-three is of the checksum: the first bits of the hash of all others. Asked up to two hundred
- * times about the words around one, so nothing is made but the hash.
+ * One bit in thirty-three is the checksum: the first bits of the hash of all others. Called up to two hundred
+ * times per word, so it allocates nothing but the hash.
  */
 function isValid(indices: readonly number[], first: number, count: number): boolean {
-  // In the order of the alphabet they are the list itself, or another dictionary.
+  // In alphabetical order they are the list itself, or another dictionary.
   let ascending = 0;
   for (let i = first + 1; i < first + count; i++) if (indices[i] > indices[i - 1]) ascending++;
   if (ascending >= count - 2) return false;
@@ -180,7 +189,7 @@ function isValid(indices: readonly number[], first: number, count: number): bool
     for (; held >= 8; held -= 8) BYTES[at++] = bits >> (held - 8);
   }
   const checked = count / 3;
-  // The checksum is the last bits: of the last word, where the words fill no whole number of bytes.
+  // The checksum is the last bits of the last word.
   const sum = indices[first + count - 1] & ((1 << checked) - 1);
   const hash = sha256(BYTES.subarray(0, (count * 11 - checked) / 8));
   return hash[0] >> (8 - checked) === sum;

@@ -1,6 +1,6 @@
 /**
- * Names of services whose keys have no beginning of their own, as they stand in front of a key. One of these and a
- * random-looking value is a credential, where a plain word and the same value is not.
+ * Names of services whose keys have no prefix, as written before a key. With one of these, a random-looking
+ * value is a credential; with an ordinary word it is not.
  */
 export const SERVICES =
   "adafruit|adobe|airbrake|airtable|alchemy|algolia|alibaba|aliyun|amplitude|apify|apollo|artifactory|asana|atlassian|" +

@@ -1,4 +1,4 @@
-/** Tokens without a beginning of their own that are known by their shape as a whole. */
+/** Tokens without a prefix that are recognised by their overall form. */
 
 import { entropy } from "../randomness.ts";
 import { report, type ScannedView } from "../scanned_view.ts";
@@ -11,7 +11,7 @@ const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
 const MAXMIND = /[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
 const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 
-/** Tokens known by their shape as a whole. `start` begins the run that ends at `end`; what follows it sorts them. */
+/** Examines the run from `start` to `end` for such tokens; the following characters distinguish them. */
 export function scanShaped(view: ScannedView, start: number, end: number): boolean {
   const next = view.text.charCodeAt(end);
   const length = end - start;

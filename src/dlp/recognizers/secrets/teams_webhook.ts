@@ -1,4 +1,7 @@
-/** Addresses at which anybody may post into a channel of Microsoft Teams: connectors, and workflows with a signature. */
+/**
+ * URLs for posting to a channel of Microsoft Teams without authentication: connectors, and workflows with a
+ * signature.
+ */
 
 import type { Recognizer } from "../recognizer.ts";
 import { report, type ScannedView } from "../scanned_view.ts";
@@ -12,11 +15,11 @@ const CONNECTOR = new RegExp(
 const WORKFLOW =
   /(?:https?:\/\/)?[a-z0-9.-]{4,120}\.(?:logic\.azure\.com|powerplatform\.com)(?::\d{2,5})?\/[\w/.-]{0,80}workflows\/[0-9a-f]{32}\/triggers\/[^\s"'<>?]{1,80}\?[^\s"'<>]{0,200}?sig=[\w%-]{30,90}/gi;
 
-/** How far such an address reaches to either side of the word in it. */
+/** Maximum length of the URL before and after the word in it. */
 const BEFORE = 256;
 const BEHIND = 512;
 
-/** "webhook", "webhookb2" and "workflows" before a slash: the address around one. */
+/** "webhook", "webhookb2" and "workflows" before a slash: the URL around it. */
 function scanAddress(view: ScannedView, at: number): void {
   const from = Math.max(0, at - BEFORE);
   const around = view.text.slice(from, at + BEHIND);

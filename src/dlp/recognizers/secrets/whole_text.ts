@@ -1,4 +1,4 @@
-/** Secrets that only a whole text tells: a Kubernetes manifest, or a field that holds a name and a value. */
+/** Secrets that depend on the whole text: a Kubernetes manifest, or a field with a name and a value. */
 
 import { isPlaceholder, looksRandom } from "../randomness.ts";
 import { report, type ScannedView } from "../scanned_view.ts";
@@ -8,7 +8,7 @@ const MANIFEST = /(?<![\w-])kind:\s{0,3}["']?secret["']?\s/i;
 const ENTRY =
   /^[ \t]{1,8}["']?[\w.-]{1,80}["']?:\s{0,3}(?:[|>]-?\s{1,12})?["']?([A-Za-z0-9+/]{10,4000}={0,3})["']?\s*$/gm;
 
-/** The values of a Kubernetes secret, which are in base64 and nothing else. */
+/** The values of a Kubernetes secret, which are only base64 encoded. */
 export function scanManifest(view: ScannedView): void {
   const text = view.text;
   if (!KIND.test(text) || !MANIFEST.test(text)) return;
@@ -25,7 +25,7 @@ export function scanManifest(view: ScannedView): void {
 const LINE =
   /^["'`<{(\s]{0,8}(?![\w.-]{0,40}(?:commit|sha\d*|md5|hash|digest|sum|uuid|guid|id|etag|rev|version|build|integrity)\b)[\w.-]{2,40}(?: \w{1,10})?["'`]?\s{0,3}[:=\s]\s{0,3}["'`]?$/i;
 
-/** Where nothing but secrets is looked for: a view that holds a name and a random-looking value, no more. */
+/** Only if secrets alone are searched for: a view that consists of a name and a random-looking value. */
 export function scanAssignment(view: ScannedView): void {
   const { text, first, last, focused } = view;
   if (!focused || last - first > 300 || last - first < 26) return;
