@@ -1,9 +1,9 @@
 /**
- * AWS's binary event stream (`application/vnd.amazon.eventstream`): bytes to frames.
+ * Parses AWS's binary event stream (`application/vnd.amazon.eventstream`) to frames.
  *
- * A message is a prelude (its length, the length of its headers, a checksum of both), headers, a payload, and a checksum of all
- * before it. Numbers are big-endian, checksums CRC-32. An event becomes a frame of its `:event-type` and payload; a message
- * that says a failure is thrown as one.
+ * A message consists of a prelude (total length, length of the headers, checksum of both), headers, a
+ * payload, and a checksum of everything before it. Numbers are big-endian, checksums CRC-32. An event becomes
+ * a frame with its `:event-type` and payload; an exception message is thrown as a failure.
  */
 import type { Failure } from "../exchange/failure.ts";
 import { isObject, parse, string } from "../exchange/json.ts";
@@ -14,15 +14,15 @@ import { MAX_FRAME_BYTES } from "./sse.ts";
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 
-/** AWS's own limit. */
+/** AWS's limit. */
 const MAX_HEADERS_BYTES = 128 * 1024;
 
-/** A buffer that a large message made larger than this is given back once it is read. */
+/** Buffers larger than this are released after use. */
 const KEPT_BYTES = 64 * 1024;
 
 export class EventStreamReader {
   readonly #limit: number;
-  /** Bytes of a message that is not whole yet. */
+  /** Bytes of an incomplete message. */
   #kept = new Uint8Array(0);
   #keptBytes = 0;
 
@@ -30,11 +30,11 @@ export class EventStreamReader {
     this.#limit = limit;
   }
 
-  /** Frames that these bytes complete. The bytes may be reused by the caller afterwards. */
+  /** Appends the frames completed by these bytes. The caller may reuse the bytes afterwards. */
   push(bytes: Uint8Array, out: Frame[]): void {
     let at = 0;
     if (this.#keptBytes > 0) {
-      // First as many bytes as say how long the message is, then as many as it has.
+      // First the prelude, then as many bytes as the message has.
       at = this.#keep(bytes, at, PRELUDE_BYTES);
       if (this.#keptBytes < PRELUDE_BYTES) return;
       const length = this.#lengthAt(this.#kept, 0);
@@ -53,7 +53,7 @@ export class EventStreamReader {
     this.#keep(bytes, at, this.#keptBytes + bytes.length - at);
   }
 
-  /** Bytes held that belong to no whole message yet. */
+  /** Number of buffered bytes of an incomplete message. */
   get pending(): number {
     return this.#keptBytes;
   }
@@ -62,7 +62,10 @@ export class EventStreamReader {
     if (this.#keptBytes > 0) throw brokenAnswer("it ends inside a message of its event stream");
   }
 
-  /** Keeps bytes until so many are there. @returns where the rest begins */
+  /**
+   * Buffers bytes until `wanted` are available.
+   * @returns where the rest begins
+   */
   #keep(bytes: Uint8Array, at: number, wanted: number): number {
     const more = Math.min(wanted - this.#keptBytes, bytes.length - at);
     if (more <= 0) return at;
@@ -77,7 +80,10 @@ export class EventStreamReader {
     return at + more;
   }
 
-  /** The length of the message that begins here. Nothing is waited for on the word of a prelude that is not sound. */
+  /**
+   * The length of the message that starts here. The prelude's checksum is verified before waiting for that
+   * many bytes.
+   */
   #lengthAt(bytes: Uint8Array, at: number): number {
     const length = uint32(bytes, at);
     const headers = uint32(bytes, at + 4);
@@ -94,7 +100,7 @@ export class EventStreamReader {
   }
 }
 
-/** @param message whole, with a sound prelude */
+/** @param message complete, with a valid prelude */
 function readMessage(message: Uint8Array, out: Frame[]): void {
   const end = message.length - CHECKSUM_BYTES;
   if (uint32(message, end) !== crc32(message, 0, end)) {
@@ -118,11 +124,14 @@ function readMessage(message: Uint8Array, out: Frame[]): void {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Bytes of a header's value by its type: true, false, 8, 16, 32 and 64 bits, bytes, text, time, UUID. -1: a length before it. */
+/**
+ * Sizes of header values by type: true, false, 8, 16, 32 and 64 bits, bytes, text, time, UUID. -1: prefixed
+ * with a length.
+ */
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
 const TEXT = 7;
 
-/** Those whose values are text. */
+/** Returns only text values. */
 function readHeaders(bytes: Uint8Array, from: number, end: number): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   let at = from;
@@ -151,7 +160,7 @@ function readHeaders(bytes: Uint8Array, from: number, end: number): Record<strin
   return headers;
 }
 
-/** Statuses that exceptions have where they come before the stream. */
+/** HTTP statuses of exceptions when they occur before the stream. */
 const STATUS: Readonly<Record<string, number>> = {
   validation: 400,
   accessdenied: 403,
@@ -166,7 +175,7 @@ const STATUS: Readonly<Record<string, number>> = {
   serviceunavailable: 503,
 };
 
-/** @param name `throttlingException` and the like */
+/** @param name such as `throttlingException` */
 function exceptionFailure(name: string, data: string): Failure {
   const body = parse(data);
   const said = isObject(body) ? string(body.message) ?? string(body.Message) : undefined;
@@ -180,7 +189,7 @@ function uint32(bytes: Uint8Array, at: number): number {
 
 let table: Uint32Array | undefined;
 
-/** CRC-32 as zlib has it. */
+/** CRC-32 as in zlib. */
 function crc32(bytes: Uint8Array, from: number, to: number): number {
   table ??= crcTable();
   let crc = -1;

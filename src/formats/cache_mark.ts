@@ -1,11 +1,11 @@
 /**
- * `cache_control`, the mark of a prompt-cache breakpoint: `{type: "ephemeral", ttl?: "5m" | "1h"}`. The messages format
- * defines it; providers of the other formats' APIs and their callers use the same field.
+ * `cache_control`, a prompt cache breakpoint: `{type: "ephemeral", ttl?: "5m" | "1h"}`. Defined by the
+ * messages format; providers and callers of other formats use the same field.
  */
 import { isObject, type Loose, string } from "../exchange/json.ts";
 import type { CacheMark, Extra } from "../exchange/prompt.ts";
 
-/** Undefined: there is no mark. */
+/** Undefined: no breakpoint. */
 export function decodeCacheMark(value: unknown): CacheMark | undefined {
   if (!isObject(value)) return undefined;
   const ttl = string(value.ttl);
@@ -13,8 +13,8 @@ export function decodeCacheMark(value: unknown): CacheMark | undefined {
 }
 
 /**
- * The mark of a part, in either of its forms. OpenAI's `prompt_cache_breakpoint` names a least lifetime of half an hour or
- * half a day, or none; the hour is the nearest that others have.
+ * The breakpoint of a part in either form. OpenAI's `prompt_cache_breakpoint` has a minimum TTL of half an
+ * hour, half a day, or none; one hour is the nearest TTL of other APIs.
  */
 export function decodePartMark(part: Loose): CacheMark | undefined {
   const mark = decodeCacheMark(part.cache_control);
@@ -22,13 +22,13 @@ export function decodePartMark(part: Loose): CacheMark | undefined {
   return { ...(string(part.prompt_cache_breakpoint.ttl) !== undefined && { ttl: "1h" }), breakpoint: true };
 }
 
-/** OpenAI's form of the mark, as the caller wrote it. */
+/** OpenAI's form of the breakpoint, as sent by the caller. */
 export function breakpointOf(extra: Extra | undefined): Loose | undefined {
   const mark = extra?.fields.prompt_cache_breakpoint;
   return isObject(mark) ? { prompt_cache_breakpoint: mark } : undefined;
 }
 
-/** The fields that carry a mark; none without one. */
+/** The fields for a breakpoint; none without one. */
 export function encodeCacheMark(mark: CacheMark | undefined): Loose {
   if (!mark) return {};
   return { cache_control: { type: "ephemeral", ...(mark.ttl !== undefined && { ttl: mark.ttl }) } };

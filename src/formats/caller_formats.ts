@@ -1,4 +1,4 @@
-/** The formats of callers by name, all of them loaded, for what is not in a hurry. */
+/** All caller formats by name, loaded eagerly; for code that is not time-critical. */
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat } from "./format.ts";
@@ -12,7 +12,7 @@ export const CALLER_FORMATS: Readonly<Record<CallerFormatName, CallerFormat>> = 
   responses: responsesCaller,
 };
 
-/** Where the text of a request body is, by format. */
+/** Rules for the text in a request body, by format. */
 export const LEAVES: Readonly<Record<CallerFormatName, BodyShape>> = {
   chat_completions: chatCompletions.leaves,
   messages: messagesCaller.leaves,

@@ -1,4 +1,4 @@
-/** The formats of callers, as far as they are known before the first call in them. */
+/** The caller formats, loaded on demand, with the parts that are needed without loading them. */
 import type { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Loose } from "../exchange/json.ts";
@@ -11,7 +11,7 @@ import { encodeFailure as encodeResponsesFailure } from "./responses/failure.ts"
 
 export interface LazyCallerFormat extends Lazy<CallerFormat> {
   readonly name: CallerFormatName;
-  /** Requests are refused that nobody has read. */
+  /** Needed for requests that are refused before they are decoded. */
   encodeFailure(failure: Failure, requestId: string): Loose;
 }
 

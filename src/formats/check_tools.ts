@@ -1,13 +1,14 @@
 /**
- * What tools and a choice among them must be in every format: names that differ, and a choice of what is there. Providers
- * refuse the rest, each in words of its own, and a model could not tell two tools of one name apart.
+ * Checks tools and tool choice for all formats: names must be unique, and the choice must refer to existing
+ * tools. Providers reject other requests with various messages, and a model could not distinguish tools with
+ * the same name.
  */
 import type { Mistake } from "../exchange/failure.ts";
 import { string } from "../exchange/json.ts";
 import type { Tool, ToolChoice } from "../exchange/prompt.ts";
 import { mistake, type Path, shown } from "./validation.ts";
 
-/** Takes out tools that are declared twice with the same words; notes those that differ under one name. */
+/** Removes exact duplicates of tools; reports different tools with the same name. */
 export function withoutRepeats(tools: Tool[], mistakes: Mistake[]): Tool[] {
   const seen = new Map<string, Tool>();
   return tools.filter((tool) => {
@@ -30,7 +31,7 @@ export function withoutRepeats(tools: Tool[], mistakes: Mistake[]): Tool[] {
   });
 }
 
-/** @param loc of the choice */
+/** @param loc location of the choice */
 export function checkChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -1,13 +1,14 @@
 /**
- * What Claudes of the newest generations refuse about thinking and the choice of tools, by their names: the API tells it nobody.
+ * Restrictions of the newest Claude generations on thinking and tool choice, derived from model names, since
+ * the API does not report them.
  *
- * Sources: Anthropic's pages "What's new" of Claude Fable 5.1, Opus 5.5, Sonnet 5.5 and Haiku 5.5, and "Prefix checks on
- * thinking blocks".
+ * Sources: Anthropic's pages "What's new" of Claude Fable 5.1, Opus 5.5, Sonnet 5.5 and Haiku 5.5, and
+ * "Prefix checks on thinking blocks".
  */
 import type { Loose } from "../exchange/json.ts";
 import { claudeGeneration } from "./refused_parameters.ts";
 
-/** Not older than the generation from which something holds, which differs from family to family. */
+/** Whether a model is of a given generation or newer; generations are numbered differently per family. */
 function since(model: string, first: { fable: number; others: number }): boolean {
   return (claudeGeneration(model) ?? 0) >= (isFable(model) ? first.fable : first.others);
 }
@@ -16,13 +17,16 @@ function isFable(model: string): boolean {
   return /fable|mythos/i.test(model);
 }
 
-/** Whether thinking may come back without a signature: Claude refuses it, while other models that speak its API sign nothing. */
+/**
+ * Whether thinking without a signature is accepted: Claude rejects it, while other models with the same API
+ * have no signatures.
+ */
 export function takesUnsigned(model: string): boolean {
-  // The name of a profile of Bedrock's does not tell the model.
+  // The name of a Bedrock inference profile does not reveal the model.
   return !/claude|anthropic|^arn:/i.test(model);
 }
 
-/** How a model that thinks by itself is told not to; null: it cannot be. */
+/** The setting that disables thinking for a model that thinks by default; null: not possible. */
 export function quietThinking(model: string): Loose | null {
   if (isFable(model)) return null;
   if (since(model, { fable: 5, others: 5.5 })) {
@@ -32,25 +36,28 @@ export function quietThinking(model: string): Loose | null {
   return { type: "disabled" };
 }
 
-/** Whether a choice may demand a call. */
+/** Whether a tool call may be forced. */
 export function takesForcedTools(model: string): boolean {
   return /haiku/i.test(model) || !since(model, { fable: 5.1, others: 5.5 });
 }
 
-/** Words for a model that cannot be forced. @param name of the tool; absent: any */
+/**
+ * Instruction for a model that does not support forced calls.
+ * @param name the tool; absent: any
+ */
 export function callNow(name?: string): string {
   return name === undefined
     ? "Call one of the tools now: do not answer in words alone."
     : `Call the tool ${name} now: do not answer in words alone.`;
 }
 
-/** Whether thinking that comes back is refused behind a conversation that was changed, be it by another form of it alone. */
+/** Whether returned thinking is rejected if the conversation before it was changed in any way. */
 export function bindsThinking(model: string): boolean {
   return since(model, { fable: 5.1, others: 5.5 });
 }
 
-/** Thinking that no longer fits its conversation is left out by the API, which refuses the request else. */
+/** The API drops thinking that does not match its conversation, instead of rejecting the request. */
 export const LENIENT: Loose = { prefix_mismatch_behavior: "drop_block" };
 
-/** The value of `anthropic-beta` that {@link LENIENT} needs. */
+/** The value of `anthropic-beta` required by {@link LENIENT}. */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";

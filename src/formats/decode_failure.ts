@@ -1,9 +1,9 @@
 /**
- * A provider's refusal as a Failure, by what it means and not by who sent it.
+ * Converts a provider's error response to a Failure, by its content and not by provider.
  *
- * One reading serves every API, because compatible providers mix the shapes: `error` an object or a string, `code` a
- * string, a number or null, `detail` alone, an array around it all, or HTML of something in between. A provider that
- * refuses our key or our account is our fault: callers see an unavailable provider, the operator a log line.
+ * One function serves all APIs, because compatible providers mix the forms: `error` is an object or a string,
+ * `code` a string, number or null, there is only `detail`, an array around it, or HTML of a proxy. If a
+ * provider rejects our key or account, callers get an unavailable provider, and the operator a log line.
  */
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { BROKE_OFF, Failure, type FailureCode, NOT_AVAILABLE, TIMED_OUT } from "../exchange/failure.ts";
@@ -13,89 +13,92 @@ import { decodeOverflow } from "./decode_overflow.ts";
 interface FailedReply {
   status: number;
   header(name: string): string | null;
-  /** The body's text; may be cut. */
+  /** The body's text, possibly truncated. */
   text: string;
 }
 
-/** What a provider's error says, whatever its shape. Empty strings where it says nothing. */
+/** The information in a provider's error. Empty strings if missing. */
 interface Complaint {
   message: string;
-  /** All of code, type, status and reason, lower case, separated by blanks. */
+  /** Code, type, status and reason, lower case, separated by spaces. */
   codes: string;
   param?: string;
-  /** Seconds, from the body. */
+  /** From the body, in seconds. */
   retryAfter?: number;
-  /** A status that the body names, where HTTP's own says 200. */
+  /** The status in the body, if the HTTP status is 200. */
   status?: number;
 }
 
 const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
-/** Not the word "billing" alone: Gemini speaks of billing details whenever a rate per minute is used up. */
+/** Not the word "billing" alone: Gemini mentions billing details whenever a per-minute rate is exceeded. */
 const OUR_ACCOUNT =
   /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
-/** Codes of a refusal to read one field, whose name may be a word of the lists below (`safety_identifier`). */
+/** Codes for an invalid field, whose name may match the patterns below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
 const MODERATION =
   /content[_ ]?(?:policy|filter)|moderation|flagged|safety (?:system|filter|polic|reason)|unsafe|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
-/** Too large in another way than by its tokens. */
+/** Too large for a reason other than tokens. */
 const TOO_LARGE = /request_too_large|payload size exceeds/;
-/** A text of the conversation with more characters than any text may have. A user's name may be too long, too. */
+/** A text with too many characters. May also concern a user name. */
 const LONG_TEXT = /string_above_max_length/;
 const CONVERSATION = /^(?:messages|input|instructions|system)\b/;
-/** What llama.cpp and LM Studio call a fault of theirs; other servers' faults may speak of a context, too. */
+/**
+ * The error type of llama.cpp and LM Studio for context overflows; errors of other servers may mention a
+ * context too.
+ */
 const CONTEXT_AS_FAULT =
   /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
   /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
-/** What the caller named is missing, not the model. */
+/** A referenced object is missing, not the model. */
 const NO_SUCH_THING = /\b(?:file|item|image|container|previous response)\b.{0,100}\bnot found\b/;
 const OVERLOADED =
   /overloaded|server_is_overloaded|slow_down|capacity|model_unavailable|currently unavailable|unavailable/;
 const RATE = /rate[_ ]?limit|resource_exhausted|too_many_requests|too many requests/;
 const TIMEOUT = /timeout|timed out|deadline/;
 
-/** The Failure behind a reply whose status is not 2xx. */
+/** The Failure of a response with a status other than 2xx. */
 export function decodeFailure(reply: FailedReply): Failure {
   const complaint = readComplaint(parse(reply.text));
-  // AWS names the error in a header, `ThrottlingException:http://…`.
+  // AWS puts the error type in a header, `ThrottlingException:http://…`.
   const named = reply.header("x-amzn-errortype")?.split(":", 1)[0];
   if (named) complaint.codes = words(complaint.codes, named);
   const retryAfter = retrySeconds(reply) ?? complaint.retryAfter;
   return classify(reply.status, complaint, retryAfter);
 }
 
-/** The Failure behind an error that came after a good status: in a stream, or as a whole body. */
+/** The Failure of an error after a successful status: in a stream, or as the whole body. */
 export function decodeLateFailure(error: unknown): Failure {
   const complaint = readComplaint(error);
   return classify(complaint.status ?? 0, complaint, complaint.retryAfter);
 }
 
-/** Answers that one reply may hold; no API gives more than some hundred. */
+/** Maximum number of choices in an answer; APIs return at most some hundred. */
 export const MOST_CHOICES = 1024;
 
-/** The failure of an answer with more choices than anybody can have asked for. */
+/** The failure for an answer with more choices than could have been requested. */
 export function tooManyChoices(): Failure {
   return brokenAnswer(`it holds more than ${MOST_CHOICES} choices`);
 }
 
-/** A stream that ended without its terminal marker, or a body that is no answer. */
+/** A stream that ended without its end marker, or an invalid body. */
 export function brokenAnswer(what: string): Failure {
   return new Failure("provider_unavailable", `${BROKE_OFF}: ${what}.`, { begun: true });
 }
 
-/** A tool's input that came as a value, as the text that calls have. Throws {@link brokenAnswer}. */
+/** Tool input that arrived as a value, as JSON text. Throws {@link brokenAnswer}. */
 export function inputText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // V8 parses any depth, but recurses when it writes.
+    // V8 parses any depth, but JSON.stringify is recursive.
     throw brokenAnswer("a tool's input is nested too deeply");
   }
 }
 
-/** What concerns the request is told in the provider's words; what concerns the service, in ours. */
+/** Errors about the request keep the provider's message; others get ours. */
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
   const said = `${c.codes} ${c.message}`.toLowerCase();
   const told = (code: FailureCode, fallback: string) =>
@@ -105,7 +108,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   const untold = (code: FailureCode, message: string, why: string, lasting = false) =>
     new Failure(code, message, {
       retryAfter,
-      // Not its message: some providers repeat in it what they were asked.
+      // Without the message: some providers repeat the request in it.
       operator: `${why} (status ${status})${codeWords(c.codes)}`,
       lasting,
     });
@@ -139,16 +142,17 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     return untold(
       "provider_model_down",
       "The provider does not serve this model now.",
-      // Servers answer so, too, where the address is wrong: without /v1, for instance.
+      // Also the status for a wrong base URL, for example without /v1.
       status !== 404 || /model|deployment/.test(said)
         ? "the provider does not know the model"
         : "the provider has nothing at this address: look at its base_url and at the model",
       true,
     );
   }
-  // AWS: the model failed while it answered.
+  // AWS: the model failed during generation.
   if (status === 424) return unavailable("the model failed");
-  // Something else is under way there, as a lock: the vendors' own libraries ask once more, as RFC 8470 wants it of 425.
+  // A conflict with another operation, such as a lock: the vendors' libraries retry; so does RFC 8470 for
+  // 425.
   if (status === 409 || status === 425) return unavailable("the provider cannot take the request now");
   if (status === 429 || (status === 0 && RATE.test(said))) {
     return untold(
@@ -205,7 +209,7 @@ function readComplaint(body: unknown): Complaint {
   };
 }
 
-/** As much of a message as is read: the patterns here take time that grows faster than their text. */
+/** The part of a message that is examined: the patterns do not run in linear time. */
 function head(message: string): string {
   return message.slice(0, 4000);
 }
@@ -225,7 +229,7 @@ function seconds(value: unknown): number | undefined {
   return match ? Math.ceil(Number(match[1])) : undefined;
 }
 
-/** Seconds from now on. A date is one by the provider's clock, whose time stands in `Date`. */
+/** Seconds from now. A date refers to the provider's clock, whose time is in `Date`. */
 function retrySeconds(reply: FailedReply): number | undefined {
   const header = reply.header("retry-after");
   if (header !== null && /^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
@@ -237,16 +241,16 @@ function retrySeconds(reply: FailedReply): number | undefined {
   return ms !== null && /^\d{1,12}(\.\d+)?$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
 }
 
-/** Names like `user_location` are fields; account names and keys have a digit, a capital or asterisks in them. */
+/** Names like `user_location` are fields; account names and keys contain digits, capitals or asterisks. */
 const SECRETS =
   /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
 const ADDRESSES =
   /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\blocalhost(?::\d+)?(?:\/\S*)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[[0-9a-f:]*:[0-9a-f:]*\](?::\d+)?|\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|local|internal|cn|co|eu|app|svc)\b(?::\d+)?(?:\/\S*)?/gi;
 
-/** They name the account. An operator may see it. */
+/** They identify the account. Shown to operators only. */
 const ARNS = /\barn:[\w-]+:\S+/g;
 
-/** `: insufficient_quota`; "" where the provider names no code. */
+/** `: insufficient_quota`; "" without a code. */
 function codeWords(codes: string): string {
   const words = new Set(codes.split(" ").filter((word) => CODE.test(word) && clean(word) === word));
   return words.size === 0 ? "" : `: ${[...words].slice(0, MOST_CODES).join(" ")}`;
@@ -255,7 +259,7 @@ function codeWords(codes: string): string {
 const CODE = /^[a-z][\w.-]{2,60}$/;
 const MOST_CODES = 4;
 
-/** A provider's message without addresses, credentials and account names, at most 500 characters; "" for markup. */
+/** A provider's message without URLs, credentials and account names, at most 500 characters; "" for markup. */
 export function clean(message: string): string {
   if (/^\s*</.test(message)) return "";
   const text = message.replace(SECRETS, "[withheld]").replace(ADDRESSES, "[withheld]").trim();

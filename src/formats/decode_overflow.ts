@@ -1,12 +1,12 @@
 /**
- * Whether a provider's complaint is that the request is longer than the model's context, and the two numbers where it
- * names them. Every provider has words of its own for it, and none of them a status that says so.
+ * Recognises errors about the context length, and extracts the two numbers if present. Every provider has its
+ * own wording, and none a specific status.
  */
 import type { Overflow } from "../exchange/context_overflow.ts";
 
 const NUMBER = String.raw`(\d[\d,_]*)`;
 
-/** Words of the complaint, lower case, whatever the provider. */
+/** Patterns of such messages, lower case. */
 const OVERFLOW = new RegExp(
   [
     // OpenAI, Azure, Groq, DeepSeek, OpenRouter, vLLM, SGLang, LiteLLM
@@ -60,7 +60,10 @@ const OVERFLOW = new RegExp(
   ].join("|"),
 );
 
-/** Where the numbers stand. `n`: what the request has; `more`: what of it is asked for as output; `m`: what the model takes. */
+/**
+ * Patterns for the numbers. `n`: tokens of the request; `more`: the part that is requested output; `m`: the
+ * limit.
+ */
 const NUMBERS: readonly RegExp[] = [
   `n_prompt_tokens (?<n>${NUMBER}) n_ctx (?<m>${NUMBER})`,
   `(?<n>${NUMBER}) tokens? > (?<m>${NUMBER})`,
@@ -88,10 +91,10 @@ const NUMBERS: readonly RegExp[] = [
   `max(?:imum)? (?:size|tokens)(?: of)?:? (?<m>${NUMBER})`,
 ].map((pattern) => new RegExp(pattern));
 
-/** A count of tokens that no model has is something else. */
+/** Larger numbers are not token counts. */
 const MOST_TOKENS = 1e9;
 
-/** @param said codes and message of a complaint, lower case. Undefined: it is about something else. */
+/** @param said codes and message, lower case. Undefined: another error */
 export function decodeOverflow(said: string): Overflow | undefined {
   if (!OVERFLOW.test(said)) return undefined;
   for (const pattern of NUMBERS) {

@@ -1,6 +1,6 @@
 /**
- * Options of the built-in web search, as the three caller formats spell them: `web_search_options` of chat-completions, and an
- * entry of `tools` in each. Their fields differ in nesting only, so one reader takes all.
+ * Decodes options of the built-in web search in the three caller formats: `web_search_options` of
+ * chat-completions, and an entry of `tools` in each. They differ only in nesting, so one function serves all.
  */
 import type { Mistake } from "../exchange/failure.ts";
 import { array, isObject, type Loose, object, string } from "../exchange/json.ts";
@@ -8,25 +8,25 @@ import type { SearchOptions, SearchPlace, Tool, ToolChoice } from "../exchange/p
 import { decodeCacheMark } from "./cache_mark.ts";
 import { mistake, type Path, shown } from "./validation.ts";
 
-/** `web_search`, any released version of it, and a router's own spelling of it. */
+/** `web_search`, any released version of it, and OpenRouter's name. */
 const SEARCH_TYPE = /^(?:[a-z]+:)?web_search(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/;
 
-/** Whether a tool of this type is a web search, of any version. */
+/** Whether this type of tool is a web search, of any version. */
 export function isSearchType(type: string): boolean {
   return SEARCH_TYPE.test(type);
 }
 
-/** Whether an entry of `tools` is the built-in search, and no tool that the caller defines. */
+/** Whether an entry of `tools` is the built-in search, and not a tool defined by the caller. */
 export function isSearch(entry: unknown): boolean {
   return isObject(entry) && isSearchType(kindOfTool(entry));
 }
 
-/** The `type` of an entry of `tools`; without one, a function, or the search if it is that in name alone. */
+/** The `type` of an entry of `tools`; without one, a function, or the search if the entry has only its name. */
 export function kindOfTool({ type, name, parameters }: Loose): string {
   return string(type) ?? (name === "web_search" && !parameters ? "web_search" : "function");
 }
 
-/** The options of a web search, by whichever names the formats have; what is wrong is added to `mistakes`. */
+/** Decodes the options of a web search in any format; errors are added to `mistakes`. */
 export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]): SearchOptions {
   const filters = object(raw.filters);
   const options: SearchOptions = {};
@@ -54,7 +54,7 @@ export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]):
   return options;
 }
 
-/** What is read here, and what only says which tool it is. */
+/** Fields decoded here, and fields that identify the tool. */
 const READ: ReadonlySet<string> = new Set([
   "type",
   "name",
@@ -73,19 +73,20 @@ const READ: ReadonlySet<string> = new Set([
   "web_search",
 ]);
 
-/** Whether a value asks for something else than what is so anyway. */
+/** Whether a value differs from the default behaviour. */
 function wishes(name: string, value: unknown): boolean {
   if (name === "external_web_access") return value === false;
   return value !== null && value !== undefined && value !== false &&
     !(Array.isArray(value) && (value.length === 0 || (value.length === 1 && USUAL.has(value[0]))));
 }
 
-/** Who may call the search, and what it finds. */
+/** Who may call the search, and what it returns. */
 const USUAL: ReadonlySet<unknown> = new Set(["direct", "text"]);
 
 /**
- * What a `tool_choice` means for the search: it may name it, as a type or by the name that no tool of the caller's has,
- * and a list of allowed tools may leave it out. The search is no tool any more, so the choice goes on without it.
+ * Applies a `tool_choice` to the search: it may name the search, by type or by a name that no caller's tool
+ * has, or exclude it from a list of allowed tools. The search is no longer a tool, so it is removed from the
+ * choice.
  */
 export function chooseSearch(
   options: SearchOptions | undefined,
@@ -110,7 +111,7 @@ export function chooseSearch(
 
 const SEARCH_NAME = "web_search";
 
-/** Each is read as an address for every search. */
+/** Limits the work per search. */
 const MOST_DOMAINS = 1000;
 
 function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
@@ -122,7 +123,7 @@ function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
   return given.filter((domain) => typeof domain === "string" && domain !== "") as string[];
 }
 
-/** Chat-completions nests the place once more, under its only type. */
+/** In chat-completions the location is nested one level deeper, under its only type. */
 function decodePlace(value: unknown): SearchPlace | undefined {
   const raw = isObject(object(value).approximate) ? object(object(value).approximate) : object(value);
   const place: SearchPlace = {};

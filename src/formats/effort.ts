@@ -1,8 +1,8 @@
 /**
- * Reasoning effort as a level and as a budget of tokens, each made from the other where a format has only one of them.
+ * Converts reasoning effort between levels and token budgets, for formats that have only one of them.
  *
- * The budgets are this gateway's choice, spread over the range that messages providers accept (at least 1,024, below the
- * output cap); a caller who gives a number gets that number.
+ * The budgets are chosen by this gateway, within the range accepted by messages providers (at least 1,024,
+ * below the output limit); a caller's own number is kept.
  */
 import type { Effort, ReasoningOptions } from "../exchange/prompt.ts";
 
@@ -17,26 +17,26 @@ const BUDGETS: readonly (readonly [Effort, number])[] = [
 
 export const EFFORTS: readonly Effort[] = ["none", ...BUDGETS.map(([effort]) => effort)];
 
-/** Smallest budget that messages providers accept. */
+/** Minimum budget accepted by messages providers. */
 export const LEAST_BUDGET = 1024;
 
-/** Whether it is one of the levels of effort. */
+/** Whether it is an effort level. */
 export function isEffort(value: unknown): value is Effort {
   return typeof value === "string" && (EFFORTS as readonly string[]).includes(value);
 }
 
-/** Tokens to reason with for a level; 0 for `none`. */
+/** The token budget of a level; 0 for `none`. */
 export function budgetOf(effort: Effort): number {
   return BUDGETS.find(([name]) => name === effort)?.[1] ?? 0;
 }
 
-/** The lowest level whose budget covers these tokens. */
+/** The lowest level whose budget is at least this. */
 function effortOf(budget: number): Effort {
   if (budget <= 0) return "none";
   return BUDGETS.find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
 }
 
-/** The level that a request asks for, from whichever fields it has; undefined: the model's default. */
+/** The requested level, from either field; undefined: the model's default. */
 export function requestedEffort(options: ReasoningOptions | undefined): Effort | undefined {
   if (!options) return undefined;
   if (options.mode === "off") return "none";
@@ -45,14 +45,14 @@ export function requestedEffort(options: ReasoningOptions | undefined): Effort |
   return options.mode === "on" ? "medium" : undefined;
 }
 
-/** The options with the level that a turn changes them to. */
+/** The options with a changed level. */
 export function changedEffort(options: ReasoningOptions | undefined, effort: Effort): ReasoningOptions {
   const { mode, budget: _, ...others } = options ?? {};
   if (effort === "none") return { ...others, mode: "off", effort };
   return { ...others, ...(mode !== undefined && mode !== "off" && { mode }), effort };
 }
 
-/** The nearest level that a model offers; ties go down. Null `offered`: the level itself. */
+/** The nearest supported level; the lower one if equally near. Null `offered`: the level itself. */
 export function nearestEffort(effort: Effort, offered: readonly Effort[] | null): Effort {
   if (offered === null || offered.length === 0 || offered.includes(effort)) return effort;
   const at = EFFORTS.indexOf(effort);

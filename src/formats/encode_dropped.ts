@@ -1,12 +1,12 @@
 /**
- * Names of the request's fields that hold something only another format understands, for `x-svc-dropped`: blocks and items
- * without a word in the vocabulary, provider tools, and a choice among no tools.
+ * Names of request fields whose content only another format understands, for `x-svc-dropped`: opaque blocks
+ * and items, provider tools, and a tool choice without tools.
  */
 import { isObject } from "../exchange/json.ts";
 import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
 import { lostInside } from "./lost_fields.ts";
 
-/** Names of fields that the caller's format does not have. `store: false` is not lost: nothing is stored anywhere. */
+/** Names of fields that other formats do not have. `store: false` is not lost, since nothing is stored. */
 export function unknownFieldNames({ unknown }: Prompt): string[] {
   const names = Object.keys(unknown);
   return unknown.store === false ? names.filter((name) => name !== "store") : names;
@@ -14,7 +14,7 @@ export function unknownFieldNames({ unknown }: Prompt): string[] {
 
 /**
  * @param format the provider's
- * @param cites whether the model cites search results, where not its format alone tells
+ * @param cites whether the model supports citations of search results, if that depends on the model
  */
 export function foreignFields(prompt: Prompt, format: FormatName, cites = true): string[] {
   const names: string[] = [...prompt.passedOver ?? []];
@@ -23,7 +23,7 @@ export function foreignFields(prompt: Prompt, format: FormatName, cites = true):
     content.some((c) =>
       c.type === "opaque" ? c.format !== format && !c.told : c.type === "result" && foreign(c.content)
     );
-  // A spoken answer of before is an id of its provider's.
+  // An earlier audio answer is an id of its provider.
   const spoken = prompt.format !== format &&
     prompt.turns.some(({ extra }) => extra?.fields.audio !== undefined);
   if (spoken || prompt.turns.some((turn) => foreign(turn.content))) {
@@ -41,7 +41,7 @@ export function foreignFields(prompt: Prompt, format: FormatName, cites = true):
 
 const THINKING: ReadonlySet<unknown> = new Set(["enabled", "disabled", "adaptive"]);
 
-/** A kind that has no word in the vocabulary. */
+/** A kind without an equivalent in the vocabulary. */
 function isNewThinking(thinking: unknown): boolean {
   return isObject(thinking) && typeof thinking.type === "string" && !THINKING.has(thinking.type);
 }

@@ -1,10 +1,10 @@
 /**
- * Words that the formats themselves give a meaning: the values of enumerations. A string that is one of them says nothing
- * of its sender, so nobody looks into it; any other string in the same place is read like all text that leaves.
+ * Enumeration values of the formats. Such a string contains no user data and is not screened; any other
+ * string in the same field is screened.
  */
 
 const ENUMERATED: ReadonlySet<string> = new Set(
-  // Roles, and who a message is from.
+  // Roles and authors of messages.
   ("user assistant system developer tool function critic discriminator unknown " +
     // Types of parts, blocks, items, sources, formats and tools.
     "text refusal image_url video_url document_url file_url input_audio input_image input_file input_video " +
@@ -20,26 +20,26 @@ const ENUMERATED: ReadonlySet<string> = new Set(
     "auto none any required enabled disabled adaptive low medium high minimal xhigh max default flex priority scale " +
     "standard standard_only fast concise detailed summarized omitted in_progress completed incomplete failed " +
     "searching final_answer commentary true false in-memory 24h 5m 1h off on full " +
-    // Media.
+    // Media types and formats.
     "audio wav mp3 flac opus aac pcm16 png jpeg webp gif pdf text/plain text/markdown text/csv text/html " +
     "application/json application/pdf application/xml image/png image/jpeg image/webp image/gif audio/wav audio/mpeg " +
-    // Formats of reasoning that are passed through.
+    // Formats of opaque reasoning.
     "anthropic-claude-v1 openai-responses-v1 google-gemini-v1 xai-responses-v1 " +
-    // What an answer may hold besides.
+    // Values of `include`.
     "reasoning.encrypted_content message.output_text.logprobs message.input_image.image_url " +
     "web_search_call.action.sources file_search_call.results code_interpreter_call.outputs").split(" "),
 );
 
-/** Names of fields that settings are made of. */
+/** Field names in settings. */
 const SETTING_NAMES: ReadonlySet<string> = new Set(
   ("type ttl effort summary generate_summary budget_tokens display enabled exclude max_tokens name mode tools function " +
     "custom verbosity detail format include max_uses strict value disable_parallel_tool_use").split(" "),
 );
 
-/** Settings are nested no deeper than this. */
+/** Maximum nesting of settings. */
 const DEEPEST_SETTING = 4;
 
-/** Whether a value is made of such words, switches and small numbers alone. */
+/** Whether a value consists only of such words, booleans and small numbers. */
 export function isSetting(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value === "" || ENUMERATED.has(value);
   if (typeof value === "number") return Math.abs(value) < 1e6;

@@ -1,4 +1,4 @@
-/** Words of the vocabulary under the names that the caller's format has for them, to say what became of a field. */
+/** Names of request properties in the caller's format, for reports about fields. */
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { marksCache, type Prompt } from "../exchange/prompt.ts";
 
@@ -38,7 +38,7 @@ const NAMES = {
 
 export type NamedField = keyof typeof NAMES;
 
-/** The field of the caller's request that holds this. */
+/** The field of the caller's request for this property. */
 export function fieldName(field: NamedField, prompt: Prompt): string {
   const { format, verbatim } = prompt;
   if (field === "reasoning") {
@@ -59,22 +59,25 @@ export function fieldName(field: NamedField, prompt: Prompt): string {
   return typeof name === "string" ? name : name[caller];
 }
 
-/** Fields that say something about a request and nothing to the model, and that not every API has. */
+/** Fields about a request that are not part of the prompt, and that not every API supports. */
 export interface Hints {
   user: boolean;
   metadata: boolean;
   cacheKey: boolean;
   cache: boolean;
-  /** OpenAI's form of a cache mark. */
+  /** OpenAI's form of a cache breakpoint. */
   breakpoints?: boolean;
 }
 
-/** Names of those that a request has and that a provider of another format cannot be told. @param has what it can be */
+/**
+ * Names of those fields in a request that a provider of another format does not support.
+ * @param has the supported ones
+ */
 export function lostHints(prompt: Prompt, has: Hints): string[] {
   const lost: string[] = [];
   const { verbatim } = prompt;
   if (prompt.user !== undefined && !has.user) lost.push(fieldName("user", prompt));
-  // Two names of a user, where there is room for one.
+  // Two user ids, but only one field for them.
   if (verbatim.user !== undefined && verbatim.safety_identifier !== undefined) lost.push("safety_identifier");
   const metadata = Object.keys(prompt.metadata ?? verbatim.metadata ?? {});
   const beside = prompt.format === "messages" ? metadata.filter((key) => key !== "user_id") : metadata;

@@ -1,12 +1,13 @@
 /**
- * What a wire format is: pure functions between the wire and the vocabulary of `exchange/`. Decode means wire to
- * vocabulary, encode the reverse, on the caller's side and on the provider's side alike.
+ * Definition of a wire format: pure functions between the wire format and the vocabulary of `exchange/`.
+ * Decode means from the wire format, encode to the wire format, for callers and for providers.
  *
- * A format for callers has four ({@link CallerFormat}): decodeRequest, encodeStream, encodeAnswer, encodeFailure. A format
- * for providers has three ({@link ProviderFormat}): encodeRequest, decodeStream, decodeAnswer. Refusals of providers are
- * read by one function for all formats, `decode_failure.ts`. Each function has the file of its name in the format's folder.
+ * A caller format has four functions ({@link CallerFormat}): decodeRequest, encodeStream, encodeAnswer,
+ * encodeFailure. A provider format has three ({@link ProviderFormat}): encodeRequest, decodeStream,
+ * decodeAnswer. Providers' errors are decoded by one function for all formats, `decode_failure.ts`. Each
+ * function is in the module of its name in the format's folder.
  *
- * Pure: no fetch, no clock, no log, no randomness. Ids, times and signing come in through the context.
+ * Pure: no fetch, clock, log or randomness. Ids, times and signing are provided by the context.
  */
 import type { Answer } from "../exchange/answer.ts";
 import type { Failure } from "../exchange/failure.ts";
@@ -19,36 +20,40 @@ import type { Seal, Unseal } from "../exchange/proof.ts";
 import type { BodyShape } from "./leaves.ts";
 
 /**
- * One event of a provider's stream, whatever frames it: a server-sent event, or a message of AWS's binary event stream,
- * whose `:event-type` is `event` and whose payload is `data`. `event` is empty when the frame named none.
+ * One event of a provider's stream, independent of the framing: a server-sent event, or a message of AWS's
+ * binary event stream, whose `:event-type` is `event` and whose payload is `data`. `event` is empty if the
+ * frame has no name.
  */
 export interface Frame {
   event: string;
   data: string;
-  /** What the data is as JSON, where it was parsed before because it is large. */
+  /** The parsed data, if it was parsed already because it is large. */
   value?: unknown;
 }
 
 export interface DecodeRequest {
   unseal: Unseal;
-  /** The caller's headers whose names begin so; names in lower case. */
+  /** The request headers with this prefix; names in lower case. */
   headers(prefix: string): Record<string, string>;
 }
 
-/** What the caller is told about data-loss prevention inside the answer. */
+/** DLP information for the caller within the answer. */
 export interface DlpReport {
   findings: Loose[];
   count: number;
 }
 
 export interface EncodeAnswer {
-  /** The generation's id, `gen_…`; a format may give it its own prefix. */
+  /** The generation's id, `gen_…`; a format may use another prefix. */
   id: string;
   /** Seconds since the epoch. */
   created: number;
-  /** Seconds since the epoch, when it is asked; absent: formats leave out when an answer ended. */
+  /** Current time in seconds since the epoch; absent: completion times are omitted. */
   now?(): number;
-  /** Catalog id of the model that answers. Asked when it is written: of several models, the first parts tell which one it is. */
+  /**
+   * Catalog id of the model that answers. Called when it is written, since with several models the first
+   * parts determine it.
+   */
   model(): string;
   /** The request, for formats that echo parts of it. */
   prompt: Prompt;
@@ -57,27 +62,28 @@ export interface EncodeAnswer {
 }
 
 /**
- * Parts to frames. `encode` is called once per batch and returns the text of all its frames, so that what arrived
- * together leaves together; `end` closes a good answer and `fail` a broken one, each at most once and last.
+ * Converts parts to frames. `encode` is called once per batch and returns the text of all its frames, so that
+ * what arrived together is sent together; `end` completes a successful answer and `fail` a failed one, each
+ * at most once and last.
  */
 export interface StreamEncoder {
   encode(parts: readonly Part[]): string;
   end(): string;
   fail(failure: Failure): string;
   /**
-   * As `encode`, for parts that are all short pieces of a text that has begun, as most of a stream are: in bytes, which costs half of what
-   * text and its bytes do. False: they are others, and nothing was done.
+   * As `encode`, for parts that are all short deltas of a started text, as most of a stream: writes bytes
+   * directly, at half the cost. False: other parts, nothing was written.
    */
   encodeText?(parts: readonly Part[], out: FrameBytes): boolean;
 }
 
-/** Takes frames of a stream as bytes. */
+/** Receives frames of a stream as bytes. */
 export interface FrameBytes {
-  /** @param text becomes a string of JSON */
+  /** @param text written as a JSON string */
   addString(before: Uint8Array, text: string, behind: Uint8Array): void;
 }
 
-/** A longer piece of text, in characters, is not a short one. */
+/** Maximum length of short deltas, in characters. */
 export const SHORT_TEXT = 1024;
 
 export interface StreamPlace {
@@ -87,26 +93,26 @@ export interface StreamPlace {
   sequence: number;
 }
 
-/** The caller's side of a format. */
+/** A format for callers. */
 export interface CallerFormat {
   readonly name: CallerFormatName;
-  /** What keeps a silent stream alive: a comment, or the format's own event. */
+  /** The keep-alive of a silent stream: a comment, or an event of the format. */
   readonly keepAlive: string;
-  /** Where the text of a request body is. */
+  /** Rules for the text in a request body. */
   readonly leaves: BodyShape;
-  /** A body in which what the gateway sealed itself is text again, before anything else reads it; absent: it seals nothing. */
+  /** Decrypts data in a body that the gateway sealed, before anything else reads it; absent: not needed. */
   unsealBody?(body: unknown, unseal: Unseal): unknown;
-  /** Throws a Failure that names every mistake: `validation_error`, `feature_not_supported`. */
+  /** Throws a Failure that lists all errors: `validation_error`, `feature_not_supported`. */
   decodeRequest(body: unknown, context: DecodeRequest): Prompt;
   encodeStream(context: EncodeAnswer): StreamEncoder;
-  /** As {@link encodeStream}, all of it as one event at the end; absent: the format cannot. */
+  /** As {@link encodeStream}, but as a single event at the end; absent: not supported. */
   encodeHeld?(context: EncodeAnswer): StreamEncoder;
-  /** The end of a stream that was broken off, by whoever has not begun it: the error event and what must follow. */
+  /** The end of an interrupted stream, without its encoder: the error event and what must follow. */
   encodeBreak(failure: Failure, at: StreamPlace): string;
   encodeAnswer(answer: Answer, context: EncodeAnswer): Loose;
-  /** What {@link encodeAnswer} makes of it as JSON text; null: it is an answer that is not written so. */
+  /** The JSON of {@link encodeAnswer}; null: this answer is not supported. */
   writeAnswer?(answer: Answer, context: EncodeAnswer): string | null;
-  /** The envelope; its status is `failure.row.status`. */
+  /** The error envelope; its status is `failure.row.status`. */
   encodeFailure(failure: Failure, requestId: string): Loose;
 }
 
@@ -114,52 +120,55 @@ export interface EncodeRequest {
   /** The provider's name of the model. */
   model: string;
   stream: boolean;
-  /** The model's own cap on output, null when unknown. */
+  /** The model's output limit; null: unknown. */
   maxOutput: number | null;
-  /** `capabilities.features` of the catalog entry; null: not known, assume all. */
+  /** `capabilities.features` of the catalog entry; null: unknown, all are assumed. */
   features: ReadonlySet<string> | null;
-  /** Effort levels of the catalog entry, null when it lists none. */
+  /** Effort levels in the catalog entry; null: not listed. */
   efforts: readonly Effort[] | null;
-  /** What the catalog entry says that the model takes or refuses. */
+  /** Parameters that the model accepts or rejects according to the catalog entry. */
   parameters?: Parameters;
-  /** Version of the provider's API that the request is sent under, where the API has dated versions. */
+  /** API version of the request, for APIs with dated versions. */
   apiVersion?: string;
 }
 
 export interface ProviderRequest {
   body: Loose;
-  /** Headers beyond credentials and content type. */
+  /** Headers other than credentials and content type. */
   headers?: Record<string, string>;
-  /** Names of request fields that this provider cannot be told, as the caller sent them. */
+  /** Names of request fields that this provider does not support, as sent by the caller. */
   dropped: string[];
 }
 
 /**
- * Frames to parts. Both methods append to `out`, and may throw a Failure after appending: what was appended is still
- * good. `end` is called when the bytes end and throws when the format's terminal marker never came.
+ * Converts frames to parts. Both methods append to `out`, and may throw a Failure after appending: the
+ * appended parts are valid. `end` is called at the end of the bytes and throws if the end marker is missing.
  */
 export interface StreamDecoder {
   push(frame: Frame, out: Part[]): void;
   /**
-   * Server-sent events that are known but for the text they bring, from the first of these bytes on, which begin one. Gives how many
-   * bytes were read; the rest is to be pushed. Absent: none are known.
+   * Processes server-sent events that equal a known one except for their text, starting at the beginning of
+   * an event. Returns the number of bytes processed; the rest must be pushed. Absent: not supported.
    *
-   * @param withhold takes out of a text what a provider must not tell
+   * @param withhold removes secrets from a text
    */
   pushKnown?(bytes: Uint8Array, out: Part[], withhold: (text: string) => string): number;
   end(out: Part[]): void;
 }
 
-/** The provider's side of a format. */
+/** A format for providers. */
 export interface ProviderFormat {
   readonly name: FormatName;
   encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest;
-  /** @param model the provider's name of the model that answers; absent: nothing depends on it */
+  /** @param model the provider's name of the model; absent: nothing depends on it */
   decodeStream(model?: string): StreamDecoder;
-  /** All parts of a whole JSON answer, `usage` and `finish` included. Throws when the body is an error or no answer. */
+  /**
+   * All parts of a complete JSON answer, including `usage` and `finish`. Throws if the body is an error or
+   * invalid.
+   */
   decodeAnswer(body: unknown): Part[];
-  /** As parsing and {@link decodeAnswer}, of an answer like one that was learnt; null: none is known. */
+  /** Decodes an answer that is similar to a remembered one without parsing; null: none is similar. */
   readAnswer?(text: string): Part[] | null;
-  /** @param parts what {@link decodeAnswer} made of the text's value */
+  /** @param parts the result of {@link decodeAnswer} for the text's value */
   learnAnswer?(text: string, value: unknown, parts: readonly Part[]): void;
 }

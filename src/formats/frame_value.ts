@@ -1,10 +1,10 @@
-/** The JSON that a frame of a provider's stream holds. */
+/** The JSON value of a frame. */
 import { parse } from "../exchange/json.ts";
 import type { Frame } from "./format.ts";
 
 /**
- * Undefined when it is not JSON, or holds more than an answer may.
- * @param exact long numbers keep their digits
+ * Undefined if it is not JSON, or exceeds the limits of an answer.
+ * @param exact keep the digits of long numbers
  */
 export function frameValue({ data, value }: Frame, exact = false): unknown {
   return value !== undefined ? value : parse(data, exact);

@@ -1,9 +1,9 @@
 /**
- * Chunks of a provider's answer as parts.
+ * Decodes chunks of a provider's answer to parts.
  *
- * A whole answer is one chunk whose `message` is its delta, so both modes take the same path. Calls are kept by choice and
- * index, never by order or id. Finishes are held back to the end: compatible providers repeat them, and send usage,
- * sources and signatures after them.
+ * A complete answer is treated as one chunk whose `message` is its delta, so both modes share the code. Calls
+ * are identified by choice and index, never by order or id. Finish parts are delayed until the end:
+ * compatible providers repeat the finish reason, and send usage, sources and signatures after it.
  */
 import { BROKE_OFF, Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
@@ -26,10 +26,10 @@ import { decodeFinish } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { decodeReport } from "./usage.ts";
 
-/** `service_tier` in the official types. */
+/** Values of `service_tier` in the official types. */
 const TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "flex", "scale", "priority", "fast"]);
 
-/** Turns chunks into parts. One answer, one reader. */
+/** Converts chunks to parts. One reader per answer. */
 export class ChunkReader {
   readonly #choices = new Map<number, OpenChoice>();
   readonly #state: AnswerState = { nextBlock: 0, held: 0, id: "" };
@@ -40,15 +40,13 @@ export class ChunkReader {
   #promptFilters: unknown[] = [];
   #moderation: Loose | undefined;
 
-  /**
-   * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
-   */
+  /** Processes a chunk, or an answer if `whole`. Throws if it contains an error; usage known so far is in `out`. */
   push(chunk: Loose, whole: boolean, out: Part[]): void {
     const state = this.#state;
     if (hasError(chunk.error)) this.fail(decodeLateFailure(chunk), out);
     if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     const choices = array(chunk.choices);
-    // Azure's first chunk is empty but for its filters.
+    // Azure's first chunk has only content filter results.
     if (!this.#started && chunk.prompt_filter_results) {
       this.#promptFilters = array(chunk.prompt_filter_results);
     }
@@ -61,10 +59,10 @@ export class ChunkReader {
     const usage = chunk.usage ?? (isObject(x_groq) ? x_groq.usage : undefined);
     this.#service = string(chunk.service_tier) ?? this.#service;
     if (isObject(usage)) this.#addUsage(usage);
-    // A stream tells it behind the finish reason, in a chunk of its own.
+    // In a stream it follows the finish reason, in a separate chunk.
     if (isObject(chunk.moderation)) this.#moderation = chunk.moderation;
     if (chunk.citations || chunk.search_results) {
-      // Every chunk repeats all of them.
+      // Each chunk repeats all sources.
       const sources = decodeSources(chunk);
       if (sources.length >= this.#sources.length) this.#sources = sources;
     }
@@ -74,7 +72,7 @@ export class ChunkReader {
     }
   }
 
-  /** Ends every block and every choice. `marked`: the wire said that the answer is at its end. */
+  /** Ends all blocks and choices. `marked`: there was an end marker. */
   finish(out: Part[], marked: boolean): void {
     const choices = [...this.#choices.values()];
     if (choices.length === 0) this.fail(brokenAnswer("it holds no choice"), out);
@@ -82,7 +80,7 @@ export class ChunkReader {
       this.fail(brokenAnswer("no finish_reason came"), out);
     }
     for (const choice of choices) {
-      // An entry that says nothing at all is no call; one that says what, but not to whom, cannot be run.
+      // An entry without any data is not a call; one with arguments but without a name cannot be run.
       choice.calls = choice.calls.filter((c) => c.name !== "" || c.id !== "" || c.pieces.length > 0);
       if (choice.calls.some((call) => call.name === "")) {
         this.fail(brokenAnswer("a tool call has no name"), out);
@@ -115,7 +113,7 @@ export class ChunkReader {
     for (const name of ["service_tier", "system_fingerprint"]) {
       if (typeof chunk[name] === "string" && chunk[name] !== "") fields[name] = chunk[name];
     }
-    // Compatible providers have words of their own (`on_demand`), which clients' types refuse.
+    // Compatible providers have other values (`on_demand`), which clients' types reject.
     if (fields.service_tier !== undefined && !TIERS.has(fields.service_tier)) fields.service_tier = "default";
     if (this.#promptFilters.length > 0) fields.prompt_filter_results = this.#promptFilters;
     const model = string(chunk.model);
@@ -126,7 +124,7 @@ export class ChunkReader {
     });
   }
 
-  /** Counts are cumulative and may be null until the end: the last value of each field holds. */
+  /** Counts are cumulative and may be null until the end: the last value of each field counts. */
   #addUsage(usage: Loose): void {
     const known = this.#usage ??= {};
     for (const key of Object.keys(usage)) {
@@ -155,12 +153,12 @@ export class ChunkReader {
     if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
       choice.finishFields = { ...choice.finishFields, content_filter_results };
     }
-    // Moonshot has its counts here.
+    // Moonshot sends usage here.
     if (isObject(wire.usage)) this.#addUsage(wire.usage);
     if (wire.finish_reason) this.#finishReason(wire, choice, out);
   }
 
-  /** Some providers repeat the whole message in a stream; it counts only where nothing else came. */
+  /** Some providers repeat the whole message at the end of a stream; it is used only if no deltas arrived. */
   #lateMessage(wire: Loose, choice: OpenChoice): unknown {
     return choice.said || choice.calls.length > 0 ? undefined : wire.message;
   }
@@ -171,7 +169,7 @@ export class ChunkReader {
       this.fail(new Failure("provider_model_down", `${BROKE_OFF}.`), out);
     }
     choice.finish = reason;
-    // vLLM and SGLang say which sequence was met; a number is a token of the model's own.
+    // vLLM and SGLang report the matched stop sequence; a number is a token of the model.
     const sequence = wire.stop_reason ?? wire.matched_stop;
     if (reason === "stop" && typeof sequence === "string" && sequence !== "" && sequence !== "stop") {
       choice.sequence = sequence;
@@ -191,7 +189,7 @@ export class ChunkReader {
       }
     } else if (Array.isArray(content)) this.#contentParts(choice, content, out);
     else if (content !== null && content !== undefined) {
-      // Cloudflare's JSON mode: the object itself.
+      // Cloudflare's JSON mode returns the object itself.
       pushText(state, choice, JSON.stringify(content), false, undefined, out);
     }
     if (delta.refusal && typeof delta.refusal === "string") {
@@ -207,7 +205,7 @@ export class ChunkReader {
     if (isObject(calls)) readCall(state, choice, calls, out);
     else if (Array.isArray(calls)) {
       for (const [i, call] of calls.entries()) {
-        // Entries of a whole answer are calls of their own, whatever they say.
+        // In a complete answer each entry is a separate call.
         if (isObject(call)) readCall(state, choice, whole ? { ...call, index: `entry ${i}` } : call, out);
       }
     }
@@ -217,7 +215,7 @@ export class ChunkReader {
     }
   }
 
-  /** `content` as a list: Mistral's text and thinking, Databricks' text and reasoning, others' images. */
+  /** `content` as an array: text and thinking (Mistral), text and reasoning (Databricks), images (others). */
   #contentParts(choice: OpenChoice, parts: readonly unknown[], out: Part[]): void {
     const state = this.#state;
     for (const value of parts) {
@@ -259,7 +257,7 @@ export class ChunkReader {
 function reasonOf(choice: OpenChoice): FinishReason {
   const called = choice.calls.length > 0;
   const reason = choice.finish ?? (called ? "tool-calls" : "stop");
-  // A forced call ends with `stop` at OpenAI; Gemini's compatible API always says so.
+  // A forced call ends with `stop` at OpenAI; Gemini's compatible API always uses `stop`.
   if (reason === "stop" && called) return "tool-calls";
   if (reason === "tool-calls" && !called) return "stop";
   if (reason !== "stop") return reason;

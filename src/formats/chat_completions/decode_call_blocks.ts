@@ -1,4 +1,4 @@
-/** Tool calls of a provider's deltas. */
+/** Decodes tool calls in a provider's deltas. */
 import { isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "./decode_state.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
-/** Adds a delta of a call, which begins once its name has come. */
+/** Adds a delta of a call, which starts when its name is known. */
 export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, out: Part[]): void {
   const custom = isObject(wire.custom) && !isObject(wire.function);
   const body = object(custom ? wire.custom : wire.function);
@@ -24,7 +24,7 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   const call = findCall(choice, wire.index, id, name) ??
     addCall(state, choice, wire.index, custom ? "custom" : "function", out);
   if (call.ended) return;
-  // Later deltas repeat the id or the name as "".
+  // Later deltas may repeat the id or the name as "".
   if (call.id === "" && id !== "") {
     call.id = id;
     if (!choice.byId.has(id)) choice.byId.set(id, call);
@@ -45,9 +45,9 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
 }
 
 /**
- * The call that a delta goes on with. Without an index, an id or else a name begins a new one, and so does a name at a call
- * of the same id whose arguments are whole. With an index, so does another id at such a call: some providers number every
- * call 0.
+ * The call that a delta continues. Without an index, a new id, or else a name, starts a new call, and so does
+ * a name after complete arguments. With an index, another id after complete arguments does: some providers
+ * number every call 0.
  */
 function findCall(choice: OpenChoice, index: unknown, id: string, name: string): OpenCall | undefined {
   const key = keyOf(index);
@@ -76,7 +76,7 @@ function addCall(
 ): OpenCall {
   closeReasoning(choice, out);
   closeText(choice, out);
-  // A call that is whole ends here, so that callers whose format has one open block at a time stream the next one.
+  // A complete call ends here, so that callers with one open block at a time can stream the next one.
   const { current } = choice;
   if (current?.started && isWhole(current)) endCall(current, out);
   const call: OpenCall = {
@@ -97,10 +97,10 @@ function addCall(
   return call;
 }
 
-/** Starts a call, with an id of its own where the provider gave none or one that is taken. */
+/** Starts a call, with a generated id if the provider gave none or a duplicate. */
 export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall, out: Part[]): void {
   call.started = true;
-  // Another call of the answer may have the id.
+  // Another call of the answer may have the same id.
   if (call.id === "" || choice.byId.get(call.id) !== call) {
     call.id = makeId(state, choice, call);
     if (!choice.byId.has(call.id)) choice.byId.set(call.id, call);
@@ -118,14 +118,14 @@ export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall
   if (text !== "") out.push({ type: "call-delta", block: call.block, text });
 }
 
-/** An id for a call without one: unlike that of any other answer, so that histories stay clear. */
+/** An id for a call without one, unique among all answers, so that histories remain unambiguous. */
 function makeId(state: AnswerState, choice: OpenChoice, call: OpenCall): string {
   const answer = state.id.replace(/[^a-zA-Z0-9]/g, "").slice(-20);
   const stem = answer || call.name.replace(/[^\w-]/g, "_").slice(0, 20);
   return choice.index > 0 ? `call_${stem}_${choice.index}_${call.place}` : `call_${stem}_${call.place}`;
 }
 
-/** Ends a call that has been started. */
+/** Ends a call that was started. */
 export function endCall(call: OpenCall, out: Part[]): void {
   if (call.ended || !call.started) return;
   call.ended = true;

@@ -1,10 +1,10 @@
-/** Sources that a provider's answer names: annotations of a message, and Perplexity's lists beside the choices. */
+/** Decodes sources in a provider's answer: annotations of a message, and Perplexity's top-level lists. */
 import { array, integer, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
 import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
 
-/** Adds annotations as citations, each once. */
+/** Adds annotations as citations, without duplicates. */
 export function readAnnotations(
   state: AnswerState,
   choice: OpenChoice,
@@ -31,13 +31,13 @@ export function readAnnotations(
   }
 }
 
-/** Adds a citation to the choice's text, which begins where there is none. */
+/** Adds a citation to the choice's text, which is started if necessary. */
 export function cite(state: AnswerState, choice: OpenChoice, citation: Citation, out: Part[]): void {
   const { block } = choice.text ?? openText(state, choice, false, out);
   out.push({ type: "citation", block, citation });
 }
 
-/** Perplexity names its pages beside the choices: as bare addresses, and as results with titles. */
+/** Perplexity lists pages at the top level: as URLs, and as results with titles. */
 export function decodeSources(chunk: Loose): Citation[] {
   const titles = new Map<string, string>();
   for (const url of array(chunk.citations)) if (typeof url === "string" && url !== "") titles.set(url, "");

@@ -1,8 +1,9 @@
 /**
- * Content parts of a caller's messages.
+ * Decodes content parts of a caller's messages.
  *
- * Officially text, image_url, input_audio, file and refusal; dialects add video_url, document_url (Mistral), file_url
- * (Perplexity) and thinking (Mistral). A part of any other type is kept as it is for providers of this API.
+ * Official types are text, image_url, input_audio, file and refusal; dialects add video_url, document_url
+ * (Mistral), file_url (Perplexity) and thinking (Mistral). Parts of other types are kept unchanged for
+ * providers of this API.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodePartMark } from "../cache_mark.ts";
@@ -21,7 +22,7 @@ import { replayProof } from "./reasoning.ts";
 
 const TEXT_KEYS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
 
-/** A list of content parts. */
+/** Decodes a list of content parts. */
 export function decodeParts(list: readonly unknown[], loc: Path, mistakes: Mistake[]): Content[] {
   const contents: Content[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -79,7 +80,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
   }
 }
 
-/** Adds the cache mark and the unknown fields of a part. */
+/** Adds the cache breakpoint and the unknown fields of a part. */
 function marked<C extends Content>(content: C, part: Loose, unknown: Loose | undefined): C {
   const cache = decodePartMark(part);
   if (cache) content.cache = cache;
@@ -87,7 +88,7 @@ function marked<C extends Content>(content: C, part: Loose, unknown: Loose | und
   return content;
 }
 
-/** The part's unknown fields, with those of the object under `key` inside it. */
+/** Unknown fields of the part, and of the nested object under `key`. */
 function unknownFields(part: Loose, key: string, known: ReadonlySet<string>): Loose | undefined {
   const outer = rest(part, new Set(["type", "cache_control", key]));
   const inner = isObject(part[key]) ? rest(part[key], known) : undefined;
@@ -158,7 +159,7 @@ function decodeFile(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
   );
 }
 
-/** An address, a data URL, or bare base64 whose kind only the file's name may tell. */
+/** A URL, a data URL, or bare base64, whose type is derived from the file name. */
 function decodeBytes(data: string, name: string | undefined) {
   return /^(?:https?|data|gs|s3):/.test(data)
     ? decodeUrl(data)
@@ -173,7 +174,7 @@ function decodeAddress(part: Loose, key: string, loc: Path, mistakes: Mistake[])
   const unknown = unknownFields(part, key, URL_KEYS);
   if (key === "video_url") return marked({ type: "video", source: decodeUrl(url) }, part, unknown);
   const name = string(part.document_name) ?? string(part.file_name);
-  // The type goes along: only its own dialect knows it, the official part is `file`.
+  // The type is kept, since only its dialect knows it; the official part is `file`.
   return marked<DocumentContent>(
     { type: "document", source: decodeBytes(url, name), ...(name !== undefined && { name }) },
     part,

@@ -1,6 +1,7 @@
 /**
- * How much to reason, from a caller's request. Officially `reasoning_effort`; dialects have `reasoning` (OpenRouter),
- * `thinking` (DeepSeek, Z.AI), `enable_thinking` and `thinking_budget` (Alibaba). All of them are read.
+ * Decodes reasoning settings of a request. The official field is `reasoning_effort`; dialects have
+ * `reasoning` (OpenRouter), `thinking` (DeepSeek, Z.AI), `enable_thinking` and `thinking_budget` (Alibaba).
+ * All of them are read.
  */
 import type { Mistake } from "../../exchange/failure.ts";
 import { type Loose, number, object, string } from "../../exchange/json.ts";
@@ -16,13 +17,13 @@ export const EFFORT_FIELDS = [
   "thinking_budget",
 ] as const;
 
-/** Written out, since most requests say nothing and each is asked twice. */
+/** Written out for speed: it runs twice per request, and most requests have none of these fields. */
 export function saysEffort(body: Loose): boolean {
   return body.reasoning_effort !== undefined || body.reasoning !== undefined || body.thinking !== undefined ||
     body.enable_thinking !== undefined || body.thinking_budget !== undefined;
 }
 
-/** Undefined when nothing is said about reasoning. */
+/** Undefined: no reasoning settings. */
 export function decodeEffort(body: Loose, mistakes: Mistake[]): ReasoningOptions | undefined {
   if (!saysEffort(body)) return undefined;
   const options: ReasoningOptions = {};

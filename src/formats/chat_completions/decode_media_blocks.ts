@@ -1,10 +1,10 @@
-/** Sound and images of a provider's delta. */
+/** Decodes audio and images in a provider's deltas. */
 import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { type AnswerState, hold, type OpenChoice } from "./decode_state.ts";
 import { decodeUrl, joinBase64 } from "../media.ts";
 
-/** Keeps a piece of a spoken answer: sound is handed on whole. */
+/** Collects a piece of audio, which is passed on when complete. */
 export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
   if (typeof audio.data === "string" && audio.data !== "") {
@@ -20,7 +20,7 @@ export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose):
   if (expires) sound.expires = expires;
 }
 
-/** The sound of a choice, whole. */
+/** The complete audio of a choice. */
 export function closeSound(state: AnswerState, choice: OpenChoice, out: Part[]): void {
   const { sound } = choice;
   if (!sound || (sound.pieces.length === 0 && sound.transcript.length === 0)) return;
@@ -40,7 +40,7 @@ export function closeSound(state: AnswerState, choice: OpenChoice, out: Part[]):
   });
 }
 
-/** Adds an image of the answer. One that is an address goes to callers of this format alone. */
+/** Adds a generated image. One given by URL is passed to callers of this format only. */
 export function readImage(state: AnswerState, choice: OpenChoice, image: unknown, out: Part[]): void {
   const wire = object(image);
   const url = string(wire.image_url) ?? string(object(wire.image_url).url) ?? string(wire.url);
@@ -50,13 +50,13 @@ export function readImage(state: AnswerState, choice: OpenChoice, image: unknown
   if (source.kind === "base64") {
     out.push({ type: "media", ...at, mediaType: source.mediaType, data: source.data });
   } else {
-    // Only the bytes have a word in the vocabulary.
+    // The vocabulary supports bytes only.
     const value = { images: [{ type: "image_url", image_url: { url } }] };
     out.push({ type: "opaque", ...at, format: "chat_completions", value });
   }
 }
 
-/** First base64 characters of sound files. The answer does not name its format; the request did. */
+/** First base64 characters of audio formats. The answer does not state the format. */
 const SOUNDS: readonly (readonly [string, string])[] = [
   ["UklGR", "audio/wav"],
   ["SUQz", "audio/mpeg"],
@@ -65,7 +65,7 @@ const SOUNDS: readonly (readonly [string, string])[] = [
   ["ZkxhQw", "audio/flac"],
 ];
 
-/** The media type of sound in base64, by its first bytes; of sound without a head it is `audio/pcm`. */
+/** The media type of base64 audio, by its first bytes; without a header it is `audio/pcm`. */
 export function soundType(data: string): string {
   return SOUNDS.find(([head]) => data.startsWith(head))?.[1] ?? "audio/pcm";
 }

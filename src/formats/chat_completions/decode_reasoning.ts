@@ -1,4 +1,4 @@
-/** Reasoning of an assistant's message that a caller sends back, from each of the places that dialects have for it. */
+/** Decodes reasoning in an assistant's message sent by a caller, from all fields used by dialects. */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { ReasoningContent } from "../../exchange/prompt.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
@@ -6,8 +6,8 @@ import { decodeCallProofs } from "./call_proofs.ts";
 import { addDetail, replayProof, signedFields, splitDetails, textKey } from "./reasoning.ts";
 
 /**
- * The reasoning of an assistant message that a caller sends back. A caller that got both text fields sends both: the
- * first one is the one that the provider uses, because {@link textFields} writes it first.
+ * The reasoning of an assistant message sent by a caller. A caller that received both text fields sends both:
+ * the first one is the one that the provider uses, because {@link textFields} writes it first.
  */
 export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningContent[] {
   const contents: ReasoningContent[] = [];
@@ -28,7 +28,7 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     const words = key ? entry[key] as string : "";
     const proof = proofs[i];
     if (!proof) {
-      // A summary stands in an entry of its own, before the one with its proof.
+      // A summary is in a separate entry before the one with its proof.
       if (key === "summary" && sealed.has(entry.index)) summaries.set(entry.index, words);
       else if (!isSealed(tokenOf(entry) ?? "")) raw.push(entry);
       return;
@@ -43,7 +43,7 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     });
   });
 
-  // Clients that keep both places send all of it twice.
+  // Clients that preserve both fields send the proofs twice.
   if (contents.length === 0 && raw.length === 0) contents.push(...decodeCallProofs(message, text, unseal));
   const shown = contents.some((c) => c.sections.length > 0);
   if (raw.length > 0) {
@@ -67,12 +67,12 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
   return contents;
 }
 
-/** Where an entry carries a proof. */
+/** The field of an entry that contains a proof. */
 function tokenOf(entry: Loose): string | undefined {
   return string(entry.signature) || string(entry.data);
 }
 
-/** An empty text counts where there is no other: DeepSeek refuses a call whose message lacks the field it came with. */
+/** An empty text counts if there is no other: DeepSeek rejects a call whose message lacks the field. */
 function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {
   let empty: "reasoning_content" | "reasoning" | undefined;
   for (const name in message) {

@@ -1,4 +1,4 @@
-/** Reasoning of a provider's delta, from whichever of the dialects' places it is in. */
+/** Decodes reasoning in a provider's deltas, from all fields used by dialects. */
 import { isObject, type Loose, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./decode_state.ts";
 import { addDetail, LOOK_BACK, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
 
-/** Adds the reasoning of a delta, in whichever of the fields that servers use. */
+/** Adds the reasoning of a delta. */
 export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loose, out: Part[]): void {
   const first = string(delta.reasoning_content);
   const text = first || string(delta.reasoning) || "";
@@ -44,7 +44,10 @@ export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loo
   }
 }
 
-/** LiteLLM's copy of Claude's thinking, whose signatures it wants back. The text is that of `reasoning_content`. */
+/**
+ * LiteLLM's copy of Claude's thinking, whose signatures must be returned. Its text is that of
+ * `reasoning_content`.
+ */
 function readThinkingBlocks(state: AnswerState, choice: OpenChoice, pieces: unknown[], out: Part[]): void {
   for (const piece of pieces) {
     if (!isObject(piece)) continue;
@@ -88,7 +91,10 @@ function readDetail(
   });
 }
 
-/** How many entries with text stand before one of the last {@link LOOK_BACK}, or in all. What stands before these stays as it is. */
+/**
+ * Number of entries with text before one of the last {@link LOOK_BACK}, or in total. Earlier entries do not
+ * change any more.
+ */
 function sectionsBefore(open: OpenReasoning, entry?: Loose): number {
   const { details, settled } = open;
   for (; settled.entries < details.length - LOOK_BACK; settled.entries++) {
@@ -104,7 +110,7 @@ function sectionsBefore(open: OpenReasoning, entry?: Loose): number {
 /**
  * A thinking part of `content`, or its summary.
  *
- * @param field where the provider wants it back; undefined: nowhere
+ * @param field where the provider expects it in the next request; undefined: nowhere
  */
 export function readThinking(
   state: AnswerState,
@@ -118,7 +124,10 @@ export function readThinking(
   out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
 }
 
-/** @param details the provider lists its texts in `reasoning_details` or `thinking_blocks`, so callers of this API get them there */
+/**
+ * @param details the provider sends texts in `reasoning_details` or `thinking_blocks`, so callers of this API
+ * get them there
+ */
 function start(
   state: AnswerState,
   choice: OpenChoice,

@@ -1,8 +1,8 @@
 /**
- * A caller's chat-completions request as a prompt.
+ * Decodes a caller's chat-completions request to a prompt.
  *
- * Fields that a provider of this API must get back as they came are kept in `Prompt.verbatim`, unknown ones in
- * `Prompt.unknown`. Assumes a body that JSON.parse gave.
+ * Fields that must be sent unchanged to a provider of this API are kept in `Prompt.verbatim`, unknown ones in
+ * `Prompt.unknown`. The input must come from JSON.parse.
  */
 import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod/mini";
@@ -85,7 +85,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "cache_control",
 ]);
 
-/** Fields that the same format gets back exactly; their meaning is in the vocabulary too. */
+/** Fields that are sent unchanged to the same format, and are also represented in the vocabulary. */
 const VERBATIM = [
   ...EFFORT_FIELDS,
   "response_format",
@@ -101,7 +101,7 @@ const VERBATIM = [
   "cache_control",
 ] as const;
 
-/** Throws `validation_error` that lists every mistake with its place. */
+/** Throws a `validation_error` that lists all errors with their locations. */
 export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
   if (!isObject(value)) {
@@ -162,7 +162,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     if (found !== undefined) prompt[key] = found;
   };
   set("toolChoice", toolChoice);
-  // The older form has room for one call.
+  // The older form supports one call only.
   set("parallelCalls", older.length > 0 ? false : boolean(body.parallel_tool_calls));
   set("search", search);
   set("maxOutput", leastOf(number(body.max_completion_tokens), number(body.max_tokens)));
@@ -194,7 +194,7 @@ function leastOf(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
-/** `plugins` holds the service's own `dlp`; what else is in it belongs to the provider. */
+/** `plugins.dlp` belongs to the gateway; the rest of `plugins` is for the provider. */
 function unknownFields(body: Loose): Loose {
   const unknown: Loose = {};
   const found = rest(body, KNOWN);
@@ -214,7 +214,7 @@ function decodeOutput(value: unknown, mistakes: Mistake[]): OutputShape | undefi
     case "text":
       return { type: "text" };
     case "json_object":
-      // Some dialects put the schema beside it.
+      // In some dialects the schema is a sibling field.
       return isObject(value.schema) ? { type: "schema", schema: value.schema } : { type: "json" };
     case "json_schema": {
       const wrapper = object(value.json_schema);

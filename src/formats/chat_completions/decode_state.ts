@@ -1,26 +1,26 @@
-/** State of the decoding of one answer: the blocks of each choice that are open, and the counts that all choices share. */
+/** Decoder state for one answer: open blocks per choice, and counters shared by all choices. */
 import { isObject, type Loose, parse } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { type ReasoningField, type Replay, replayProof, splitDetails } from "./reasoning.ts";
 
-/** Most characters held of one answer: arguments, reasoning details, sound. */
+/** Maximum number of buffered characters: arguments, reasoning details, audio. */
 const MOST_HELD = 64 * 1024 * 1024;
 
 export interface OpenCall {
   block: number;
-  /** Its place among the calls of its choice. */
+  /** Its index among the calls of its choice. */
   place: number;
   id: string;
   name: string;
   kind: "function" | "custom";
-  /** Fields that the provider wants back with the call, when they came before its name. */
+  /** Fields that the provider expects to be returned with the call, if they arrived before its name. */
   signed?: Loose;
   started: boolean;
   ended: boolean;
-  /** The id changed while the arguments were being written: this provider's ids say nothing. */
+  /** The id changed between deltas of the same call: this provider's ids are meaningless. */
   idVaries: boolean;
-  /** Argument pieces: not yet passed on until the name is known; then kept to know when they are whole. */
+  /** Pieces of the arguments: buffered until the name is known; afterwards kept to detect completeness. */
   pieces: string[];
 }
 
@@ -30,9 +30,9 @@ export interface OpenReasoning {
   details: Loose[];
   /** As {@link Replay.blocks}. */
   blocks?: Loose[];
-  /** Of the first entries of `details`, which no piece changes any more: their number, and how many of them have a text. */
+  /** Number of leading entries of `details` that cannot change any more, and how many of them have a text. */
   settled: { entries: number; texts: number };
-  /** Some text was passed on from this block. */
+  /** Some text of this block was passed on. */
   spoken: boolean;
 }
 
@@ -48,8 +48,8 @@ export interface OpenChoice {
   text?: { block: number; refusal: boolean };
   reasoning?: OpenReasoning;
   /**
-   * Where the visible reasoning comes from. Dialects with details repeat it in both places, at once or all of it at the
-   * end.
+   * The field from which visible reasoning is taken. Dialects with details repeat it in both fields, at once
+   * or completely at the end.
    */
   source?: "string" | "details";
   calls: OpenCall[];
@@ -58,7 +58,7 @@ export interface OpenChoice {
   current?: OpenCall;
   said: boolean;
   refused: boolean;
-  /** Addresses that annotations named. */
+  /** URLs in annotations. */
   cited: Set<string>;
   finish?: FinishReason;
   sequence?: string;
@@ -66,16 +66,16 @@ export interface OpenChoice {
   sound?: OpenSound;
 }
 
-/** State that all choices of an answer share. */
+/** State shared by all choices of an answer. */
 export interface AnswerState {
   nextBlock: number;
-  /** Characters held. */
+  /** Number of buffered characters. */
   held: number;
   /** The provider's id of the answer. */
   id: string;
 }
 
-/** The state of a choice of which nothing has come. */
+/** The initial state of a choice. */
 export function openChoice(index: number): OpenChoice {
   return {
     index,
@@ -88,13 +88,13 @@ export function openChoice(index: number): OpenChoice {
   };
 }
 
-/** Counts what is kept in memory. */
+/** Counts buffered text. */
 export function hold(state: AnswerState, text: string): void {
   state.held += text.length;
   if (state.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
 }
 
-/** Adds text or a refusal to the choice; reasoning that is open ends. */
+/** Adds text or a refusal to the choice; ends open reasoning. */
 export function pushText(
   state: AnswerState,
   choice: OpenChoice,
@@ -111,7 +111,7 @@ export function pushText(
   out.push(logprobs ? { type: "text-delta", block, text, logprobs } : { type: "text-delta", block, text });
 }
 
-/** Starts a block of text. */
+/** Starts a text block. */
 export function openText(
   state: AnswerState,
   choice: OpenChoice,
@@ -124,14 +124,14 @@ export function openText(
   return text;
 }
 
-/** Ends the block of text that is open, if any. */
+/** Ends the open text block, if any. */
 export function closeText(choice: OpenChoice, out: Part[]): void {
   if (!choice.text) return;
   out.push({ type: "text-end", block: choice.text.block });
   choice.text = undefined;
 }
 
-/** Ends the block of reasoning that is open, if any, with its proof. */
+/** Ends the open reasoning block, if any, with its proof. */
 export function closeReasoning(choice: OpenChoice, out: Part[]): void {
   const open = choice.reasoning;
   if (!open) return;
@@ -145,7 +145,10 @@ export function closeReasoning(choice: OpenChoice, out: Part[]): void {
   out.push({ type: "reasoning-end", block: open.block, proof: replayProof(replay) });
 }
 
-/** Fields that the provider wants back, as reasoning without text; of a call, when they came after its start. */
+/**
+ * Fields that the provider expects to be returned, as reasoning without text; for a call, if they arrived
+ * after its start.
+ */
 export function readSigned(
   state: AnswerState,
   choice: OpenChoice,
@@ -159,7 +162,7 @@ export function readSigned(
   out.push({ type: "reasoning-end", block, proof: replayProof({ fields }, call) });
 }
 
-/** Whether the arguments so far are a whole JSON object, so that nothing can follow. */
+/** Whether the arguments so far are a complete JSON object. */
 export function isWhole(call: OpenCall): boolean {
   if (call.kind !== "function" || !call.pieces.at(-1)?.trimEnd().endsWith("}")) return false;
   return isObject(parse(call.pieces.join("")));

@@ -1,4 +1,4 @@
-/** A provider's stream of chat-completions chunks as parts. */
+/** Decodes a provider's stream of chat-completions chunks. */
 import { array, isObject, type Loose, object, unread } from "../../exchange/json.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Part } from "../../exchange/part.ts";
@@ -9,14 +9,17 @@ import { ChunkReader } from "./decode_blocks.ts";
 
 type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" }>;
 
-/** Fields of a delta whose text is a part's. */
+/** Fields of a delta that are plain text. */
 const TEXTS: ReadonlySet<string> = new Set(["content", "reasoning_content", "reasoning"]);
 
-/** Frames to parts. A good end is `[DONE]`, or a finish reason of every choice where a provider leaves it out. */
+/**
+ * Converts frames to parts. A stream is complete with `[DONE]`, or, for providers without it, with a finish
+ * reason of every choice.
+ */
 export function decodeStream(): StreamDecoder {
   const reader: ChunkReader = new ChunkReader();
   const repeated = new RepeatedFrame();
-  /** What {@link repeated} says more of. */
+  /** The delta part that {@link repeated} produces. */
   let delta: Delta | undefined;
   let done = false;
   return {
@@ -64,8 +67,8 @@ export function decodeStream(): StreamDecoder {
 }
 
 /**
- * The field of a chunk that brings nothing but a piece of text or of reasoning, so that another like it changes nothing else. Null: it
- * brings more.
+ * The field of a chunk that contains nothing but a piece of text or reasoning, so that a similar chunk
+ * changes nothing else. Null: it contains more.
  */
 function onlyField(chunk: Loose): string | null {
   const choices = array(chunk.choices);
@@ -85,7 +88,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-/** An error without an `error` field: `{detail}` of Mistral, `{object: "error", message}` of vLLM. */
+/** An error without an `error` field: `{detail}` (Mistral), `{object: "error", message}` (vLLM). */
 function isBareError(chunk: Loose): boolean {
   if (chunk.object === "error") return true;
   return !("choices" in chunk) && !("id" in chunk) && ("detail" in chunk || "message" in chunk);

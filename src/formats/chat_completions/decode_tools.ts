@@ -24,7 +24,7 @@ const FUNCTION_KEYS: ReadonlySet<string> = new Set(["name", "description", "para
 
 const CUSTOM_KEYS: ReadonlySet<string> = new Set(["name", "description", "format"]);
 
-/** The `tools` of a request; the built-in search becomes {@link Prompt.search}, not a tool. */
+/** Decodes `tools`; the built-in search becomes {@link Prompt.search} instead of a tool. */
 export function decodeTools(
   list: readonly unknown[],
   mistakes: Mistake[],
@@ -60,7 +60,7 @@ export function decodeTools(
   return { tools, ...(search && { search }) };
 }
 
-/** `function` and `functions[i]`: the definition itself. Some clients write it flat, as the responses format does. */
+/** The definition in `function` and `functions[i]`. Some clients write it flat, as in the responses format. */
 function decodeFunction(
   value: Loose,
   loc: Path,
@@ -117,7 +117,7 @@ function decodeCustom(value: Loose, loc: Path, mistakes: Mistake[]): CustomTool 
   };
 }
 
-/** The older `functions`: definitions without the wrapper. */
+/** The older field `functions`: definitions without a wrapper. */
 export function decodeFunctions(list: readonly unknown[], mistakes: Mistake[]): Tool[] {
   const tools: Tool[] = [];
   list.forEach((value, i) => {
@@ -129,7 +129,7 @@ export function decodeFunctions(list: readonly unknown[], mistakes: Mistake[]): 
   return tools;
 }
 
-/** Also the older `function_call`: a name alone in the object. Undefined: not said, or not understood. */
+/** Also the older `function_call`: an object with only a name. Undefined: not given or unknown. */
 export function decodeToolChoice(value: unknown): ToolChoice | undefined {
   if (value === "auto" || value === "none" || value === "required") return { type: value };
   if (value === "any") return { type: "required" };

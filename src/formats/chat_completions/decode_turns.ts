@@ -1,8 +1,8 @@
 /**
- * Messages of a request as turns, one turn a message.
+ * Decodes messages to turns, one per message.
  *
- * The older `function` forms (an assistant's `function_call`, a message of role `function`) become calls and results with
- * ids made here, because every other API has ids.
+ * The older `function` form (an assistant's `function_call`, a message of role `function`) becomes calls and
+ * results with generated ids, because every other API uses ids.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodeCacheMark } from "../cache_mark.ts";
@@ -31,7 +31,7 @@ const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
   "function_call",
   "annotations",
   "images",
-  // Made by the official SDK's helpers, and sent back by its users.
+  // Added by the official SDK's helpers, and sent by its users.
   "parsed",
   "reasoning_content",
   "reasoning",
@@ -49,17 +49,17 @@ const CALL_KNOWN: ReadonlySet<string> = new Set([
   ...SIGNED_FIELDS,
 ]);
 
-/** Field of an image's or a film's `extra`: it stood in `images`, where dialects put what the model made. */
+/** Field in the `extra` of an image or video: it was in `images`, where dialects put generated media. */
 export const MADE = "made";
 
-/** Marks a call or a result that came in the older form. */
+/** Marks a call or result of the older form. */
 const LEGACY = { function: true } as const;
 
-/** Messages as turns; what is wrong with them is added to `mistakes`. */
+/** Decodes messages; errors are added to `mistakes`. */
 export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
   const calls = new Map<string, CallContent>();
   const legacyIds = new Map<string, string>();
-  /** Ids made for calls of the last message that had none, in their order: their results have none either. */
+  /** Generated ids of calls in the last message without ids, in order: their results have none either. */
   const nameless: string[] = [];
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {
@@ -127,7 +127,7 @@ function isLegacy(c: CallContent): boolean {
   return extraOf(c.extra, "chat_completions")?.function === true;
 }
 
-/** Name, cache mark and unknown fields of a message. */
+/** Name, cache breakpoint and unknown fields of a message. */
 function turn(message: Loose, role: Turn["role"], content: Content[], known: ReadonlySet<string>): Turn {
   const made: Turn = { role, content };
   if (typeof message.content === "string") made.plain = true;
@@ -137,7 +137,8 @@ function turn(message: Loose, role: Turn["role"], content: Content[], known: Rea
   const cache = decodeCacheMark(message.cache_control);
   const last = content.at(-1);
   if (cache) {
-    // A mark on the message as a whole means its last part; the wire's place is kept for the same format.
+    // A breakpoint on the message as a whole applies to its last part; its position is kept for the same
+    // format.
     if (last && last.type !== "opaque") last.cache ??= cache;
     made.extra = ownExtra("chat_completions", { ...unknown, cache_control: message.cache_control });
   } else if (unknown) made.extra = ownExtra("chat_completions", unknown);
@@ -184,7 +185,7 @@ function result(
     type: "result",
     callId,
     ...(name !== undefined && { name }),
-    // The message is of one form for both kinds.
+    // The message has the same form for both kinds.
     kind: call?.kind ?? "function",
     content,
     isError: false,
@@ -198,7 +199,7 @@ function result(
 function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[]): Turn {
   const content: Content[] = decodeReasoning(message, unseal);
   const given = message.content;
-  // "" beside tool calls says nothing, as null does.
+  // "" beside tool calls is equivalent to null.
   const plain = typeof given === "string" && given !== "";
   if (plain || Array.isArray(given)) content.push(...words(given, loc, mistakes));
   else if (given !== null && given !== undefined && given !== "") words(given, loc, mistakes);
@@ -209,7 +210,7 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
     const url = string(object(object(image).image_url).url) ?? string(object(image).image_url);
     if (url === undefined) continue;
     const source = decodeUrl(url);
-    // A film that a model made stands there, too: the format has no other place.
+    // A generated video is stored there too, since the format has no other field.
     const film = source.kind === "base64" && source.mediaType.startsWith("video/");
     const extra = ownExtra("chat_completions", { [MADE]: image });
     content.push({ type: film ? "video" : "image", source, extra });
@@ -236,7 +237,8 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
   }
   const made = turn(message, "assistant", content, ASSISTANT_KNOWN);
   if (!plain) delete made.plain;
-  // Sources of searches are this service's own words, sent back by clients that keep the whole message.
+  // Annotations of searches were generated by this service, and are returned by clients that keep the whole
+  // message.
   const annotations = array(message.annotations).filter((a) => object(a).type !== "url_citation");
   if (annotations.length > 0) {
     made.extra = ownExtra("chat_completions", { ...extraOf(made.extra, "chat_completions"), annotations });

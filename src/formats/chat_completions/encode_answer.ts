@@ -1,4 +1,4 @@
-/** An answer as the whole body for a caller: the fold of the deltas that a stream of it would send. */
+/** Encodes a complete answer for a caller: the combination of the deltas of a stream. */
 import { blockParts } from "../../exchange/block_parts.ts";
 import type { Answer, Choice } from "../../exchange/answer.ts";
 import { array, type Loose, object, string } from "../../exchange/json.ts";
@@ -35,13 +35,13 @@ function encodeChoice(choice: Choice, context: EncodeAnswer): Loose {
   return { index: choice.index, ...made };
 }
 
-/** It comes with the end of a choice, and is one of the whole answer. */
+/** Contained in the end of a choice, but belongs to the whole answer. */
 function moderationOf({ choices }: Answer): Loose | undefined {
   const found = choices.find(({ extra }) => extraOf(extra, "chat_completions")?.moderation !== undefined);
   return found && { moderation: extraOf(found.extra, "chat_completions")!.moderation };
 }
 
-/** The message that deltas make, as clients' own folds do. */
+/** Combines deltas to a message, as clients do. */
 class Fold {
   #content = "";
   #refusal = "";
@@ -96,7 +96,7 @@ class Fold {
     }
   }
 
-  /** The list that a field adds to. */
+  /** The array that a field appends to. */
   #list(key: string): unknown[] {
     return (this.#others[key] ??= []) as unknown[];
   }

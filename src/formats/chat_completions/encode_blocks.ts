@@ -1,6 +1,6 @@
 /**
- * Parts as deltas of this API's messages: what a stream sends one by one, and what a whole answer is the fold of. One
- * writer for both, so that they cannot say different things.
+ * Converts parts to deltas of this API's messages, which are streamed, or combined to a complete answer.
+ * Sharing the code keeps both modes consistent.
  */
 import { type Loose } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
@@ -26,22 +26,22 @@ export interface ChunkEnd {
 type EmitDelta = (choice: number, delta: Loose, end?: ChunkEnd) => void;
 
 interface OpenChoice {
-  /** Length of `content` so far: citations point into all of it. */
+  /** Length of `content` so far: citations refer to positions in it. */
   chars: number;
   calls: number;
   refused: boolean;
   reasoned: boolean;
-  /** What the text cites. */
+  /** Citations of the text. */
   citations: Loose[];
-  /** Addresses that searches found, each told once. They stand for the whole answer. */
+  /** URLs of search results, without duplicates. They refer to the whole answer. */
   sources: Set<string>;
-  /** Annotations that are out. */
+  /** Number of annotations sent. */
   annotated: number;
   /** `reasoning_details` so far. */
   details: Loose[];
-  /** Length of the reasoning's text so far. */
+  /** Length of the reasoning text so far. */
   shown: number;
-  /** Proofs that no tool call carries yet. */
+  /** Proofs not yet attached to a tool call. */
   unsent: PlacedProof[];
 }
 
@@ -51,14 +51,14 @@ type OpenBlock =
     type: "reasoning";
     choice: number;
     kind: "text" | "summary";
-    /** From a provider of this API, which says how it showed the reasoning. */
+    /** The reasoning is from a provider of this API, which determines the fields. */
     own: boolean;
     field: ReasoningField | undefined;
-    /** The texts go into `reasoning_details` too, and are kept for that. */
+    /** The texts are also collected for `reasoning_details`. */
     listed: boolean;
     section: number;
     spoken: boolean;
-    /** Where its text stands in that of all reasoning. */
+    /** Start of its text in the text of all reasoning. */
     from: number;
     to: number;
     sections: string[][];
@@ -68,7 +68,7 @@ type OpenBlock =
 
 const NOWHERE = { from: 0, to: 0 };
 
-/** What clients send back by themselves, because it is no more than the name of a field that they got, needs no carrying. */
+/** A proof that consists only of the name of a field which clients return anyway need not be sent. */
 function needsCarrying(proof: Proof): boolean {
   const replay = readReplay(proof);
   return replay === undefined ||
@@ -86,14 +86,14 @@ export class DeltaWriter {
     this.#legacy = speaksLegacy(context.prompt);
   }
 
-  /** The choice whose `content` a delta of this block would extend; undefined when it is more than plain text. */
+  /** The choice whose `content` a delta of this block extends; undefined if it is not plain text. */
   plainChoice(block: number, chars: number): number | undefined {
     const choice = this.choiceOf(block);
     if (choice !== undefined) this.#choices.get(choice)!.chars += chars;
     return choice;
   }
 
-  /** The same of a delta that is not written yet. */
+  /** The same for a delta that is not written yet. */
   choiceOf(block: number): number | undefined {
     const open = this.#blocks.get(block);
     return open?.type !== "text" || open.refusal ? undefined : open.choice;
@@ -155,7 +155,7 @@ export class DeltaWriter {
       case "call-end": {
         const open = this.#blocks.get(part.block);
         this.#blocks.delete(part.block);
-        // Clients parse the arguments, and "" is no JSON.
+        // Clients parse the arguments, and "" is not valid JSON.
         if (open?.type === "call" && !open.custom && !open.written) this.#callText(open, "{}", emit);
         return;
       }
@@ -239,7 +239,8 @@ export class DeltaWriter {
 
   #reason(open: OpenBlock & { type: "reasoning" }, section: number, words: string, emit: EmitDelta): void {
     const choice = this.#choice(open.choice);
-    // A provider of this API that has one text for it writes its own breaks; entries of a list are paragraphs.
+    // A provider of this API with a single text field writes its own paragraph breaks; entries of a list are
+    // paragraphs.
     const running = open.own && open.field !== undefined;
     const apart = !running && (open.spoken ? section !== open.section : choice.reasoned);
     const text = apart ? `\n\n${words}` : words;
@@ -281,7 +282,7 @@ export class DeltaWriter {
     const custom = part.kind === "custom";
     this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom, written: false });
     if (this.#legacy) {
-      // The older form has room for one call, and asked for no more.
+      // The older form supports one call, and the request asked for no more.
       if (index === 0) emit(part.choice, { function_call: { name: part.name, arguments: "" } });
       return;
     }
@@ -313,7 +314,7 @@ export class DeltaWriter {
           data: part.data,
           expires_at: own?.expires_at ?? this.#context.created,
           transcript: part.transcript ?? "",
-          // Another API's sound has a format of its own choice.
+          // Another API chooses its own audio format.
           ...(!own && { format: audioFormat(part.mediaType) }),
         },
       });
@@ -325,8 +326,8 @@ export class DeltaWriter {
   }
 
   /**
-   * Sources go out as they are found. The official Python client, which puts lists together, fails on a second list whose
-   * entries do not say their place in it.
+   * Sources are sent when found. The official Python client, which merges arrays, fails on a second array
+   * whose entries have no index.
    */
   #annotate(index: number, annotations: readonly Loose[], emit: EmitDelta): void {
     if (annotations.length === 0) return;
@@ -338,7 +339,7 @@ export class DeltaWriter {
     });
   }
 
-  /** Details go out once, whole: the official client keeps only the last delta of a field that it does not know. */
+  /** Details are sent once, complete: the official client keeps only the last delta of an unknown field. */
   #finish(part: Part & { type: "finish" }, emit: EmitDelta): void {
     const choice = this.#choice(part.choice);
     if (choice.details.length > 0) emit(part.choice, { reasoning_details: choice.details });
@@ -354,12 +355,12 @@ export class DeltaWriter {
   }
 }
 
-/** An explanation comes from a guard, so the answer was withheld even where words of refusal are shown. */
+/** An explanation comes from a guard, so the answer counts as withheld even if a refusal text is shown. */
 function encodeReason(reason: FinishReason, explained: boolean, refused: boolean, legacy: boolean): string {
   return encodeFinish(reason, refused && !explained, legacy);
 }
 
-/** Whether the caller speaks the older `functions` form and wants answers in it. */
+/** Whether the caller uses the older `functions` form. */
 function speaksLegacy(prompt: Prompt): boolean {
   return prompt.format === "chat_completions" && prompt.verbatim.functions !== undefined;
 }

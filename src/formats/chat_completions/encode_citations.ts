@@ -1,17 +1,17 @@
-/** Citations as `annotations` of a message. */
+/** Encodes citations as `annotations` of a message. */
 import type { Loose } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/citation.ts";
 
 /**
- * A citation on the wire.
+ * An encoded citation.
  *
- * @param start of the cited text in the answer; `end` is behind it
+ * @param start start of the cited text in the answer; `end` is exclusive
  */
 export function annotationOf(url: string, title: string, start: number, end: number): Loose {
   return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
 }
 
-/** Documents of the request have no place in this API. A source of the whole answer has the indices 0. */
+/** Documents of the request are not representable in this API. A source of the whole answer has the indices 0. */
 export function citationOf(citation: Citation, base: number): Loose | undefined {
   if (citation.url === undefined) return undefined;
   const { start, end } = citation;

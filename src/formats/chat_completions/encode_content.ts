@@ -1,6 +1,6 @@
 /**
- * Contents of a turn as content parts of a message to a provider. What this API has no form for is refused by name
- * (`feature_not_supported`).
+ * Encodes contents of a turn as content parts for a provider. Content that this API does not support is
+ * refused (`feature_not_supported`).
  */
 import { encodeCacheMark } from "../cache_mark.ts";
 import { Failure } from "../../exchange/failure.ts";
@@ -9,7 +9,7 @@ import { type Content, type DocumentContent, extraOf } from "../../exchange/prom
 import { unsupported } from "../validation.ts";
 import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "../media.ts";
 
-/** A content as a part; undefined for what is no part of a message. `own`: the caller speaks this format. */
+/** A content as a part; undefined if it is not part of a message. `own`: the caller uses this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
   const fields = own && "extra" in content ? extraOf(content.extra, "chat_completions") : undefined;
   const mark = own && "cache" in content ? content.cache : undefined;
@@ -72,7 +72,7 @@ function noForm(what: string): Failure {
   return unsupported(`The provider of this model does not take ${what}.`, "messages");
 }
 
-/** Documents of text become text with a title: most providers of this API take no files. */
+/** Text documents become text with a title: most providers of this API do not accept files. */
 function encodeDocument(
   content: DocumentContent,
   own: boolean,
@@ -91,7 +91,7 @@ function encodeDocument(
   if (!own && source.kind === "base64" && isText(source.mediaType)) {
     return titled(content, decodeText(source.data));
   }
-  // The API wants a name beside bytes, and goes by its ending.
+  // The API requires a name for bytes, and uses its extension.
   const filename = name ?? (!own && source.kind === "base64" ? nameFor(source.mediaType) : undefined);
   const bytes = source.kind === "file" ? { file_id: source.id } : { file_data: encodeUrl(source) };
   const file = { ...inner(fields, "file"), ...(filename !== undefined && { filename }), ...bytes };

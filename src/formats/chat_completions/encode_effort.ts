@@ -1,13 +1,17 @@
-/** How much to reason, for a provider: `reasoning_effort`, or the caller's own fields where it speaks this format. */
+/**
+ * Encodes reasoning settings for a provider: `reasoning_effort`, or the caller's own fields if it uses this
+ * format.
+ */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
 import type { Effort, ReasoningOptions } from "../../exchange/prompt.ts";
 import { isEffort, nearestEffort, requestedEffort } from "../effort.ts";
 
 /**
- * `reasoning_effort` for a provider; undefined: say nothing. `lost`: the provider cannot be told what the caller asked for.
+ * `reasoning_effort` for a provider; undefined: omitted. `lost`: the caller's setting is not representable.
  *
- * Levels go to the nearest one that the catalog lists. Without a list: `max` is not a level of this API, and a caller who
- * only switched reasoning off gets the default, since a model without the level `none` would refuse the request.
+ * Levels are mapped to the nearest in the catalog. Without a list there: `max` is not a level of this API,
+ * and a caller who only disabled reasoning gets the default, since a model without the level `none` would
+ * reject the request.
  */
 export function encodeEffort(
   options: ReasoningOptions | undefined,
@@ -22,7 +26,7 @@ export function encodeEffort(
   return { effort: effort === "max" ? "xhigh" : effort, lost: false };
 }
 
-/** A level that the catalog's model does not have, as the nearest that it has, in the caller's own field. */
+/** Replaces a level that the catalog does not list for the model by the nearest, in the caller's own field. */
 export function offeredEffort(verbatim: Loose, efforts: readonly Effort[] | null): Loose {
   const given = verbatim.reasoning_effort;
   const nested = object(verbatim.reasoning).effort;

@@ -1,6 +1,7 @@
 /**
- * A stream that is held back until all of it is there, and then is one event: a connection that breaks has brought all of the
- * answer or nothing. For clients that ask again only where nothing has come. Without `[DONE]`: the body ends with the event.
+ * A stream sent as a single event when it is complete, so that a broken connection has delivered all of the
+ * answer or nothing; for clients that retry only if nothing arrived. Without `[DONE]`: the body ends with the
+ * event.
  */
 import { Collector } from "../../exchange/answer.ts";
 import { array, type Loose, object } from "../../exchange/json.ts";

@@ -1,13 +1,13 @@
-/** Reasoning as fields of an assistant's message: back to a provider, and in an answer to a caller. */
+/** Encodes reasoning as fields of an assistant's message: in requests to providers and in answers to callers. */
 import { array, type Loose, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
 import { joinBlocks, readReplay, type ReasoningField, textKey } from "./reasoning.ts";
 
 /**
- * The message fields that give reasoning back to a provider. Reasoning of another origin has no field that every
- * provider takes (Groq and Cerebras refuse `reasoning_content`, DeepSeek refuses a tool call without it), so it goes out
- * only where one is known to be demanded: `foreign` says so.
+ * The message fields that return reasoning to a provider. For reasoning of another API there is no field that
+ * every provider accepts (Groq and Cerebras reject `reasoning_content`, DeepSeek rejects a tool call without
+ * it), so it is sent only where it is known to be required: `foreign`.
  */
 export function encodeReasoning(
   contents: readonly ReasoningContent[],
@@ -34,7 +34,7 @@ export function encodeReasoning(
   return { fields, parts };
 }
 
-/** `format` of details entries, as the field names the APIs behind them. */
+/** `format` of details entries: the names of the APIs. */
 const DETAIL_FORMATS: Readonly<Record<FormatName, string>> = {
   messages: "anthropic-claude-v1",
   responses: "openai-responses-v1",
@@ -44,8 +44,8 @@ const DETAIL_FORMATS: Readonly<Record<FormatName, string>> = {
 };
 
 /**
- * What a proof adds to the caller's message: entries of `reasoning_details` from index `slot` on, with the texts that
- * belong to it, or fields of the message.
+ * Encodes a proof in the caller's message: entries of `reasoning_details` from index `slot` on, with their
+ * texts, or fields of the message.
  */
 export function encodeDetails(
   proof: Proof,
@@ -80,9 +80,9 @@ export function encodeDetails(
   };
 }
 
-/** The reverse of {@link splitDetails}. Texts that came back in another number of pieces go into the first entry. */
+/** The inverse of {@link splitDetails}. If the number of texts has changed, they are put into the first entry. */
 function joinDetails(stripped: readonly Loose[], sections: readonly string[]): readonly Loose[] {
-  // They were not shown, so they were not taken out.
+  // The texts were not sent to the caller, so they were not removed.
   if (sections.length === 0) return stripped;
   const places = stripped.filter((entry) => textKey(entry) !== undefined).length;
   const texts = sections.length === places ? sections : [sections.join("")];
@@ -99,9 +99,9 @@ function joinSections(sections: readonly string[]): string {
 }
 
 /**
- * One text under both names that clients read. `reasoning_content` is read by AI SDK and DeepSeek's clients, `reasoning`
- * by OpenRouter's; those that know both read the first they find. The provider's own name comes first, so that a client
- * that sends the message back as it is tells us which one to use.
+ * The same text under both names that clients read. `reasoning_content` is read by AI SDK and DeepSeek's
+ * clients, `reasoning` by OpenRouter's; those that know both use the first. The provider's own name comes
+ * first, so that a client that returns the message unchanged shows which one to use.
  */
 export function textFields(
   field: ReasoningField | undefined,

@@ -1,9 +1,9 @@
 /**
- * A prompt as the body of a request to a provider that speaks chat-completions.
+ * Encodes a prompt as a request to a chat-completions provider.
  *
- * A caller of this format gets its own fields back as they came (`prompt.verbatim`, `prompt.unknown`), unless the pipeline
- * changed what they mean. For callers of other formats only official fields are written, and fields that this API cannot be
- * told are listed in `dropped`.
+ * For a caller of this format its own fields are sent unchanged (`prompt.verbatim`, `prompt.unknown`), unless
+ * the pipeline changed their meaning. For callers of other formats only official fields are sent, and fields
+ * that this API does not support are listed in `dropped`.
  */
 import { array, type Loose, object, rounded } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
@@ -67,10 +67,10 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   encodeSampling(prompt, context, body, dropped);
   set("response_format", shape.field);
   encodeReasoningFields(prompt, verbatim, context, body, dropped);
-  // The default is left out: only OpenAI's newest models know the field.
+  // The default is omitted: only OpenAI's newest models support the field.
   if (own || prompt.verbosity !== "medium") set("verbosity", prompt.verbosity);
   set("n", prompt.n);
-  // Clients of other formats put whole sessions here.
+  // Clients of other formats put whole session ids here.
   set("user", own || prompt.user === undefined ? prompt.user : legalUser(prompt.user));
   if (own) {
     set("metadata", prompt.metadata);
@@ -85,9 +85,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
 }
 
 /**
- * Whether reasoning that another API or nobody vouches for goes out. DeepSeek's and Moonshot's models refuse a call without
- * its reasoning; OpenAI, Groq and Cerebras refuse the field. A history that holds reasoning of this API's own shows that
- * its provider takes it.
+ * Whether reasoning from another API, or without proof, is sent. DeepSeek's and Moonshot's models reject a
+ * call without its reasoning; OpenAI, Groq and Cerebras reject the field. A history with reasoning of this
+ * API shows that its provider accepts it.
  */
 function wantsReasoning(prompt: Prompt, model: string): boolean {
   return /deepseek|kimi/i.test(model) ||
@@ -113,13 +113,16 @@ function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loo
     else if (tool.format === "chat_completions") list.push(tool.value);
   }
   if (list.length > 0) body.tools = list;
-  // Without tools OpenAI refuses both of these.
+  // OpenAI rejects both without tools.
   if (!own && list.length === 0) return;
   if (chosen) body.tool_choice = changed ? chosen.choice : verbatim.tool_choice ?? chosen.choice;
   if (prompt.parallelCalls !== undefined) body.parallel_tool_calls = prompt.parallelCalls;
 }
 
-/** `max_completion_tokens` is the newer name, which reasoning models demand and many compatible providers do not know. */
+/**
+ * `max_completion_tokens` is the newer name, which reasoning models require and many compatible providers do
+ * not support.
+ */
 function encodeCap(prompt: Prompt, verbatim: Loose, context: EncodeRequest, body: Loose): void {
   if (prompt.maxOutput === undefined) return;
   const cap = Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
@@ -131,10 +134,10 @@ function encodeCap(prompt: Prompt, verbatim: Loose, context: EncodeRequest, body
   for (const field of fields) body[field] = cap;
 }
 
-/** Most stop sequences that OpenAI takes. */
+/** Maximum number of stop sequences at OpenAI. */
 const MOST_STOPS = 4;
 
-/** Of a caller of another format the model gets what it takes. */
+/** For callers of another format, only what the model accepts. */
 function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dropped: string[]): void {
   const own = prompt.format === "chat_completions";
   const { stop: sentStop, ...seeds } = own ? prompt.verbatim : {} as Loose;
@@ -146,7 +149,7 @@ function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dro
   };
   set("temperature", "temperature", "temperature", prompt.temperature);
   set("topP", "top_p", "top_p", prompt.topP);
-  // Not OpenAI's: the same format's dialects have it.
+  // Not supported by OpenAI, but by dialects of this format.
   if (own) set("topK", "top_k", "top_k", prompt.topK);
   else if (prompt.topK !== undefined) dropped.push("top_k");
   const stop = own ? prompt.stop : prompt.stop?.filter((s) => s !== "");
@@ -156,7 +159,7 @@ function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dro
     if (!own && stop!.length > MOST_STOPS) dropped.push(fieldName("stop", prompt));
   }
   if (!own && stop && stop.length < prompt.stop!.length) dropped.push(fieldName("stop", prompt));
-  // As it was written: it may have more digits than a number holds.
+  // As written: it may have more digits than a JavaScript number.
   const seed = ["seed", "random_seed"].find((name) => rounded(seeds[name]) === prompt.seed);
   set("seed", "seed", seed ?? "seed", seed === undefined ? prompt.seed : seeds[seed]);
   set("frequencyPenalty", "frequency_penalty", "frequency_penalty", prompt.frequencyPenalty);
@@ -191,7 +194,7 @@ function encodeReasoningFields(
   if (lost) dropped.push(fieldName("reasoning", prompt));
 }
 
-/** The form of the answer, or the words that ask for it where the model has no such form. */
+/** The output format, or instructions if the model does not support it. */
 function encodeOutput(
   prompt: Prompt,
   verbatim: Loose,
@@ -205,7 +208,7 @@ function encodeOutput(
   if (output.type === "text") return own ? { field: verbatim.response_format } : {};
   if (output.type === "json") {
     const field = { type: "json_object" };
-    // OpenAI refuses the mode unless the word JSON is in the prompt.
+    // OpenAI rejects this mode unless the prompt contains the word JSON.
     const instruction = "Answer with one valid JSON object and nothing else.";
     return !loose
       ? { instruction }
@@ -239,7 +242,7 @@ function schemaName(name: string | undefined): string {
   return name?.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
 }
 
-/** Adds to the system text; a second system message is refused by some models' templates. */
+/** Appends to the system message; some chat templates reject a second one. */
 function instruct(messages: Loose[], text: string): void {
   const first = messages[0];
   if (first?.role === "system" || first?.role === "developer") {

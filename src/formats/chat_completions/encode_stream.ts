@@ -1,9 +1,10 @@
 /**
- * Parts as the chunks of a caller's stream.
+ * Encodes parts as chunks of a stream for a caller.
  *
- * Every choice begins with its role, since clients need it there. The last chunk before `[DONE]` carries usage, asked for
- * or not. Who asked (`stream_options.include_usage`) gets it as the API has it, on a chunk without choices. Who did not
- * may read `choices[0]` of every chunk, as most example code does, and gets it beside an empty delta.
+ * Every choice starts with its role, which clients need. The last chunk before `[DONE]` contains usage,
+ * whether requested or not. If requested (`stream_options.include_usage`), it is on a chunk without choices,
+ * as in the API. Otherwise it is beside an empty delta, since most example code reads `choices[0]` of every
+ * chunk.
  */
 import type { Loose } from "../../exchange/json.ts";
 import { object } from "../../exchange/json.ts";
@@ -27,9 +28,12 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   const asked = object(context.prompt.verbatim.stream_options).include_usage === true;
   const writer = new DeltaWriter(context);
   const opened = new Set<number>();
-  /** Of one choice: all of a text chunk but the text. */
+  /** Per choice: a text chunk without the text. */
   const heads: (string | undefined)[] = [undefined];
-  /** The same in bytes, of choices that have begun. Made with one place: most answers have one choice, and V8 would make room for 17. */
+  /**
+   * The same as bytes, for choices that have started. Initialized with one element: most answers have one
+   * choice, and V8 would reserve 17.
+   */
   const headBytes: (Uint8Array | undefined)[] = [undefined];
   let head = headOf(context, undefined);
   let usage: Usage | undefined;
@@ -51,7 +55,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
     const { moderation } = wire;
     if (moderation !== undefined) delete wire.moderation;
     text += `${head}"choices":[${JSON.stringify(wire)}]}\n\n`;
-    // It is one of the whole answer.
+    // Belongs to the whole answer.
     if (moderation !== undefined) {
       text += `${head}"choices":[],"moderation":${JSON.stringify(moderation)}}\n\n`;
     }
@@ -81,13 +85,13 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
           searches = part.searches ?? searches;
         } else if (part.type === "start") {
           const { prompt_filter_results, ...fields } = extraOf(part.extra, "chat_completions") ?? {};
-          // Azure tells it once.
+          // Azure sends it once.
           head = headOf(context, prompt_filter_results ? { ...fields, prompt_filter_results } : fields);
           open(0);
           if (prompt_filter_results) head = headOf(context, fields);
         } else writer.write(part, emit);
       }
-      // Not kept while the next parts are waited for.
+      // Not kept while the next parts are awaited.
       const encoded = text;
       text = "";
       return encoded;
@@ -125,7 +129,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   };
 }
 
-/** What a caller is sent where a stream cannot go on. */
+/** The output for a stream that cannot be continued. */
 export function encodeBreak(failure: Failure): string {
   return dataFrame(JSON.stringify(encodeFailure(failure))) + DONE;
 }
@@ -139,7 +143,7 @@ function base(context: EncodeAnswer): Loose {
   };
 }
 
-/** A chunk up to its choices. */
+/** The beginning of a chunk, up to its choices. */
 function headOf(context: EncodeAnswer, extra: Loose | undefined): string {
   return `data: ${JSON.stringify({ ...base(context), ...extra }).slice(0, -1)},`;
 }

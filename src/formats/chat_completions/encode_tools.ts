@@ -11,7 +11,7 @@ import {
   type ToolChoice,
 } from "../../exchange/prompt.ts";
 
-/** @param own the request came in this format, so that its other fields go along */
+/** @param own the caller uses this format, so unknown fields are sent too */
 export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
   const { custom, ...fields } = own ? extraOf(tool.extra, "chat_completions") ?? {} : {} as Loose;
   const cache = own && tool.cache ? encodeCacheMark(tool.cache) : undefined;
@@ -29,7 +29,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
       ...cache,
     };
   }
-  // Left out, it means no arguments; some providers refuse it left out.
+  // If omitted, the function has no arguments; some providers require the field.
   const parameters = tool.parameters ?? (own ? undefined : NO_ARGUMENTS);
   return {
     ...fields,
@@ -46,8 +46,8 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
 }
 
 /**
- * The choice, and the tools that it leaves. A choice among some of the tools exists at OpenAI alone; elsewhere the others
- * are left away.
+ * The tool choice, and the tools that remain. Only OpenAI supports `allowed_tools`; for others the remaining
+ * tools are omitted.
  */
 export function encodeToolChoice(
   choice: ToolChoice,

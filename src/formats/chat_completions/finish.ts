@@ -1,8 +1,9 @@
 /**
- * Why an answer ended, between the wire's words and the vocabulary's.
+ * Maps finish reasons between the wire format and the vocabulary.
  *
- * The official words are stop, length, tool_calls, content_filter and function_call. Compatible providers add words of
- * the model's own server (`eos`, `model_length`), of another API behind them (`end_turn`, `SAFETY`) and of breakdowns.
+ * Official values are stop, length, tool_calls, content_filter and function_call. Compatible providers have
+ * further values of the model server (`eos`, `model_length`), of another API (`end_turn`, `SAFETY`) and for
+ * errors.
  */
 import type { FinishReason } from "../../exchange/part.ts";
 
@@ -31,7 +32,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: "refusal",
 };
 
-/** Words that say the provider broke down in the middle: DeepSeek's, Z.AI's, OpenRouter's, vLLM's and SGLang's. */
+/** Values for errors during generation: DeepSeek, Z.AI, OpenRouter, vLLM and SGLang. */
 const BREAKDOWNS: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
   "network_error",
@@ -39,10 +40,10 @@ const BREAKDOWNS: ReadonlySet<string> = new Set([
   "abort",
 ]);
 
-/** Google's compatible API says which filter, and why: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+/** Google's compatible API states the filter and the reason: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
 const FILTER = /^(?:content|function_call)_filter: /;
 
-/** Undefined: the wire said nothing (null, ""), and the choice's content has to tell. */
+/** Undefined: not given (null, ""); the content of the choice decides. */
 export function decodeFinish(word: unknown): FinishReason | "breakdown" | undefined {
   if (typeof word !== "string" || word === "") return undefined;
   const low = word.toLowerCase();
@@ -52,8 +53,8 @@ export function decodeFinish(word: unknown): FinishReason | "breakdown" | undefi
 }
 
 /**
- * The API has no word for a refusal: one that the model speaks is a normal stop beside `message.refusal`, one without
- * words was withheld.
+ * The API has no value for a refusal: one with text is a normal stop with `message.refusal`, one without text
+ * is reported as filtered.
  */
 export function encodeFinish(reason: FinishReason, spokenRefusal: boolean, legacy: boolean): string {
   switch (reason) {

@@ -1,4 +1,4 @@
-/** What each field of a chat-completions request holds, for whoever must read all text that leaves with it. */
+/** Rules for the fields of a chat-completions request, for collecting all of its text. */
 import { isObject, type Loose } from "../../exchange/json.ts";
 import {
   address,
@@ -38,7 +38,7 @@ const PART = objectOf({
   cache_control: setting,
 });
 
-/** Reasoning counts as signed as soon as any piece of it is: the proof may be about all of it. */
+/** Reasoning counts as signed if any piece of it is: the proof may cover all of it. */
 const reasoning: Rule = (walk, holder, key, path) => {
   const details: unknown = holder.reasoning_details;
   const signed = Array.isArray(details) && details.some(isSigned);
@@ -110,7 +110,7 @@ export const TOOL = {
   cache_control: setting,
 };
 
-/** `plugins.dlp` is read by the gateway itself and passed on to nobody. */
+/** `plugins.dlp` is for the gateway and not sent to providers. */
 export const plugins: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (!isObject(value)) return anything(walk, holder, key, path);

@@ -1,8 +1,8 @@
-/** Log probabilities of tokens, both ways. */
+/** Log probabilities of tokens, decoded and encoded. */
 import { array, type Loose, number, object } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
-/** Undefined: there are none. */
+/** Undefined: none. */
 export function decodeLogprobs(list: unknown): TokenLogprob[] | undefined {
   const found: TokenLogprob[] = [];
   for (const value of array(list)) {
@@ -24,7 +24,7 @@ function tokenOf(entry: Loose) {
   };
 }
 
-/** One token on the wire. */
+/** Encodes one token. */
 export function encodeLogprob(entry: TokenLogprob): Loose {
   return {
     token: entry.token,

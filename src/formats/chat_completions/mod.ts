@@ -1,6 +1,7 @@
 /**
- * The chat-completions format, for callers and for providers (`openai-chat` in the configuration): what OpenAI defined and
- * some dozens of providers speak in dialects. Dialects are told apart by what they send, never by who they are.
+ * The chat-completions format, for callers and providers (`openai-chat` in the configuration): defined by
+ * OpenAI, with dialects of many other providers. Dialects are recognised by the data they send, not by
+ * provider.
  */
 import type { CallerFormat, ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
@@ -15,7 +16,7 @@ import { LEAVES } from "./leaves.ts";
 import { KnownAnswers } from "./read_answer.ts";
 import { writeAnswer } from "./write_answer.ts";
 
-/** Of all providers of the format. */
+/** Shared by all providers of the format. */
 const known = new KnownAnswers();
 
 export const chatCompletions: CallerFormat & ProviderFormat = {

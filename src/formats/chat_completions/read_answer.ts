@@ -1,37 +1,37 @@
 /**
- * Whole answers of one text, read without parsing where one like it was parsed before: the same parts as
- * {@link decodeAnswer} makes.
+ * Decodes complete text answers without parsing, if a similar one was parsed before. The parts are the same
+ * as those of {@link decodeAnswer}.
  */
 import { isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { type PlaceKind, RepeatedAnswers } from "../repeated_answer.ts";
 import { decodeReport } from "./usage.ts";
 
-/** What all answers of one kind have in common. */
+/** The common parts of similar answers. */
 interface Known {
   start: Extract<Part, { type: "start" }>;
   finish: Extract<Part, { type: "finish" }>;
   choice: number;
-  /** The provider's report, with the counts of the answer that was read last. */
+  /** The usage object, with the counts of the last answer. */
   usage: Loose;
   counts: Count[];
   service: string | undefined;
 }
 
 interface Count {
-  /** The report, or what it holds. */
+  /** The usage object or a nested object. */
   into: Loose;
   name: string;
-  /** What is there. */
+  /** The current value. */
   value: number;
 }
 
 const TEXT = ["choices", "0", "message", "content"];
 
-/** Ids and times of text answers are in no part. */
+/** Ids and times of text answers do not occur in parts. */
 function placeAt(path: readonly string[]): PlaceKind | null {
   const [first, ...rest] = path;
-  // Nobody reads what stands deeper.
+  // Deeper fields are not used.
   if (first === "usage") return rest.length === 0 ? null : rest.length > 2 ? "number" : "count";
   if (path.length === 1) return first === "id" ? "word" : first === "created" ? "number" : null;
   return path.length === TEXT.length && path.every((name, i) => name === TEXT[i]) ? "text" : null;
@@ -40,7 +40,7 @@ function placeAt(path: readonly string[]): PlaceKind | null {
 export class KnownAnswers {
   readonly #answers = new RepeatedAnswers<Known>(placeAt);
 
-  /** All parts of an answer; null: no answer like it is known. */
+  /** All parts of an answer; null: no similar answer is known. */
   read(answer: string): Part[] | null {
     const found = this.#answers.find(answer);
     if (found === null) return null;
@@ -48,7 +48,7 @@ export class KnownAnswers {
     for (let i = 0; i < counts.length; i++) {
       const count = counts[i];
       const value = found.counts[i];
-      // Most are those of the answer before.
+      // Most counts equal those of the previous answer.
       if (count.value === value) continue;
       count.value = value;
       count.into[count.name] = value;
@@ -67,7 +67,7 @@ export class KnownAnswers {
     return parts;
   }
 
-  /** An answer that was parsed, and the parts that were made of it. */
+  /** Remembers a parsed answer and its parts. */
   learn(answer: string, value: unknown, parts: readonly Part[]): void {
     if (parts.length !== 6 || !isObject(value) || !isObject(value.usage)) return;
     const [start, opening, delta, closing, report, finish] = parts;
@@ -83,7 +83,7 @@ export class KnownAnswers {
     const usage = { ...value.usage };
     for (const name of Object.keys(usage)) usage[name] = ownCopy(usage[name]);
     const keep = (paths: (readonly string[])[]): Known => ({
-      // Those of this answer are its reader's to change.
+      // Cloned, since the reader of this answer may modify its parts.
       start: structuredClone(start),
       finish: structuredClone(finish),
       choice: opening.choice,
@@ -95,7 +95,7 @@ export class KnownAnswers {
   }
 }
 
-/** A number that would be rounded is an object too, and a copy of it would be no number. */
+/** A number that would be rounded is an object too, which must not be copied. */
 function ownCopy(value: unknown): unknown {
   return isObject(value) && !isNumber(value) ? { ...value } : value;
 }
@@ -103,6 +103,6 @@ function ownCopy(value: unknown): unknown {
 function countAt([, name, within]: readonly string[], usage: Loose): Count {
   if (within === undefined) return { into: usage, name, value: -1 };
   const held = usage[name];
-  // Nobody reads lists either.
+  // Arrays are not used either.
   return { into: isObject(held) ? held : {}, name: within, value: -1 };
 }

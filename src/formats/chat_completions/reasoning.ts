@@ -1,31 +1,32 @@
 /**
- * What messages and deltas of this API say about reasoning, for the files that decode and encode it.
+ * Reasoning in messages and deltas of this API, shared by decoders and encoders.
  *
- * The API has no official place for it; its dialects have four: `reasoning_content`, `reasoning`, `reasoning_details` (a
- * list whose entries hold text, summaries, signatures or encrypted data) and thinking parts inside `content`. What a
- * provider of this API wants back is a {@link Replay}, and travels as the proof of the reasoning. Proofs of other APIs
- * travel sealed in `reasoning_details`, which is where clients of this API keep such things.
+ * There is no official field; dialects have four: `reasoning_content`, `reasoning`, `reasoning_details` (an
+ * array whose entries contain text, summaries, signatures or encrypted data) and thinking parts in `content`.
+ * What a provider of this API expects to be returned is a {@link Replay}, stored as the proof of the
+ * reasoning. Proofs of other APIs are sealed in `reasoning_details`, where clients of this API keep such
+ * data.
  */
 import { isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { holdsCallProofs } from "./call_proofs.ts";
 
-/** The message's own way of showing reasoning. `content`: as a thinking part of it. */
+/** The message's field for reasoning text. `content`: a thinking part in it. */
 export type ReasoningField = "reasoning_content" | "reasoning" | "content";
 
-/** What a provider of this API wants back on the assistant's message, or on the tool call. */
+/** What a provider of this API expects to be returned on the assistant's message or the tool call. */
 export interface Replay {
   field?: ReasoningField;
-  /** `reasoning_details` without their texts, which are the reasoning's sections: they may be masked on the way. */
+  /** `reasoning_details` without texts; these are the sections of the reasoning, and may be masked. */
   details?: Loose[];
-  /** `thinking_blocks` of LiteLLM. The text of each stands in that of the reasoning, and here its number of characters. */
+  /** `thinking_blocks` of LiteLLM. Instead of its text, each has its number of characters in the reasoning text. */
   blocks?: Loose[];
-  /** Other fields, as they came: `extra_content`. */
+  /** Other fields, unchanged: `extra_content`. */
   fields?: Loose;
 }
 
 /**
- * What the server is to get back, as a proof.
+ * The data to be returned, as a proof.
  *
  * @param call id of the call that it belongs to
  */
@@ -38,7 +39,7 @@ export function replayProof(replay: Replay, call?: string): Proof {
   };
 }
 
-/** The reverse; undefined for proofs of other servers. */
+/** The inverse; undefined for proofs of other APIs. */
 export function readReplay(proof: Proof | undefined): Replay | undefined {
   if (proof?.api !== "chat_completions" || proof.kind !== "details") return undefined;
   const value = object(parse(proof.data));
@@ -51,7 +52,7 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
   };
 }
 
-/** Fields outside `reasoning*` that Google's compatible API wants back unchanged. */
+/** Fields other than `reasoning*` that Google's compatible API expects unchanged. */
 export function signedFields(value: Loose): Loose | undefined {
   let found: Loose | undefined;
   if (
@@ -72,7 +73,7 @@ const TEXT_OF: Readonly<Record<string, "text" | "summary">> = {
   "reasoning.summary": "summary",
 };
 
-/** The key that holds an entry's visible text, when it has one. */
+/** The field with an entry's visible text, if any. */
 export function textKey(entry: Loose): "text" | "summary" | undefined {
   const key = typeof entry.type === "string" && Object.hasOwn(TEXT_OF, entry.type)
     ? TEXT_OF[entry.type]
@@ -80,12 +81,12 @@ export function textKey(entry: Loose): "text" | "summary" | undefined {
   return key && typeof entry[key] === "string" ? key : undefined;
 }
 
-/** How many entries back a piece may belong: a hostile list must not cost its square. */
+/** How many entries back a piece may belong: limits the cost for a hostile list. */
 export const LOOK_BACK = 8;
 
 /**
- * Adds a piece to a list of details, and returns the entry it became part of. Providers stream an entry in pieces of one
- * type and index, the signature last; naive clients send the pieces back as they came.
+ * Adds a piece to a list of details, and returns the entry that it became part of. Providers stream an entry
+ * in pieces with the same type and index, the signature last; some clients return the pieces unmerged.
  */
 export function addDetail(details: Loose[], piece: Loose): Loose {
   const key = textKey(piece);
@@ -116,7 +117,7 @@ export function joinBlocks(blocks: readonly Loose[], text: string): Loose[] {
   );
 }
 
-/** The entries without their texts, and the texts. */
+/** The entries without texts, and the texts. */
 export function splitDetails(details: readonly Loose[]): { stripped: Loose[]; sections: string[] } {
   const sections: string[] = [];
   const stripped = details.map((entry) => {

@@ -1,5 +1,5 @@
 /**
- * Token counts of chat-completions, both ways.
+ * Token counts of chat-completions, decoded and encoded.
  *
  * | canonical    | wire                                                                                                |
  * |--------------|-----------------------------------------------------------------------------------------------------|
@@ -14,14 +14,15 @@
  * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
  * | imageOutput  | completion_tokens_details.image_tokens                                                              |
  *
- * Providers differ in what the two totals include, and `total_tokens` tells which:
- * - total = prompt + completion + reasoning: reasoning is outside completion (xAI).
- * - total = prompt + completion + audio input: audio is outside prompt (Mistral).
- * - total = prompt + completion + cache_read + cache_creation, or these exceed prompt: the cache is outside prompt, as in
- *   the API that those names come from.
- * - total beyond all that is named: the rest is reasoning that nobody counted (Gemini behind an OpenAI-compatible face).
- * - reasoning far above completion: it cannot be a part of it (Gemini behind Vercel's gateway). Slightly above is a
- *   miscount within it (OpenRouter: 11 of 10), and is cut.
+ * Providers differ in what the two totals include, which `total_tokens` reveals:
+ * - total = prompt + completion + reasoning: reasoning is not included in completion (xAI).
+ * - total = prompt + completion + audio input: audio is not included in prompt (Mistral).
+ * - total = prompt + completion + cache_read + cache_creation, or these exceed prompt: the cache is not
+ *   included in prompt, as in the API that those names come from.
+ * - total above the sum of all counts: the rest is unreported reasoning (Gemini behind an OpenAI-compatible
+ *   API).
+ * - reasoning far above completion: it is not included in it (Gemini behind Vercel's gateway). Slightly
+ *   above: a miscount (OpenRouter: 11 of 10), which is limited.
  */
 import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
@@ -31,7 +32,7 @@ import { count, misreports, normalizeUsage, type Usage } from "../../exchange/us
 
 const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
 
-/** A provider's counts; null when there are none in it. */
+/** The counts of a provider; null: none. */
 export function decodeUsage(wire: Loose): Usage | null {
   const prompt = count(wire.prompt_tokens);
   const completion = count(wire.completion_tokens);
@@ -79,9 +80,9 @@ export function decodeUsage(wire: Loose): Usage | null {
 }
 
 /**
- * A provider's report as the part that tells it; null: it holds no counts.
+ * The usage part of a provider's report; null: it has no counts.
  *
- * @param service the tier of service that the answer says it was given in
+ * @param service service tier of the answer
  */
 export function decodeReport(
   wire: Loose,
@@ -102,7 +103,7 @@ export function decodeReport(
 
 const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;
 
-/** What became of the predicted output, for callers of the same format; undefined when nothing is said of it. */
+/** Tokens of the predicted output, for callers of the same format; undefined: not reported. */
 function decodePrediction(wire: Loose): Extra | undefined {
   const details = object(wire.completion_tokens_details);
   const fields: Loose = {};
@@ -110,7 +111,7 @@ function decodePrediction(wire: Loose): Extra | undefined {
   return Object.keys(fields).length > 0 ? { format: "chat_completions", fields } : undefined;
 }
 
-/** The API's `usage`. `searches` adds `server_tool_use` when some ran. */
+/** Encodes `usage`. `searches` adds `server_tool_use` if there were any. */
 export function encodeUsage(usage: Usage, searches: number | undefined, extra?: Extra): Loose {
   return {
     prompt_tokens: usage.input,

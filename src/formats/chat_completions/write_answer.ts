@@ -1,4 +1,4 @@
-/** Answers of one text as JSON text: what {@link encodeAnswer} makes of them, written without the object. */
+/** Writes the JSON of text answers directly, with the same result as {@link encodeAnswer}. */
 import type { Answer } from "../../exchange/answer.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import type { Usage } from "../../exchange/usage.ts";
@@ -7,7 +7,7 @@ import { repeatedLiteral } from "../write_answer.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 
-/** Null: it is another answer. */
+/** Null: not a plain text answer. */
 export function writeAnswer(answer: Answer, context: EncodeAnswer): string | null {
   const { choices, usage, usageExtra, searches } = answer;
   if (choices.length !== 1 || context.dlp !== undefined) return null;
@@ -37,7 +37,7 @@ export function writeAnswer(answer: Answer, context: EncodeAnswer): string | nul
   }"}]${service}${counts}}`;
 }
 
-/** The provider's fields of the whole answer; null: there are others. */
+/** The provider's top-level fields; null: there are others. */
 function serviceOf(fields: Record<string, unknown> | undefined): string | null {
   let text = "";
   for (const name in fields) {
@@ -48,7 +48,7 @@ function serviceOf(fields: Record<string, unknown> | undefined): string | null {
   return text;
 }
 
-/** Of text alone, without a cache and without reasoning. */
+/** Only text tokens, without cache and reasoning. */
 function isPlain(usage: Usage): boolean {
   return usage.cached === 0 && usage.cacheWrite === 0 && usage.audioInput === 0 && usage.videoInput === 0 &&
     usage.reasoning === 0 && usage.audioOutput === 0 && usage.imageOutput === 0;

@@ -1,8 +1,8 @@
-/** `citations` of an answer, which point at a web page, at a search result or into one of the request's documents. */
+/** Decodes `citations` of an answer, which refer to a web page, a search result or a document of the request. */
 import { array, isObject, number, object, string } from "../../exchange/json.ts";
 import type { Citation, SourcePlace } from "../../exchange/citation.ts";
 
-/** Undefined: it is none. */
+/** Undefined: invalid. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   if (!isObject(raw)) return undefined;
   const location = object(raw.location);

@@ -1,4 +1,4 @@
-/** A whole answer of `Converse` as parts, through the same reader as a stream of its events. */
+/** Decodes a complete answer of `Converse`, with the same reader as a stream. */
 import { array, isObject, object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";

@@ -1,8 +1,8 @@
 /**
- * Blocks of a provider's message as parts, from events or whole.
+ * Decodes blocks of a provider's message, from events or a complete answer.
  *
- * Events belong to blocks by `contentBlockIndex`. Only a call's start is announced: any other block begins with its first
- * delta. `messageStop` says why the answer ended, `metadata` behind it what it used.
+ * Events belong to blocks by `contentBlockIndex`. Only the start of a call is announced; any other block
+ * starts with its first delta. `messageStop` contains the reason for the end, `metadata` after it the usage.
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
@@ -20,9 +20,9 @@ type Open =
   | { kind: "text"; block: number }
   | { kind: "reasoning"; block: number; signature: string; redacted: string[] }
   | { kind: "call"; block: number }
-  /** Known whole only at its end. */
+  /** Complete only at its end. */
   | { kind: "media"; mediaType: string; pieces: string[] }
-  /** What a tool of the provider says: nobody here asked for one. */
+  /** Output of a provider's tool that was not requested. */
   | { kind: "ignored" };
 
 export class MessageReader {
@@ -32,16 +32,16 @@ export class MessageReader {
   #blocks = 0;
   #calls = false;
   readonly #ids = new UnusedNames();
-  /** What is said of an image or a sound that could not be made. */
+  /** Error message of an image or audio that could not be generated. */
   #failed: string | undefined;
   #stop: unknown;
   #more: unknown;
   #usage: unknown;
-  /** The tier that the call was served in, which may be another than was asked for. */
+  /** The service tier of the call, which may differ from the requested one. */
   #service: string | undefined;
   readonly #open = new Map<unknown, Open>();
 
-  /** @param gross the provider's count of input holds that of the cache */
+  /** @param gross the provider's input count includes the cache */
   constructor(private readonly gross = false) {}
 
   start(out: Part[]): void {
@@ -53,7 +53,7 @@ export class MessageReader {
     out.push({ type: "start" });
   }
 
-  /** `contentBlockStart`, or a whole block of another kind than text and reasoning. */
+  /** `contentBlockStart`, or a complete block other than text and reasoning. */
   openBlock(index: unknown, start: Loose, out: Part[]): void {
     if (!this.#started) this.start(out);
     this.closeBlock(index, out);
@@ -121,7 +121,7 @@ export class MessageReader {
     if (typeof redactedContent === "string" && redactedContent !== "") open.redacted.push(redactedContent);
   }
 
-  /** The block of this index, begun if it is none yet, or one that another kind of text ends. */
+  /** The block with this index; started if there is none, or if the kind of text changes. */
   #opened(index: unknown, kind: "text" | "reasoning", out: Part[]): Open | undefined {
     const open = this.#open.get(index);
     if (open && (open.kind === kind || (open.kind !== "text" && open.kind !== "reasoning"))) return open;
@@ -163,7 +163,7 @@ export class MessageReader {
     }
   }
 
-  /** `messageStop`, or the ending fields of a whole answer. */
+  /** `messageStop`, or the final fields of a complete answer. */
   stop({ stopReason, additionalModelResponseFields }: Loose, out: Part[]): void {
     if (!this.#started) this.start(out);
     this.stopped = true;
@@ -179,7 +179,7 @@ export class MessageReader {
     if (this.stopped) this.finish(out);
   }
 
-  /** Behind this nothing more is told. */
+  /** Called at the end. */
   finish(out: Part[]): void {
     if (this.#finished) return;
     this.#finished = true;
@@ -201,7 +201,7 @@ export class MessageReader {
     return this.#finished;
   }
 
-  /** A block of a whole answer. */
+  /** A block of a complete answer. */
   whole(index: number, value: Loose, out: Part[]): void {
     const { text, toolUse, reasoningContent, citationsContent } = value;
     if (isObject(toolUse)) {
@@ -224,10 +224,10 @@ export class MessageReader {
   }
 }
 
-/** Blocks of what a model made. Streams have images only. */
+/** Generated media. Streams contain images only. */
 const MEDIA = ["image", "audio", "video"] as const;
 
-/** Formats of those that name none. */
+/** Default formats. */
 const USUAL = { image: "png", audio: "wav", video: "mp4" } as const;
 
 function proofOf(signature: string, redacted: readonly string[]): Proof | undefined {

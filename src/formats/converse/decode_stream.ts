@@ -1,4 +1,4 @@
-/** The events of `ConverseStream` as parts. Only `messageStop` ends a good answer. */
+/** Decodes the events of `ConverseStream`. A stream is complete only with `messageStop`. */
 import { isObject, object, unread } from "../../exchange/json.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";

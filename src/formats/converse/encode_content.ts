@@ -1,4 +1,4 @@
-/** Contents of turns as blocks. A cache mark becomes a cache point behind its block. */
+/** Encodes contents of turns as blocks. A cache breakpoint becomes a cache point after its block. */
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import {
   type CacheMark,
@@ -15,7 +15,7 @@ export interface EncodeContent {
   names: DocumentNames;
 }
 
-/** Blocks of a message, with a cache point behind each that is marked. */
+/** Blocks of a message, with a cache point after each block with a breakpoint. */
 export function encodeContents(contents: readonly Content[], context: EncodeContent): Loose[] {
   const blocks: Loose[] = [];
   for (const c of contents) {
@@ -27,7 +27,7 @@ export function encodeContents(contents: readonly Content[], context: EncodeCont
   return blocks;
 }
 
-/** Undefined: the model has no cache. */
+/** Undefined: the model does not support cache points. */
 export function encodeCachePoint(mark: CacheMark, rules: Rules): Loose | undefined {
   if (!rules.caches) return undefined;
   return { cachePoint: { type: "default", ...(rules.hourCache && mark.ttl === "1h" && { ttl: "1h" }) } };
@@ -38,7 +38,7 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
   switch (c.type) {
     case "text":
     case "refusal":
-      // A blank text is refused.
+      // Blank text is rejected.
       return c.text.trim() === "" ? [] : [{ text: c.text }];
     case "search-result": {
       const content = c.texts.filter((text) => text.trim() !== "").map((text) => ({ text }));
@@ -59,7 +59,7 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
   }
 }
 
-/** Reasoning goes back with its own proof only, and unchanged. */
+/** Reasoning is sent only with its own proof, unchanged. */
 function encodeReasoning(c: ReasoningContent, rules: Rules): Loose[] {
   if (c.proof?.api !== "converse") return [];
   const { kind, data } = c.proof;
@@ -68,7 +68,7 @@ function encodeReasoning(c: ReasoningContent, rules: Rules): Loose[] {
   return [{ reasoningContent: { reasoningText: { text: c.sections.join("\n\n"), signature: data } } }];
 }
 
-/** Only some models take a `status`; others are told of a failure in words. */
+/** Only some models support `status`; for others a failure is stated in the text. */
 function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
   const blocks = encodeContents(c.content, context);
   const points = blocks.filter((block) => block.cachePoint);
@@ -89,6 +89,6 @@ function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
     ...(c.isError && context.rules.status && { status: "error" }),
   };
   const attached = sounds.length > 0 ? [{ text: `Attached to the result of ${c.callId}:` }, ...sounds] : [];
-  // A result holds no marks and no sounds: they stand behind it.
+  // Cache points and audio are not allowed in a result, so they follow it.
   return [{ toolResult }, ...(points.length > 0 && !c.cache ? [points[0]] : []), ...attached];
 }

@@ -1,7 +1,7 @@
 /**
- * How much to reason. The API has a field for the effort; everything else is the model's own and goes to it as it is, in
- * `additionalModelRequestFields`: Claude's `thinking`, Nova's `reasoningConfig`, `reasoning_effort` of gpt-oss, `reasoning` of
- * OpenAI's other models, which refuse that of gpt-oss.
+ * Encodes reasoning settings. The API has a field for the effort; everything else is model-specific, in
+ * `additionalModelRequestFields`: Claude's `thinking`, Nova's `reasoningConfig`, `reasoning_effort` of
+ * gpt-oss, `reasoning` of OpenAI's other models, which reject that of gpt-oss.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Effort, Prompt } from "../../exchange/prompt.ts";
@@ -17,15 +17,15 @@ interface EncodedEffort {
   fields?: Loose;
   /** For `outputConfig`. */
   effort?: Effort;
-  /** The model thinks, which forbids other options. */
+  /** Reasoning is enabled, which excludes other options. */
   thinks: boolean;
-  /** The model cannot be told what the caller asked for. */
+  /** The caller's setting is not representable. */
   dropped: boolean;
 }
 
 const THREE: readonly Effort[] = ["low", "medium", "high"];
 
-/** @param free false: something else in the request forbids thinking */
+/** @param free false: something else in the request excludes reasoning */
 export function encodeEffort(
   prompt: Prompt,
   context: EncodeRequest,

@@ -1,6 +1,6 @@
 /**
- * Images, documents, sounds and films as blocks. Their bytes stand in the request, or in S3; Bedrock fetches nothing from
- * other addresses.
+ * Encodes images, documents, audio and video as blocks. Bytes are part of the request, or in S3; Bedrock does
+ * not fetch other URLs.
  */
 import { Buffer } from "node:buffer";
 import { Failure } from "../../exchange/failure.ts";
@@ -10,23 +10,23 @@ import { UnusedNames } from "../../exchange/unused_names.ts";
 import { isText, typeOfFile, typeOfName } from "../media.ts";
 import { bare, formatNames, formatOf } from "./media_types.ts";
 
-/** Gives the documents of a request the names that the API wants them to have. */
+/** Assigns valid document names. */
 export class DocumentNames {
   readonly #unused = new UnusedNames([], 100);
 
-  /** Letters, digits, single blanks, hyphens, parentheses and brackets; no two documents of a request alike. */
+  /** Letters, digits, single spaces, hyphens, parentheses and brackets; unique within a request. */
   take(name: string | undefined): string {
     const legal = (name ?? "").replace(/\.[a-z\d]{1,5}$/i, "").replace(/[^a-zA-Z0-9()-]+/g, " ").trim();
-    // The number of a second one stands in brackets, which no name itself keeps.
+    // A number for uniqueness is added in brackets, which names themselves do not keep.
     return this.#unused.take(legal === "" ? "document" : legal).replace(/_(\d+)$/, " [$1]");
   }
 }
 
-/** Throws `feature_not_supported` on a kind of file that the API has no form for. */
+/** Throws `feature_not_supported` for an unsupported type of file. */
 export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   if (c.type === "document") return encodeDocument(c, names);
   const { source, type } = c;
-  // Text in the place of an image.
+  // Text in place of an image.
   if (source.kind === "text") return { text: source.text };
   const from = encodeSource(type, source);
   const mediaType = source.kind === "base64" ? source.mediaType : typeOf(source);
@@ -35,7 +35,7 @@ export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   return { [type]: { format, source: from } };
 }
 
-/** Clients send images, sounds and films as files, too. */
+/** Clients also send images, audio and video as files. */
 function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
   const { source } = c;
   const document = (format: string, from: Loose) => ({

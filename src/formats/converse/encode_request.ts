@@ -1,7 +1,7 @@
 /**
- * A prompt to the body of `Converse` or `ConverseStream`; the address says which, and names the model.
+ * Encodes a prompt as the body of `Converse` or `ConverseStream`; mode and model are in the URL.
  *
- * No caller speaks this format, so there is never anything to put back unchanged.
+ * Callers cannot use this format, so there are no fields to send unchanged.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
@@ -59,7 +59,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const fields: Loose = { ...sampling.fields, ...effort.fields };
   if (bindsThinking(context.model)) acceptChanges(messages, fields);
   if (Object.keys(fields).length > 0) body.additionalModelRequestFields = fields;
-  // Which of the sequences was met is told on demand only.
+  // The matched stop sequence is returned only on request.
   if (rules.claude && sampling.config.stopSequences) {
     body.additionalModelResponseFieldPaths = ["/stop_sequence"];
   }
@@ -87,7 +87,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   return { body, dropped: [...dropped] };
 }
 
-/** As in the messages format: thinking goes back in a conversation that was written anew. */
+/** As in the messages format: thinking is returned in a conversation that was re-encoded. */
 function acceptChanges(messages: readonly Loose[], fields: Loose): void {
   const thinking = fields.thinking as Loose ?? { type: "adaptive" };
   const thought = messages.some(({ content }) =>
@@ -100,7 +100,7 @@ function acceptChanges(messages: readonly Loose[], fields: Loose): void {
 
 const NO_CALLS = "Do not call any tool now: answer in words.";
 
-/** Options that this API has no field for. */
+/** Options that this API does not support. */
 const UNKNOWN_HERE = [
   "seed",
   "frequencyPenalty",
@@ -139,7 +139,7 @@ function encodeSampling(
   }
   if (topP !== undefined && !takes("top_p", context)) lose("topP");
   else if (topP !== undefined && topP < 1) {
-    // Claude takes one of the two.
+    // Claude accepts only one of the two.
     const free = !rules.claude || (config.temperature === undefined && (!thinks || topP >= 0.95));
     if (free) config.topP = topP;
     else lose("topP");
@@ -156,7 +156,7 @@ function encodeSampling(
   return { config, fields };
 }
 
-/** The API has a grammar for schemas, and nothing for JSON without one. */
+/** The API supports JSON schemas, but not JSON without a schema. */
 function encodeShape(prompt: Prompt, { features }: EncodeRequest): { format?: Loose; instruction?: string } {
   const { output } = prompt;
   if (!output || output.type === "text") return {};
@@ -181,14 +181,14 @@ function encodeShape(prompt: Prompt, { features }: EncodeRequest): { format?: Lo
 const JSON_ONLY =
   "Answer with one valid JSON value and nothing else: no code fence, no words before or after it.";
 
-/** A last turn of the assistant is a beginning to go on with, which few models take. */
+/** A final assistant turn is a prefill, which few models accept. */
 function endWithUser(messages: Loose[]): void {
   if (messages.at(-1)?.role === "assistant") {
     messages.push({ role: "user", content: [{ text: "Continue." }] });
   }
 }
 
-/** A mark on the request as a whole covers all of it. */
+/** A breakpoint on the request covers all of it. */
 function markLast(messages: readonly Loose[], rules: Rules, mark: { ttl?: string }): void {
   const content = messages.at(-1)!.content as Loose[];
   const point = encodeCachePoint(mark, rules);

@@ -1,4 +1,4 @@
-/** `toolConfig`: the tools and the choice among them. The API knows no choice of none. */
+/** Encodes `toolConfig`: tools and tool choice. The API has no choice `none`. */
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { callNow, takesForcedTools } from "../claude_rules.ts";
@@ -8,13 +8,13 @@ import type { Rules } from "./rules.ts";
 
 interface EncodedTools {
   config?: Loose;
-  /** The model is told that it may call none. */
+  /** The model is instructed to call no tool. */
   silenced: boolean;
-  /** Words that ask for a call, where the model cannot be forced. */
+  /** An instruction to call a tool, if the model does not support forced calls. */
   asked?: string;
 }
 
-/** @param model that of the provider */
+/** @param model the provider's name */
 export function encodeTools(
   prompt: Prompt,
   messages: readonly Loose[],
@@ -37,7 +37,8 @@ export function encodeTools(
     if (point) tools.push(point);
   }
   const called = calledTools(messages);
-  // "The toolConfig field must be defined when using toolUse and toolResult content blocks", also when none may be called.
+  // "The toolConfig field must be defined when using toolUse and toolResult content blocks", even if no tool
+  // may be called.
   if (tools.length === 0 || choice?.type === "none") {
     if (called.size === 0) return { silenced: false };
     const declared = tools.length > 0 ? tools : [...called].map((name) => ({

@@ -1,8 +1,9 @@
 /**
- * Turns to `messages` and `system`.
+ * Encodes turns as `messages` and `system`.
  *
- * User and assistant alternate, every call has its result in the next message, images and documents are the user's. A system
- * turn in mid-conversation has no form: it becomes the user's text in its place, between `<system>` tags.
+ * User and assistant alternate, every call has its result in the next message, images and documents belong to
+ * the user. A system turn within the conversation is not supported: it becomes user text at its position,
+ * between `<system>` tags.
  */
 import type { Loose } from "../../exchange/json.ts";
 import { isAttachment, splitSystem, type Turn } from "../../exchange/prompt.ts";
@@ -14,7 +15,7 @@ import { type EncodeContent, encodeContents } from "./encode_content.ts";
 interface EncodedTurns {
   system: Loose[];
   messages: Loose[];
-  /** Reasoning of the latest tool loop had to be left out, so Claude would refuse to think on. */
+  /** Reasoning of the current tool loop had to be omitted, so Claude would reject further thinking. */
   thinkingLost: boolean;
 }
 
@@ -40,14 +41,14 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
     const results = turn.content.filter((c) => c.type === "result");
     const others = turn.content.filter((c) => c.type !== "result");
     const told = encodeContents(results, context);
-    // Nothing may stand between the results of a turn's calls.
+    // Nothing may be between the results of a turn's calls.
     push(messages, "user", [...told.filter(isOfResults), ...told.filter((block) => !isOfResults(block))]);
     push(messages, "user", encodeContents([...carried, ...others], context));
     carried = [];
   });
   push(messages, "user", encodeContents(carried, context));
   for (const message of messages) captionDocuments(message);
-  // The user speaks first; what it said may have been empty.
+  // The first message must be from the user; it may have been empty.
   if (messages.length > 0 && messages[0].role !== "user") {
     messages.unshift({ role: "user", content: [{ text: "(no message)" }] });
   }
@@ -56,18 +57,15 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
 
 const LONGEST_ID = 64;
 
-/** Letters, digits, `_` and `-`. Two long ids that begin alike stay apart. */
+/** Letters, digits, `_` and `-`. Long ids with the same beginning remain distinct. */
 function legalToolUseId(id: string): string {
   const legal = legalId(id);
   return legal.length <= LONGEST_ID ? legal : `${legal.slice(0, LONGEST_ID - 17)}_${digest(legal)}`;
 }
 
-/**
- * At least one message of the user. A prompt of system text alone, or with nothing but empty words beside it, says there what
- * it wants.
- */
+/** At least one user message is required. If there is only system text, it becomes the user's. */
 function withUser(turns: readonly Turn[], context: EncodeContent): { system: Turn[]; rest: Turn[] } {
-  // Names of documents are given out once.
+  // A throwaway instance: names of documents are assigned only once.
   const says = (turn: Turn) =>
     encodeContents(turn.content, { ...context, names: new DocumentNames() }).length > 0;
   const split = splitSystem(turns);
@@ -85,7 +83,7 @@ function spoken(turn: Turn): Turn {
   return { ...turn, role: "user", content };
 }
 
-/** System text and marks; anything else is the user's. */
+/** System text and breakpoints; other content belongs to the user. */
 function encodeSystem(turns: readonly Turn[], messages: readonly Loose[], context: EncodeContent): Loose[] {
   const content = turns.flatMap((turn) => turn.content);
   const others = encodeContents(content.filter((c) => c.type !== "text" && c.type !== "refusal"), context);
@@ -94,8 +92,8 @@ function encodeSystem(turns: readonly Turn[], messages: readonly Loose[], contex
 }
 
 /**
- * A turn of nothing but reasoning, as an answer leaves that was cut while the model thought, is refused: newer Claudes take
- * it for a beginning to go on with, wherever it stands.
+ * A turn that consists only of reasoning, as after a truncated answer, is rejected: newer Claudes treat it as
+ * a prefill anywhere.
  */
 function isSilent(block: Loose): boolean {
   return block.reasoningContent !== undefined || block.cachePoint !== undefined;
@@ -105,7 +103,7 @@ function isOfResults(block: Loose): boolean {
   return block.toolResult !== undefined || block.cachePoint !== undefined;
 }
 
-/** What stood between two turns of a role may have had nothing to say here. */
+/** The turn between two turns of the same role may have been empty. */
 function push(messages: Loose[], role: "user" | "assistant", blocks: readonly Loose[]): void {
   if (blocks.length === 0) return;
   const last = messages.at(-1);
@@ -120,7 +118,7 @@ function captionDocuments(message: Loose): void {
   blocks.push({ text: "The document is attached." });
 }
 
-/** A beginning for the model to go on with must not end in white space. */
+/** A prefill must not end with white space. */
 function trimLast(blocks: Loose[], last: boolean): Loose[] {
   const block = blocks.at(-1);
   if (!last || typeof block?.text !== "string") return blocks;

@@ -1,6 +1,6 @@
 /**
- * `stopReason` to the vocabulary's reason. A guardrail, a filter and an output that the service could not read are all
- * `content-filter`: visibly no whole answer, and no error.
+ * Maps `stopReason` to the vocabulary. A guardrail, a filter and unreadable output are all `content-filter`:
+ * visibly an incomplete answer, but not an error.
  */
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { isObject, string } from "../../exchange/json.ts";
@@ -31,10 +31,10 @@ const EXPLANATIONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 interface Ending {
-  /** `additionalModelResponseFields`, which names the stop sequence that was met where it was asked to. */
+  /** `additionalModelResponseFields`, which contains the matched stop sequence if requested. */
   more: unknown;
   hasCalls: boolean;
-  /** Why something that the model was to make is not there. */
+  /** Why media could not be generated. */
   failed?: string;
 }
 

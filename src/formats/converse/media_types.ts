@@ -1,7 +1,7 @@
-/** What the API calls the formats of files, and the media types that they are. */
+/** The API's file formats and their media types. */
 import type { Attachment } from "../../exchange/prompt.ts";
 
-/** Names of formats by media type. Of several types of one format the first is the one that it is told by. */
+/** Formats by media type. If a format has several, the first is used for decoding. */
 const FORMATS: Readonly<Record<Attachment["type"], Readonly<Record<string, string>>>> = {
   image: {
     "image/png": "png",
@@ -53,19 +53,19 @@ const FORMATS: Readonly<Record<Attachment["type"], Readonly<Record<string, strin
   },
 };
 
-/** Undefined: the API has no name for it. */
+/** Undefined: not supported by the API. */
 export function formatOf(type: Attachment["type"], mediaType: string): string | undefined {
   const name = bare(mediaType);
   return Object.hasOwn(FORMATS[type], name) ? FORMATS[type][name] : undefined;
 }
 
-/** The media type of a format that an answer names. */
+/** The media type of a format in an answer. */
 export function mediaTypeOf(type: Attachment["type"], format: string): string {
   const known = Object.entries(FORMATS[type]).find(([, name]) => name === format);
   return known?.[0] ?? `${type}/${format}`;
 }
 
-/** All formats of a kind that there are names for. */
+/** All supported formats of a kind. */
 export function formatNames(type: Attachment["type"]): string[] {
   return [...new Set(Object.values(FORMATS[type]))];
 }

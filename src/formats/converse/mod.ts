@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse, the provider's side: callers do not speak it here. */
+/** Amazon Bedrock's Converse, for providers only. */
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { decodeStream } from "./decode_stream.ts";

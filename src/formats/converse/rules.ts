@@ -1,6 +1,7 @@
 /**
- * What models differ in behind the one API. It names a model in the address only and refuses what a model does not take, so
- * the name decides; a profile's ARN tells nothing, and then the least is assumed.
+ * Differences between models behind the same API. The model is only in the URL, and unsupported fields are
+ * rejected, so the name decides; for an inference profile's ARN, which reveals nothing, the minimum is
+ * assumed.
  *
  * Sources: AWS's pages "Prompt caching", "ToolResultBlock" and "Extended thinking".
  */
@@ -10,23 +11,23 @@ import type { EncodeRequest } from "../format.ts";
 export interface Rules {
   claude: boolean;
   nova: boolean;
-  /** The model takes cache points. */
+  /** Cache points are supported. */
   caches: boolean;
-  /** Behind tools, too. */
+  /** Also after tools. */
   cachesTools: boolean;
-  /** For an hour, too. */
+  /** Also with a TTL of one hour. */
   hourCache: boolean;
-  /** Reasoning comes hidden, and goes back so only: with its words it is refused. */
+  /** Reasoning is encrypted, and must be returned without its text. */
   hides: boolean;
-  /** Results may say that their tool failed. */
+  /** Results may have a status. */
   status: boolean;
 }
 
-/** What the API takes of a model, by its id and its features. */
+/** The rules of a model, by id and features. */
 export function rulesOf({ model, features }: EncodeRequest): Rules {
   const claude = model.includes("claude");
   const nova = /amazon\.nova|nova-/.test(model);
-  // Others have a cache of their own that no points mark, and Bedrock refuses these for them.
+  // Other models cache automatically, and Bedrock rejects cache points for them.
   const marks = claude || nova || /^arn:/i.test(model);
   const caches = features === null ? claude || nova : marks && features.has("prompt_caching");
   return {

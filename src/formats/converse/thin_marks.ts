@@ -1,10 +1,13 @@
-/** The cache points of a request, no more than there may be. */
+/** Limits the number of cache points in a request. */
 import { array, type Loose, object } from "../../exchange/json.ts";
 
-/** Claude's limit and Nova's. */
+/** The limit of Claude and Nova. */
 const MOST = 4;
 
-/** The first points cover what many requests share, the last what the next one will: the middle is given up. */
+/**
+ * The first points cover what many requests share, the last ones what the next request shares; those in the
+ * middle are removed.
+ */
 export function thinMarks(body: Loose): void {
   const lists = [
     array(object(body.toolConfig).tools),

@@ -24,9 +24,9 @@ export const TOTALS = [
 ] as const;
 
 /**
- * Null when no count was reported.
+ * Null: no counts.
  *
- * @param gross `inputTokens` holds the cache's tokens
+ * @param gross `inputTokens` includes the cache's tokens
  */
 export function decodeUsage(raw: unknown, gross = false): Usage | null {
   if (!isObject(raw)) return null;
