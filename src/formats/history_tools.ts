@@ -1,23 +1,26 @@
 /**
- * Tools that a conversation declares or takes away on its way: `additional_tools` and `tool_search_output` of the responses
- * format, `tool_addition` and `tool_removal` of the messages format.
+ * Tools declared or removed within a conversation: `additional_tools` and `tool_search_output` of the
+ * responses format, `tool_addition` and `tool_removal` of the messages format.
  *
- * They count as if they were listed: what may not be used is refused there, too, and the search is the gateway's own. A
- * provider of the same format gets them in their places, any other the list as it is at the end.
+ * They are treated like listed tools: forbidden ones are refused, and web search is run by the gateway. A
+ * provider of the same format gets them at their positions, any other gets the final list.
  */
 import type { Tool } from "../exchange/prompt.ts";
 
-/** In the order of the turns. `add`: from here on there is this tool. `back`, `remove`: the tool of this name. */
+/**
+ * In the order of the turns. `add`: declares a tool. `back`, `remove`: re-adds or removes the tool of this
+ * name.
+ */
 export type ToolChange = { add: Tool } | { back: string } | { remove: string };
 
-/** @param listed the tools of the request's own list */
+/** @param listed the tools in the request's list */
 export function changedTools(listed: Tool[], changes: readonly ToolChange[]): Tool[] {
   if (changes.length === 0) return listed;
   const tools = [...listed];
-  /** Where the last tool of each name stands. */
+  /** Index of the last tool of each name. */
   const last = new Map<string, number>();
   tools.forEach((tool, i) => last.set(keyOf(tool), i));
-  /** It is not there any more, for other formats; in its own format it is, until the turn that says so. */
+  /** Removed for other formats; in its own format the turn removes it. */
   const withdraw = (at: number | undefined) => {
     if (at !== undefined && tools[at].declared !== "list") tools[at] = { ...tools[at], declared: "list" };
   };
@@ -43,7 +46,7 @@ export function changedTools(listed: Tool[], changes: readonly ToolChange[]): To
       if (at !== undefined) restore(at);
     }
   }
-  // What the turns declared and took away again is in no list.
+  // Tools declared and removed by turns are in no list.
   return tools.filter((tool, i) => tool.declared !== "list" || !inTurns(i));
 }
 
@@ -60,7 +63,7 @@ function sameTool(a: Tool, b: Tool): boolean {
   return JSON.stringify(wordsOf(a)) === JSON.stringify(wordsOf(b));
 }
 
-/** What a model is told of a tool. */
+/** The part of a tool that the model sees. */
 function wordsOf(tool: Tool): unknown {
   if (tool.kind === "opaque") return tool.value;
   const { kind, name, description } = tool;

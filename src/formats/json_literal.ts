@@ -1,9 +1,12 @@
-/** Strings in the text of JSON, read without a parser. */
+/** Reads strings in JSON text without a parser. */
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Where a string that begins there ends, at its quote or where it is not one any more; negative: it has escapes. */
+/**
+ * The end of a string literal that starts at a position: its quote, or the first invalid character; negative:
+ * it contains escapes.
+ */
 export function literalEnd(data: string, from: number): number {
   let escapes = false;
   for (let at = from; at < data.length; at++) {
@@ -16,7 +19,7 @@ export function literalEnd(data: string, from: number): number {
   return data.length;
 }
 
-/** Null: it is no string. */
+/** Null: not a string. */
 export function unescaped(literal: string): string | null {
   try {
     return JSON.parse(`"${literal}"`);

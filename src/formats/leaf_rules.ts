@@ -1,6 +1,6 @@
 /**
- * What one field of a request holds: a rule for each kind of field, which adds the leaves that it has. leaves.ts walks the
- * objects and lists that the fields stand in.
+ * Rules for the fields of a request: each adds the text leaves that the field contains. leaves.ts walks the
+ * objects and arrays.
  */
 import { Buffer } from "node:buffer";
 import { type Loose, parseExact } from "../exchange/json.ts";
@@ -9,29 +9,29 @@ import { type DocumentKind, documentKind, writtenKind } from "../documents/kind.
 import { isSetting } from "./enumerations.ts";
 
 export interface Leaf {
-  /** Position in the list of messages; null: the leaf is outside of it. */
+  /** Index in the list of messages; null: outside of it. */
   readonly message: number | null;
-  /** The field as sent; a field of a message is named from its message on, unless the format has items. */
+  /** The location of the field; within a message relative to it, unless the format has items. */
   readonly location: string;
   /**
-   * `json`: the text is JSON, whose strings and keys count as they decode; a field that is no string is meant as its
-   * compact JSON text. `encoded`: the text is decoded from the field's, which counts as a whole.
-   * `document`: holds text that takes long to read; until then it has none. `media`: no text, an image or anything else
-   * that cannot be scanned. `endless`: nested too deeply to be read.
+   * `json`: the text is JSON, whose strings and keys count in decoded form; a field that is not a string is
+   * represented by its compact JSON text. `encoded`: the text is decoded from the field, which counts as a
+   * whole. `document`: contains text that takes long to extract; empty until then. `media`: not text; an
+   * image or something else that cannot be scanned. `endless`: nested too deeply to be read.
    */
   readonly kind: "text" | "json" | "encoded" | "document" | "media" | "endless";
   readonly text: string;
-  /** Signed by a provider, or a name that other fields refer to: replacing it breaks the request. */
+  /** Signed by a provider, or a name to which other fields refer: replacing it would make the request invalid. */
   readonly fixed: boolean;
-  /** The list of parts that this text is one of. */
+  /** The list of parts that contains this text. */
   readonly group: PartGroup | null;
-  /** `encoded`: the run in the field as sent that the text was decoded from. */
+  /** `encoded`: the range in the field from which the text was decoded. */
   readonly run?: { readonly start: number; readonly end: number };
-  /** `document`: what it is. */
+  /** `document`: its type. */
   readonly document?: DocumentKind;
   readonly holder: Loose;
   readonly key: string;
-  /** What the field is set to for a text; absent: the text. */
+  /** Converts a text to the value of the field; absent: the text itself. */
   readonly write?: (text: string) => unknown;
 }
 
@@ -41,7 +41,7 @@ export interface PartGroup {
   readonly leaves: Leaf[];
 }
 
-/** Who a message is from. */
+/** The author of a message. */
 interface Sender {
   role?: string;
   name?: string;
@@ -51,11 +51,11 @@ export interface BodyLeaves {
   leaves: Leaf[];
   /** In the order of the list of messages. */
   senders: Sender[];
-  /** Length of what is passed on and nobody reads: ids and proofs. */
+  /** Total length of data that is passed on unread: ids and proofs. */
   rest: number;
 }
 
-/** Reads the field `key` of `holder`, which is at `path`, and adds its leaves. */
+/** Reads the field `key` of `holder`, located at `path`, and adds its leaves. */
 export type Rule = (walk: Walk, holder: Loose, key: string, path: string) => void;
 
 export interface Walk extends BodyLeaves {
@@ -64,14 +64,15 @@ export interface Walk extends BodyLeaves {
 }
 
 /**
- * An id or a proof that a provider or a client made and nobody reads, or the model's name, which the catalog knows. These
- * alone leave unread: ids of calls, items and files, signatures, encrypted reasoning, encrypted search results.
+ * An id or proof created by a provider or client, or the model's name, which the catalog validates. Only
+ * these are not scanned: ids of calls, items and files, signatures, encrypted reasoning, encrypted search
+ * results.
  */
 export const opaque: Rule = (walk, holder, key) => {
   walk.rest += lengthOf(holder[key]);
 };
 
-/** About as long as the JSON text of a value is, however deep that is nested. */
+/** Approximate length of a value's JSON text, for any nesting. */
 function lengthOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   let length = 0;
@@ -90,7 +91,7 @@ function lengthOf(value: unknown): number {
   return length;
 }
 
-/** A setting of the format: words of its enumerations, switches and small numbers. Anything else in it is text. */
+/** A setting: enumeration values, booleans and small numbers. Anything else in it is text. */
 export const setting: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (isSetting(value)) return;
@@ -98,7 +99,7 @@ export const setting: Rule = (walk, holder, key, path) => {
   else anything(walk, holder, key, path);
 };
 
-/** A seed is drawn by chance and may be as long as a telephone number, but not as a card's. */
+/** A random seed may be as long as a telephone number, but not as a card number. */
 export const seed: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "number" || Math.abs(value) >= 1e12) setting(walk, holder, key, path);
@@ -110,7 +111,10 @@ export const text: Rule = (walk, holder, key, path) => {
   else if (value !== "") add(walk, "text", value, holder, key, path);
 };
 
-/** The name of a message: providers take no angle brackets in it, so a placeholder goes without. */
+/**
+ * The name in a message: providers do not accept angle brackets in it, so a placeholder is written without
+ * them.
+ */
 export const senderName: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "string") anything(walk, holder, key, path);
@@ -119,14 +123,14 @@ export const senderName: Rule = (walk, holder, key, path) => {
   }
 };
 
-/** A text that must stay as it is. */
+/** A text that must not be changed. */
 export const fixed: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "string") anything(walk, holder, key, path);
   else if (value !== "") add(walk, "text", value, holder, key, path, { fixed: true });
 };
 
-/** A text that is signed when a field beside it is there. */
+/** A text that is signed if another field is present. */
 export function signedBy(...proofs: string[]): Rule {
   return (walk, holder, key, path) => {
     const signed = proofs.some((name) => typeof holder[name] === "string" && holder[name] !== "");
@@ -134,14 +138,14 @@ export function signedBy(...proofs: string[]): Rule {
   };
 }
 
-/** A string that holds JSON: the arguments of a call. */
+/** A string that contains JSON: arguments of a call. */
 export const jsonText: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "string") anything(walk, holder, key, path);
   else if (value !== "") add(walk, "json", value, holder, key, path);
 };
 
-/** A value of any shape, taken as its JSON text. */
+/** A value of any type, represented by its JSON text. */
 export const json: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "object" || value === null) return anything(walk, holder, key, path);
@@ -155,7 +159,7 @@ export const json: Rule = (walk, holder, key, path) => {
   if (written.length > 2) add(walk, "json", written, holder, key, path, { write: parseExact });
 };
 
-/** A field that no table names. */
+/** An unknown field. */
 export const anything: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value === "string") address(walk, holder, key, path);
@@ -165,7 +169,7 @@ export const anything: Rule = (walk, holder, key, path) => {
   }
 };
 
-/** A URL, with what it holds if it is a `data:` one. */
+/** A URL; a `data:` URL is decoded. */
 export const address: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "string") return anything(walk, holder, key, path);
@@ -176,7 +180,7 @@ export const address: Rule = (walk, holder, key, path) => {
   else percent(walk, holder, key, path, head[0].length);
 };
 
-/** A URL of something that is fetched elsewhere: the URL is text, what is behind it is out of reach. */
+/** A URL that is fetched by others: the URL is scanned, its target cannot be. */
 export const link: Rule = (walk, holder, key, path) => {
   address(walk, holder, key, path);
   const value = holder[key];
@@ -192,7 +196,7 @@ export const bytes: Rule = (walk, holder, key, path) => {
   base64(walk, holder, key, path, 0, typeof type === "string" ? type : "");
 };
 
-/** Something that is not in the request: a file by its id. */
+/** Content outside of the request: a file by id. */
 export const media: Rule = (walk, holder, key, path) => {
   if (holder[key] !== null) add(walk, "media", "", holder, key, path, { fixed: true });
 };
@@ -232,7 +236,7 @@ export function add(
 }
 
 const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|\S[ \t]+\S|^[\d\s-]+$/;
-/** Whatever type is declared: what decodes to text is text. */
+/** Whatever the declared type, data that decodes to text is scanned as text. */
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
   const document = documentKind(Buffer.from(value.slice(start, start + 12), "base64"));
@@ -240,14 +244,14 @@ function base64(walk: Walk, holder: Loose, key: string, path: string, start: num
   if (document !== null) return add(walk, "document", "", holder, key, path, { run, document, fixed: true });
   const content = textOf(value, start, type);
   if (content === null) {
-    // What is no base64, has blanks within a line, or digits alone, is a text that was put in the place of data.
+    // Invalid base64, with spaces within a line, or only digits, is text in place of data.
     if (NO_BASE64.test(value.slice(start))) add(walk, "text", value, holder, key, path, { fixed: true });
     return media(walk, holder, key, path);
   }
   if (content.text === "") return;
   add(walk, "encoded", content.text, holder, key, path, {
     run,
-    // What is written back is UTF-8, which the reader of another encoding would not understand.
+    // Written back as UTF-8, which would be wrong for content in another encoding.
     fixed: content.foreign,
     write: (text) => value.slice(0, start) + Buffer.from(text).toString("base64"),
   });
@@ -261,7 +265,7 @@ function percent(walk: Walk, holder: Loose, key: string, path: string, start: nu
   try {
     decoded = decodeURIComponent(decoded);
   } catch {
-    // Not percent-encoded after all: scanned as it is.
+    // Invalid percent-encoding: scanned as it is.
   }
   if (decoded === "") return;
   add(walk, "encoded", decoded, holder, key, path, {

@@ -1,10 +1,10 @@
 /**
- * The text leaves of a request body as it was sent: every string that is passed on to a provider, with where it stands
- * and how to replace it.
+ * The text leaves of a request body: every string that is sent to a provider, with its location and a way to
+ * replace it.
  *
- * A format says with a {@link Rule} per field what the field holds (leaf_rules.ts); this module walks. A field that no
- * table names is passed on to a provider of the same format, so it is a leaf too. Assumes a body that came out of
- * JSON.parse and that nobody else holds: replacing a leaf changes it in place.
+ * A format defines a {@link Rule} for each field (leaf_rules.ts); this module walks the body. Unknown fields
+ * are sent to a provider of the same format, so they are leaves too. The body must come from JSON.parse and
+ * be exclusively owned: replacing a leaf modifies it.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
 import {
@@ -23,7 +23,7 @@ export type { BodyLeaves, Leaf, PartGroup, Rule } from "./leaf_rules.ts";
 
 export type BodyShape = ReadonlyMap<string, Rule>;
 
-/** Adds headers that are passed on with the body; they are scanned and cannot be masked. */
+/** Adds headers that are sent with the body; they are scanned but cannot be masked. */
 export function readHeaders(reading: BodyLeaves, headers: Record<string, string>): void {
   for (const name of Object.keys(headers)) {
     if (/^\d{4}-\d\d-\d\d$/.test(headers[name])) continue;
@@ -33,29 +33,29 @@ export function readHeaders(reading: BodyLeaves, headers: Record<string, string>
   }
 }
 
-/** Puts another text in the place of a leaf's. */
+/** Replaces the text of a leaf. */
 export function replaceLeaf(leaf: Leaf, text: string): void {
   leaf.holder[leaf.key] = leaf.write ? leaf.write(text) : text;
 }
 
-/** Walks a whole body. Anything but an object has no leaves; the format refuses it. */
+/** Walks a whole body. Anything other than an object has no leaves; the format rejects it. */
 export function readLeaves(body: unknown, shape: BodyShape): BodyLeaves {
   const walk: Walk = { leaves: [], senders: [], rest: 0, message: null, group: null };
   if (isObject(body)) each(walk, body, shape, "");
   return { leaves: walk.leaves, senders: walk.senders, rest: walk.rest };
 }
 
-/** One rule for each named field; any other is passed on as it is. */
+/** One rule for each named field; all others are passed on unchanged. */
 export function shape(rules: Record<string, Rule>): BodyShape {
   return new Map(Object.entries(rules));
 }
 
-/** Fields that are settings, by their names. */
+/** Rules for fields that are settings. */
 export function settings(...names: string[]): Record<string, Rule> {
   return Object.fromEntries(names.map((name) => [name, setting]));
 }
 
-/** A rule for an object whose fields have rules of their own. */
+/** A rule for an object with rules for its fields. */
 export function objectOf(rules: Record<string, Rule>): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
@@ -65,7 +65,7 @@ export function objectOf(rules: Record<string, Rule>): Rule {
   };
 }
 
-/** A rule for a list whose items all have the same rule. */
+/** A rule for an array whose items have the same rule. */
 export function list(rule: Rule): Rule {
   return (walk, holder, key, path) => {
     const value = holder[key];
@@ -74,12 +74,12 @@ export function list(rule: Rule): Rule {
   };
 }
 
-/** The list itself, as an object whose fields are named by index: a leaf is replaced in it by its key. */
+/** The array as an object with its indices as keys, so that leaves can be replaced by key. */
 function indexed(list: unknown[]): Loose {
   return Object(list);
 }
 
-/** A string, or a list of parts whose texts belong together. */
+/** A string, or an array of parts whose texts belong together. */
 export function parts(part: Rule): Rule {
   const items = list(part);
   return (walk, holder, key, path) => {
@@ -92,7 +92,7 @@ export function parts(part: Rule): Rule {
   };
 }
 
-/** The list of messages. `named`: locations begin with the list's own name. */
+/** The list of messages. `named`: locations start with the name of the list. */
 export function messageList(rules: Record<string, Rule>, { named }: { named: boolean }): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
@@ -110,7 +110,7 @@ export function messageList(rules: Record<string, Rule>, { named }: { named: boo
           const { role, name } = message;
           walk.senders.push({
             ...(typeof role === "string" && { role }),
-            // An item without a role is no message: its name is a tool's.
+            // An item without a role is not a message: its name is that of a tool.
             ...(typeof role === "string" && typeof name === "string" && { name }),
           });
           each(walk, message, inner, prefix);
@@ -124,9 +124,9 @@ export function messageList(rules: Record<string, Rule>, { named }: { named: boo
   };
 }
 
-/** What a name of an unknown field looks like that a location may repeat. */
+/** Names of unknown fields that may be included in a location. */
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
-/** An object with more unknown fields is no object of the format: its values are read together with its names. */
+/** An object with more unknown fields is not one of the format: its values are scanned together with its names. */
 const MOST_UNKNOWN = 64;
 
 function each(walk: Walk, value: Loose, inner: BodyShape, prefix: string): void {
@@ -143,7 +143,7 @@ function each(walk: Walk, value: Loose, inner: BodyShape, prefix: string): void 
     walk.leaves.push({ ...walk.leaves.pop()!, fixed: true });
     return;
   }
-  // A location must not repeat what may be the very value that is looked for.
+  // Locations must not contain sensitive values.
   add(walk, "text", unknown.join("\n"), value, unknown[0], `${prefix}*`, { fixed: true });
   for (const name of unknown) {
     anything(walk, value, name, prefix + (PLAIN_NAME.test(name) ? name : "*"));

@@ -1,15 +1,15 @@
 /**
- * Names of what stands inside of a request's messages, tools and options and has no place at a provider of another format, for
- * `x-svc-dropped`: `messages.name`, `tools.defer_loading`, `reasoning.mode`. Places in lists are left out.
+ * Names of fields within messages, tools and options that a provider of another format does not support, for
+ * `x-svc-dropped`: `messages.name`, `tools.defer_loading`, `reasoning.mode`. Array indices are omitted.
  *
- * Not named is what an answer had and clients send back with it, and what says nothing: `null`, `false`, an empty list,
- * what is not enabled.
+ * Not reported: fields of answers that clients return, and fields without effect: `null`, `false`, an empty
+ * array, disabled options.
  */
 import { array, isObject, type Loose, object } from "../exchange/json.ts";
 import type { Content, Extra, FormatName, Prompt, Turn } from "../exchange/prompt.ts";
 import { INSIDE, MARKED, WHOLE_BLOCK } from "./whole_blocks.ts";
 
-/** Fields of answers, and this project's own marks. */
+/** Fields of answers, and markers of this project. */
 const ECHOED: ReadonlySet<string> = new Set([
   "id",
   "type",
@@ -18,9 +18,9 @@ const ECHOED: ReadonlySet<string> = new Set([
   "annotations",
   "logprobs",
   "made",
-  // How arguments are streamed, which each API does in its own way.
+  // Streaming of arguments, which works differently in each API.
   "eager_input_streaming",
-  // Said in the vocabulary, as far as it can be.
+  // Represented in the vocabulary as far as possible.
   "cache_control",
   "prompt_cache_breakpoint",
   "source",
@@ -31,7 +31,7 @@ const ECHOED: ReadonlySet<string> = new Set([
   WHOLE_BLOCK,
 ]);
 
-/** Objects that hold the fields of a part or a tool. */
+/** Objects that contain the fields of a part or tool. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   "function",
   "custom",
@@ -41,12 +41,12 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   "video_url",
 ]);
 
-/** Items of the responses format that are contents here. */
+/** Items of the responses format that are contents in the vocabulary. */
 const ITEMS: ReadonlySet<Content["type"]> = new Set(["call", "result", "reasoning"]);
 
 /**
- * @param format the provider's, another than the caller's
- * @param cites whether the model cites search results, where not its format alone tells
+ * @param format the provider's format, different from the caller's
+ * @param cites whether the model supports citations of search results, if that depends on the model
  */
 export function lostInside(prompt: Prompt, format: FormatName, cites: boolean): string[] {
   const lost = new Set<string>();
@@ -71,7 +71,7 @@ export function lostInside(prompt: Prompt, format: FormatName, cites: boolean): 
   return [...lost];
 }
 
-/** Marks on texts inside of a document or a search result, which is one text elsewhere. */
+/** Cache breakpoints on texts within a document or search result, which is a single text in other formats. */
 function marksInside({ fields }: Extra): boolean {
   return array(fields[MARKED] ?? object(fields.source).content).some((inner) =>
     isObject(object(inner).cache_control)
@@ -86,14 +86,14 @@ function tellsName({ role, content }: Turn, format: FormatName): boolean {
 function addTurn(lost: Set<string>, root: string, extra: Extra): void {
   const { audio: _, output_config: settings, ...fields } = extra.fields;
   add(lost, root, { ...extra, fields });
-  // The effort counts as it is at the end.
+  // The effort is applied in its final state.
   const { effort: __, ...others } = object(settings);
   if (Object.keys(others).length > 0) lost.add(`${root}.output_config`);
 }
 
 function add(lost: Set<string>, at: string, extra: Extra): void {
   const { fields } = extra;
-  // A picture that a model made is told as a picture.
+  // A generated image is sent as an image.
   if (fields.type === "image_generation_call") return;
   for (const name of Object.keys(fields)) {
     const value = fields[name];
@@ -112,7 +112,7 @@ function says(value: unknown): boolean {
   return Object.keys(value).length > 0 && value.type !== "direct" && value.enabled !== false;
 }
 
-/** Words of the vocabulary that not every API has. */
+/** Properties of the vocabulary that not every API supports. */
 function addWords(lost: Set<string>, c: Content, at: string, format: FormatName): void {
   switch (c.type) {
     case "image":
@@ -129,7 +129,7 @@ function addWords(lost: Set<string>, c: Content, at: string, format: FormatName)
 
 const KNOW_DETAIL: ReadonlySet<FormatName> = new Set(["chat_completions", "responses"]);
 
-/** Fields of options that the vocabulary holds a part of: those that it holds. */
+/** For partially represented options, the represented fields. */
 const HELD: Readonly<Record<string, ReadonlySet<string>>> = {
   reasoning: new Set(["effort", "summary", "generate_summary", "max_tokens", "enabled", "exclude"]),
   text: new Set(["format", "verbosity"]),
@@ -152,10 +152,10 @@ function addOptions(lost: Set<string>, { verbatim, output, toolChoice, search }:
   if (toolChoice === undefined && !search?.first && isObject(verbatim.tool_choice)) lost.add("tool_choice");
 }
 
-/** What would be so anyway. */
+/** Default values. */
 const USUAL: ReadonlySet<unknown> = new Set(["auto", "standard"]);
 
-/** Reasoning and log probabilities are asked for in each API's own words, and the search is the gateway's. */
+/** Reasoning and log probabilities are requested differently in each API, and search is run by the gateway. */
 function isUnheard(entry: unknown): boolean {
   return typeof entry === "string" && entry !== "reasoning.encrypted_content" &&
     entry !== "message.output_text.logprobs" && !entry.startsWith("web_search_call.");

@@ -1,4 +1,4 @@
-/** The formats there are, by name, all of them loaded. Calls load those that they need: callers.ts, and the APIs of providers. */
+/** All formats by name, loaded eagerly. Calls load only those that they need: callers.ts, and the provider APIs. */
 import type { FormatName } from "../exchange/format_name.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import { converse } from "./converse/mod.ts";

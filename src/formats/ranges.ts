@@ -1,11 +1,11 @@
 /**
- * Which numbers each API takes, so that a request of another format stays within: a number out of the range is cut to its
- * end, one that has no meaning there is left out, and both are said in `x-svc-dropped`. A caller of the API's own format
- * gets what it sent.
+ * Ranges of numbers accepted by each API, for requests in other formats: a value out of range is limited, a
+ * value without meaning is omitted, and both are reported in `x-svc-dropped`. A caller of the API's own
+ * format is not affected.
  *
- * Sources: OpenAI's and Anthropic's references of their requests; AWS's of `InferenceConfiguration`, and of Claude's `top_k`
- * in its own body; Google's references of `GenerationConfig`, of the Gemini
- * API for the types (int32) and of Vertex AI for penalties ("up to, but not including, 2.0") and `candidateCount`.
+ * Sources: OpenAI's and Anthropic's API references; AWS's of `InferenceConfiguration`, and of Claude's
+ * `top_k`; Google's references of `GenerationConfig`, of the Gemini API for the types (int32) and of Vertex
+ * AI for penalties ("up to, but not including, 2.0") and `candidateCount`.
  */
 import type { FormatName, Prompt } from "../exchange/prompt.ts";
 import type { NamedField } from "./field_names.ts";
@@ -13,15 +13,15 @@ import type { NamedField } from "./field_names.ts";
 interface Range {
   least: number;
   most: number;
-  /** Fractions are refused. */
+  /** Integers only. */
   whole?: true;
-  /** What is below says that there is no limit, as the field left out does. */
+  /** A lower value means no limit, like an absent field. */
   belowIsNone?: true;
-  /** Any number will do, so what is too large goes on from the beginning: different ones stay different. */
+  /** Any number is valid, so larger values wrap around: different values usually stay different. */
   wraps?: true;
 }
 
-/** Most answers that one call to Gemini gives. */
+/** Maximum number of candidates per Gemini call. */
 export const MOST_CANDIDATES = 8;
 
 const INT32 = 0x7fffffff;
@@ -82,7 +82,10 @@ const RANGES: Readonly<Record<FormatName, Partial<Record<NumberField, Range>>>> 
   },
 };
 
-/** The prompt with numbers that the API takes, and without a choice of a tool that it lacks; and the fields that had others. */
+/**
+ * The prompt with numbers within the ranges, and without a choice of an unavailable tool; and the fields that
+ * were changed.
+ */
 export function withinRanges(prompt: Prompt, api: FormatName): { prompt: Prompt; cut: NamedField[] } {
   const cut: NamedField[] = [];
   if (prompt.format === api) return { prompt, cut };
@@ -98,7 +101,7 @@ export function withinRanges(prompt: Prompt, api: FormatName): { prompt: Prompt;
     if (value === undefined) continue;
     const fitting = fit(value, ranges[name]!);
     if (fitting === value) continue;
-    // A cap below the least that the API takes is raised to it, which loses nothing.
+    // An output limit below the API's minimum is raised without loss.
     if (name !== "maxOutput" || fitting! < value) cut.push(name);
     fitted ??= { ...prompt };
     fitted[name] = fitting;
@@ -113,7 +116,7 @@ function fit(value: number, { least, most, whole, belowIsNone, wraps }: Range): 
   return Math.min(most, Math.max(least, near));
 }
 
-/** A tool of the caller's own provider may be chosen by its name, and is not told to another API. */
+/** Whether the choice names a provider tool that is not sent to another API. */
 function choosesForeignTool({ toolChoice, tools }: Prompt, api: FormatName): boolean {
   if (toolChoice?.type !== "tool") return false;
   return tools.some((tool) =>

@@ -1,11 +1,12 @@
 /**
- * What of a request a model refuses: as its catalog entry says, else as its name does. Vendors drop parameters from one
- * generation of models to the next and tell nobody in the API, so for models that the catalog is silent about the name is
- * all there is. A caller of the provider's own format is not judged by this: what it sends is passed on.
+ * Parameters that a model rejects: according to its catalog entry, or else its name. Vendors drop parameters
+ * between generations, and the APIs do not report it, so without a catalog entry only the name is available.
+ * This does not apply to callers of the provider's own format: their requests are passed on.
  *
- * Sources: Anthropic's migration guides (sampling from Claude 4.7 on, prefill from 4.6 on, sampling under API version
- * 2026-10-21 at any model) and its page "Mid-conversation system messages", OpenAI's guide "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is
- * taken while reasoning is off), xAI's guide "Reasoning".
+ * Sources: Anthropic's migration guides (sampling from Claude 4.7 on, prefill from 4.6 on, sampling under API
+ * version 2026-10-21 for any model) and its page "Mid-conversation system messages", OpenAI's guide
+ * "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is accepted while reasoning is
+ * off), xAI's guide "Reasoning".
  */
 import type { ParameterName } from "../exchange/parameters.ts";
 import type { EncodeRequest } from "./format.ts";
@@ -26,10 +27,10 @@ const OPENAI_REASONING: readonly ParameterName[] = [
   "logprobs",
 ];
 
-/** Taken by GPT-5.1 and later while they do not reason. */
+/** Accepted by GPT-5.1 and later while reasoning is off. */
 const OPENAI_QUIET: readonly ParameterName[] = ["temperature", "top_p", "logprobs"];
 
-/** @param quiet the request switches reasoning off */
+/** @param quiet the request disables reasoning */
 export function takes(name: ParameterName, context: EncodeRequest, quiet = false): boolean {
   const { parameters = {}, model, apiVersion } = context;
   const said = parameters[name] ??
@@ -57,15 +58,15 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
   return false;
 }
 
-/** The first generation of a Claude's family that takes system messages in the middle of a conversation. */
+/** The first generation of a Claude family with system messages within a conversation. */
 function firstWithSystemMessages(model: string): number {
   if (/opus/i.test(model)) return 4.8;
   return /fable|mythos/i.test(model) ? 5 : 5.5;
 }
 
 /**
- * 4.6 of `claude-opus-4-6`, `claude-sonnet-4.6`, `claude-4.6-opus`, with a prefix or a date around; null for what is no
- * Claude by its name, or one whose name has no number. An alias of the latest stands above all numbers.
+ * 4.6 for `claude-opus-4-6`, `claude-sonnet-4.6`, `claude-4.6-opus`, with any prefix or date; null if the
+ * name is not of a Claude model, or has no number. An alias of the latest is above all numbers.
  */
 export function claudeGeneration(model: string): number | null {
   if (/claude-[a-z]+-latest/i.test(model)) return Infinity;
@@ -74,8 +75,8 @@ export function claudeGeneration(model: string): number | null {
 }
 
 /**
- * The generation of an OpenAI model that reasons: 5.2 of `gpt-5.2-mini`, 1 of `o1`; null for every other model.
- * `gpt-5-chat` has the name but does not reason.
+ * The generation of an OpenAI reasoning model: 5.2 for `gpt-5.2-mini`, 1 for `o1`; null for every other
+ * model. `gpt-5-chat` does not reason.
  */
 export function openaiReasoning(model: string): number | null {
   const found = /(?:^|[/.:])(?:o([1-9])(?:-|$)|codex-)|(?:^|[^a-z])gpt-([5-9](?:\.\d+)?)(?!\d)/.exec(

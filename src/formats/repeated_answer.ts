@@ -1,42 +1,42 @@
 /**
- * Whole answers that differ from one before in nothing but their text and their counts, as most of a provider's do: to parse the JSON of
- * each takes several times as long as to see that it is such an answer.
+ * Decodes complete answers that differ from an earlier one only in text and counts, as most answers of a
+ * provider do: parsing each takes several times as long as detecting this.
  *
- * An answer is learnt with the places of what may differ. Later ones must be the same letter by letter between these places, with values of
- * the same kind in them; whatever else an answer says goes to the parser.
+ * An answer is remembered with the positions of variable values. Later ones must be identical between these
+ * positions, and have values of the same type there; all other answers are parsed.
  */
 import { literalEnd, unescaped } from "./json_literal.ts";
 
-/** What may stand at a place: the text, which is never empty; a count; a string or a whole number that nobody reads. */
+/** Kinds of variable values: the text, never empty; a count; a string or integer that is not used. */
 export type PlaceKind = "text" | "count" | "word" | "number";
 
 export interface Place {
   kind: PlaceKind;
-  /** Names and indices that lead to it. */
+  /** Path of names and indices. */
   path: readonly string[];
 }
 
-/** Says what may differ at the end of a path; null: nothing. */
+/** Which values may vary, by path; null: must be identical. */
 export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** More digits may be rounded. */
+/** Numbers with more digits may be rounded. */
 const MOST_DIGITS = 15;
-/** A longer answer is not kept. */
+/** Maximum length of remembered answers. */
 const MOST_CHARACTERS = 8192;
-/** The parser is as quick with a longer answer. */
+/** For longer answers parsing is equally fast. */
 const MOST_READ = 65_536;
-/** Answers that are known at a time. */
+/** Maximum number of remembered answers. */
 const MOST_KNOWN = 4;
 const MOST_DEPTH = 16;
-/** To learn an answer takes as long as so many that are known save. */
+/** Remembering an answer costs as much as this many matches save. */
 const LEARNING = 16;
 const MOST_CREDIT = 8 * LEARNING;
-/** Where learning does not pay, one answer in so many is learnt. */
+/** If it does not pay off, only one in this many answers is remembered. */
 const SELDOM = 256;
 
-/** What an answer like one that is known has at its places. The counts are valid until the next answer is read. */
+/** The variable values of a matching answer. The counts are valid until the next answer is read. */
 export interface Found<T> {
   known: T;
   text: string;
@@ -44,10 +44,10 @@ export interface Found<T> {
   counts: readonly number[];
 }
 
-/** @typeParam T what is kept with an answer that was learnt */
+/** @typeParam T data kept with a remembered answer */
 export class RepeatedAnswers<T> {
   readonly #placeAt: PlaceAt;
-  /** That which was met last comes first. */
+  /** Most recently matched first. */
   readonly #known: Shape<T>[] = [];
   #credit = MOST_CREDIT;
   #others = 0;
@@ -56,7 +56,7 @@ export class RepeatedAnswers<T> {
     this.#placeAt = placeAt;
   }
 
-  /** Null: no answer like it is known. */
+  /** Null: no match. */
   find(answer: string): Found<T> | null {
     if (answer.length > MOST_READ) return null;
     const known = this.#known;
@@ -76,8 +76,8 @@ export class RepeatedAnswers<T> {
 
   /**
    * @param answer JSON that was parsed
-   * @param keep is told the paths of the counts, in the order in which they will be given
-   * @param isRight asked once it is known: whether it is read as it should be
+   * @param keep receives the paths of the counts, in order
+   * @param isRight verifies that reading the remembered answer gives the right result
    */
   learn(answer: string, keep: (counts: (readonly string[])[]) => T, isRight: () => boolean): void {
     if (answer.length > MOST_CHARACTERS) return;
@@ -98,19 +98,19 @@ interface FoundPlace extends Place {
   to: number;
 }
 
-/** A word as it stands in JSON, and a whole number; the number is noted where it is a count. */
+/** Patterns of an unused string, and of an integer, which is captured if it is a count. */
 const WORD = String.raw`[^"\\\x00-\x1f]*`;
 const NUMBER = `0|[1-9]\\d{0,${MOST_DIGITS - 1}}`;
 
 /**
- * What is the same in all answers of one kind. It is told by patterns, which compare several letters at a time; the text, which may be long,
- * is what stands between them.
+ * The constant parts of similar answers. Matched by regular expressions, which compare several characters at
+ * a time; the text, which may be long, is what stands between them.
  */
 class Shape<T> {
   readonly counts: number[] = [];
   readonly #before: RegExp;
   readonly #behind: RegExp;
-  /** What stands behind the text, up to the next place. */
+  /** The text after the variable text, up to the next variable value. */
   readonly #closing: string;
 
   constructor(answer: string, places: readonly FoundPlace[], readonly known: T) {
@@ -131,17 +131,18 @@ class Shape<T> {
     this.#closing = answer.slice(end, closing);
   }
 
-  /** The text of an answer of this kind, whose counts are noted; null: it is another, or has none. */
+  /** The text of a matching answer, whose counts are stored; null: no match, or no text. */
   textOf(answer: string): string | null {
     const before = this.#before;
     before.lastIndex = 0;
     const first = before.exec(answer);
     if (first === null) return null;
     const from = before.lastIndex;
-    // From the end: to look at each escape of a text costs more than to parse it.
+    // Searched from the end: scanning the escapes in a text would cost more than parsing it.
     const to = answer.lastIndexOf(this.#closing);
     if (to <= from) return null;
-    // The text of the first of several choices ends before: to parse what is no string costs more than all the rest.
+    // With several choices the first text ends earlier; detecting this by parsing would cost more than all
+    // the rest.
     const quote = answer.indexOf('"', from);
     if (quote !== to && answer.charCodeAt(quote - 1) !== BACKSLASH) return null;
     const behind = this.#behind;
@@ -152,12 +153,12 @@ class Shape<T> {
     let counted = 0;
     for (let i = 1; i < first.length; i++) counts[counted++] = Number(first[i]);
     for (let i = 1; i < last.length; i++) counts[counted++] = Number(last[i]);
-    // Which is also how to know that it is one string, and that nothing stands in it that may not.
+    // JSON.parse also verifies that it is a single valid string.
     return unescaped(answer.slice(from, to));
   }
 }
 
-/** Walks the text of JSON that is known to be right. */
+/** Walks JSON text that is known to be valid. */
 class Walk {
   readonly #text: string;
   readonly #placeAt: PlaceAt;
@@ -169,7 +170,7 @@ class Walk {
     this.#placeAt = placeAt;
   }
 
-  /** Null: a name is there twice, or has escapes, or what may differ is no such value. */
+  /** Null: a duplicate or escaped name, or a variable value of another type. */
   places(): FoundPlace[] | null {
     return this.#value([]) ? this.#places : null;
   }
@@ -178,7 +179,7 @@ class Walk {
     while (this.#text.charCodeAt(this.#at) <= 32) this.#at++;
   }
 
-  /** False: the answer cannot be learnt. */
+  /** False: the answer cannot be remembered. */
   #value(path: readonly string[]): boolean {
     if (path.length > MOST_DEPTH) return false;
     this.#blanks();
@@ -190,7 +191,7 @@ class Walk {
     else while (/[^,\]}\s]/.test(this.#text.charAt(this.#at))) this.#at++;
     const to = this.#at;
     const kind = this.#placeAt(path);
-    // A place that holds something else here is told as it stands.
+    // A value of another type is treated as constant.
     if (kind === null || isText !== (kind === "text" || kind === "word")) return true;
     if (!isText && !/^(?:0|[1-9]\d{0,14})$/.test(this.#text.slice(from, to))) return true;
     this.#places.push({ kind, path, from: isText ? from + 1 : from, to: isText ? to - 1 : to });

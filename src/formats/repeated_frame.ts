@@ -1,22 +1,22 @@
 /**
- * A stream's frames that differ in nothing but the text they bring: thousands of them follow one another, and to parse the JSON of each
- * takes ten times as long as to see that it is the frame before with another text.
+ * Decodes frames of a stream that differ only in their text: thousands of them follow one another, and
+ * parsing each takes ten times as long as detecting this.
  *
- * Padding against the guessing of tokens by their lengths, of OpenAI, may differ too.
+ * OpenAI's padding, which hides token lengths, may differ too.
  */
 import type { Frame } from "./format.ts";
 import { literalEnd, unescaped } from "./json_literal.ts";
 
 const PADDING = '"obfuscation":"';
-/** Where so many frames in a row were learnt for nothing, each is another: no more of them are learnt. */
+/** After this many remembered frames in a row without a match, no more are remembered. */
 const MOST_IN_VAIN = 16;
-/** A longer frame is not kept. */
+/** Maximum length of remembered frames. */
 const MOST_CHARACTERS = 8192;
 
-/** Bytes that were looked at in vain so often come otherwise than they are known: they are not looked at any more. */
+/** After this many reads without a match, bytes are no longer compared. */
 const MOST_UNKNOWN = 16;
 
-/** A longer text is decoded. */
+/** Longer texts are decoded with TextDecoder. */
 const FEW_LETTERS = 24;
 
 const QUOTE = 34;
@@ -27,26 +27,26 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class RepeatedFrame {
   #event = "";
-  /** Up to the text; null: no frame is known. */
+  /** The frame up to its text; null: no frame is remembered. */
   #before: string | null = null;
-  /** From the text on, or up to the padding. */
+  /** The frame after its text, or up to the padding. */
   #behind = "";
-  /** Behind the padding; null: there is none. */
+  /** The frame after the padding; null: no padding. */
   #end: string | null = null;
   #inVain = 0;
-  /** The frame learnt, as most providers write it; null: it is not needed yet, or no more. */
+  /** The frame as bytes, as most providers write it; null: not needed yet, or given up. */
   #bytes: KnownBytes | null = null;
   #unknown = 0;
-  /** Of the memory that the bytes of the last read are in. */
+  /** A view of the buffer of the last read. */
   #view: DataView | null = null;
-  /** Of the frame that {@link knows} found. */
+  /** The text of the frame matched by {@link knows}. */
   text = "";
-  /** Where that ends. */
+  /** The end of that frame. */
   end = 0;
 
   /**
-   * Whether a whole server-sent event begins there in the bytes that is the one learnt last but for its text, which is in `text` then. Of
-   * texts with escapes, and of all other frames, nothing is said.
+   * Whether the bytes contain, from a position on, a complete server-sent event that equals the remembered
+   * one except for its text, which is stored in `text`. False for texts with escapes and all other frames.
    */
   knows(bytes: Uint8Array, from: number): boolean {
     const known = this.#bytes;
@@ -57,7 +57,7 @@ export class RepeatedFrame {
 
   #reads({ before, behind, end }: KnownBytes, bytes: Uint8Array, from: number): boolean {
     const { buffer, byteOffset, length } = bytes;
-    // The reads of a stream are mostly of one buffer.
+    // Reads of a stream mostly use the same buffer.
     if (this.#view?.buffer !== buffer) this.#view = new DataView(buffer);
     const view = this.#view;
     const limit = byteOffset + length;
@@ -76,7 +76,7 @@ export class RepeatedFrame {
     return true;
   }
 
-  /** The frame learnt came once more, and its bytes were not known. */
+  /** Called when the frame occurred again but its bytes did not match. */
   #learnBytes(): void {
     if (++this.#unknown > MOST_UNKNOWN) return void (this.#bytes = null);
     if (this.#bytes !== null) return;
@@ -90,14 +90,14 @@ export class RepeatedFrame {
   }
 
   /**
-   * The text of a frame that is the one learnt last but for it, as it would be parsed. Null: it is another frame, and as long as nothing
-   * new is learnt, so is every later one.
+   * The parsed text of a frame that otherwise equals the remembered one. Null: another frame; then, until a
+   * new one is remembered, so are all later ones.
    */
   textOf({ event, data, value }: Frame): string | null {
     const before = this.#before;
     if (before === null) return null;
     const from = before.length;
-    // Of slices: `startsWith` goes letter by letter.
+    // Compares slices: `startsWith` compares character by character.
     if (value === undefined && event === this.#event && data.slice(0, from) === before) {
       const to = literalEnd(data, from);
       if (this.#goesOn(data, Math.abs(to))) {
@@ -113,17 +113,16 @@ export class RepeatedFrame {
     return null;
   }
 
-  /**
-   * @param field names the text, at whichever depth; what else the frame says must mean nothing new when it comes once more
-   */
+  /** @param field name of the text field, at any depth; repeating the frame's other fields must have no effect */
   learn({ event, data }: Frame, field: string): void {
     if (++this.#inVain > MOST_IN_VAIN || data.length > MOST_CHARACTERS || data.includes("\\")) return;
-    // Of several lines: their bytes have "data:" before each.
+    // Data in several lines is not supported.
     if (data.includes("\n")) return;
     const name = `"${field}"`;
     const at = data.indexOf(name);
     const from = at + name.length + 2;
-    // Without escapes a name in quotes is nothing else. Where it is there once, and the frame has the field, it is that field.
+    // A quoted name without escapes can only be a field. If it occurs once, and the frame has the field, it
+    // is that field.
     if (at < 0 || !data.startsWith(':"', at + name.length) || data.indexOf(name, from) >= 0) return;
     const to = data.indexOf('"', from);
     this.#event = event;
@@ -135,7 +134,7 @@ export class RepeatedFrame {
     this.#end = padding < 0 ? null : data.slice(data.indexOf('"', start));
   }
 
-  /** Whether the frame goes on as the one learnt behind its text, which ends there. */
+  /** Whether the frame continues like the remembered one after its text. */
   #goesOn(data: string, at: number): boolean {
     const behind = this.#behind;
     const end = this.#end;
@@ -150,13 +149,13 @@ export class RepeatedFrame {
 interface KnownBytes {
   /** Up to the text. */
   before: Known;
-  /** From the text on, or up to the padding. */
+  /** After the text, or up to the padding. */
   behind: Known;
-  /** Behind the padding; null: there is none. */
+  /** After the padding; null: no padding. */
   end: Known | null;
 }
 
-/** Bytes to compare with, four at a time: one by one takes three times as long. */
+/** Bytes to compare, four at a time: comparing single bytes takes three times as long. */
 interface Known {
   bytes: Uint8Array;
   view: DataView;
@@ -167,7 +166,7 @@ function known(text: string): Known {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
-/** @param at where in the view the bytes may stand, which end at `to` at the latest */
+/** @param at position in the view; the bytes must end at `to` or before */
 function isAt({ bytes, view: known }: Known, view: DataView, at: number, to: number): boolean {
   const { length } = bytes;
   if (at + length > to) return false;
@@ -177,7 +176,7 @@ function isAt({ bytes, view: known }: Known, view: DataView, at: number, to: num
   return true;
 }
 
-/** Where letters end that a string of JSON has as they are. */
+/** The end of characters that need no escape in a JSON string. */
 function plainEnd(bytes: Uint8Array, at: number): number {
   const { length } = bytes;
   for (; at < length; at++) {
@@ -190,7 +189,7 @@ function plainEnd(bytes: Uint8Array, at: number): number {
 function letters(bytes: Uint8Array, from: number, to: number): string {
   if (to - from > FEW_LETTERS) return decoder.decode(bytes.subarray(from, to));
   for (let at = from; at < to; at++) if (bytes[at] > 126) return decoder.decode(bytes.subarray(from, to));
-  // For few letters of ASCII this is many times as fast as the decoder.
+  // For short ASCII texts this is many times faster than TextDecoder.
   let text = "";
   let at = from;
   for (; at + 4 <= to; at += 4) {

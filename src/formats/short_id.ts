@@ -1,14 +1,17 @@
-/** Short stand-ins for identifiers that an API would refuse for their length. */
+/** Short replacements for identifiers that exceed an API's length limit. */
 
-/** Most characters that OpenAI takes of a user's name. */
+/** OpenAI's maximum length of `user`. */
 const LONGEST_USER = 64;
 
-/** A name of an end user within the length that an API allows; OpenAI's unless another is said. */
+/** An end user id within the API's length limit; default: OpenAI's. */
 export function legalUser(user: string, longest = LONGEST_USER): string {
   return user.length <= longest ? user : `user_${digest(user)}`;
 }
 
-/** Sixteen hexadecimal digits that stand for a text: two FNV-1a sums with different starts. Not a secret. */
+/**
+ * Sixteen hexadecimal digits derived from a text: two FNV-1a hashes with different initial values. Not
+ * cryptographic.
+ */
 export function digest(text: string): string {
   let a = 0x811c9dc5;
   let b = 0x01000193;

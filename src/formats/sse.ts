@@ -1,9 +1,9 @@
 /**
- * Server-sent events: bytes to frames and back.
+ * Server-sent events: parses bytes to frames, and serializes.
  *
- * The reader works on bytes and decodes only whole frames, so a network chunk may end anywhere, inside a character
- * included. Line ends are LF, CRLF or CR (WHATWG HTML, "Interpreting an event stream"); comments and fields other than
- * `event` and `data` are passed over.
+ * The parser works on bytes and decodes only complete frames, so network chunks may be split anywhere, even
+ * within a character. Line ends are LF, CRLF or CR (WHATWG HTML, "Interpreting an event stream"); comments
+ * and fields other than `event` and `data` are ignored.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Frame } from "./format.ts";
@@ -11,26 +11,26 @@ import type { Frame } from "./format.ts";
 const LF = 10;
 const CR = 13;
 
-/** Largest frame taken from a provider, in bytes. Recorded ones stay under 1 MB; images that a model draws do not. */
+/** Maximum frame size from a provider, in bytes. Observed frames are below 1 MB, except generated images. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
-/** Most lines of data of a frame: JSON that is written over lines has some thousands. */
+/** Maximum number of data lines per frame: multi-line JSON has some thousands. */
 const MOST_LINES = 100_000;
 
-/** A buffer that a large frame made larger than this is given back once it is read. */
+/** Buffers larger than this are released after use. */
 const KEPT_BYTES = 64 * 1024;
 
-/** One for all streams: it is given whole frames, and keeps nothing between them. */
+/** Shared by all streams: it decodes complete frames and has no state between them. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Cuts a provider's bytes into frames. */
+/** Parses a provider's bytes to frames. */
 export class FrameReader {
   readonly #limit: number;
   #kept = new Uint8Array(0);
   #keptBytes = 0;
-  /** The bytes so far end in a line end, so that one more at the start of the next chunk ends the frame. */
+  /** The bytes so far end with a line end, so that another one at the start of the next chunk ends the frame. */
   #atLineStart = false;
-  /** The bytes so far end in a CR: an LF behind it is no line end of its own. */
+  /** The bytes so far end with CR: a following LF is not a separate line end. */
   #lastWasCr = false;
   #first = true;
 
@@ -38,7 +38,7 @@ export class FrameReader {
     this.#limit = limit;
   }
 
-  /** Frames that these bytes complete. The bytes may be reused by the caller afterwards. */
+  /** Appends the frames completed by these bytes. The caller may reuse the bytes afterwards. */
   push(bytes: Uint8Array, out: Frame[]): void {
     const end = this.#lastBoundary(bytes);
     if (end > 0) {
@@ -60,17 +60,17 @@ export class FrameReader {
     this.#keep(bytes.subarray(end));
   }
 
-  /** The frame that the end of the bytes completes, when a provider leaves out the last blank line. */
+  /** Appends the last frame, for providers that omit the final empty line. */
   end(out: Frame[]): void {
     if (this.#keptBytes > 0) this.#split(this.#takeKept(), out);
   }
 
-  /** Bytes held that belong to no whole frame yet. */
+  /** Number of buffered bytes of an incomplete frame. */
   get pending(): number {
     return this.#keptBytes;
   }
 
-  /** The next byte begins an event, and it is not the first. */
+  /** At the start of an event other than the first. */
   get atEvent(): boolean {
     return this.#keptBytes === 0 && !this.#first && !this.#lastWasCr;
   }
@@ -94,12 +94,12 @@ export class FrameReader {
   }
 
   /**
-   * Index just behind the last blank line of these bytes, 0 when there is none. Remembers over chunks whether a line
-   * has just ended, so that a boundary cut by the network is seen.
+   * Index after the last empty line in these bytes, 0: none. Keeps state between chunks, so that boundaries
+   * split by the network are recognised.
    */
   #lastBoundary(bytes: Uint8Array): number {
     const length = bytes.length;
-    // As most reads end, which bring whole frames.
+    // Fast path: most reads end with a complete frame.
     if (length > 1 && bytes[length - 1] === LF && bytes[length - 2] === LF) {
       this.#atLineStart = true;
       this.#lastWasCr = false;
@@ -108,7 +108,7 @@ export class FrameReader {
     let boundary = 0;
     let lineStart = this.#atLineStart;
     let wasCr = this.#lastWasCr;
-    // The next ones at or behind i; found by native search, since most of a stream is inside lines.
+    // The next line ends from i on, found by native search, since most bytes are within lines.
     let lf = -1;
     let cr = -1;
     let i = 0;
@@ -155,7 +155,7 @@ export class FrameReader {
   }
 }
 
-/** That of a Buffer takes twice as long. */
+/** The method of Buffer takes twice as long. */
 const { indexOf } = Uint8Array.prototype;
 
 function indexOr(bytes: Uint8Array, byte: number, from: number, none: number): number {
@@ -190,7 +190,7 @@ function tooManyLines(): Failure {
   );
 }
 
-/** A frame without a name. The data must hold no line end, which JSON never does. */
+/** A frame without a name. The data must not contain line ends, as in JSON. */
 export function dataFrame(data: string): string {
   return `data: ${data}\n\n`;
 }

@@ -1,13 +1,13 @@
 /**
- * Whether OpenAI takes a schema with `strict: true`: every object is closed and requires all of its properties, and nothing
- * but the keywords of its guide "Structured Outputs" occurs. Anthropic's strict schemas may have optional properties, and
- * making those required or nullable would change what is accepted; so a schema that does not qualify goes out with
- * `strict: false`, which is said in `x-svc-dropped`.
+ * Whether OpenAI accepts a schema with `strict: true`: every object is closed and requires all of its
+ * properties, and only keywords of its guide "Structured Outputs" occur. Anthropic's strict schemas may have
+ * optional properties, and making those required or nullable would change what is valid; so other schemas are
+ * sent with `strict: false`, which is reported in `x-svc-dropped`.
  */
 import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
 import { array, isObject, type Loose } from "../exchange/json.ts";
 
-/** Keywords whose values are schemas, or hold them. */
+/** Keywords whose values are or contain schemas. */
 const SCHEMA = new Set(["items"]);
 const SCHEMA_LIST = new Set(["anyOf"]);
 const SCHEMA_MAP = new Set(["properties", "$defs", "definitions"]);
@@ -51,7 +51,7 @@ const DEEPEST = 10;
 
 const MOST_PROPERTIES = 5000;
 
-/** The schema of no arguments at all, which qualifies. */
+/** A valid schema without arguments. */
 export const NO_ARGUMENTS: Loose = { type: "object", properties: {}, additionalProperties: false };
 
 export function isStrict(schema: Loose): boolean {
@@ -88,12 +88,12 @@ function qualifies(schema: unknown, depth: number, count: { properties: number }
   return ["type", "$ref", "enum", "const", "anyOf"].some((key) => schema[key] !== undefined);
 }
 
-/** Whether a tool of another format is still strict for OpenAI. */
+/** Whether a tool of another format can be strict at OpenAI. */
 export function keepsStrict(tool: FunctionTool): boolean {
   return tool.strict === true && isStrict(tool.parameters ?? NO_ARGUMENTS);
 }
 
-/** Whether an answer's shape of another format, which is strict unless it says otherwise in messages, is so for OpenAI. */
+/** Whether an output schema of another format, which is strict by default in messages, can be strict at OpenAI. */
 export function keepsStrictOutput(output: SchemaShape, prompt: Prompt): boolean {
   return wantsStrict(output, prompt) && isStrict(output.schema);
 }
@@ -104,7 +104,10 @@ function wantsStrict(output: SchemaShape, prompt: Prompt): boolean {
   return output.strict ?? prompt.format === "messages";
 }
 
-/** Where a caller of another format asked for exactness that the provider cannot be held to, by the caller's names. */
+/**
+ * Fields with which a caller of another format requested strictness that the provider cannot guarantee, by
+ * the caller's names.
+ */
 export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): string[] {
   const lost: string[] = [];
   const keeps = (tool: FunctionTool) => provider === "openai" && keepsStrict(tool);
@@ -121,12 +124,12 @@ export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): st
   return lost;
 }
 
-/** The schema with the words that stand beside it in other formats, for APIs without a place for them. */
+/** The schema including its description, for APIs without a field for that. */
 export function describedSchema({ schema, description }: Extract<OutputShape, { type: "schema" }>): Loose {
   return description === undefined || schema.description !== undefined ? schema : { ...schema, description };
 }
 
-/** Where a caller asked for an answer that follows a schema exactly, and words to the model stand in for a grammar. */
+/** Fields with which a caller requested exact output that is only requested by instructions. */
 export function lostExactness({ output, format }: Prompt): string[] {
   const exact = output?.type === "schema" && (output.strict ?? format === "messages");
   return exact ? [`${FIELD_OF[format]}.strict`] : [];

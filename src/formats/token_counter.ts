@@ -1,8 +1,9 @@
 /**
- * Counts tokens in a thread of its own: to load the tokenizer takes 300 ms, and to count a long text seconds.
+ * Counts tokens in a worker: loading the tokenizer takes 300 ms, and counting a long text takes seconds.
  *
- * Texts go to the thread in pieces of some milliseconds, one at a time, and keys take turns. The thread starts with the
- * first count; where it cannot, this one counts, in turns of the event loop. Whoever opens this closes it.
+ * Texts are sent to the worker in pieces of some milliseconds, one at a time, and keys take turns. The worker
+ * is started with the first count; if that fails, the main thread counts in turns of the event loop. The
+ * owner must close this object.
  */
 import { Failure } from "../exchange/failure.ts";
 import { FairQueue } from "../timing/fair_queue.ts";
@@ -11,14 +12,14 @@ import type { TokenAnswer, TokenJob } from "./token_worker.ts";
 import { OutOfFiles, startThread } from "../timing/start_thread.ts";
 
 export interface CountOptions {
-  /** Counting stops soon after so many. */
+  /** Counting stops soon after this number. */
   enough?: number;
   /**
-   * Text that no people write takes up to a hundred times as long as prose, so what is left after some seconds is not
-   * counted: it is left out, or has as many tokens as as much of the text before it.
+   * Unnatural text takes up to a hundred times as long as prose, so counting ends after some seconds: the
+   * rest is omitted, or estimated by extrapolation.
    */
   rest?: "left out" | "estimated";
-  /** Who asks. */
+  /** The key for fair queueing. */
   key?: string;
 }
 
@@ -27,7 +28,7 @@ export interface TokenCounter {
   close(): void;
 }
 
-/** Time in the thread that one count may take, in milliseconds: prose of the longest request takes a third of it. */
+/** Time limit of one count in the worker, in milliseconds: prose of maximum length takes a third of it. */
 const MOST_MS = 3000;
 
 interface Piece {
@@ -55,7 +56,7 @@ export function openTokenCounter(
   let worker: Worker | null = null;
   let running: Piece | null = null;
   let lastId = 0;
-  /** There is no thread to count in. */
+  /** Workers are not available. */
   let absent = false;
 
   function next(): void {
@@ -67,7 +68,8 @@ export function openTokenCounter(
       worker.postMessage(job);
     } catch (thrown) {
       if (!(thrown instanceof OutOfFiles)) return lose();
-      // The tokenizer is a file as well: to load it here would end the process, where there are none to be opened.
+      // Loading the tokenizer in the main thread needs file handles too, and would end the process if there
+      // are none.
       refuse(thrown);
     }
   }
@@ -99,7 +101,7 @@ export function openTokenCounter(
     next();
   }
 
-  /** From now on nothing is counted there; what waits is told so. */
+  /** Rejects waiting and future counts. */
   function lose(): void {
     absent = true;
     worker?.terminate();

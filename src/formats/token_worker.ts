@@ -1,4 +1,4 @@
-/** The thread of `token_counter.ts`: how many tokens the texts have that it is sent, all together. */
+/** The worker of `token_counter.ts`: returns the total number of tokens of the given texts. */
 import { tokenCounter } from "./tokens.ts";
 
 export interface TokenJob {
@@ -9,11 +9,11 @@ export interface TokenJob {
 export interface TokenAnswer {
   id: number;
   tokens: number;
-  /** How long that took, in milliseconds. */
+  /** Duration in milliseconds. */
   ms: number;
 }
 
-/** The program's types are those of the main thread, whose `self` differs. */
+/** Declared by hand because the program's types are those of the main thread, whose `self` differs. */
 declare const self: {
   onmessage: (event: { data: TokenJob }) => void;
   postMessage(answer: TokenAnswer): void;

@@ -1,15 +1,18 @@
 /**
- * How many tokens a text has, by a public tokenizer (o200k) whatever the model: within some percent for most models.
+ * Counts tokens with a public tokenizer (o200k), whatever the model: within some per cent for most models.
  *
- * The tokenizer is loaded on first use, because it is larger than the rest of the program. It merges one word or one run
- * of signs in time that grows with the square of its length, so a longer run than any word is cut; and it looks for names
- * of control tokens, which in a caller's text are just text.
+ * The tokenizer is loaded on first use, because it is larger than the rest of the program. It merges a word
+ * or a run of punctuation in quadratic time, so longer runs than any word are split; and it searches for
+ * names of control tokens, which in a caller's text are ordinary text.
  */
 import { pause } from "../timing/waits.ts";
 
 export type CountTokens = (text: string) => number;
 
-/** The longest token is a run of 128 blanks; cutting at its length leaves the count of repeated signs exact. */
+/**
+ * The longest token is a run of 128 spaces; splitting at this length keeps the count of repeated characters
+ * exact.
+ */
 const LONGEST_RUN = 128;
 const RUN = new RegExp(
   ["[\\p{L}\\p{M}]", "[^\\s\\p{L}\\p{N}]", "\\s", "[\\r\\n/]"].map((c) => `${c}{${2 * LONGEST_RUN},}`).join(
@@ -19,9 +22,9 @@ const RUN = new RegExp(
 );
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Characters counted at once in a thread of its own: up to 200 ms for text that no people write. */
+/** Characters counted at once in a worker: up to 200 ms for unnatural text. */
 const PIECE_CHARS = 64 * 1024;
-/** Characters counted before others of the same thread get their turn. */
+/** Characters counted before other tasks on the same thread may run. */
 const TURN_CHARS = 8 * 1024;
 
 export async function tokenCounter(): Promise<CountTokens> {
@@ -40,7 +43,7 @@ export async function tokenCounter(): Promise<CountTokens> {
   };
 }
 
-/** Tokens of many texts, however long: others get their turn meanwhile. Stops soon after `enough`. */
+/** Counts the tokens of many texts, yielding to other tasks. Stops soon after `enough`. */
 export async function countAll(texts: Iterable<string>, { enough = Infinity } = {}): Promise<number> {
   const count = await tokenCounter();
   let tokens = 0;
@@ -52,7 +55,7 @@ export async function countAll(texts: Iterable<string>, { enough = Infinity } = 
   return tokens;
 }
 
-/** Texts, and parts of long ones, as many as are counted at once. */
+/** Texts, and parts of long ones, in batches that are counted at once. */
 export function* pieces(texts: Iterable<string>, most = PIECE_CHARS): Generator<string[]> {
   let piece: string[] = [];
   let chars = 0;
@@ -60,7 +63,7 @@ export function* pieces(texts: Iterable<string>, most = PIECE_CHARS): Generator<
     for (let at = 0; at < text.length;) {
       const end = pieceEnd(text, at, most);
       piece.push(text.slice(at, end));
-      // The shortest text takes some time as well.
+      // Includes a fixed cost per text.
       chars += end - at + 8;
       at = end;
       if (chars < most) continue;
@@ -72,7 +75,7 @@ export function* pieces(texts: Iterable<string>, most = PIECE_CHARS): Generator<
   if (piece.length > 0) yield piece;
 }
 
-/** Where a turn's text ends: before a blank when there is one, since a word takes the blank before it along. */
+/** Where a batch is split: before a space if possible, since a word includes the preceding space. */
 function pieceEnd(text: string, from: number, most: number): number {
   if (from + most >= text.length) return text.length;
   const blank = text.slice(from, from + most + 1).lastIndexOf(" ");

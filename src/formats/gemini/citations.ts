@@ -1,23 +1,24 @@
 /**
- * `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a candidate to citations of its text.
+ * Decodes `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a candidate to citations of its
+ * text.
  *
- * Their offsets count UTF-8 bytes of the candidate's whole text. Recorded offsets drift now and then, so the words that a
- * segment quotes decide where it is, and the offsets only where to look.
+ * Offsets count UTF-8 bytes of the candidate's whole text. Observed offsets are sometimes inaccurate, so the
+ * quoted text determines the position, and the offsets only where to search.
  */
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/citation.ts";
 
-/** What a candidate said about sources, in all its chunks. */
+/** Sources of a candidate, from all of its chunks. */
 export interface Sources {
-  /** Its lists belong together, so a later one that says more takes the place of the one before. */
+  /** Its lists refer to each other, so a later, more complete object replaces an earlier one. */
   grounding?: Loose;
-  /** Recited works, each once: some chunks repeat what those before them said. */
+  /** Recitation sources, without duplicates: some chunks repeat earlier ones. */
   cited?: Map<string, Loose>;
-  /** Addresses that the provider read. */
+  /** URLs read by the provider. */
   urls?: Loose[];
 }
 
-/** Takes what one chunk of a candidate says about sources. */
+/** Adds the sources in one chunk of a candidate. */
 export function addSources(sources: Sources, candidate: Loose): void {
   const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
   if (isObject(groundingMetadata)) {
@@ -41,7 +42,7 @@ export function addSources(sources: Sources, candidate: Loose): void {
   }
 }
 
-/** Citations in the order of the text they support; those of no particular words last. Indices into `text`. */
+/** Citations in order of the supported text; those without a position last. Indices refer to `text`. */
 export function decodeCitations(sources: Sources, text: string): Citation[] {
   const citations: Citation[] = [];
   const locate = locator(text);
@@ -73,7 +74,7 @@ export function decodeCitations(sources: Sources, text: string): Citation[] {
   return citations;
 }
 
-/** A web page, a map entry or an image is a page; what a retrieval tool read is a stored file. */
+/** A web page, map entry or image is a page; the result of a retrieval tool is a stored file. */
 function decodeChunk(chunk: unknown): Citation | undefined {
   if (!isObject(chunk)) return undefined;
   if (isObject(chunk.retrievedContext)) {
@@ -85,9 +86,9 @@ function decodeChunk(chunk: unknown): Citation | undefined {
   return page && url !== undefined ? { kind: "url", url, title: string(page.title) } : undefined;
 }
 
-/** How far from its offsets a segment's words are looked for first. */
+/** Distance from the offset within which a segment's text is searched first. */
 const NEAR_CHARS = 2000;
-/** How often as many characters as the text has are searched for words that are not near: each look is at all of it. */
+/** Bounds the number of searches over the whole text, by its length. */
 const WHOLE_SEARCHES = 16;
 
 /** Finds segments of a text. */
@@ -112,13 +113,13 @@ function locator(text: string): (segment: Loose) => { start: number; end: number
   };
 }
 
-/** Where words stand in a text, behind a place rather than before it; below 0: nowhere. */
+/** Position of a string in a text, preferably after a position; negative: not found. */
 function anywhere(text: string, words: string, from: number): number {
   const behind = text.indexOf(words, from);
   return behind >= 0 ? behind : text.indexOf(words);
 }
 
-/** For each UTF-8 byte of a text, and for its end, the index of the UTF-16 unit that the byte belongs to. */
+/** For each UTF-8 byte of a text, and for its end, the index of the UTF-16 unit that contains the byte. */
 function unitsByByte(text: string): Uint32Array {
   const units = new Uint32Array(text.length * 3 + 1);
   let byte = 0;

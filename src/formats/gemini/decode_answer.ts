@@ -1,4 +1,4 @@
-/** A whole answer of `generateContent` to parts; also the array of chunks that a stream without `alt=sse` is. */
+/** Decodes a complete answer of `generateContent`; also an array of chunks, which is a stream without `alt=sse`. */
 import type { Part } from "../../exchange/part.ts";
 import { ChunkReader } from "./decode_blocks.ts";
 

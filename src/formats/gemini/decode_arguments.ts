@@ -1,9 +1,9 @@
 /**
- * Arguments of a call that come in pieces: `partialArgs`, each a JSON path (RFC 9535) and a scalar. Strings come in
- * several pieces with the same path.
+ * Decodes streamed arguments of a call: `partialArgs`, each a JSON path (RFC 9535) and a scalar. Strings may
+ * be split into several pieces with the same path.
  *
- * Paths may come in any order, so the object is built and handed out whole. Its objects have no prototype: a path may
- * name `__proto__`.
+ * Paths may occur in any order, so the object is built and returned as a whole. Its objects have no
+ * prototype: a path may contain `__proto__`.
  */
 import { array, isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import { brokenAnswer } from "../decode_failure.ts";
@@ -11,15 +11,15 @@ import { brokenAnswer } from "../decode_failure.ts";
 type Step = string | number;
 type Node = Loose | unknown[];
 
-/** How far behind the end of an array a path may point; the hole is filled with null. */
+/** Maximum distance of an index from the end of an array; the gap is filled with null. */
 const LARGEST_GAP = 1000;
-/** Most steps of a path. */
+/** Maximum number of path segments. */
 const DEEPEST = 100;
 
 export class Arguments {
   #root: Loose = Object.create(null);
 
-  /** Takes what one `functionCall` says: whole `args`, pieces, or nothing. */
+  /** Adds the contents of one `functionCall`: complete `args`, pieces, or nothing. */
   add(call: Loose): void {
     const whole = isObject(call.args) ? call.args : {};
     for (const key of Object.keys(whole)) this.#root[key] = whole[key];
@@ -28,7 +28,7 @@ export class Arguments {
     }
   }
 
-  /** The JSON text of what there is. */
+  /** The JSON text so far. */
   text(): string {
     return writeJson(this.#root);
   }
@@ -47,17 +47,17 @@ export class Arguments {
   }
 }
 
-/** A parsed value as JSON text again. */
+/** Serializes a parsed value. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // V8 parses any depth, but recurses when it writes.
+    // V8 parses any depth, but JSON.stringify is recursive.
     throw brokenAnswer("a value in it is nested too deeply");
   }
 }
 
-/** Sets what `make` gives for the value there, and returns it; undefined when the step does not fit the node. */
+/** Sets the value returned by `make`, and returns it; undefined if the segment does not fit the node. */
 function put(node: Node, step: Step, make: (old: unknown) => unknown): unknown {
   if (Array.isArray(node)) {
     if (typeof step !== "number" || step > node.length + LARGEST_GAP) return undefined;
@@ -67,7 +67,7 @@ function put(node: Node, step: Step, make: (old: unknown) => unknown): unknown {
   return node[step] = make(node[step]);
 }
 
-/** Numbers with more digits than JavaScript's have are objects, too. */
+/** Numbers beyond the precision of doubles are objects, too. */
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && !isNumber(value);
 }
@@ -84,7 +84,7 @@ function merged(old: unknown, piece: Loose): unknown {
 
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
 
-/** `$.recipe.steps[0]['a key']` as ["recipe", "steps", 0, "a key"]. */
+/** Parses `$.recipe.steps[0]['a key']` to ["recipe", "steps", 0, "a key"]. */
 function steps(path: string): Step[] {
   return Array.from(path.matchAll(STEP), ([, name, index, single, double]): Step => {
     if (name !== undefined) return name;

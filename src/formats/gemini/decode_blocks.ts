@@ -1,8 +1,8 @@
 /**
- * Chunks of an answer as parts. A whole JSON answer is one chunk, so both modes come through here.
+ * Decodes chunks of an answer. A complete JSON answer is one chunk, so both modes share the code.
  *
- * There is no end marker: an answer is whole when each candidate has had its finishReason. Usage, sources and empty
- * signed parts may still come with or behind it, so `finish` waits for the end of the bytes.
+ * There is no end marker: an answer is complete when each candidate has a finishReason. Usage, sources and
+ * empty parts with signatures may arrive with it or later, so `finish` is called at the end of the bytes.
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { misreports } from "../../exchange/usage.ts";
@@ -19,10 +19,10 @@ export class ChunkReader {
   #started = false;
   #blocks = 0;
   #blocked: string | undefined;
-  /** Unlike that of any other answer: answers without an id differ in time or counts. */
+  /** Unique per answer: answers without an id differ in time or counts. */
   #answerId = "";
 
-  /** Takes one chunk, or the array of all that a stream without `alt=sse` is. */
+  /** Processes one chunk, or the array of a stream without `alt=sse`. */
   push(chunk: unknown, out: Part[]): void {
     if (Array.isArray(chunk)) { for (const one of chunk) this.#chunk(one, out); }
     else this.#chunk(chunk, out);
@@ -45,7 +45,7 @@ export class ChunkReader {
       this.#blocked = string(blockReasonMessage) || string(blockReason) || "The prompt was blocked.";
     }
     const candidates = array(chunk.candidates).filter(isObject);
-    // The first one may leave out its number, which is 0. Some servers leave out all.
+    // The index of the first candidate, 0, may be omitted. Some servers omit all indices.
     const numbered = candidates.some(({ index }) => index !== undefined && index !== null);
     candidates.forEach((candidate, place) => {
       this.#candidate(numbered ? candidate.index : place).push(candidate, out);
@@ -86,8 +86,8 @@ export class ChunkReader {
   }
 
   /**
-   * Older models name no id. A made-up one must be like no other of the conversation, since clients and proofs find
-   * calls by it, and be the same when the same answer is read again.
+   * Older models have no call ids. A generated one must be unique in the conversation, since clients and
+   * proofs refer to it, and deterministic for the same answer.
    */
   #callId(call: Loose): string {
     let id = string(call.id);
@@ -99,7 +99,7 @@ export class ChunkReader {
   }
 }
 
-/** FNV-1a over UTF-16 units, 32 bits. */
+/** 32-bit FNV-1a over UTF-16 units. */
 function hash(text: string): string {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

@@ -1,8 +1,9 @@
 /**
- * One candidate's parts on their way into blocks.
+ * Converts one candidate's parts to blocks.
  *
- * Gemini has no block borders: a text comes in as many parts as it likes, and a signature may sit on any of them or on an
- * empty part behind. So a block is open until a part of another kind comes, or the end; a signed one takes no more text.
+ * Gemini has no block boundaries: a text is split into any number of parts, and a signature may be on any of
+ * them or on an empty part after them. So a block is open until a part of another kind arrives, or the end; a
+ * block with a signature gets no more text.
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
@@ -14,11 +15,11 @@ import { Arguments, writeJson } from "./decode_arguments.ts";
 import { fromFinishReason } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
-/** What all candidates of an answer share. */
+/** Shared by all candidates of an answer. */
 interface Shared {
-  /** A number no block has yet. */
+  /** A new block number. */
   block(): number;
-  /** The id of a call: the provider's, or a made-up one. */
+  /** The id of a call: the provider's, or a generated one. */
   callId(call: Loose): string;
 }
 
@@ -26,7 +27,7 @@ interface OpenBlock {
   kind: "text" | "reasoning";
   block: number;
   proof?: Proof;
-  /** Where it begins in the candidate's whole text. */
+  /** Start in the candidate's whole text. */
   from: number;
 }
 
@@ -34,9 +35,9 @@ export class CandidateReader {
   readonly #index: number;
   readonly #shared: Shared;
   #open: OpenBlock | null = null;
-  /** A call whose arguments come in pieces. */
+  /** A call whose arguments are streamed. */
   #call: { block: number; args: Arguments } | null = null;
-  /** Sound without a container comes in pieces and is handed out whole. */
+  /** Raw audio is streamed in pieces and passed on as a whole. */
   #sound: { mediaType: string; pieces: string[]; signature?: string; transcript?: string } | null = null;
   /** All text, for offsets of citations. */
   #texts: string[] = [];
@@ -72,7 +73,7 @@ export class CandidateReader {
     }
   }
 
-  /** Ends what is open and says why the answer ended. `blocked`: a filter stopped it, and nothing else did. */
+  /** Ends open blocks and adds the finish part. `blocked`: only a filter ended the answer. */
   end(out: Part[], blocked?: string): void {
     this.#endCall(out);
     this.#endSound(out);
@@ -87,7 +88,7 @@ export class CandidateReader {
     out.push({ type: "finish", choice: this.#index, reason, ...(explanation && { explanation }) });
   }
 
-  /** True when the part took the logprobs. */
+  /** True if the part used the log probabilities. */
   #part(part: Loose, logprobs: TokenLogprob[] | undefined, out: Part[]): boolean {
     const signature = string(part.thoughtSignature) || undefined;
     if (typeof part.text === "string") return this.#text(part.text, part, signature, logprobs, out);
@@ -144,7 +145,7 @@ export class CandidateReader {
     return this.#open = { kind, block, from: this.#textLength };
   }
 
-  /** A part with nothing but a signature: it belongs to what came before, and goes back as a part of its own. */
+  /** A part with only a signature: it belongs to the preceding part, and is returned as a separate part. */
   #loneSignature(signature: string, out: Part[]): void {
     if (!this.#open || this.#open.proof) {
       this.#endOpen(out);
@@ -160,7 +161,7 @@ export class CandidateReader {
       if (this.#call) {
         this.#call.args.add(call);
         if (call.willContinue !== true) this.#endCall(out);
-        // The call has been told without it.
+        // The call was passed on without it.
         if (signature) this.#loneSignature(signature, out);
       } else if (streamed || isObject(call.args)) throw brokenAnswer("a function call has no name");
       return;
@@ -207,7 +208,7 @@ export class CandidateReader {
     if (!isRawAudio(mediaType)) this.#endSound(out);
   }
 
-  /** Ends all but a call in pieces, which other parts may come between. */
+  /** Ends all blocks except a streamed call, which other parts may interrupt. */
   #endOpen(out: Part[]): void {
     this.#endSound(out);
     this.#endBlock(out);
@@ -243,7 +244,7 @@ export class CandidateReader {
     out.push(proof ? { type, block, proof } : { type, block });
   }
 
-  /** Citations come behind the text. One into a block that has ended names its source without a place. */
+  /** Citations follow the text. One into an ended block has a source but no position. */
   #cite(out: Part[]): void {
     if (Object.keys(this.#sources).length === 0) return;
     const citations = decodeCitations(this.#sources, this.#texts.join(""));
@@ -265,7 +266,7 @@ export class CandidateReader {
   }
 }
 
-/** Fields that say something of a part's content and are none themselves. */
+/** Fields of a part that are not its content. */
 const BESIDE = new Set([
   "thought",
   "thoughtSignature",

@@ -1,4 +1,4 @@
-/** Chunks of `streamGenerateContent` as parts. The stream has no end marker: the end of the bytes ends it. */
+/** Decodes chunks of `streamGenerateContent`. There is no end marker: the stream ends with the bytes. */
 import { unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";

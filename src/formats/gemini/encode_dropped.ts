@@ -1,4 +1,4 @@
-/** Names of the fields of a request that Gemini cannot be told, as the caller wrote them. */
+/** Names of request fields that Gemini does not support, as sent by the caller. */
 import type { Prompt } from "../../exchange/prompt.ts";
 import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
@@ -7,7 +7,7 @@ import { voiceOf } from "./encode_generation.ts";
 
 const HINTS: Hints = { user: false, metadata: false, cacheKey: false, cache: false };
 
-/** @param refused fields that the model does not take */
+/** @param refused fields that the model rejects */
 export function droppedFields(prompt: Prompt, refused: readonly NamedField[]): string[] {
   const dropped = new Set([...unknownFieldNames(prompt), ...foreignFields(prompt, "gemini")]);
   const drop = (field: NamedField) => dropped.add(fieldName(field, prompt));

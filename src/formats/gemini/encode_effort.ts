@@ -1,11 +1,12 @@
 /**
- * How much to reason, as `thinkingConfig`.
+ * Encodes reasoning settings as `thinkingConfig`.
  *
- * Which of its two scales a model takes follows from its name: Gemini 3 and later `thinkingLevel`, Gemini 2.5 and what is
- * no Gemini by its name `thinkingBudget`; older ones do not think and refuse the field. Ranges and levels are those of Google's
- * page "Thinking" (ai.google.dev and Vertex AI): 2.5 Pro 128–32,768 and never off, 2.5 Flash 0–24,576, 2.5 Flash-Lite 0 or
- * 512–24,576; Gemini 3 Pro low and high, other models low, medium and high, and Flash before 3.7 minimal as well. A
- * catalog entry that lists levels overrules the latter. Nothing that thinks by level can be told not to.
+ * The model's name determines the scale: Gemini 3 and later use `thinkingLevel`; Gemini 2.5, and models
+ * without Gemini in their name, `thinkingBudget`; older ones do not think and reject the field. Ranges and
+ * levels are from Google's page "Thinking" (ai.google.dev and Vertex AI): 2.5 Pro 128–32,768 and never off,
+ * 2.5 Flash 0–24,576, 2.5 Flash-Lite 0 or 512–24,576; Gemini 3 Pro low and high, other models low, medium and
+ * high, and Flash before 3.7 also minimal. Levels in a catalog entry take precedence. Models with levels
+ * cannot disable thinking.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Effort, ReasoningOptions } from "../../exchange/prompt.ts";
@@ -15,7 +16,7 @@ import { versionOf } from "./wire.ts";
 
 const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
 
-/** Undefined: leave the model to its default. Null: the model cannot be told. */
+/** Undefined: the model's default. Null: not representable. */
 export function encodeEffort(
   options: ReasoningOptions | undefined,
   { model, efforts, features }: EncodeRequest,
@@ -23,7 +24,7 @@ export function encodeEffort(
   if (!options) return undefined;
   const on = options.mode === "on" || options.mode === "adaptive";
   const asked = requestedEffort(options) !== undefined || on;
-  // To show reasoning is not to ask for it: some models do not reason unless asked.
+  // Requesting visible reasoning does not enable it: some models reason only if asked.
   if (!asked && (options.summary === undefined || options.summary === "omitted")) return undefined;
   const off = requestedEffort(options) === "none";
   const version = versionOf(model);
@@ -52,7 +53,7 @@ function levelsOf(model: string, version: number): Effort[] {
   return ["low", "medium", "high"];
 }
 
-/** -1 leaves the amount to the model. */
+/** -1: the model decides. */
 function budget(options: ReasoningOptions, off: boolean, model: string): number {
   const pro = model.includes("pro");
   if (off) return pro ? 128 : 0;

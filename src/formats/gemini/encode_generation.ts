@@ -1,4 +1,4 @@
-/** `generationConfig`: sampling, the shape of the answer, its modalities. */
+/** Encodes `generationConfig`: sampling, output format, modalities. */
 import type { Loose } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
@@ -8,10 +8,10 @@ import { takes } from "../refused_parameters.ts";
 import { describedSchema } from "../strict_schema.ts";
 import { versionOf } from "./wire.ts";
 
-/** Most stop sequences that Gemini takes. */
+/** Maximum number of stop sequences. */
 const MOST_STOPS = 5;
 
-/** `refused`: fields that the model does not take, or not all of. */
+/** `refused`: fields that the model rejects, completely or in part. */
 export function encodeSampling(
   prompt: Prompt,
   context: EncodeRequest,
@@ -32,10 +32,10 @@ export function encodeSampling(
   if (stops.length > 0) set("stop", "stop", { stopSequences: stops.slice(0, MOST_STOPS) });
   if (stops.length > MOST_STOPS || stops.length < (prompt.stop?.length ?? 0)) refused.push("stop");
   if (seed !== undefined) set("seed", "seed", { seed });
-  // Many models refuse the fields themselves; clients send zeros by default.
+  // Many models reject these fields; clients send zeros by default.
   if (presencePenalty) set("presencePenalty", "presence_penalty", { presencePenalty });
   if (frequencyPenalty) set("frequencyPenalty", "frequency_penalty", { frequencyPenalty });
-  // Streams of several candidates are not served: the pipeline asks for those one by one.
+  // Streams with several candidates are not supported: the pipeline makes separate calls.
   if (prompt.n !== undefined && prompt.n > 1 && !context.stream) config.candidateCount = prompt.n;
   if (prompt.logprobs) {
     const most = prompt.topLogprobs ? { logprobs: prompt.topLogprobs } : {};
@@ -45,8 +45,8 @@ export function encodeSampling(
 }
 
 /**
- * Models before Gemini 3 refuse a JSON answer beside functions, and a model may lack one or both forms of it. What the
- * API cannot enforce, the system text asks for.
+ * Models before Gemini 3 reject JSON output together with functions, and a model may not support one or both
+ * forms. What the API cannot enforce is requested in the system text.
  */
 export function encodeShape(
   prompt: Prompt,
@@ -73,10 +73,10 @@ export function encodeShape(
   return has("response_format") ? { config, instruction } : { instruction };
 }
 
-/** OpenAI's voices. Google refuses names that it does not know. */
+/** OpenAI's voices. Google rejects unknown names. */
 const FOREIGN_VOICES = /^(?:alloy|ash|ballad|cedar|coral|echo|fable|marin|nova|onyx|sage|shimmer|verse)$/;
 
-/** Speech models refuse text beside audio, image models want it. */
+/** Speech models reject text beside audio, image models require it. */
 export function encodeModalities(prompt: Prompt): Loose {
   const wanted = prompt.modalities ?? [];
   if (wanted.includes("audio")) {
@@ -89,7 +89,7 @@ export function encodeModalities(prompt: Prompt): Loose {
   return wanted.includes("image") ? { responseModalities: ["TEXT", "IMAGE"] } : {};
 }
 
-/** The voice that is asked for, unless it is one of another vendor's. */
+/** The requested voice, unless it belongs to another vendor. */
 export function voiceOf(prompt: Prompt): string | undefined {
   const voice = prompt.audio?.voice;
   return typeof voice === "string" && !FOREIGN_VOICES.test(voice) ? voice : undefined;

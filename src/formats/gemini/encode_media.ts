@@ -1,15 +1,16 @@
 /**
- * Images, documents, sounds and films as parts.
+ * Encodes images, documents, audio and video as parts.
  *
- * Bytes go as `inlineData`; web addresses, YouTube, `gs://` and Google's own file ids as `fileData`, which Google fetches
- * itself. Google reads images, sound, film and PDF; any kind of text is told as text, everything else is refused by name.
+ * Bytes are sent as `inlineData`; web URLs, YouTube, `gs://` and Google's file ids as `fileData`, which
+ * Google fetches itself. Google supports images, audio, video and PDF; text files of any kind are sent as
+ * text, everything else is refused.
  */
 import { isRawAudio, isText, typeOfEnding, typeOfFile } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
 
-/** Parts of a file: its bytes or address, and what is known of it as text before it. */
+/** The parts of a file: bytes or URL, preceded by its metadata as text. */
 export function encodeAttachment(c: Attachment): WirePart[] {
   const part = encodeSource(c.type, c.type === "document" ? typed(c) : c.source);
   if (c.type !== "document") return [part];
@@ -18,7 +19,7 @@ export function encodeAttachment(c: Attachment): WirePart[] {
   return about === "" ? [part] : [{ text: about }, part];
 }
 
-/** Bytes whose type the client did not know have the one that their beginning or the file's name tells. */
+/** If the client did not know the type, it is determined by the first bytes or the file name. */
 function typed({ source, name }: DocumentContent): Source {
   return source.kind === "base64" ? { ...source, mediaType: typeOfFile(source, name) } : source;
 }
@@ -71,7 +72,10 @@ function decodeText(type: string, data: string): string {
   }
 }
 
-/** Without parameters, and by the name that Google knows. Only they tell how samples without a container are to be heard. */
+/**
+ * Without parameters, and with Google's name; for raw audio the parameters are kept, since they define the
+ * samples.
+ */
 function wireType(mediaType: string): string {
   const type = mediaType.split(";", 1)[0].trim().toLowerCase();
   if (isRawAudio(type)) return mediaType.trim();
@@ -85,7 +89,7 @@ const USUAL: Readonly<Record<Attachment["type"], string>> = {
   video: "video/mp4",
 };
 
-/** Google wants a media type with every address; the name's ending tells it, or else what is usual for the kind. */
+/** Google requires a media type for each URL; it is derived from the extension, or the default of the kind. */
 function typeOfUrl(type: Attachment["type"], url: string): string {
   const ending = /\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1].toLowerCase();
   const known = ending === "xml" ? "text/xml" : typeOfEnding(ending ?? "");

@@ -1,7 +1,8 @@
 /**
- * A prompt to the body of `models/{model}:generateContent` or `:streamGenerateContent?alt=sse`; the address says which.
+ * Encodes a prompt as the body of `models/{model}:generateContent` or `:streamGenerateContent?alt=sse`; the
+ * mode is in the URL.
  *
- * No caller speaks this format, so there is never anything to put back unchanged.
+ * Callers cannot use this format, so there are no fields to send unchanged.
  */
 import type { Loose } from "../../exchange/json.ts";
 import { type Content, type Prompt, splitSystem } from "../../exchange/prompt.ts";
@@ -28,7 +29,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     { format: prompt.format, version, signed: context.parameters?.thought_signatures ?? (version ?? 0) >= 3 },
   );
   if (contents.length === 0) {
-    // Gemini answers no request without contents, other APIs answer to system text alone.
+    // Gemini requires contents; other APIs accept only system text.
     contents = instruction.length > 0 ? [{ role: "user", parts: instruction.splice(0) }] : [];
   }
   mustSay(contents, prompt);
@@ -52,7 +53,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   return { body, dropped: shape.instruction ? [...dropped, ...lostExactness(prompt)] : dropped };
 }
 
-/** A `systemInstruction` takes text only. What else there is goes to the user's turn. */
+/** `systemInstruction` accepts text only. Other content becomes part of the user's turn. */
 function notText(content: readonly Content[]): Content[] {
   return content.filter((c) => c.type !== "text" && c.type !== "refusal");
 }

@@ -1,8 +1,9 @@
 /**
- * Results of tool calls to `functionResponse` parts.
+ * Encodes results of tool calls as `functionResponse` parts.
  *
- * The response is an object: `output` with the text, or `error`. What is not text goes into the response's own `parts`
- * where the model (Gemini 3 and later) and the media type allow it, else behind all responses in the same content.
+ * The response is an object with the text in `output` or `error`. Other content is put into the response's
+ * own `parts`, if the model (Gemini 3 and later) and the media type allow it, else after all responses in the
+ * same content.
  */
 import { type CallContent, type Content, isAttachment, type ResultContent } from "../../exchange/prompt.ts";
 import { encodeAttachment } from "./encode_media.ts";
@@ -10,7 +11,7 @@ import type { Blob, WirePart } from "./wire.ts";
 
 const INSIDE = /^(?:image\/(?:png|jpeg|webp)|application\/pdf)$/;
 
-/** @param results in the order of the calls; undefined where the history has none */
+/** @param results in the order of the calls; undefined: missing in the history */
 export function encodeResults(
   calls: readonly CallContent[],
   results: readonly (ResultContent | undefined)[],

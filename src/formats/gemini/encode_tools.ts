@@ -1,14 +1,14 @@
 /**
- * Tools and the choice among them.
+ * Encodes tools and tool choice.
  *
- * Schemas go as `parametersJsonSchema`, which takes JSON Schema as it is; the older `parameters` knows only an OpenAPI
- * subset and refuses the rest. Google's v1 endpoints before 2025-06 lack the newer field. `allowedFunctionNames` is legal
- * with ANY only, so a choice of some tools without compulsion declares no others.
+ * Schemas are sent as `parametersJsonSchema`, which accepts JSON Schema; the older `parameters` accepts only
+ * an OpenAPI subset. Google's v1 endpoints before 2025-06 do not have the newer field. `allowedFunctionNames`
+ * is valid only with ANY, so for an optional choice among some tools the others are not declared.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { FunctionTool, Prompt } from "../../exchange/prompt.ts";
 
-/** The fields `tools` and `toolConfig`; none without functions, where Gemini refuses a `toolConfig`. */
+/** The fields `tools` and `toolConfig`; none without functions, since Gemini then rejects a `toolConfig`. */
 export function encodeTools(prompt: Prompt): Loose {
   const choice = prompt.toolChoice;
   const functions = prompt.tools.filter((t) => t.kind === "function");
@@ -48,7 +48,7 @@ function functionCallingConfig(prompt: Prompt, declared: ReadonlySet<string>): L
   }
 }
 
-/** Names of tools that are not declared would be refused. */
+/** Names of undeclared tools are rejected. */
 function only(names: readonly string[], declared: ReadonlySet<string>): Loose {
   const known = names.filter((name) => declared.has(name));
   return known.length === 0 ? { mode: "ANY" } : { mode: "ANY", allowedFunctionNames: known };

@@ -1,9 +1,9 @@
 /**
- * Turns to `contents`.
+ * Encodes turns as `contents`.
  *
- * Gemini wants user and model to alternate, the results of a model's calls all in the user's next content, one for each
- * call, and each signature on the part that it came on. A system turn in mid-conversation has no form there: it becomes
- * user text in its place, between `<system>` tags.
+ * Gemini requires that user and model alternate, that the results of a model's calls are all in the user's
+ * next content, one for each call, and that each signature is on its original part. A system turn within the
+ * conversation is not supported: it becomes user text at its position, between `<system>` tags.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import { argumentsObject } from "../../exchange/json.ts";
@@ -20,15 +20,15 @@ import { encodeAttachment } from "./encode_media.ts";
 import { encodeResults } from "./encode_results.ts";
 import type { WireContent, WirePart } from "./wire.ts";
 
-/** Google's documented value for a call that was not made by Gemini 3: the check of its signature is skipped. */
+/** Google's documented value for a call that was not made by Gemini 3: the signature is not verified. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 interface EncodeTurns {
   /** The caller's format. */
   format: FormatName;
-  /** Of the model's name. */
+  /** Version in the model's name. */
   version: number | null;
-  /** Calls that nobody signed get the value that skips the check. */
+  /** Calls without a signature get the value above. */
   signed: boolean;
 }
 
@@ -58,14 +58,14 @@ export function encodeTurns(given: Turn[], options: EncodeTurns): WireContent[] 
     i = end;
   }
   if (contents[0]?.role === "model" && contents[0].parts.some((p) => p.functionCall)) {
-    // A call must follow a user's turn.
+    // A call must follow a user turn.
     contents.unshift({ role: "user", parts: [{ text: "(The conversation begins earlier.)" }] });
   }
   if (options.signed) fillSignatures(contents);
   return contents;
 }
 
-/** Parts of system text; used for `systemInstruction` as well. */
+/** Parts of system text; also used for `systemInstruction`. */
 export function textParts(content: readonly Content[]): WirePart[] {
   return content.flatMap((c) =>
     (c.type === "text" || c.type === "refusal") && c.text !== "" ? [{ text: c.text }] : []
@@ -93,7 +93,7 @@ function userParts(content: readonly Content[]): WirePart[] {
       case "search-result":
         return [{ text: [c.title, c.url, "", ...c.texts].join("\n") }];
       case "result":
-        // Its call is not in the history, and Gemini refuses a response without one.
+        // Its call is not in the history, and Gemini rejects a response without one.
         return [
           { text: `${`Result of the tool call ${c.callId || c.name || ""}`.trim()}:` },
           ...userParts(c.content),
@@ -106,7 +106,7 @@ function userParts(content: readonly Content[]): WirePart[] {
 
 function modelParts(content: readonly Content[], format: FormatName): WirePart[] {
   const parts: WirePart[] = [];
-  // A chat message holds its reasoning apart from the text, so nothing tells that the text came first; it did.
+  // A chat message has its reasoning in a separate field, so the order is unknown; the text came first.
   const textLater = format === "chat_completions";
   const waiting = new WaitingProofs();
   const release = () => {
@@ -136,12 +136,12 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
   return parts;
 }
 
-/** Whether a proof stands before its text, as Claude Code sends it back, with no text before that it could be behind. */
+/** Whether a proof precedes its text, as in requests of Claude Code, and no text before it could be meant. */
 function precedes(next: Content | undefined, parts: readonly WirePart[]): boolean {
   return next?.type === "text" && !parts.at(-1)?.text;
 }
 
-/** Puts a signature on a part of the kind it came on; false when this is none, or signed already. */
+/** Puts a signature on a part of the right kind; false: not such a part, or signed already. */
 function sign(part: WirePart | undefined, proof: Proof): boolean {
   const fits = proof.on === "media" ? part?.inlineData : proof.on === "text" && part?.text;
   if (!part || !fits || part.thoughtSignature) return false;
@@ -149,7 +149,7 @@ function sign(part: WirePart | undefined, proof: Proof): boolean {
   return true;
 }
 
-/** Signatures whose part has not come yet. Each kind of part takes its own in order. */
+/** Signatures whose part has not been encountered yet. Each kind of part takes its own in order. */
 class WaitingProofs {
   #all: Proof[] = [];
   readonly #used = new Set<Proof>();
@@ -159,7 +159,7 @@ class WaitingProofs {
     this.#all.push(proof);
   }
 
-  /** Puts the first one that fits on a part. */
+  /** Puts the first matching one on a part. */
   sign(part: WirePart): void {
     const kind = part.inlineData ? "media" : part.text ? "text" : undefined;
     if (kind === undefined || part.thoughtSignature) return;
@@ -172,7 +172,7 @@ class WaitingProofs {
     }
   }
 
-  /** Those that no part took, which are no longer waited for. */
+  /** Returns and removes those that no part took. */
   release(): Proof[] {
     const left = this.#all.filter((proof) => !this.#used.has(proof));
     this.#all = [];
@@ -189,8 +189,8 @@ function encodeCall(c: CallContent): WirePart {
 }
 
 /**
- * Gemini 3 and later refuse a history whose first call of a step is not signed, as far back as the last content that is
- * the user's own and no tool's. Calls that another model made, or whose signature a client lost, have none.
+ * Gemini 3 and later reject a history whose first call of a step is not signed, back to the last content of
+ * the user that is not a tool result. Calls by another model, or whose signature a client dropped, have none.
  */
 function fillSignatures(contents: readonly WireContent[]): void {
   for (let i = contents.length - 1; i >= 0; i--) {

@@ -1,15 +1,16 @@
 /**
- * `finishReason` to the vocabulary's reason.
+ * Maps `finishReason` to the vocabulary.
  *
- * Gemini says STOP for an answer of calls as well, so the caller tells whether there were any. Everything that is neither
- * STOP nor a token cap means that Google withheld or broke off the answer: unsafe, recited or forbidden text, a language
- * it does not serve, a call that it could not read (MALFORMED_FUNCTION_CALL; Google's own OpenAI-compatible surface calls
- * that a filter too). All of these are `content-filter`: visibly not a whole answer, and not an error. Where a call to an
- * undeclared function came out nevertheless (UNEXPECTED_TOOL_CALL), it is the answer.
+ * Gemini reports STOP for an answer with calls as well, so the caller passes whether there were any.
+ * Everything other than STOP and a token limit means that Google withheld or aborted the answer: unsafe,
+ * recited or forbidden text, an unsupported language, an unparsable call (MALFORMED_FUNCTION_CALL; also a
+ * filter in Google's OpenAI-compatible API). All of these are `content-filter`: visibly an incomplete answer,
+ * but not an error. If a call to an undeclared function was returned nevertheless (UNEXPECTED_TOOL_CALL), it
+ * is the answer.
  */
 import type { FinishReason } from "../../exchange/part.ts";
 
-/** @param reason the enum's name, or its number as gateways over gRPC send it */
+/** @param reason the enum's name, or its number as sent by gRPC gateways */
 export function fromFinishReason(reason: string | number, hasCalls: boolean): FinishReason {
   switch (reason) {
     case "STOP":
@@ -25,7 +26,7 @@ export function fromFinishReason(reason: string | number, hasCalls: boolean): Fi
     case "TOO_MANY_TOOL_CALLS":
       return hasCalls ? "tool-calls" : "content-filter";
     default:
-      // Numbers above 5 differ between Google's two tables, but in both they are reasons of this kind.
+      // Numbers above 5 differ between Google's two tables, but all of them have this meaning.
       return "content-filter";
   }
 }

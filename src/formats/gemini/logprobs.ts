@@ -1,8 +1,8 @@
-/** Log probabilities of tokens (`logprobsResult`). */
+/** Decodes log probabilities (`logprobsResult`). */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
-/** Undefined: it tells of no token. */
+/** Undefined: there are no tokens. */
 export function decodeLogprobs(result: Loose): TokenLogprob[] | undefined {
   const chosen = array(result.chosenCandidates);
   if (chosen.length === 0) return undefined;

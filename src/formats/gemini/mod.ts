@@ -1,4 +1,4 @@
-/** Google's `generateContent`, the provider's side: callers do not speak it here. */
+/** Google's `generateContent`, for providers only. */
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { encodeRequest } from "./encode_request.ts";

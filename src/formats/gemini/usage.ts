@@ -1,23 +1,23 @@
 /**
- * `usageMetadata` to canonical counts.
+ * Decodes `usageMetadata` to canonical counts.
  *
  * | canonical   | Gemini                                                                              |
  * |-------------|-------------------------------------------------------------------------------------|
- * | input       | promptTokenCount (holds the cached part) + toolUsePromptTokenCount (what tools of the provider read) |
+ * | input       | promptTokenCount (includes the cached part) + toolUsePromptTokenCount (input of provider tools) |
  * | cached      | cachedContentTokenCount                                                             |
  * | cacheWrite  | never reported                                                                      |
  * | audioInput, imageInput, videoInput | promptTokensDetails + toolUsePromptTokensDetails, by modality, without cacheTokensDetails: these are billed as cached |
- * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not hold the second)      |
+ * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not include the second)   |
  * | reasoning   | thoughtsTokenCount                                                                  |
  * | audioOutput, imageOutput | candidatesTokensDetails, by modality                                   |
  *
- * A stream repeats the object in every chunk with counts so far, and leaves fields out of some of them: the last value
- * of each field counts. Some chunks hold only a `trafficType`.
+ * A stream repeats the object in every chunk with cumulative counts, and omits fields in some of them: the
+ * last value of each field counts. Some chunks contain only `trafficType`.
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
-/** Overwrites the counts so far with those of one more chunk, field by field. */
+/** Updates the counts field by field with those of a chunk. */
 export function mergeUsage(sofar: Loose, chunk: unknown): void {
   if (!isObject(chunk)) return;
   for (const field of COUNTS) {
@@ -27,13 +27,13 @@ export function mergeUsage(sofar: Loose, chunk: unknown): void {
   for (const field of SERVICE) if (typeof chunk[field] === "string") sofar[field] = chunk[field];
 }
 
-/** `flex` and `priority` from Google's own names; Vertex says `ON_DEMAND_FLEX`. */
+/** `flex` and `priority` from Google's names; Vertex uses `ON_DEMAND_FLEX`. */
 export function serviceOf(metadata: Loose): string | undefined {
   const said = SERVICE.map((field) => string(metadata[field])).find((name) => name !== undefined);
   return said && /(?:^|_)(flex|priority|batch)$/i.exec(said)?.[1].toLowerCase();
 }
 
-/** Null when no count was reported. */
+/** Null: no counts. */
 export function decodeUsage(metadata: Loose): Usage | null {
   if (!COUNTS.some((field) => field in metadata)) return null;
   const thoughts = count(metadata.thoughtsTokenCount);
@@ -53,7 +53,7 @@ export function decodeUsage(metadata: Loose): Usage | null {
   });
 }
 
-/** What input and output are made of. */
+/** The fields that make up input and output. */
 export const TOTALS = [
   "promptTokenCount",
   "candidatesTokenCount",
@@ -69,7 +69,7 @@ const DETAILS = [
   "candidatesTokensDetails",
 ];
 
-/** Gateways over gRPC send the enum's numbers. */
+/** gRPC gateways send the enum's numbers. */
 const MODALITY_NUMBERS: Readonly<Record<string, number>> = { IMAGE: 2, VIDEO: 3, AUDIO: 4 };
 
 function ofModality(details: readonly unknown[], modality: string): number {

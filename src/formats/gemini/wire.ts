@@ -1,4 +1,4 @@
-/** The shapes of a `generateContent` request that this gateway writes. */
+/** Types of `generateContent` requests as encoded by this gateway. */
 import type { Loose } from "../../exchange/json.ts";
 
 export interface Blob {
@@ -22,9 +22,9 @@ export interface WireContent {
 }
 
 /**
- * The version in a model's name: 2.5 of `gemini-2.5-pro`. An alias without one (`gemini-flash-latest`) stands for the
- * newest; null for what is no Gemini (`gemma-3`, a tuned model's endpoint). Google changes rules by version and says so
- * nowhere in the API, so the name decides.
+ * The version in a model's name: 2.5 for `gemini-2.5-pro`. An alias without one (`gemini-flash-latest`) is
+ * the newest; null for other models (`gemma-3`, a tuned model's endpoint). Rules differ by version, and the
+ * API does not report it, so the name decides.
  */
 export function versionOf(model: string): number | null {
   const version = /gemini-(\d+(?:\.\d+)?)/i.exec(model)?.[1];

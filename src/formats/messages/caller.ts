@@ -1,4 +1,4 @@
-/** The messages format, the caller's side. */
+/** The messages format for callers. */
 import type { CallerFormat } from "../format.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeAnswer } from "./encode_answer.ts";

@@ -1,15 +1,16 @@
 /**
- * Citations of the messages format, both ways.
+ * Citations of the messages format, decoded and encoded.
  *
- * The format has five kinds. Four point into what the request held (`char_location`, `page_location`,
- * `content_block_location`, `search_result_location`), one at a page that a search found (`web_search_result_location`).
- * Their positions are positions in the source, so they stay in `extra`: the vocabulary's are positions in the answer.
+ * The format has five kinds. Four refer to content of the request (`char_location`, `page_location`,
+ * `content_block_location`, `search_result_location`), one to a page found by a search
+ * (`web_search_result_location`). Their positions refer to the source, so they are kept in `extra`: those of
+ * the vocabulary refer to the answer.
  */
 import { isObject, type Loose, number, string } from "../../exchange/json.ts";
 import type { Citation, SourcePlace } from "../../exchange/citation.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 
-/** Undefined: it is none that is known. */
+/** Undefined: unknown kind. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   if (!isObject(raw)) return undefined;
   const extra = { format: "messages" as const, fields: raw };
@@ -22,16 +23,16 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   return { kind: "document", ...(document !== undefined && { document }), ...words };
 }
 
-/** Those that are known. */
+/** The citations of known kinds. */
 export function decodeCitations(raw: unknown): Citation[] {
   if (!Array.isArray(raw)) return [];
   return raw.map(decodeCitation).filter((c) => c !== undefined);
 }
 
-/** A citation on the wire, as it came where it came in this format. */
+/** An encoded citation; unchanged if it came from this format. */
 export function encodeCitation(citation: Citation): Loose {
   const own = extraOf(citation.extra, "messages");
-  // Clients' types want to hear of the file, which older answers do not name.
+  // Clients' types require `file_id`, which older answers do not contain.
   if (own) return citation.kind === "document" ? { file_id: null, ...own } : own;
   const { kind, url, title = null, quote = "", document = 0, place } = citation;
   if (kind === "url" && place?.result !== undefined) {
@@ -50,7 +51,7 @@ export function encodeCitation(citation: Citation): Loose {
       type: "web_search_result_location",
       url: url ?? "",
       title,
-      // Opaque to all but the provider that searched, and required by the clients' types.
+      // Opaque to everyone but the provider that searched, and required by clients' types.
       encrypted_index: "",
       cited_text: quote,
     };
@@ -76,8 +77,8 @@ function encodePlace({ unit, start, end }: SourcePlace): Loose {
 }
 
 /**
- * Citations that may go back to a provider: its own, but for those of searches. The blocks that these point at never reach
- * it, because search results are not carried from one request to the next.
+ * Citations that may be returned to a provider: its own, except those of searches. The blocks to which these
+ * refer are not sent, because search results are not kept between requests.
  */
 export function replayedCitations(citations: readonly Citation[] | undefined): Loose[] {
   const own = (citations ?? []).map((c) => extraOf(c.extra, "messages"));

@@ -1,4 +1,4 @@
-/** A provider's whole message as parts, through the same reader as a stream of its events. */
+/** Decodes a provider's complete message, with the same reader as a stream. */
 import { isObject } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";

@@ -1,8 +1,8 @@
 /**
- * Blocks of a provider's message as parts, from events or whole.
+ * Decodes blocks of a provider's message, from events or a complete answer.
  *
- * Events belong to blocks by `index`. A second `message_start` is the work of something between the provider and here:
- * repeated at the beginning it is passed over, inside an open message it joins two answers and is a failure.
+ * Events belong to blocks by `index`. A second `message_start` is inserted by an intermediary: at the
+ * beginning it is ignored; within an open message it joins two answers, and is a failure.
  */
 import {
   array,
@@ -35,13 +35,13 @@ import {
   TOTALS,
 } from "./usage.ts";
 
-/** A block between its start and its stop. */
+/** A block between its start and stop. */
 type Open =
   | { kind: "text"; block: number }
   | { kind: "reasoning"; block: number; proof?: Proof }
-  /** `input`: what the start held. `pieces`: whether any piece of argument text came. */
+  /** `input`: from the start event. `pieces`: whether argument deltas arrived. */
   | { kind: "call"; block: number; input: unknown; pieces: boolean }
-  /** Known whole only at its end: a search's query and other server tools' input stream as JSON text. */
+  /** Complete only at its end: a search's query and the input of other server tools are streamed as JSON text. */
   | { kind: "search" | "opaque"; value: Loose; input: string; late: string[] }
   | { kind: "done" };
 
@@ -68,8 +68,9 @@ export class MessageReader {
   readonly #ids = new UnusedNames();
   readonly #open = new Map<unknown, Open>();
   /**
-   * Searches whose result has not come, by the id of their call. A search is told as one block, query and result. A call
-   * without a result (a pause, a refusal) and a result without a call (the turn after a pause) stay what they are.
+   * Searches without a result so far, by call id. A search becomes one block with query and result. A call
+   * without a result (pause, refusal) and a result without a call (the turn after a pause) are kept as they
+   * are.
    */
   readonly #searches = new Map<string, Loose>();
   readonly #usage: Loose = {};
@@ -77,7 +78,7 @@ export class MessageReader {
 
   push(frame: Frame, out: Part[]): void {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
-    // The input of a call may come whole with its start.
+    // The input of a call may be complete in its start.
     const event = frameValue(frame, frame.event === "content_block_start");
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
@@ -238,7 +239,7 @@ export class MessageReader {
     }
   }
 
-  /** Some providers leave out `message_start`, or the start of a block. */
+  /** Some providers omit `message_start`, or the start of a block. */
   #opened(out: Part[]): Part[] {
     if (!this.#started) this.start({}, out);
     return out;
@@ -256,7 +257,7 @@ export class MessageReader {
         out.push({ type: "reasoning-end", block: open.block, ...(open.proof && { proof: open.proof }) });
         return;
       case "call":
-        // Some providers put the whole input into the start.
+        // Some providers put the complete input into the start.
         if (!open.pieces && isObject(open.input) && Object.keys(open.input).length > 0) {
           out.push({ type: "call-delta", block: open.block, text: inputText(open.input) });
         }
@@ -283,7 +284,7 @@ export class MessageReader {
     });
   }
 
-  /** `message_delta`: what ends the message, and the counts so far. */
+  /** `message_delta`: end of the message, and cumulative counts. */
   change(event: Loose, out: Part[]): void {
     if (!this.#started) this.start({}, out);
     const { context_management, input_transformations } = event;
@@ -320,7 +321,7 @@ export class MessageReader {
   }
 }
 
-/** Sets fields of a block that came behind its start: each delta brings the whole of them. */
+/** Sets fields of a block that arrived after its start: each delta contains them completely. */
 function setLate(open: { value: Loose; late: string[] }, fields: Loose): void {
   open.value = { ...open.value, ...fields };
   for (const name of Object.keys(fields)) if (!open.late.includes(name)) open.late.push(name);

@@ -1,9 +1,10 @@
 /**
- * Content blocks of a caller's messages to contents. Mistakes are noted and the reading goes on, so that one answer names
- * them all.
+ * Decodes content blocks of a caller's messages. Errors are collected, so that one response lists all of
+ * them.
  *
- * Blocks of searches that the gateway made are left out: their results are not carried into the next request. Blocks
- * without a word in the vocabulary (other server tools, `container_upload`) are kept whole for a provider of this format.
+ * Blocks of searches made by the gateway are removed: their results are not kept between requests. Blocks
+ * without an equivalent in the vocabulary (other server tools, `container_upload`) are kept unchanged for a
+ * provider of this format.
  */
 import { decodeUrl } from "../media.ts";
 import { array, isObject, type Loose, rest, string } from "../../exchange/json.ts";
@@ -17,7 +18,7 @@ import { type DecodeState, marks } from "./marks.ts";
 import { decodeMedia } from "./media.ts";
 import { INSIDE, MARKED, WHOLE_BLOCK } from "../whole_blocks.ts";
 
-/** Where contents stand; a tool result holds fewer kinds. */
+/** The context of contents; a tool result allows fewer kinds. */
 type Place = Role | "result";
 
 const known = (...names: string[]): ReadonlySet<string> => new Set(["type", "cache_control", ...names]);
@@ -30,7 +31,7 @@ const REDACTED = known("data");
 const CALL = known("id", "name", "input");
 const RESULT = known("tool_use_id", "content", "is_error");
 
-/** A string, or a list of blocks. `plain`: it was a string. */
+/** Decodes a string or an array of blocks. `plain`: it was a string. */
 export function readContent(
   value: unknown,
   loc: Path,
@@ -123,7 +124,7 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
   out.push({ type: "opaque", format: "messages", value: block });
 }
 
-/** A provider of another format reads the summary. */
+/** For providers of other formats, the summary is used. */
 function readCompaction(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
   array(block.tool_changes).forEach((change, i) => {
     if (isObject(change)) readToolChange(change, [...loc, "tool_changes", i], state);
@@ -189,8 +190,8 @@ function readSearchResult(block: Loose, loc: Path, state: DecodeState, out: Cont
 }
 
 /**
- * A document whose source is a list of blocks is one text, and the images in it stand behind it, marked so that a provider
- * of this format gets the source as it came and not its images once more.
+ * A document whose source is an array of blocks becomes one text, followed by its images, which are marked so
+ * that a provider of this format gets the original source without the images again.
  */
 function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
   const path = [...loc, "source"];
@@ -222,8 +223,8 @@ function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[
 }
 
 /**
- * A document goes to a provider of this format unchanged, so what of its title, context and citations says more or less than
- * the vocabulary's words is kept as it came: a null, citations that are off.
+ * A document is sent unchanged to a provider of this format, so details of title, context and citations that
+ * the vocabulary does not represent are kept: null values, disabled citations.
  */
 function documentMarks(block: Loose, raw?: Loose): ReturnType<typeof marks> {
   const words = ["title", "context"].filter((name) => typeof block[name] === "string");
@@ -235,7 +236,7 @@ function documentMarks(block: Loose, raw?: Loose): ReturnType<typeof marks> {
   return marks(block, all ? DOCUMENT : known("source", ...words), raw);
 }
 
-/** The text that the vocabulary holds for a document of blocks. */
+/** The text of a document that consists of blocks. */
 export function textOfBlocks(source: Loose): string {
   if (typeof source.content === "string") return source.content;
   const blocks = Array.isArray(source.content) ? source.content : [];
@@ -245,7 +246,7 @@ export function textOfBlocks(source: Loose): string {
 
 const SOURCE_FIELDS = new Set(["type", "media_type", "data", "url", "file_id"]);
 
-/** `raw`: the wire's source, when it says more than the vocabulary can. */
+/** `raw`: the original source, if the vocabulary does not represent it completely. */
 function readSource(
   raw: unknown,
   loc: Path,

@@ -1,9 +1,9 @@
-/** How much to reason, from a caller's request: `thinking` and `output_config.effort`. */
+/** Decodes reasoning settings: `thinking` and `output_config.effort`. */
 import { isObject, number, string } from "../../exchange/json.ts";
 import type { ReasoningOptions } from "../../exchange/prompt.ts";
 import { isEffort } from "../effort.ts";
 
-/** Undefined: the request says nothing of reasoning. */
+/** Undefined: no reasoning settings. */
 export function decodeEffort(thinking: unknown, effort: unknown): ReasoningOptions | undefined {
   const options: ReasoningOptions = {};
   if (isObject(thinking)) {

@@ -1,8 +1,8 @@
 /**
- * A caller's request in the messages format to a prompt.
+ * Decodes a caller's request in the messages format.
  *
- * Fields whose meaning is in the vocabulary and which a provider of this format must get back as they came (`thinking`,
- * `output_config`) are kept beside it; unknown fields are kept as they are. `body` is what JSON.parse gave.
+ * Fields that are represented in the vocabulary but must be sent unchanged to a provider of this format
+ * (`thinking`, `output_config`) are kept too; so are unknown fields. `body` must come from JSON.parse.
  */
 import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod/mini";
@@ -48,7 +48,7 @@ const checkFields = checkerOf(FIELDS, REQUIRED);
 
 const KNOWN = new Set([...Object.keys(FIELDS), "system", "tool_choice"]);
 
-/** Kept as they came for a provider of this format. */
+/** Sent unchanged to a provider of this format. */
 const VERBATIM = [
   "thinking",
   "output_config",
@@ -58,10 +58,10 @@ const VERBATIM = [
   "cache_control",
 ] as const;
 
-/** Headers that would choose whom the provider bills: not the caller's to say. */
+/** Headers that select whom the provider bills: not under the caller's control. */
 const TENANT_HEADER = /workspace|organization|account|user-profile/;
 
-/** Throws `validation_error` that lists every mistake with its place. */
+/** Throws a `validation_error` that lists all errors with their locations. */
 export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   try {
     return decode(body, context);
@@ -135,8 +135,8 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
 }
 
 /**
- * Threads keep the history at the server, which this one does not. The official SDK's tool runner tries them first, and
- * sends the whole history when the answer says `thread_unsupported_request` in this place.
+ * Threads store the history at the server, which is not supported. The official SDK's tool runner tries them
+ * first, and sends the whole history if the error is `thread_unsupported_request` at this location.
  */
 function refuseThreads(request: Loose): void {
   if (request.thread === undefined || request.thread === null) return;
@@ -152,7 +152,7 @@ function decodeOutput(format: unknown): OutputShape | undefined {
   return isObject(format.schema) ? { type: "schema", strict: true, schema: format.schema } : undefined;
 }
 
-/** The word that other formats have for it. */
+/** The equivalent value in other formats. */
 function decodeTier(tier: string): string {
   return tier === "standard_only" ? "default" : tier;
 }

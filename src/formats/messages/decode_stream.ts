@@ -1,11 +1,11 @@
-/** A provider's stream of events in the messages format as parts. Only `message_stop` ends a good answer. */
+/** Decodes a provider's event stream in the messages format. A stream is complete only with `message_stop`. */
 import { brokenAnswer } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
 import type { Part } from "../../exchange/part.ts";
 import { RepeatedFrame } from "../repeated_frame.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
-/** The field of an event that a delta's text is. */
+/** The event field with the text of a delta. */
 const FIELDS = { "text-delta": "text", "reasoning-delta": "thinking", "call-delta": "partial_json" } as const;
 
 type Delta = Extract<Part, { type: keyof typeof FIELDS }>;
@@ -13,7 +13,7 @@ type Delta = Extract<Part, { type: keyof typeof FIELDS }>;
 export function decodeStream(): StreamDecoder {
   const reader = new MessageReader();
   const repeated = new RepeatedFrame();
-  /** What {@link repeated} says more of. */
+  /** The delta part that {@link repeated} produces. */
   let delta: Delta | undefined;
   return {
     push(frame, out) {

@@ -1,9 +1,10 @@
 /**
- * `tools` and `tool_choice` of a caller's request.
+ * Decodes `tools` and `tool_choice`.
  *
- * A tool may come in the format's own form (`{name, input_schema}`) and in the form of chat-completions
- * (`{type: "function", function: {…}}`). A `web_search_<version>` becomes the gateway's own search. Tools that run at the
- * provider and read pages or run code are refused; every other typed tool is kept whole for a provider of this format.
+ * A tool may be in the format's own form (`{name, input_schema}`) or in that of chat-completions (`{type:
+ * "function", function: {…}}`). `web_search_<version>` becomes the gateway's search. Tools run by the
+ * provider that fetch pages or run code are refused; every other typed tool is kept unchanged for a provider
+ * of this format.
  */
 import { Failure } from "../../exchange/failure.ts";
 import { boolean, isObject, type Loose, object, string } from "../../exchange/json.ts";
@@ -18,7 +19,7 @@ const WRAPPED = new Set(["type", "cache_control", "function"]);
 
 const FLAT = new Set(["type", "cache_control", "name", "description", "parameters", "strict"]);
 
-/** The caller's tools, and the options of a web search among them. */
+/** The caller's tools, and options of a web search. */
 export function decodeTools(
   tools: readonly unknown[],
   state: DecodeState,
@@ -32,8 +33,9 @@ export function decodeTools(
 }
 
 /**
- * Changes of the tools that blocks of the messages ask for; `changes` and `search` are added to. Undefined: the block is to
- * be left out, since the search that it declares is the gateway's own. Else whether another format is told as much.
+ * Decodes a block that changes tools; adds to `changes` and `search`. Undefined: the block must be removed,
+ * since it declares the search, which the gateway runs. Otherwise whether other formats can represent the
+ * change.
  */
 export function readToolChange(
   block: Loose,
@@ -55,7 +57,7 @@ export function readToolChange(
   return true;
 }
 
-/** Adds the tool to `out`, or gives the options of the search that it is. */
+/** Adds a tool to `out`, or returns the options of the search. */
 function decodeTool(tool: unknown, loc: Path, state: DecodeState, out: Tool[]): SearchOptions | undefined {
   if (!isObject(tool)) return void wrongKind(state.mistakes, loc, "an object", "dict_type", tool);
   const type = tool.type ?? undefined;
@@ -126,7 +128,7 @@ function pushTool(
   });
 }
 
-/** The choice as a word is the form of chat-completions, whose tools are taken here too. */
+/** A string is the form of chat-completions, whose tools are accepted here too. */
 export function decodeToolChoice(
   value: unknown,
   state: DecodeState,

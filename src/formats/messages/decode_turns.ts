@@ -1,4 +1,4 @@
-/** `system` and `messages` of a caller's request as turns. */
+/** Decodes `system` and `messages`. */
 import { isObject, object, rest, string } from "../../exchange/json.ts";
 import type { Role, Turn } from "../../exchange/prompt.ts";
 import { isEffort } from "../effort.ts";
@@ -6,7 +6,7 @@ import { mistake, shown, wrongKind } from "../validation.ts";
 import { readContent } from "./decode_content.ts";
 import type { DecodeState } from "./marks.ts";
 
-/** The field `system` as turns. */
+/** Decodes `system`. */
 export function readSystem(system: unknown, state: DecodeState): Turn[] {
   if (system === undefined || system === null) return [];
   const { content, plain } = readContent(system, ["system"], "system", state);
@@ -15,7 +15,7 @@ export function readSystem(system: unknown, state: DecodeState): Turn[] {
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);
 
-/** Fields of an answer, which some callers send back whole. */
+/** Fields of an answer, which some callers return completely. */
 const MESSAGE = new Set([
   "role",
   "content",
@@ -32,7 +32,7 @@ const MESSAGE = new Set([
   "details",
 ]);
 
-/** The field `messages` as turns. */
+/** Decodes `messages`. */
 export function readMessages(messages: readonly unknown[], state: DecodeState): Turn[] {
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {
@@ -49,7 +49,7 @@ export function readMessages(messages: readonly unknown[], state: DecodeState): 
       continue;
     }
     const unknown = rest(message, MESSAGE);
-    // A system message may change settings (`output_config`) and say nothing.
+    // A system message may only change settings (`output_config`).
     const silent = role === "system" && unknown !== undefined && (message.content ?? null) === null;
     const given = silent ? [] : message.content;
     const effort = role === "system" ? object(message.output_config).effort : undefined;

@@ -1,4 +1,4 @@
-/** A whole answer to a caller. What a stream of the same parts adds up to is the same. */
+/** Encodes a complete answer for a caller, equal to the combination of a stream's events. */
 import type { Answer, Block } from "../../exchange/answer.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import type { EncodeAnswer } from "../format.ts";
@@ -21,7 +21,7 @@ import { encodeFinish } from "./finish.ts";
 import { encodeMedia } from "./media.ts";
 import { encodeUsage, saidOfRequest } from "./usage.ts";
 
-/** The format has one answer: the first choice. */
+/** The format has one choice: the first is used. */
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const choice = answer.choices[0] ?? { index: 0, blocks: [], reason: "stop" };
   const { delta, event } = encodeFinish(choice);
@@ -39,7 +39,10 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   };
 }
 
-/** The last block is a text where the client takes it for the answer, and a proof behind the text stands before it. */
+/**
+ * If the client takes the last block for the answer, that must be the text, so proofs after it are moved
+ * before it.
+ */
 function inOrder(blocks: Loose[], { prompt }: EncodeAnswer): Loose[] {
   const [text, proof] = blocks.slice(-2);
   if (text?.type !== "text" || proof?.type !== "redacted_thinking" || !takesLastBlock(prompt)) return blocks;

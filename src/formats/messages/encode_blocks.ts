@@ -1,16 +1,16 @@
 /**
- * Blocks of an answer to a caller, as the whole message holds them and as a stream opens them.
+ * Blocks of an answer for a caller, for complete messages and for block starts of streams.
  *
- * A proof of this API's own goes out as it came. Any other goes out sealed, where clients of this format keep such things:
- * as the signature of thinking that has text, else as redacted thinking; that of a tool call right before the call, that of
- * a text right after it.
+ * A proof of this API is sent unchanged. Any other is sealed, in the field where clients of this format keep
+ * such data: as the signature of thinking with text, otherwise as redacted thinking; that of a tool call
+ * directly before the call, that of a text directly after it.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
 
-/** Clients' types want to hear of every block whether it cites, and of every call who made it: here, the model itself. */
+/** Clients' types require `citations` on every text block, and `caller` on every call: here, the model itself. */
 const DIRECT = { type: "direct" };
 
 const CALLED: ReadonlySet<unknown> = new Set([
@@ -19,42 +19,42 @@ const CALLED: ReadonlySet<unknown> = new Set([
   "web_fetch_tool_result",
 ]);
 
-/** A block of this format's own, as it came. */
+/** A block of this format, unchanged. */
 export function wholeBlock(value: Loose): Loose {
   return CALLED.has(value.type) ? { caller: DIRECT, ...value } : value;
 }
 
 /**
- * A text without citations has an empty list of them, as the blocks of a stream begin: clients' types want the field, and
- * `@ai-sdk/anthropic` up to 3 refuses a whole answer in which it is null.
+ * A text without citations has an empty array, as at the start of a streamed block: clients' types require
+ * the field, and `@ai-sdk/anthropic` up to version 3 rejects null.
  */
 export function textBlock(text: string, extra?: Extra): Loose {
   return { type: "text", text, citations: [], ...extraOf(extra, "messages") };
 }
 
-/** Clients' types want a signature on every thinking block; "" stands for none. */
+/** Clients' types require a signature on every thinking block; "" means none. */
 export function thinkingBlock(text: string, signature: string, extra?: Extra): Loose {
   return { type: "thinking", thinking: text, signature, ...extraOf(extra, "messages") };
 }
 
-/** A proof without text: hidden thinking where it is a signature of this API's own, else redacted thinking. */
+/** A proof without text: hidden thinking if it is a signature of this API, else redacted thinking. */
 export function proofBlock(proof: Proof, seal: Seal, extra?: Extra): Loose {
   return proof.api === "messages" && proof.kind === "signature"
     ? thinkingBlock("", proof.data, extra)
     : { type: "redacted_thinking", data: carried(proof, seal), ...extraOf(extra, "messages") };
 }
 
-/** Whether the client is Claude Code, which takes the last block of an answer for all of it. */
+/** Whether the client is Claude Code, which takes the last block of an answer for the whole answer. */
 export function takesLastBlock({ headers }: Prompt): boolean {
   return headers?.["anthropic-beta"]?.includes("claude-code-") === true;
 }
 
-/** Whether a proof behind a text may come back before it; reasoning in another place is refused by other APIs. */
+/** Whether a proof after a text may be returned before it; other APIs reject reasoning at another position. */
 export function comesBackAnywhere({ api, call }: Proof): boolean {
   return (api === "gemini" || api === "chat_completions") && call === undefined;
 }
 
-/** The data of a proof of this format, else the proof under a seal. */
+/** The data of a proof of this format, or the sealed proof. */
 export function carried(proof: Proof, seal: Seal): string {
   return proof.api === "messages" ? proof.data : seal(proof);
 }
@@ -65,7 +65,7 @@ export function callBlock(call: { id: string; name: string; extra?: Extra }, inp
   return { type: "tool_use", id, name, input, caller: DIRECT, ...extraOf(call.extra, "messages") };
 }
 
-/** A `server_tool_use` block of a search that the gateway ran. */
+/** A `server_tool_use` block for a search run by the gateway. */
 export function searchBlock(search: { id: string; extra?: Extra }, input: Loose): Loose {
   return {
     type: "server_tool_use",
@@ -77,7 +77,7 @@ export function searchBlock(search: { id: string; extra?: Extra }, input: Loose)
   };
 }
 
-/** The block with the hits of a search, or with its failure. */
+/** The block with results of a search, or its error. */
 export function searchResultBlock(
   id: string,
   hits: readonly SearchHit[],
@@ -102,27 +102,27 @@ function encodeHit(hit: SearchHit): Loose {
   return { type: "web_search_result", url: hit.url, title: hit.title, encrypted_content: "", page_age: null };
 }
 
-/** Server tools' ids have a prefix of their own, by which clients may tell them from calls that they must answer. */
+/** Ids of server tools have a prefix, by which clients distinguish them from calls that they must answer. */
 function searchId(id: string): string {
   return id.startsWith("srvtoolu_") ? id : `srvtoolu_${id.replace(/[^a-zA-Z0-9_]/g, "_")}`;
 }
 
-/** Places of the format's that hold what data-loss prevention found. */
+/** Fields with DLP findings. */
 export function dlpDetails(dlp: { findings: Loose[]; count: number } | undefined): Loose {
   return dlp ? { details: { dlp: dlp.findings, findings_count: dlp.count } } : {};
 }
 
-/** The id of a message, made of the generation's. */
+/** The id of a message, derived from the generation's. */
 export function messageId(id: string): string {
   return `msg_${id.replace(/^gen_/, "")}`;
 }
 
-/** Argument text of a freeform tool, which this format has not, as an input. */
+/** The input for arguments of a freeform tool, which this format does not support. */
 export function freeformInput(text: string): Loose {
   return { input: text };
 }
 
-/** A block as it starts, and what one delta brings behind it but for the input, which has deltas of its own. */
+/** Splits a block into its start and one delta with late fields; input has its own deltas. */
 export function withoutLate(block: Loose, late: readonly string[]): { start: Loose; brought: Loose } {
   const start = { ...block };
   const brought: Loose = {};
@@ -133,7 +133,7 @@ export function withoutLate(block: Loose, late: readonly string[]): { start: Loo
   return { start, brought };
 }
 
-/** Parts behind which nothing of their block comes. */
+/** Parts that end their block. */
 export const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
   "text-end",
   "reasoning-end",

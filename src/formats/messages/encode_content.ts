@@ -1,4 +1,4 @@
-/** Contents of a turn as content blocks of a message to a provider. */
+/** Encodes contents of a turn as content blocks for a provider. */
 import { encodeCacheMark } from "../cache_mark.ts";
 import { isText, textOfBytes, typeOfFile } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
@@ -20,7 +20,7 @@ export function encodeContents(contents: readonly Content[], own: boolean): Loos
   const blocks: Loose[] = [];
   let wholeDocument = false;
   for (const c of contents) {
-    // Images inside a document went with it, unless its text was changed on the way.
+    // Images within a document are part of its source, unless its text was changed.
     if (c.type === "image" && extraOf(c.extra, "messages")?.[INSIDE]) {
       if (!wholeDocument) blocks.push(encodeImage({ ...c, extra: undefined }, own));
       continue;
@@ -37,7 +37,7 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
     case "text": {
       const whole = own ? extraOf(c.extra, "messages")?.[WHOLE_BLOCK] : undefined;
       if (whole !== undefined) return whole as Loose;
-      // "text content blocks must be non-empty", and for other callers' sake must not be blank either.
+      // "text content blocks must be non-empty"; for other callers blank text is removed too.
       if (c.text === "" || (!own && c.text.trim() === "")) return undefined;
       const citations = own ? replayedCitations(c.citations) : [];
       return { type: "text", text: c.text, ...(citations.length > 0 && { citations }), ...ownFields(c) };
@@ -84,7 +84,7 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
   }
 }
 
-/** The API takes thinking back only with its own signature, and unchanged. */
+/** The API accepts returned thinking only with its own signature, and unchanged. */
 function encodeReasoning(c: ReasoningContent): Loose | undefined {
   if (c.proof?.api !== "messages") return undefined;
   if (c.proof.kind === "redacted") return { type: "redacted_thinking", data: c.proof.data };
@@ -174,14 +174,14 @@ function storedFile(id: string, own: boolean): Loose {
 
 const PDF = "application/pdf";
 
-/** The text when it can be the whole content, as a string. */
+/** The text as a string, if it is the only content. */
 export function singleText(blocks: readonly Loose[]): string | undefined {
   const [block] = blocks;
   if (blocks.length !== 1 || block.type !== "text" || Object.keys(block).length !== 2) return undefined;
   return block.text as string;
 }
 
-/** Cache mark and fields of the same format. */
+/** Cache breakpoint and fields of the same format. */
 function ownFields(c: Content): Loose {
   return { ...encodeCacheMark(c.cache), ...extraOf(c.extra, "messages") };
 }

@@ -1,9 +1,10 @@
 /**
- * How much to reason, for a provider: `thinking` and `output_config.effort`.
+ * Encodes reasoning settings for a provider: `thinking` and `output_config.effort`.
  *
- * Models of this API come in two generations. Up to 4.5 they take `{type: "enabled", budget_tokens}` and know no effort;
- * from 4.6 on they take `{type: "adaptive"}` with an effort, and the newest refuse budgets. The generation is read from the
- * model's own name; a name that tells nothing gets the older form, which compatible providers implement.
+ * There are two generations of models. Up to 4.5 they use `{type: "enabled", budget_tokens}` and have no
+ * effort; from 4.6 on they use `{type: "adaptive"}` with an effort, and the newest reject budgets. The
+ * generation is derived from the model's name; for an unknown name the older form is used, which compatible
+ * providers implement.
  */
 import { array, isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
@@ -20,14 +21,14 @@ const DEEP: ReadonlySet<Effort> = new Set(["xhigh", "max"]);
 interface EncodedEffort {
   thinking?: Loose;
   effort?: Effort;
-  /** The provider cannot be told what the caller asked for. */
+  /** The caller's setting is not representable. */
   dropped: boolean;
 }
 
-/** Tokens for an answer whose length nobody bounds; every model of this API can write as many. */
+/** Tokens for the answer if the output is not limited; supported by every model of this API. */
 const USUAL_OUTPUT = 8192;
 
-/** `max_tokens` is required, and thinking counts towards it. */
+/** `max_tokens` is required, and includes thinking. */
 export function outputCap(prompt: Prompt, context: EncodeRequest): number {
   const most = context.maxOutput ?? Infinity;
   if (prompt.maxOutput !== undefined) return Math.min(prompt.maxOutput, most);
@@ -35,7 +36,10 @@ export function outputCap(prompt: Prompt, context: EncodeRequest): number {
   return USUAL_OUTPUT + (prompt.reasoning?.budget ?? budgetOf(requestedEffort(prompt.reasoning) ?? "none"));
 }
 
-/** For callers of other formats. @param free false: something else in the request forbids thinking */
+/**
+ * For callers of other formats.
+ * @param free false: something else in the request excludes thinking
+ */
 export function encodeEffort(
   options: ReasoningOptions | undefined,
   cap: number,
@@ -44,7 +48,7 @@ export function encodeEffort(
 ): EncodedEffort {
   const effort = requestedEffort(options);
   if (options?.mode === "adaptive" && effort === undefined) {
-    // A model up to 4.5 decides nothing by itself.
+    // Models up to 4.5 do not support adaptive thinking.
     if (!free || !isAdaptive(context.model) || !mayReason(context)) return { dropped: true };
     return { thinking: adaptive(options), dropped: false };
   }
@@ -52,13 +56,13 @@ export function encodeEffort(
   if (effort === "none") {
     if (!isAdaptive(context.model)) return { dropped: false };
     const thinking = quietThinking(context.model);
-    // The least that there is.
+    // The minimum.
     return thinking === null ? { effort: "low", dropped: false } : { thinking, dropped: false };
   }
   if (!mayReason(context)) return { dropped: true };
   if (isAdaptive(context.model)) {
     const offered = LEVELS.filter((level) => context.efforts === null || context.efforts.includes(level));
-    // Without thinking, the highest levels are refused.
+    // Without thinking, the highest levels are rejected.
     const possible = free ? offered : offered.filter((level) => !DEEP.has(level));
     const level = possible.length > 0 ? { effort: nearestEffort(effort, possible) } : {};
     if (!free) return { ...level, dropped: !("effort" in level) };
@@ -78,9 +82,10 @@ function adaptive({ summary }: ReasoningOptions): Loose {
 }
 
 /**
- * For callers of this format: their own words, but for a budget that the output cap covers no more since the gateway lowered
- * it. One for thinking between calls of tools is for the whole turn of the assistant, of which an answer is a part, and may
- * be above the cap; so may every budget that the caller wrote above its own cap, which the provider judges.
+ * For callers of this format: their own settings, except that the budget is reduced if the gateway lowered
+ * the output limit below it. A budget for interleaved thinking applies to the whole assistant turn, of which
+ * an answer is a part, and may exceed the limit; so may a budget that the caller itself set above its limit,
+ * which the provider validates.
  */
 export function fitThinking(
   thinking: unknown,
@@ -98,7 +103,7 @@ export function fitThinking(
 
 const INTERLEAVED = /(?:^|[,\s])interleaved-thinking-/;
 
-/** A quarter of the cap, at least, is left for the answer. Undefined: the cap is below the least budget. */
+/** At least a quarter of the limit is left for the answer. Undefined: the limit is below the minimum budget. */
 function fittingBudget(budget: number, cap: number): number | undefined {
   if (cap <= LEAST_BUDGET) return undefined;
   return Math.max(LEAST_BUDGET, Math.min(budget, Math.floor(cap * 0.75)));

@@ -1,9 +1,9 @@
 /**
- * A prompt as the body of a request to a messages provider.
+ * Encodes a prompt as a request to a messages provider.
  *
- * A caller of this format gets its own words back: `thinking`, `output_config`, unknown fields and sampling as they came.
- * For callers of other formats the API's rules are kept: with thinking no other temperature than 1, no `top_k`, no forced
- * tool; at most one of temperature and `top_p`; at most four cache marks.
+ * For a caller of this format its own fields are sent unchanged: `thinking`, `output_config`, unknown fields
+ * and sampling. For callers of other formats the API's rules are observed: with thinking no temperature other
+ * than 1, no `top_k`, no forced tool; at most one of temperature and `top_p`; at most four cache breakpoints.
  */
 import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
@@ -29,7 +29,7 @@ import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
-/** No Claude of an earlier generation takes system messages in the middle of a conversation. */
+/** First generation of Claude with system messages within a conversation. */
 const WITH_SYSTEM_MESSAGES = 4.8;
 
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
@@ -64,8 +64,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
 }
 
 /**
- * Whether the operator sends calls under a version without sampling that the caller did not write for. Then its request is
- * made to fit, as those of other formats are.
+ * Whether the operator uses an API version without sampling parameters for which the caller's request was not
+ * written. Then the request is adapted, like those of other formats.
  */
 function isRaised(prompt: Prompt, { apiVersion }: EncodeRequest): boolean {
   const written = prompt.headers?.["anthropic-version"] ?? "";
@@ -164,7 +164,7 @@ function encodeForeign(
   return bindsThinking(context.model) ? acceptChanges(request) : request;
 }
 
-/** A demand that the model refuses, as words. False: there is none. */
+/** Replaces a forced call that the model rejects by an instruction. False: none. */
 function askForCall(body: Loose): boolean {
   const { type, name, ...others } = body.tool_choice as Loose ?? {};
   if (type !== "any" && type !== "tool") return false;
@@ -174,8 +174,8 @@ function askForCall(body: Loose): boolean {
 }
 
 /**
- * Thinking goes back in a conversation that is not quite the one that the model has seen: written anew of what another format
- * could hold of it, or without the searches that the gateway made. The model takes it as far as it still fits.
+ * Returned thinking in a conversation that differs from what the model has seen: re-encoded from another
+ * format, or without the gateway's searches. The model accepts the part that still matches.
  */
 function acceptChanges(request: ProviderRequest): ProviderRequest {
   const { body, headers } = request;
@@ -192,7 +192,7 @@ function acceptChanges(request: ProviderRequest): ProviderRequest {
   };
 }
 
-/** Options that this API has no field for. */
+/** Options that this API does not support. */
 const UNKNOWN_HERE = [
   "seed",
   "frequencyPenalty",
@@ -204,7 +204,7 @@ const UNKNOWN_HERE = [
   "audio",
 ] as const;
 
-/** Of `metadata.user_id`. */
+/** Maximum length of `metadata.user_id`. */
 const LONGEST_USER = 256;
 
 const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: true };
@@ -237,8 +237,8 @@ function encodeSampling(
 }
 
 /**
- * A last turn of the assistant is a beginning to go on with. Models that think, and all newer ones, refuse it; and elsewhere
- * it is no more than the last thing that was said.
+ * A final assistant turn is a prefill. Models that think, and all newer ones, reject it; in other formats it
+ * is just the last message.
  */
 function endWithUser(body: Loose): void {
   const list = body.messages as Loose[];
@@ -254,7 +254,7 @@ function serviceTier(tier: string | undefined): string | undefined {
   return tier === "default" || tier === "standard_only" ? "standard_only" : undefined;
 }
 
-/** The API has a grammar for schemas, and nothing for JSON without one. */
+/** The API supports JSON schemas, but not JSON without a schema. */
 function encodeOutput(prompt: Prompt, context: EncodeRequest): { format?: Loose; instruction?: string } {
   const output = prompt.output;
   if (!output || output.type === "text") return {};
@@ -278,7 +278,7 @@ function addSystem(body: Loose, text: string): void {
   else body.system = [...(body.system as Loose[]), block];
 }
 
-/** "Requests which include tool_use or tool_result blocks must define tools", also when none may be called any more. */
+/** "Requests which include tool_use or tool_result blocks must define tools", even if none may be called. */
 function declareCalledTools(body: Loose): void {
   const names = new Set<string>();
   for (const message of body.messages as Loose[]) {
@@ -293,7 +293,10 @@ function declareCalledTools(body: Loose): void {
 /** The API's limit. */
 const MOST_MARKS = 4;
 
-/** The first marks cover what many requests share, the last what the next one will: the middle is given up. */
+/**
+ * The first breakpoints cover what many requests share, the last ones what the next request shares; those in
+ * the middle are removed.
+ */
 function thinMarks(body: Loose): void {
   const marked: Loose[] = [];
   const visit = (blocks: unknown) => {

@@ -1,22 +1,23 @@
 /**
- * JSON Schemas of other formats in the dialect of this one.
+ * Converts JSON Schemas of other formats to this format's dialect.
  *
- * A tool's schema must be an object at the top, without alternatives there. A schema of the answer is enforced by a grammar
- * and takes less still (documented under "structured outputs", and done by the official SDK in the same way): every object
- * closed, `oneOf` as `anyOf`, lengths and ranges as words of the description. What cannot be enforced at all - recursion,
- * maps, free-form values - makes {@link answerSchema} give up.
+ * A tool's schema must be an object at the top level, without alternatives there. A schema for output is
+ * enforced by a grammar and is more restricted (documented under "structured outputs", and implemented
+ * likewise in the official SDK): every object closed, `oneOf` as `anyOf`, lengths and ranges moved to the
+ * description. For what cannot be enforced (recursion, maps, free-form values) {@link answerSchema} returns
+ * null.
  */
 import { isObject, type Loose } from "../../exchange/json.ts";
 
 const ALTERNATIVES = ["anyOf", "oneOf", "allOf"] as const;
 
-/** A schema for `input_schema`. Alternatives at the top become one object with the properties of all. */
+/** A schema for `input_schema`. Alternatives at the top level become one object with all properties. */
 export function objectSchema(schema: Loose | undefined): Loose {
   if (!schema) return { type: "object", properties: {} };
   const found = ALTERNATIVES.filter((key) => Array.isArray(schema[key]));
   if (found.length === 0) return schema.type === "object" ? schema : { ...schema, type: "object" };
   const merged: Loose = { ...schema, type: "object" };
-  // A Map takes a property named `__proto__` as any other.
+  // A Map, since a property may be named `__proto__`.
   const properties = new Map(isObject(schema.properties) ? Object.entries(schema.properties) : []);
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   for (const key of found) {
@@ -28,7 +29,7 @@ export function objectSchema(schema: Loose | undefined): Loose {
         if (!properties.has(name)) properties.set(name, branch.properties[name]);
       }
     }
-    // How many branches require a name: all of them must, but for `allOf`, where one is enough.
+    // Number of branches that require a property: it is required if all of them do, or for `allOf` one.
     const wants = new Map<unknown, number>();
     for (const branch of branches) {
       for (const name of new Set(Array.isArray(branch.required) ? branch.required : [])) {
@@ -42,7 +43,7 @@ export function objectSchema(schema: Loose | undefined): Loose {
   return merged;
 }
 
-/** String formats that the grammar knows. */
+/** String formats supported by the grammar. */
 const FORMATS: ReadonlySet<unknown> = new Set([
   "date-time",
   "time",
@@ -56,17 +57,17 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   "uuid",
 ]);
 
-/** Deeper schemas are not written by people, and the walk must not exhaust the stack. */
+/** Bounds the recursion. */
 const DEEPEST = 100;
 
 class NotEnforceable extends Error {}
 
-/** A schema for `output_config.format`; null when no grammar can enforce what it says. */
+/** A schema for `output_config.format`; null if no grammar can enforce it. */
 export function answerSchema(schema: Loose): Loose | null {
   try {
     return isRecursive(schema) ? null : closed(schema, 0);
   } catch (thrown) {
-    // RangeError: nested so deeply that the walk ran out of stack.
+    // RangeError: stack overflow because of the nesting.
     if (thrown instanceof NotEnforceable || thrown instanceof RangeError) return null;
     throw thrown;
   }
@@ -120,7 +121,7 @@ function closed(schema: unknown, depth: number): Loose {
   const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (types.includes("object") || out.properties !== undefined) {
     const open = schema.additionalProperties;
-    // A closed object in place of a map or of any object at all would only ever be empty.
+    // A closed object in place of a map or a free-form object could only be empty.
     if (isObject(open) || schema.patternProperties !== undefined) throw new NotEnforceable();
     if (out.properties === undefined && open !== false && !ALTERNATIVES.some((k) => schema[k])) {
       throw new NotEnforceable();
@@ -156,7 +157,7 @@ function closedList(value: unknown, depth: number): Loose[] {
   return value.map((schema) => closed(schema, depth + 1));
 }
 
-/** Whether following references can come back to where it started, or leads outside the schema. */
+/** Whether references are cyclic, or leave the schema. */
 function isRecursive(root: Loose): boolean {
   const done = new Set<Loose>();
   const path = new Set<Loose>();

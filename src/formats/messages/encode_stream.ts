@@ -1,11 +1,12 @@
 /**
- * Parts to the events of a messages stream, for a caller.
+ * Encodes parts as events of a messages stream, for a caller.
  *
- * The format has one open block at a time. Parts of the first block that is open leave at once; those of other blocks
- * wait until it ends, and follow in the order in which they began. A block without content is never opened.
+ * The format has one open block at a time. Parts of the first open block are sent at once; those of others wait until it
+ * ends, and follow in order of their starts. A block without content is never opened.
  *
- * Claude Code makes a message of each block as it stops, and its last one is the answer of `claude -p` and of its agents: a
- * proof behind a text begins and stops before the text does. Others, as the SDK for Go, want one block after the other.
+ * Claude Code makes a message of each block when it stops, and the last one is the answer of `claude -p` and of its agents:
+ * so a proof after a text starts and stops before the text stops. Other clients, such as the Go SDK, require sequential
+ * blocks.
  */
 import type { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
@@ -58,34 +59,34 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   };
 }
 
-/** What a caller is sent where a stream cannot go on. */
+/** The output for a stream that cannot be continued. */
 export function encodeBreak(failure: Failure, { id }: { id: string }): string {
   return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }
 
 const encoder = new TextEncoder();
-/** What comes behind the text of a delta. */
+/** The text after that of a delta. */
 const DELTA_END = "}}\n\n";
 const DELTA_END_BYTES = encoder.encode(DELTA_END);
 
 type Blocked = Extract<Part, { block: number }>;
 type Start = Extract<Blocked, { choice: number }>;
 
-/** Not written to its end yet. */
+/** A block that is not completely written. */
 interface Pending {
   start: Start;
-  /** Parts that wait for the block before; the block being written has none. */
+  /** Parts that wait for the preceding block; none for the current block. */
   waiting: Blocked[];
   ended: boolean;
-  /** Whether its `content_block_start` is written. */
+  /** Whether its `content_block_start` was written. */
   opened: boolean;
-  /** Reasoning: the section of the last delta. A call: 0 once its argument text is told as it comes. */
+  /** Reasoning: the section of the last delta. A call: 0 once its arguments are streamed. */
   section: number;
-  /** Argument text that is not told as it comes. */
+  /** Arguments that are not streamed. */
   input: string;
 }
 
-/** Of what kind a call's argument text is: there was none but blanks, or it begins as no object. */
+/** State of a call's arguments: only white space so far, or not an object. */
 const UNKNOWN = -1;
 const NO_OBJECT = -2;
 
@@ -97,25 +98,25 @@ class Writer {
   readonly #context: EncodeAnswer;
   #out = "";
   #started = false;
-  /** Index on the wire of the block that is open, or of the next one. */
+  /** Index of the open block, or of the next one. */
   #index = 0;
-  /** What comes before the text of a delta of the open block. */
+  /** The text before that of a delta of the open block. */
   #prefix = "";
-  /** The same in bytes; null: they were not needed yet. */
+  /** The same as bytes; null: not needed yet. */
   #prefixBytes: Uint8Array | null = null;
   #current: Pending | undefined;
-  /** Blocks in the order of their starts; those before `#next` are written, or being written. */
+  /** Blocks in order of their starts; those before `#next` are written or being written. */
   #queue: Pending[] = [];
   #next = 0;
   readonly #pending = new Map<number, Pending>();
   #usage: Usage | null = null;
   #searches: number | undefined;
   #service: Extra | undefined;
-  /** Ids of searches that are not over, by their blocks. */
+  /** Ids of current searches, by block. */
   readonly #searching = new Map<number, string>();
   #ending: Ending = { reason: "stop" };
   readonly #textLast: boolean;
-  /** Index of a text that has ended, and whose stop waits for a proof behind it: until the batch is over at most. */
+  /** Index of a text that has ended, whose stop event waits for a proof after it, at most until the end of the batch. */
   #unstopped: number | undefined;
 
   constructor(context: EncodeAnswer) {
@@ -160,7 +161,7 @@ class Writer {
         if (part.choice === 0) this.#ending = part;
         return;
     }
-    // Query and result are blocks of their own, so that searches side by side show as they start and finish.
+    // Query and result are separate blocks, so that parallel searches are shown as they start and finish.
     if (part.type === "search-end") {
       const id = this.#searching.get(part.block);
       if (id === undefined) return;
@@ -169,7 +170,7 @@ class Writer {
       part = { type: "opaque", block: part.block, choice: 0, format: "messages", value };
     }
     if ("choice" in part) {
-      // The format has one answer.
+      // The format has one choice.
       if (part.choice !== 0) return;
       if (part.type === "search-start") this.#searching.set(part.block, part.id);
       const pending = { start: part, waiting: [], ended: false, opened: false, section: UNKNOWN, input: "" };
@@ -187,7 +188,7 @@ class Writer {
     this.#advance();
   }
 
-  /** Lets the next blocks be written, as far as the ones before them have ended. */
+  /** Writes the next blocks, as far as the preceding ones have ended. */
   #advance(): void {
     while (!this.#current || this.#current.ended) {
       this.#current = this.#queue[this.#next];
@@ -306,7 +307,7 @@ class Writer {
     }
   }
 
-  /** Clients parse what the pieces add up to, and want an object: text that begins as none is told at its end, as one. */
+  /** Clients parse the concatenated pieces and require an object: other text is sent at the end, wrapped in an object. */
   #beginInput(pending: Pending, text: string): void {
     pending.input += text;
     if (pending.section !== UNKNOWN) return;
@@ -359,9 +360,9 @@ class Writer {
     this.#close();
   }
 
-  /** Clients take what their API sends behind the start of a block from its delta alone. */
+  /** Clients read fields that their API sends after a block's start from deltas only. */
   #opaque(block: Loose, told: readonly string[]): void {
-    // Screening may have changed the name of a field: that one stands in the start then.
+    // Screening may have changed a field's name: then it is in the start.
     const late = told.filter((name) => Object.hasOwn(block, name));
     if (late.length === 0) return this.#whole(block);
     const { start, brought } = withoutLate(block, late);
@@ -375,7 +376,7 @@ class Writer {
     this.#close();
   }
 
-  /** Clients take a signature from its delta; some forget one that the block began with. */
+  /** Clients take a signature from its delta; some ignore one in the start. */
   #proof(proof: Proof, extra?: Extra): void {
     const block = proofBlock(proof, this.#context.seal, extra);
     if (block.type !== "thinking") return this.#whole(block, comesBackAnywhere(proof));

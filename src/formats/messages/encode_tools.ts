@@ -5,8 +5,8 @@ import { extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.t
 import { objectSchema } from "./encode_schema.ts";
 
 /**
- * The format has no list of allowed tools: the others are left out.
- * @param inTurns the turns say themselves which tools they declare and take away
+ * The format has no list of allowed tools: the others are omitted.
+ * @param inTurns turns declare and remove tools themselves
  */
 export function encodeTools(prompt: Prompt, inTurns: boolean): Loose[] {
   const allowed = prompt.toolChoice?.type === "allowed" ? new Set(prompt.toolChoice.names) : undefined;
@@ -31,8 +31,8 @@ export function encodeTools(prompt: Prompt, inTurns: boolean): Loose[] {
 }
 
 /**
- * `strict` of another format is left out: here it takes a smaller schema language and few tools a request, and without it
- * the arguments are still made to the schema.
+ * `strict` of another format is dropped: here it allows a smaller schema language and few tools, and
+ * arguments follow the schema without it.
  */
 function encodeTool(tool: FunctionTool, own: boolean): Loose {
   return {
@@ -45,7 +45,7 @@ function encodeTool(tool: FunctionTool, own: boolean): Loose {
   };
 }
 
-/** Undefined without tools, listed or in the turns: the API refuses a choice among none. */
+/** Undefined without tools, listed or in turns: the API rejects a choice then. */
 export function encodeToolChoice(prompt: Prompt, tools: readonly Loose[]): Loose | undefined {
   const { toolChoice: choice, parallelCalls } = prompt;
   const some = tools.length > 0 || prompt.tools.some((tool) => tool.declared === "history");

@@ -1,6 +1,6 @@
 /**
- * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
- * the turn, every call answered, ids legal and unique, roles alternating.
+ * Arranges turns of another format as this API requires: results directly after their calls and first in
+ * their turn, every call answered, valid and unique ids, alternating roles.
  */
 import { type CallIdRules, distinctCalls } from "../../exchange/call_ids.ts";
 import type { CallContent, Content, ResultContent, TextContent, Turn } from "../../exchange/prompt.ts";
@@ -37,10 +37,10 @@ export function arrangeTurns(turns: readonly Turn[], rules: CallIdRules = { lega
 }
 
 /**
- * The API takes system turns behind a user's turn, and before one of the assistant's or at the end. Others, and all where
- * the model takes none, become the user's text in their place, between `<system>` tags.
+ * The API accepts system turns after a user turn, and before an assistant turn or at the end. Others, or all
+ * if the model does not support them, become user text at their position, between `<system>` tags.
  *
- * @param turns as {@link arrangeTurns} gives them
+ * @param turns result of {@link arrangeTurns}
  */
 export function placeSystem(turns: Turn[], taken: boolean): Turn[] {
   const isLegal = (i: number) =>
@@ -50,7 +50,7 @@ export function placeSystem(turns: Turn[], taken: boolean): Turn[] {
   return joinTurns(placed.filter(({ content }) => content.length > 0));
 }
 
-/** System text as words of the user. */
+/** System text as user text. */
 function asUser(turn: Turn): Turn {
   const said = turn.content.filter((c): c is TextContent => c.type === "text" && c.text.trim() !== "");
   return {
@@ -61,8 +61,9 @@ function asUser(turn: Turn): Turn {
 }
 
 /**
- * A caller's own turns for a model that takes no system messages: their text becomes the user's, all else stays as it came. One
- * before the results of calls moves behind them, since nothing may stand between calls and results.
+ * A caller's own turns for a model without system messages: their text becomes user text, everything else is
+ * unchanged. One before the results of calls is moved after them, since nothing may be between calls and
+ * results.
  */
 export function withoutSystem(turns: Turn[]): Turn[] {
   const isTold = ({ role, content }: Turn) => role === "system" && content.length > 0;
@@ -82,7 +83,7 @@ export function withoutSystem(turns: Turn[]): Turn[] {
   return [...placed, ...held].filter(({ role, content }) => role !== "user" || content.length > 0);
 }
 
-/** Which result answers which call. A result without a call, or one more of a call, becomes text. */
+/** Matches results to calls. A result without a call, or a second one, becomes text. */
 function matchResults(turns: readonly Turn[]) {
   const calls = new Map<string, CallContent>();
   const given = new Map<CallContent, ResultContent>();

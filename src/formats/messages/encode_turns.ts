@@ -1,10 +1,10 @@
 /**
- * Turns to `system` and `messages` of a request.
+ * Encodes turns as `system` and `messages`.
  *
- * A caller of this format gets its own turns, borders and order back. Only what the API would refuse because the gateway
- * put it into the history is mended there too: ids of other providers' calls, reasoning that Claude has not signed,
- * empty texts, blank ones of the assistant. And a model that is known to take no system messages gets their text from the user:
- * callers do not know which model a name or a route leads to.
+ * A caller of this format gets its own turns, boundaries and order. Only what the API would reject because of
+ * the gateway's changes to the history is corrected: ids of other providers' calls, reasoning without
+ * Claude's signature, empty texts, blank texts of the assistant. If a model is known to reject system
+ * messages, their text becomes user text: callers do not know which model a route uses.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
@@ -15,24 +15,24 @@ import { arrangeTurns, legalId, placeSystem, withoutSystem } from "./encode_turn
 interface EncodedTurns {
   system?: string | Loose[];
   messages: Loose[];
-  /** Reasoning of the latest tool loop had to be left out, so the API would refuse to think on. */
+  /** Reasoning of the current tool loop had to be omitted, so the API would reject further thinking. */
   thinkingLost: boolean;
-  /** Citations on the user's words had to be left out. */
+  /** Citations in user text had to be omitted. */
   citationsLost: boolean;
 }
 
 interface EncodeTurns {
-  /** A caller of this format wrote for an older version of the API than the one that it gets. */
+  /** A caller of this format wrote for an older API version. */
   fit: boolean;
-  /** The model takes system messages in the middle of a conversation. */
+  /** The model supports system messages within a conversation. */
   systemTaken: boolean;
-  /** It is known to refuse them, whoever sends them. */
+  /** The model is known to reject them, for any caller. */
   systemRefused: boolean;
-  /** It takes thinking back that it did not sign. */
+  /** The model accepts returned thinking that it did not sign. */
   unsignedTaken: boolean;
 }
 
-/** Thinking that nobody signed, with the signature that stands for none. */
+/** Thinking without a signature, with an empty one. */
 function asSigned(c: Content): Content {
   return c.type !== "reasoning" || c.proof || c.sections.length === 0
     ? c
@@ -57,7 +57,7 @@ export function encodeTurns(
   const loop = startOfToolLoop(turns);
   const push = (turn: Turn, blocks: Loose[]) => {
     const last = messages.at(-1);
-    // What stood between two turns of a role may have had nothing to say here.
+    // The turn between two turns of the same role may have been empty.
     if (own || last?.role !== turn.role || blocks.length === 0) pushMessage(messages, turn, blocks);
     else if (Array.isArray(last.content)) last.content.push(...blocks);
     else last.content = [{ type: "text", text: last.content }, ...blocks];
@@ -88,14 +88,14 @@ export function encodeTurns(
     }
   });
   if (carried.length > 0) push({ role: "user", content: [] }, carried);
-  // The user speaks first; what it said may have been empty.
+  // The first message must be from the user; it may have been empty.
   if (!own && messages.length > 0 && messages[0].role !== "user") {
     messages.unshift({ role: "user", content: [{ type: "text", text: "(no message)" }] });
   }
   return { ...encodeSystem(system, own), messages, thinkingLost, citationsLost };
 }
 
-/** System turns are text here. What else there is in them comes from the user, behind them. */
+/** System turns may contain only text. Other content becomes a user turn after them. */
 function withTextualSystem(turns: readonly Turn[]): readonly Turn[] {
   const isText = (c: Content) => c.type === "text" || c.type === "refusal";
   if (turns.every((turn) => turn.role !== "system" || turn.content.every(isText))) return turns;
@@ -114,10 +114,7 @@ function withTextualSystem(turns: readonly Turn[]): readonly Turn[] {
   ];
 }
 
-/**
- * The API wants at least one message of the user. A prompt of system text alone, or with nothing but empty words beside it,
- * says there what it wants.
- */
+/** The API requires at least one user message. If there is only system text, it becomes the user's. */
 function withUser(turns: readonly Turn[], own: boolean): { system: Turn[]; rest: Turn[] } {
   const says = (turn: Turn) => encodeContents(turn.content, own).length > 0;
   const split = own ? splitOwn(turns) : splitSystem(turns);
@@ -127,7 +124,7 @@ function withUser(turns: readonly Turn[], own: boolean): { system: Turn[]; rest:
   return last ? { system, rest: [{ ...last, role: "user", top: false }] } : split;
 }
 
-/** System turns before the first other turn. One that only changes settings has its effect where it stands. */
+/** System turns before the first other turn. One that only changes settings stays at its position. */
 function splitOwn(turns: readonly Turn[]): { system: Turn[]; rest: Turn[] } {
   const { system, rest } = splitSystem(turns);
   return { system: system.filter((turn) => !isSetting(turn)), rest: [...system.filter(isSetting), ...rest] };
@@ -151,8 +148,8 @@ function pushMessage(messages: Loose[], turn: Turn, blocks: Loose[]): void {
 }
 
 /**
- * "text content blocks must contain non-whitespace text", unless another text beside them does. The models themselves write
- * line breaks alone before a call, and a search between two texts may have been left out.
+ * "text content blocks must contain non-whitespace text", unless another text beside them does. Models
+ * themselves generate line breaks before a call, and a search between two texts may have been removed.
  */
 function withWords(contents: readonly Content[]): readonly Content[] {
   const isBlank = (c: Content) => c.type === "text" && !/\S/.test(c.text);
@@ -160,7 +157,7 @@ function withWords(contents: readonly Content[]): readonly Content[] {
   return contents.filter((c) => !isBlank(c));
 }
 
-/** The API takes images from the user only, and from version 2026-10-21 on documents too. */
+/** The API accepts images from the user only, and from version 2026-10-21 on documents too. */
 function splitMedia(blocks: Loose[], documents: boolean): { blocks: Loose[]; media: Loose[] } {
   const isMedia = (b: Loose) => b.type === "image" || (documents && b.type === "document");
   const media = blocks.filter(isMedia);
@@ -174,7 +171,7 @@ function trimLast(blocks: Loose[], last: boolean): Loose[] {
   return [...blocks.slice(0, -1), { ...block, text: (block.text as string).trimEnd() }];
 }
 
-/** The last turn in which the user spoke and gave no results: what follows is one loop of calls and results. */
+/** The last user turn with text and without results: what follows is one tool loop. */
 function startOfToolLoop(turns: readonly Turn[]): number {
   return turns.findLastIndex((turn) =>
     turn.role === "user" && !turn.content.some((c) => c.type === "result")

@@ -1,6 +1,6 @@
 /**
- * A Failure as the error of the messages format: one body for a reply with a status and for the `error` event of a
- * stream. The bare 401 of this surface is made by the edge.
+ * Encodes a Failure as an error of the messages format: the same body for a response with a status and for
+ * the `error` event of a stream. The short 401 of this surface is created by the HTTP layer.
  */
 import type { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";

@@ -1,12 +1,12 @@
-/** Why an answer ended: `stop_reason` and what comes with it, both ways. */
+/** The end of an answer: `stop_reason` and related fields, decoded and encoded. */
 import { isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 
-/** Fields of the event that ends a message, beside those of its delta. */
+/** Fields of the final event beside those of its delta. */
 const BESIDE = ["context_management", "input_transformations"] as const;
 
-/** What the format's answers hold beside the blocks and the counts; given back to callers of the same format. */
+/** Other fields of answers, returned to callers of the same format. */
 const CARRIED = ["stop_details", "container", ...BESIDE] as const;
 
 function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
@@ -74,7 +74,10 @@ export interface Ending {
   extra?: Extract<Part, { type: "finish" }>["extra"];
 }
 
-/** `delta`: fields of the message, and of `message_delta.delta`. `event`: of the message, and of the event itself. */
+/**
+ * `delta`: fields of the message, and of `message_delta.delta`. `event`: of the message, and of the event
+ * itself.
+ */
 export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
   const fields = extraOf(end.extra, "messages") ?? {};
   const declined = end.reason === "refusal" || end.reason === "content-filter";
@@ -84,7 +87,7 @@ export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
       stop_sequence: end.sequence ?? null,
       stop_details: fields.stop_details ??
         (declined ? { type: "refusal", category: null, explanation: end.explanation ?? null } : null),
-      // Older answers do not list its skills.
+      // Older answers do not list skills.
       container: isObject(fields.container) ? { skills: null, ...fields.container } : null,
     },
     event: Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What each field of a messages request holds, for whoever must read all text that leaves with it. */
+/** Rules for the fields of a messages request, for collecting all of its text. */
 import { plugins, TOOL } from "../chat_completions/leaves.ts";
 import {
   bytes,
@@ -15,14 +15,14 @@ import {
 } from "../leaf_rules.ts";
 import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
 
-/** Blocks hold blocks: results and documents have content of their own. */
+/** Results and documents contain nested blocks. */
 const blocks: Rule = (walk, holder, key, path) => BLOCKS(walk, holder, key, path);
 
-/** `text` sources hold their text as it is. */
+/** `text` sources contain their text directly. */
 const sourceData: Rule = (walk, holder, key, path) =>
   (holder.type === "text" ? text : bytes)(walk, holder, key, path);
 
-/** The data of redacted thinking is readable by its provider alone. */
+/** The data of redacted thinking can be read by its provider only. */
 const blockData: Rule = (walk, holder, key, path) =>
   (holder.type === "redacted_thinking" ? opaque : bytes)(walk, holder, key, path);
 
@@ -35,13 +35,13 @@ const SOURCE = objectOf({
   content: blocks,
 });
 
-/** A `search_result` names its source with a string. */
+/** In a `search_result`, `source` is a string. */
 const source: Rule = (walk, holder, key, path) =>
   (typeof holder[key] === "string" ? text : SOURCE)(walk, holder, key, path);
 
 const DEFINED = objectOf({ ...TOOL, name: fixed, description: text, input_schema: json });
 
-/** A block that declares a tool or takes one away. */
+/** A block that declares or removes a tool. */
 const CHANGE = { type: setting, tool: objectOf({ type: setting, name: fixed, definition: DEFINED }) };
 
 const BLOCKS = parts(objectOf({
@@ -67,7 +67,7 @@ const BLOCKS = parts(objectOf({
   is_error: setting,
 }));
 
-/** Of a text block: sources, or in a document: whether they are wanted. */
+/** In a text block: the citations; in a document: whether they are enabled. */
 function citations(): Rule {
   const each = list(objectOf({
     ...settings(..."type start_char_index end_char_index start_page_number end_page_number".split(" ")),

@@ -1,4 +1,4 @@
-/** What the readers of a request share: where mistakes are noted, cache marks, and fields without a word. */
+/** State shared by the decoders of a request: errors, cache breakpoints, and fields without an equivalent. */
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest } from "../../exchange/json.ts";
 import type { CacheMark, Effort, Extra, SearchOptions } from "../../exchange/prompt.ts";
@@ -9,11 +9,11 @@ import type { ToolChange } from "../history_tools.ts";
 export interface DecodeState {
   unseal: Unseal;
   mistakes: Mistake[];
-  /** Tools that blocks of the messages declare or take away. */
+  /** Tools declared or removed by blocks of the messages. */
   changes: ToolChange[];
-  /** The search, where such a block declares it. */
+  /** The search, if such a block declares it. */
   search?: SearchOptions;
-  /** Blocks of searches were left out. */
+  /** Blocks of searches were removed. */
   searched?: boolean;
   /** `output_config.effort` of the last system message that has one. */
   effort?: Effort;
@@ -21,7 +21,7 @@ export interface DecodeState {
 
 const MARK_FIELDS = new Set(["type", "ttl"]);
 
-/** The cache mark, and the fields that the vocabulary has no word for. */
+/** The cache breakpoint, and fields without an equivalent. */
 export function marks(
   block: Loose,
   fields: ReadonlySet<string>,

@@ -1,8 +1,8 @@
 /**
- * Images, sounds and films that a model made. The format has no answer block for them, and clients that check types refuse an
- * invented one, so each is a text block of its own: Markdown with a data URL, `![image](data:image/png;base64,…)`, which
- * chat windows show. Sent back in an assistant's turn, such a block becomes the image or the sound again, so no model
- * reads the base64 as words.
+ * Generated images, audio and video. The format has no answer block for them, and clients that check types
+ * reject unknown ones, so each is a separate text block: Markdown with a data URL,
+ * `![image](data:image/png;base64,…)`, which chat applications display. Returned in an assistant turn, such a
+ * block is decoded again, so that no model reads base64 as text.
  */
 import type { Content } from "../../exchange/prompt.ts";
 
@@ -14,7 +14,7 @@ export function encodeMedia(mediaType: string, data: string): string {
   return `${BEGINNINGS[kind]}${mediaType};base64,${data})`;
 }
 
-/** The image, sound or film that a whole text block is; undefined when it is ordinary text. */
+/** The media in a text block; undefined: ordinary text. */
 export function decodeMedia(text: string): Content | undefined {
   const type = KINDS.find((kind) => text.startsWith(BEGINNINGS[kind]));
   if (type === undefined || !text.endsWith(")")) return undefined;

@@ -1,4 +1,4 @@
-/** The messages format, the provider's side. */
+/** The messages format for providers. */
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { decodeStream } from "./decode_stream.ts";

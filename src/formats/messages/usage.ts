@@ -1,5 +1,5 @@
 /**
- * Token counts of the messages format, both ways.
+ * Token counts of the messages format, decoded and encoded.
  *
  * | wire                                            | canonical                                   |
  * |-------------------------------------------------|---------------------------------------------|
@@ -13,16 +13,18 @@
  * | `server_tool_use.web_search_requests`           | `searches` of the part, outside the counts  |
  * | `iterations` that {@link isApart}               | part of all of the above                    |
  *
- * The totals leave out what the provider used beside the conversation itself: to compact it, to ask another model for
- * advice, and what models wrote that declined in the middle of the answer, before one of `fallbacks` gave it. All of that is
- * billed, so it is counted; a model that declined before it wrote anything is not billed. Callers of this format get the totals as the provider reports them, since
- * they read from these how full the context is, and `iterations` beside them.
+ * The totals exclude what the provider used outside of the conversation itself: for compaction, for advisor
+ * models, and output of models that declined within the answer before one of `fallbacks` gave it. All of this
+ * is billed, so it is counted; a model that declined before any output is not billed. Callers of this format
+ * get the totals as reported by the provider, since they use them to determine how full the context is, and
+ * `iterations` beside them.
  *
- * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
- * by field. A field that is absent or null there keeps its earlier value.
+ * In a stream the counts in `message_start` are preliminary; those in `message_delta` are totals, and replace
+ * them field by field. A field that is absent or null there keeps its earlier value.
  *
- * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`, `fallback_credit`) is given back
- * to callers of this format. Their types want the first three always; null stands for what was not said.
+ * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`,
+ * `fallback_credit`) is returned to callers of this format. Their types require the first three; null means
+ * not reported.
  */
 import { array, isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { UsedModels } from "../../exchange/part.ts";
@@ -38,16 +40,16 @@ import {
 
 const SERVICE = ["service_tier", "inference_geo", "speed", "iterations", "fallback_credit"] as const;
 
-/** What a message says of its request, for who asked for it; null: nothing. */
+/** Diagnostics about the request, if requested; null: none. */
 const SAID_OF_REQUEST = ["diagnostics", "input_transformations"] as const;
 
-/** Field of the service's `extra` that holds what is said of the request. */
+/** Field of the service's `extra` with data about the request. */
 const REQUEST = "request";
 
 /**
- * What is said of the service; undefined when nothing is.
+ * Data about how the call was served; undefined: none.
  *
- * @param message the opening of the answer, which also says something of the request
+ * @param message the start of the answer, which also contains data about the request
  */
 export function decodeService(raw: Loose, message: Loose = {}): Extra | undefined {
   const fields = present(raw, SERVICE);
@@ -62,12 +64,12 @@ function present(from: Loose, names: readonly string[]): Loose {
   return fields;
 }
 
-/** Fields of a message that say something of its request. Clients' types want the first always. */
+/** Fields of a message about its request. Clients' types require the first. */
 export function saidOfRequest(extra: Extra | undefined): Loose {
   return { diagnostics: null, ...object(extraOf(extra, "messages")?.[REQUEST]) };
 }
 
-/** The tier that the call is billed in. Fast mode, where it was given, has a price of its own. */
+/** The service tier used for billing. Fast mode has a separate price. */
 export function serviceOf(raw: Loose): string | undefined {
   return raw.speed === "fast" ? "fast" : string(raw.service_tier);
 }
@@ -77,7 +79,7 @@ function encodeService(extra: Extra | undefined): Loose {
   return { service_tier: null, inference_geo: null, speed: null, ...said };
 }
 
-/** Overwrites what the later report says. */
+/** Overwrites the fields of the later report. */
 export function mergeUsage(into: Loose, later: unknown): void {
   if (!isObject(later)) return;
   for (const key of Object.keys(later)) {
@@ -92,15 +94,15 @@ export const TOTALS = [
   "cache_creation_input_tokens",
 ] as const;
 
-/** Types of iterations whose tokens the totals leave out. */
+/** Types of iterations that the totals exclude. */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 
-/** Of iterations: the model of `fallbacks` that gave the answer; undefined: none did. */
+/** The model of `fallbacks` that gave the answer; undefined: none. */
 function servedIn(iterations: readonly Loose[]): string | undefined {
   return string(iterations.findLast(({ type }) => type === "fallback_message")?.model);
 }
 
-/** @param served as {@link servedIn} has it */
+/** @param served result of {@link servedIn} */
 function isApart(iteration: Loose, served: string | undefined): boolean {
   const { type, model, output_tokens } = iteration;
   if (APART.has(type)) return true;
@@ -108,14 +110,14 @@ function isApart(iteration: Loose, served: string | undefined): boolean {
     count(output_tokens) > 0;
 }
 
-/** What the provider used beside the conversation. */
+/** Usage outside of the conversation. */
 function apartOf(reported: unknown): Usage {
   const iterations = array(reported).map(object);
   const served = servedIn(iterations);
   return iterations.filter((one) => isApart(one, served)).map(countsOf).reduce<Usage>(addUsage, NO_USAGE);
 }
 
-/** Undefined: no iteration tells of another model. */
+/** Undefined: no iteration of another model. */
 export function decodeModels({ iterations: reported }: Loose): UsedModels | undefined {
   if (!Array.isArray(reported)) return undefined;
   const iterations = reported.map(object);
@@ -129,7 +131,7 @@ export function decodeModels({ iterations: reported }: Loose): UsedModels | unde
     : { ...(served !== undefined && { served }), beside };
 }
 
-/** Null: the provider reported nothing. */
+/** Null: not reported. */
 export function decodeUsage(raw: Loose): Usage | null {
   if (!isNumber(raw.input_tokens) && !isNumber(raw.output_tokens)) return null;
   return addUsage(countsOf(raw), apartOf(raw.iterations));
@@ -153,7 +155,7 @@ function countsOf(raw: Loose): Usage {
   });
 }
 
-/** Executed web searches; undefined when there were none. */
+/** Number of executed web searches; undefined: none. */
 export function decodeSearches(raw: Loose): number | undefined {
   return count(object(raw.server_tool_use).web_search_requests) || undefined;
 }
@@ -184,7 +186,8 @@ export function noUsageYet(extra?: Extra): Loose {
     input_tokens: 0,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
-    // The final event may replace totals, and clients do not let it replace this breakdown: zeros here would stay.
+    // The final event may replace totals, but clients do not let it replace this breakdown: zeros here would
+    // remain.
     cache_creation: null,
     output_tokens: 0,
     output_tokens_details: null,

@@ -1,4 +1,4 @@
-/** Answers of one text as JSON text: what {@link encodeAnswer} makes of them, written without the object. */
+/** Writes the JSON of text answers directly, with the same result as {@link encodeAnswer}. */
 import type { Answer } from "../../exchange/answer.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import { normalizeUsage } from "../../exchange/usage.ts";
@@ -6,7 +6,7 @@ import type { EncodeAnswer } from "../format.ts";
 import { repeatedLiteral } from "../write_answer.ts";
 import { messageId } from "./encode_blocks.ts";
 
-/** Null: it is another answer. */
+/** Null: not a plain text answer. */
 export function writeAnswer(answer: Answer, context: EncodeAnswer): string | null {
   const { choices, usage, usageExtra, searches, extra } = answer;
   if (choices.length !== 1 || context.dlp !== undefined || usage === null || searches) return null;

@@ -1,2 +1,2 @@
-/** Fields of a call that only this format has: who made it, and whether its result may come later. */
+/** Fields of calls that only this format has: the origin of the call, and asynchronous results. */
 export const CALL_FIELDS = ["caller", "async"] as const;

@@ -1,4 +1,4 @@
-/** Annotations of a text and the citations that they are, both ways. */
+/** Annotations of a text, decoded and encoded. */
 import { integer, type Loose, string } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/citation.ts";
 import { extraOf } from "../../exchange/prompt.ts";
@@ -18,7 +18,7 @@ export function decodeCitation(annotation: Loose): Citation {
   };
 }
 
-/** The provider's own words where it spoke this format. Absent indices are 0, since the types demand numbers. */
+/** The original object for a provider of this format. Missing indices are 0, since the types require numbers. */
 export function encodeCitation(c: Citation): Loose {
   const own = extraOf(c.extra, "responses");
   if (own && own.type !== "url_citation") return own;

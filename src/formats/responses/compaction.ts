@@ -1,9 +1,9 @@
 /**
- * Compaction: a conversation as the few items that a client goes on from, `POST /v1/responses/compact` of Open Responses
- * 2026-04-24.
+ * Compaction: reduces a conversation to a few items from which a client continues, `POST
+ * /v1/responses/compact` of Open Responses 2026-04-24.
  *
- * What an API of this format compacts itself comes back as it is. For other models the gateway asks the model for a summary
- * and seals it for the account (summaries.ts opens it in a later request).
+ * A compaction by an API of this format is returned unchanged. For other models the gateway requests a
+ * summary from the model and seals it for the account (summaries.ts opens it in later requests).
  */
 import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
@@ -17,13 +17,13 @@ import { encodeRequest } from "./encode_request.ts";
 import { suffixOf } from "./encode_response.ts";
 import { COMPACTIONS } from "./summaries.ts";
 
-/** What is asked of a model behind the conversation. */
+/** The instruction after the conversation. */
 const TASK = "Your context is about to be cut. Write a summary that lets another model continue this work " +
   "without the messages above. State: what the user wants, with every requirement, constraint and preference in their own " +
   "words; what has been done and decided, and why; names, paths, commands, values and results that are still needed, " +
   "exactly as they are; what failed; what is unfinished, and the next steps. Leave out what no longer matters. " +
   "Call no tools, and write only the summary.";
-/** Fields of a request that its compaction keeps. Of the others those that ask for state, which are refused as ever. */
+/** Fields of a request that are kept. Fields for stored state are kept too, so that they are refused as usual. */
 const KEPT = new Set([
   "model",
   "instructions",
@@ -43,10 +43,10 @@ const KEPT = new Set([
   "conversation",
   "background",
 ]);
-/** Characters of messages of the user that stay beside the summary, the newest: about 20,000 tokens. */
+/** Maximum total characters of user messages kept beside the summary, newest first: about 20,000 tokens. */
 const MOST_KEPT_CHARS = 80_000;
 
-/** The request of a compaction as one that asks the model for a summary. What is no object is left for the format to refuse. */
+/** A compaction request as a request for a summary. Anything but an object is left for the format to reject. */
 export function summaryRequest(body: unknown): unknown {
   if (!isObject(body)) return body;
   const { input } = body;
@@ -55,9 +55,9 @@ export function summaryRequest(body: unknown): unknown {
   asked.input = Array.isArray(items) && items.length > 0
     ? [...items, { type: "message", role: "user", content: TASK }]
     : items;
-  // What is no list is refused as in any request of the format.
+  // Rejected by the format.
   if (!Array.isArray(body.tools)) return asked;
-  // A search is run by the gateway, and a summary needs none.
+  // Searches are run by the gateway, and are not needed for a summary.
   const tools = body.tools.filter((tool) => !String(object(tool).type).startsWith("web_search"));
   if (tools.length > 0) {
     asked.tools = tools;
@@ -66,15 +66,15 @@ export function summaryRequest(body: unknown): unknown {
   return asked;
 }
 
-/** The conversation of a prompt that was made by {@link summaryRequest}. */
+/** The conversation of a prompt from {@link summaryRequest}. */
 function conversationOnly(prompt: Prompt): Prompt {
   return { ...prompt, turns: prompt.turns.slice(0, -1) };
 }
 
 /**
- * The compacted conversation. What the provider compacted is taken as it is.
+ * The compacted conversation. A compaction by the provider is returned unchanged.
  * @param answer the response to {@link summaryRequest}
- * @param kept of the request's messages
+ * @param kept messages of the request
  */
 export function compactedOf(answer: Loose, kept: readonly Loose[], seal: Seal): Loose {
   const output = array(answer.output).map(object);
@@ -104,7 +104,7 @@ function summaryItem(answer: Loose, output: readonly Loose[], seal: Seal): Loose
   };
 }
 
-/** The client would go on from it as if it were whole, and lose what the rest would have said. */
+/** Otherwise the client would continue from an incomplete summary. */
 function cutSummary({ incomplete_details, max_output_tokens }: Loose): Failure {
   if (object(incomplete_details).reason === "content_filter") {
     return new Failure(
@@ -121,7 +121,7 @@ function cutSummary({ incomplete_details, max_output_tokens }: Loose): Failure {
   );
 }
 
-/** What the user and the system said, in full: summaries lose the wording of what was asked for. */
+/** Messages of user and system, unchanged: summaries lose the wording of requests. */
 export function keptMessages(input: unknown): Loose[] {
   const items = typeof input === "string" ? [{ role: "user", content: input }] : array(input).map(object);
   let left = MOST_KEPT_CHARS;
@@ -147,10 +147,10 @@ export function keptMessages(input: unknown): Loose[] {
   return kept.reverse();
 }
 
-/** Fields that the API's own compaction takes. */
+/** Fields of the API's own compaction request. */
 const OF_THE_API = ["model", "input", "instructions", "prompt_cache_key"];
 
-/** The provider's side of the API's own compaction. Its items are passed on unread. */
+/** The API's own compaction, for providers. Its items are passed on unread. */
 export const compaction: ProviderFormat = {
   name: "responses",
   encodeRequest(prompt, context) {

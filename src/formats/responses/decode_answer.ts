@@ -1,4 +1,4 @@
-/** A provider's whole answer as parts, through the same reader as its stream. */
+/** Decodes a provider's complete answer, with the same reader as a stream. */
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
@@ -6,7 +6,10 @@ import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import { ItemReader } from "./decode_blocks.ts";
 import { finishParts, modelOf, reportOf } from "./finish.ts";
 
-/** All parts of a provider's whole answer. One that was queued or is still being made is none: it was not asked for. */
+/**
+ * All parts of a provider's complete answer. A queued or running response is an error, since none was
+ * requested.
+ */
 export function decodeAnswer(body: unknown): Part[] {
   if (!isObject(body)) throw brokenAnswer("it is not a JSON object");
   const status = string(body.status);

@@ -1,9 +1,8 @@
 /**
- * The output items of an answer as blocks, from events or whole. Each item is a slot under its `output_index`; a
- * message's slot holds a block for each content part, every other slot one.
+ * Converts the output items of an answer to blocks, from events or a complete answer. Each item has a slot by its
+ * `output_index`; a message has a block for each content part, every other item one block.
  *
- * A block that was streamed keeps only how much of it was sent, not the text: enough to send the rest when the whole
- * comes.
+ * For a streamed block only the sent length is kept, not the text: enough to send the rest when the complete item arrives.
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
@@ -18,13 +17,13 @@ import { decodeLogprobs } from "./logprobs.ts";
 
 export class ItemReader {
   searches = 0;
-  /** Calls of functions and custom tools. */
+  /** Number of calls of functions and custom tools. */
   calls = 0;
   readonly #ids = new UnusedNames();
   refused = false;
   readonly #slots = new Map<number, Slot>();
   #blocks = 0;
-  /** A reasoning item whose kind is not known yet; it must still start before anything that follows it. */
+  /** A reasoning item whose kind is unknown; it must start before anything that follows it. */
   #waiting: Slot | null = null;
 
   constructor(private readonly emit: (part: Part) => void) {}
@@ -34,7 +33,7 @@ export class ItemReader {
     return this.#slots.size > 0;
   }
 
-  /** The items of a whole answer. */
+  /** Decodes the items of a complete answer. */
   whole(output: readonly unknown[]): void {
     for (const [i, item] of output.entries()) this.done(i, object(item));
   }
@@ -83,15 +82,15 @@ export class ItemReader {
     this.#end(slot);
   }
 
-  /** Calls that a stream kept for its last event, as vLLM does. */
+  /** Calls that are only in the last event, as in vLLM's streams. */
   lateCalls(output: readonly unknown[]): void {
     for (const [i, item] of output.map(object).entries()) {
-      // Events name no places below 0.
+      // Events use no negative indices.
       if (item.type === "function_call" || item.type === "custom_tool_call") this.done(-1 - i, item);
     }
   }
 
-  /** Ends what the stream left open. */
+  /** Ends all open items. */
   close(): void {
     for (const slot of this.#slots.values()) this.#end(slot);
   }
@@ -143,7 +142,7 @@ export class ItemReader {
     const slot = this.#slot(event, "function_call");
     const delta = string(event.delta);
     if (!slot || !delta) return;
-    // Not announced, or announced without a name: the whole item brings both name and arguments.
+    // Not announced, or without a name: the complete item has both name and arguments.
     if (slot.block < 0) return;
     this.emit({ type: "call-delta", block: slot.block, text: delta });
     slot.call.length += delta.length;
@@ -169,7 +168,7 @@ export class ItemReader {
     slot.sectionDone = true;
   }
 
-  /** The slot of an event; made up when a provider never announced the item. Undefined: ended, or of another kind. */
+  /** The slot of an event; created if the provider did not announce the item. Undefined: ended, or of another type. */
   #slot(event: Loose, type: "message" | "reasoning" | "function_call"): Slot | undefined {
     const index = this.#placeOf(count(event.output_index), type);
     if (!this.#slots.has(index) && type !== "function_call") this.added(index, { type, id: event.item_id });
@@ -178,7 +177,7 @@ export class ItemReader {
     return slot.type === type || (type === "function_call" && isCall(slot)) ? slot : undefined;
   }
 
-  /** The place of an item; one beside it where an item of another kind is there, which nothing tells apart but its kind. */
+  /** The slot index of an item; another one if an item of another type has the same index. */
   #placeOf(index: number, type: unknown): number {
     const there = this.#slots.get(index);
     const beside = besideOf(there, type);
@@ -186,7 +185,7 @@ export class ItemReader {
     return index + beside;
   }
 
-  /** The number of a new block. Reasoning that waits starts first: order is the order of starts. */
+  /** A new block number. Waiting reasoning starts first, since order is determined by starts. */
   #open(): number {
     const waiting = this.#waiting;
     if (waiting) this.#startReasoning(waiting, waiting.kind);
@@ -308,7 +307,7 @@ export class ItemReader {
 
   #think(slot: Slot, kind: "summary" | "text", section: number, piece: string): void {
     if (slot.block < 0) this.#startReasoning(slot, kind);
-    // Text beside a summary of itself: the first of the two that came is the one that is shown.
+    // If there are both text and summary, the first is shown.
     if (slot.kind !== kind && slot.sections.length > 0) return;
     slot.kind = kind;
     this.emit({ type: "reasoning-delta", block: slot.block, section, text: piece });
@@ -343,7 +342,7 @@ export class ItemReader {
         return;
       case "reasoning": {
         const proof = proofOf(slot.item);
-        // Hidden reasoning that leaves nothing to carry is no block, unless something already made it one.
+        // Hidden reasoning without a proof is omitted, unless its block has started.
         if (slot.block < 0 && !proof) {
           if (this.#waiting === slot) this.#waiting = null;
           return;
@@ -364,13 +363,13 @@ export class ItemReader {
       case "":
         return;
       default:
-        // An item of a kind that is passed on unread must be what it was announced as.
+        // An opaque item must have the announced type.
         if (slot.item.type !== slot.type) throw brokenAnswer("an item of its output changed its kind");
         this.emit({ type: "opaque", block: this.#open(), choice: 0, format: "responses", value: slot.item });
     }
   }
 
-  /** A search by the provider. Opened pages and finds in them are steps of it that no other format has words for. */
+  /** A search by the provider. Opening pages and finding text in them are not representable in other formats. */
   #search(item: Loose): void {
     const action = object(item.action);
     const block = this.#open();

@@ -1,9 +1,9 @@
 /**
- * Content parts of a caller's request: `input_text`, `input_image`, `input_file`, `input_audio`, `input_video`,
+ * Decodes content parts: `input_text`, `input_image`, `input_file`, `input_audio`, `input_video`,
  * `output_text`, `refusal`.
  *
- * Messages and tool results are decoded alike, whatever the role: clients send `output_text` as a user and `input_text` as
- * an assistant, and providers take it.
+ * Messages and tool results are decoded alike for all roles: clients send `output_text` as user and
+ * `input_text` as assistant, and providers accept it.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodePartMark } from "../cache_mark.ts";
@@ -20,7 +20,7 @@ import type {
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 
-/** The list of parts of a message or a result. What is wrong is noted in `mistakes`. */
+/** Decodes the parts of a message or result. Errors are added to `mistakes`. */
 export function decodeParts(parts: readonly unknown[], loc: Path, mistakes: Mistake[]): Content[] {
   const content: Content[] = [];
   for (let i = 0; i < parts.length; i++) {
@@ -100,8 +100,8 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
 }
 
 /**
- * What any part may carry: fields without a word, and a cache mark. `prompt_cache_breakpoint` is this format's own and
- * goes back as it is; `cache_control` is no field of it, but callers write it for providers that know it.
+ * Fields of any part: unknown ones, and a cache breakpoint. `prompt_cache_breakpoint` belongs to this format
+ * and is sent unchanged; `cache_control` does not, but callers send it for providers that support it.
  */
 function marks(part: Loose, known: ReadonlySet<string>): { cache?: CacheMark; extra?: Extra } {
   const extra = ownExtra("responses", rest(part, known));
@@ -110,7 +110,7 @@ function marks(part: Loose, known: ReadonlySet<string>): { cache?: CacheMark; ex
 }
 
 function decodeImage(part: Loose, loc: Path, mistakes: Mistake[]): ImageContent | undefined {
-  // A string by the format; the nested form is chat-completions' and comes from clients that speak both.
+  // A string in this format; the nested form is that of chat-completions.
   const url = string(part.image_url) ?? string(object(part.image_url).url);
   const id = string(part.file_id);
   if (url === undefined && id === undefined) {
@@ -168,7 +168,7 @@ function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | und
   return { type: "audio", source, ...marks(part, AUDIO) };
 }
 
-/** `file_data` is a data URL; some clients leave its head away, and then only the name tells what it is. */
+/** `file_data` is a data URL; some clients send bare base64, and then the file name determines the type. */
 function decodeData(data: string, name: string | undefined): Source {
   return data.startsWith("data:")
     ? decodeUrl(data)

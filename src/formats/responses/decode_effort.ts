@@ -1,11 +1,11 @@
-/** How much to reason, from the `reasoning` of a caller's request. */
+/** Decodes `reasoning`. */
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, string } from "../../exchange/json.ts";
 import type { ReasoningOptions } from "../../exchange/prompt.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import { mistake } from "../validation.ts";
 
-/** Undefined: the request says nothing of reasoning. */
+/** Undefined: no reasoning settings. */
 export function decodeEffort(value: unknown, mistakes: Mistake[]): ReasoningOptions | undefined {
   if (!isObject(value)) return undefined;
   const options: ReasoningOptions = {};

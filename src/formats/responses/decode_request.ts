@@ -1,6 +1,6 @@
 /**
- * A caller's request of the responses format as a prompt. Stateless: fields that need a stored conversation are refused
- * by name, references to stored items are passed over.
+ * Decodes a caller's request in the responses format. Stateless: fields that require a stored conversation
+ * are refused, references to stored items are ignored.
  */
 import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
@@ -53,7 +53,7 @@ export const REQUIRED: readonly (keyof typeof FIELDS)[] = ["model"];
 
 const checkFields = checkerOf(FIELDS, REQUIRED);
 
-/** Fields that are decoded here; all others go into `Prompt.unknown`. */
+/** Decoded fields; all others are kept in `Prompt.unknown`. */
 const READ: ReadonlySet<string> = new Set([
   ...Object.keys(FIELDS),
   "input",
@@ -64,7 +64,7 @@ const READ: ReadonlySet<string> = new Set([
   "background",
 ]);
 
-/** Throws `validation_error` that lists every mistake with its place. */
+/** Throws a `validation_error` that lists all errors with their locations. */
 export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
   if (!isObject(value)) {
@@ -137,7 +137,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   for (const field of ["reasoning", "text", "include", "tool_choice", "user", "safety_identifier"]) {
     if (body[field] !== undefined && body[field] !== null) prompt.verbatim[field] = body[field];
   }
-  // Where no tool runs at the provider, there is nothing else that it bounds.
+  // Without provider tools there is nothing else that it limits.
   const boundsNoMore = bounds && !tools.some(({ kind }) => kind === "opaque");
   if (boundsNoMore) prompt.verbatim.max_tool_calls = maxCalls;
   const unknown = rest(value, READ);
@@ -148,9 +148,9 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   return prompt;
 }
 
-/** What items change, in words that every format has. */
+/** Settings changed by items, as far as all formats support them. */
 function settledAt({ effort, format }: Loose, reasoning: ReasoningOptions | undefined): Prompt["atEnd"] {
-  // What a later item says wrongly is for the provider of this format to refuse.
+  // Errors in later items are left to a provider of this format.
   const output = decodeShape(format, []);
   if (!isEffort(effort) && output === undefined) return undefined;
   return {
@@ -165,7 +165,7 @@ function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): 
 
 const SWITCHES: ReadonlySet<string> = new Set(["store", "background"]);
 
-/** The four fields that need a memory. `store: false` and `background: false` are the normal form. */
+/** The four fields that require stored state. `store: false` and `background: false` are accepted. */
 function refuseState(body: Loose): void {
   for (const field of ["store", "previous_response_id", "conversation", "background"]) {
     const value = body[field];
@@ -191,7 +191,7 @@ function decodeShape(value: unknown, mistakes: Mistake[]): OutputShape | undefin
     case "json_object":
       return { type: "json" };
     case "json_schema": {
-      // Nested under `json_schema` is chat-completions' form.
+      // Nesting under `json_schema` is the form of chat-completions.
       const shape = isObject(value.json_schema) ? value.json_schema : value;
       if (!isObject(shape.schema)) {
         wrongKind(
@@ -215,7 +215,7 @@ function decodeShape(value: unknown, mistakes: Mistake[]): OutputShape | undefin
       };
     }
     default:
-      // Kinds that only this format knows (`grammar`) go back to a provider of it as they came.
+      // Kinds that only this format has (`grammar`) are sent unchanged to a provider of it.
       return undefined;
   }
 }

@@ -1,9 +1,9 @@
-/** What is known of each output item while a provider's answer is read. */
+/** State of each output item while a provider's answer is decoded. */
 import { type Loose, string } from "../../exchange/json.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { count } from "../../exchange/usage.ts";
 
-/** How much of a text was sent, and its last piece to tell a true continuation from another text. */
+/** The sent length of a text, and its last piece, to detect whether another text continues it. */
 interface Sent {
   length: number;
   last: string;
@@ -12,7 +12,7 @@ interface Sent {
 export interface TextBlock extends Sent {
   block: number;
   refusal: boolean;
-  /** An event said that it is whole. */
+  /** An event reported it as complete. */
   done: boolean;
   citations: number;
   logprobs: boolean;
@@ -23,24 +23,24 @@ export interface Slot {
   item: Loose;
   /** Message: the blocks of its parts, in order. */
   texts: TextBlock[];
-  /** The same by the index that events name. */
+  /** The same by the index in events. */
   textAt: Map<number, TextBlock>;
   /** Reasoning or call: its block, once started. */
   block: number;
   call: Sent;
   sections: Sent[];
-  /** Reasoning's own text: the section of each index that events named. */
+  /** Reasoning text: the section of each index in events. */
   sectionAt: Map<number, number>;
-  /** The last of these sections is whole, so that another index begins the next one. */
+  /** The last section is complete, so that another index starts the next one. */
   sectionDone: boolean;
   kind: "summary" | "text";
   ended: boolean;
 }
 
-/** Parts of one item that are told apart; a hostile index must not make a large array. */
+/** Maximum number of parts of an item, so that a hostile index cannot cause a large array. */
 export const MOST_PARTS = 1000;
 
-/** Between whole numbers, which are the places that events name. */
+/** Fractions, which do not collide with the integer indices in events. */
 const BESIDE: Readonly<Record<string, number>> = {
   message: 0.25,
   reasoning: 0.5,
@@ -48,7 +48,10 @@ const BESIDE: Readonly<Record<string, number>> = {
   custom_tool_call: 0.75,
 };
 
-/** What to add to a place where an item is, for another one of a type; 0: it is the same, or of a kind that must not change. */
+/**
+ * The offset to the index for a second item of another type with the same index; 0: the same item, or a type
+ * that must not change.
+ */
 export function besideOf(there: Slot | undefined, type: unknown): number {
   if (there === undefined || there.type === type || typeof type !== "string") return 0;
   const own = Object.hasOwn(BESIDE, type) ? BESIDE[type] : 0;
@@ -56,14 +59,14 @@ export function besideOf(there: Slot | undefined, type: unknown): number {
   return own === taken || taken === 0 ? 0 : own;
 }
 
-/** Whether an item is a call of one of the caller's tools. */
+/** Whether an item is a call of a caller's tool. */
 export function isCall(slot: Slot): boolean {
   return slot.type === "function_call" || slot.type === "custom_tool_call";
 }
 
 /**
- * The section of its reasoning that an event is about. vLLM counts `content_index` on with every event, so an index that is
- * new goes on with the section that is being written.
+ * The reasoning section of an event. vLLM increments `content_index` with every event, so a new index
+ * continues the current section.
  */
 export function sectionOf(slot: Slot, event: Loose, kind: "summary" | "text"): number {
   if (kind === "summary") return Math.min(count(event.summary_index), MOST_PARTS);
@@ -76,7 +79,7 @@ export function sectionOf(slot: Slot, event: Loose, kind: "summary" | "text"): n
   return section;
 }
 
-/** The text that an event is about; undefined: a new one. An index that is new goes on with a text, as in {@link sectionOf}. */
+/** The text of an event; undefined: a new one. A new index continues a text, as in {@link sectionOf}. */
 export function textOf(slot: Slot, event: Loose, refusal: boolean): TextBlock | undefined {
   const known = slot.textAt.get(indexOf(event));
   if (known) return known;
@@ -84,12 +87,12 @@ export function textOf(slot: Slot, event: Loose, refusal: boolean): TextBlock | 
   return last && !last.done && last.refusal === refusal ? last : undefined;
 }
 
-/** The number of an event's part within its item, bounded. */
+/** The index of an event's part within its item, bounded. */
 export function indexOf(event: Loose): number {
   return Math.min(count(event.content_index), MOST_PARTS);
 }
 
-/** The last text, where a part at an index that is new says it once more; undefined: it is another one. */
+/** The last text, if a part with a new index repeats it; undefined: another text. */
 export function repeatedText(slot: Slot, event: Loose, part: Loose): TextBlock | undefined {
   const last = slot.texts.at(-1);
   const whole = string(part.text) ?? string(part.refusal) ?? "";
@@ -97,13 +100,13 @@ export function repeatedText(slot: Slot, event: Loose, part: Loose): TextBlock |
   return same && !slot.textAt.has(indexOf(event)) ? last : undefined;
 }
 
-/** What of a whole text was not sent yet; nothing when the whole is another text than the one sent. */
+/** The part of a complete text that was not sent yet; empty if the complete text differs from the one sent. */
 export function restOf(sent: Sent, whole: string): string {
   if (whole.length <= sent.length) return "";
   return whole.startsWith(sent.last, sent.length - sent.last.length) ? whole.slice(sent.length) : "";
 }
 
-/** The encrypted content of a finished item. The one of its announcement is another text, and not the last word. */
+/** The encrypted content of a complete item. That of its announcement is preliminary. */
 export function proofOf(item: Loose): Proof | undefined {
   const data = string(item.encrypted_content);
   if (!data) return undefined;

@@ -1,9 +1,10 @@
 /**
- * A provider's stream of events in the responses format as parts.
+ * Decodes a provider's event stream in the responses format.
  *
- * Items are known by `output_index`, where it is told and each has its own: they interleave, and some providers change every id on every event. Deltas
- * may be missing or cut short; each `.done` brings the whole, and what was not streamed of it is sent then. Providers
- * disagree on where content indices start, so a whole item's contents are matched to the streamed ones by their order.
+ * Items are identified by `output_index`, if given and unique: they interleave, and some providers change ids
+ * with every event. Deltas may be missing or incomplete; each `.done` event contains the complete item, and
+ * what was not streamed is sent then. Providers disagree on the first content index, so the contents of a
+ * complete item are matched to the streamed ones by order.
  */
 import { array, isObject, type Loose, object, string, unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
@@ -97,7 +98,7 @@ class ResponsesStream implements StreamDecoder {
 
   #finish(response: Loose, type: string): void {
     this.#finished = true;
-    // A provider that streams no items at all puts them here; after a stream, this is only a repetition.
+    // A provider that streams no items puts them here; otherwise this is a repetition.
     if (!this.#items.any) this.#items.whole(array(response.output));
     else if (this.#items.calls === 0) this.#items.lateCalls(array(response.output));
     this.#items.close();

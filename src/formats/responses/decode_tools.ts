@@ -1,9 +1,10 @@
 /**
- * `tools` and `tool_choice` of a caller's request.
+ * Decodes `tools` and `tool_choice`.
  *
- * The built-in search never reaches a provider: in any of its spellings it becomes `Prompt.search`. Tools that a provider
- * would run itself stay as they are for a provider of this format, apart from those that fetch pages or run code, which are
- * refused. A namespace becomes its tools, each knowing its namespace; `encode_tools.ts` joins neighbours of one namespace.
+ * The built-in search is never sent to a provider: in any form it becomes `Prompt.search`. Tools run by the
+ * provider are kept unchanged for a provider of this format, except those that fetch pages or run code, which
+ * are refused. A namespace is split into its tools, each with the name of the namespace; `encode_tools.ts`
+ * merges neighbours of the same namespace.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodeCacheMark } from "../cache_mark.ts";
@@ -29,7 +30,7 @@ import {
   wrongKind,
 } from "../validation.ts";
 
-/** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
+/** Server tools for fetching pages and running code, by their names in this format and others. */
 const REFUSED =
   /^(code_interpreter|code_execution|programmatic_tool_calling|web_fetch|url_context|browser)(_\d+)?$/;
 
@@ -39,7 +40,7 @@ const CUSTOM = new Set(["type", "name", "description", "format", "cache_control"
 
 const NAMESPACE = new Set(["type", "name", "tools"]);
 
-/** @param at where the list stands */
+/** @param at location of the list */
 export function decodeTools(
   value: unknown,
   mistakes: Mistake[],
@@ -73,7 +74,7 @@ export function decodeTools(
   return { tools, search };
 }
 
-/** `shell` runs where its environment says: at the client, or in a container of the provider. */
+/** `shell` runs in its environment: in the client, or in a container of the provider. */
 function runsCode(type: string, tool: Loose): boolean {
   const place = string(object(tool.environment).type);
   return REFUSED.test(type) || (type === "shell" && place !== undefined && place.startsWith("container"));
@@ -103,7 +104,7 @@ function decodeNamespace(tool: Loose, loc: Path, mistakes: Mistake[], out: Tool[
   }
 }
 
-/** A function or a custom tool; undefined for any other kind. */
+/** A function or custom tool; undefined for any other kind. */
 function decodeTool(
   type: string,
   tool: Loose,
@@ -111,7 +112,7 @@ function decodeTool(
   mistakes: Mistake[],
 ): FunctionTool | CustomTool | undefined {
   if (type !== "function" && type !== "custom") return undefined;
-  // Nested under the kind's name is chat-completions' form, which clients of both send by mistake.
+  // Nesting under the kind's name is the form of chat-completions, which some clients send by mistake.
   const nested = tool[type];
   const t = tool.name === undefined && isObject(nested) ? { type, ...nested } as Loose : tool;
   const name = string(t.name);
@@ -141,10 +142,7 @@ function decodeTool(
   };
 }
 
-/**
- * The choice in words that other formats have. Undefined for one that only this format knows (`{type: "mcp"}`), which
- * then goes back as it came.
- */
+/** Decodes the choice. Undefined for one that only this format has (`{type: "mcp"}`), which is sent unchanged. */
 export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoice | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === "auto" || value === "none" || value === "required") return { type: value };
@@ -178,7 +176,7 @@ export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoic
   return { type: "tool", name, kind: type, ...(namespace !== undefined && { namespace }) };
 }
 
-/** The name of a function or custom tool that a choice names. */
+/** The name of a function or custom tool in a choice. */
 function nameOf(entry: unknown): string[] {
   const e = object(entry);
   if (e.type !== "function" && e.type !== "custom") return [];

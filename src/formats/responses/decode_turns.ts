@@ -1,9 +1,9 @@
 /**
- * The `input` of a request as turns: one turn an item, in order, so that borders survive.
+ * Decodes `input`: one turn per item, in order, so that boundaries are preserved.
  *
- * What the gateway itself made (`svc:web_search`), what a provider's own search left (`web_search_call`) and references
- * to stored items are passed over: nothing is stored here, and clients send references by default. Items of kinds
- * without a word stay as they are, for a provider of this format.
+ * Items created by the gateway (`svc:web_search`) or by a provider's search (`web_search_call`), and
+ * references to stored items, are ignored: nothing is stored here, and clients send references by default.
+ * Items of types without an equivalent are kept unchanged for a provider of this format.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import type { Mistake } from "../../exchange/failure.ts";
@@ -32,15 +32,15 @@ interface Input {
   turns: Turn[];
   /** Some items were references to stored ones. */
   references: boolean;
-  /** Tools that items declare. */
+  /** Tools declared by items. */
   changes: ToolChange[];
-  /** The search, where items declare it. */
+  /** The search, if declared by items. */
   search?: SearchOptions;
-  /** Settings that items change, those of later items over those of earlier ones. */
+  /** Settings changed by items; later ones override earlier ones. */
   settings: Loose;
 }
 
-/** The field `input` as turns; what is wrong with it is added to `mistakes`. */
+/** Decodes `input`; errors are added to `mistakes`. */
 export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Input {
   if (typeof input === "string") {
     const turn: Turn = { role: "user", content: [{ type: "text", text: input }], plain: true };
@@ -109,7 +109,7 @@ class ItemReader implements Input {
     }
   }
 
-  /** Whether there is a word for all that the item changes. */
+  /** Whether the vocabulary represents everything that the item changes. */
   #configure(item: Loose): boolean {
     const { effort } = object(item.reasoning);
     const { format } = object(item.text);
@@ -118,7 +118,7 @@ class ItemReader implements Input {
     return rest(item, CONFIGURATION) === undefined;
   }
 
-  /** A search among the tools is the gateway's own, and reaches no provider. */
+  /** A search among the tools is run by the gateway, and not sent to providers. */
   #declare(item: Loose, declared: readonly unknown[], role: Role, loc: Path): void {
     const { tools, search } = decodeTools(declared, this.mistakes, loc);
     for (const tool of tools) this.changes.push({ add: tool });
@@ -162,7 +162,7 @@ class ItemReader implements Input {
     });
   }
 
-  /** An image that a model made; for a provider of this format it stays the item that it was. */
+  /** A generated image; it stays an item for a provider of this format. */
   #image(item: Loose, data: string): void {
     const mediaType = `image/${string(item.output_format) ?? "png"}`;
     const source = { kind: "base64", mediaType, data } as const;
@@ -200,7 +200,7 @@ class ItemReader implements Input {
   }
 
   #result(item: Loose, loc: Path): void {
-    // The types let the output of a function come without its call; the text stands for itself then.
+    // The types allow a function output without its call; then the text stands for itself.
     const alone = item.type === "function_call_output" && (item.call_id ?? null) === null;
     const callId = alone ? "" : this.#string(item, "call_id", loc);
     if (callId === undefined) return;
@@ -228,8 +228,8 @@ class ItemReader implements Input {
   }
 
   /**
-   * Reasoning that was sealed here carries the proof of another API. What came from a provider of this format is its own
-   * proof; text without either is kept, for providers that want reasoning back as text.
+   * Reasoning sealed here has the proof of another API. Reasoning from a provider of this format is its own
+   * proof; text without either is kept for providers that expect reasoning as text.
    */
   #reasoning(item: Loose): void {
     const texts = textsOf(item.content);
@@ -253,7 +253,7 @@ class ItemReader implements Input {
         };
       }
       const fields = rest(item, REASONING) ?? {};
-      // Beside the text itself, its summary is only for the provider that wrote both.
+      // If there is also text, the summary is only for the provider that wrote both.
       if (texts.length > 0 && summary.length > 0) fields.summary = item.summary;
       reasoning.extra = { format: "responses", fields };
     }

@@ -1,6 +1,4 @@
-/**
- * An answer as the whole response for a caller, through the same writer as the stream, so that both modes say the same.
- */
+/** Encodes a complete answer for a caller, with the same encoder as a stream. */
 import { blockParts } from "../../exchange/block_parts.ts";
 import type { Answer } from "../../exchange/answer.ts";
 import type { Loose } from "../../exchange/json.ts";

@@ -1,11 +1,11 @@
 /**
- * Parts to the output items of one answer and to the events that announce them.
+ * Converts parts to output items of an answer and to the events that announce them.
  *
- * An item is announced when its block starts and done when its block ends; blocks may interleave, each under its own
- * `output_index`. Reasoning of other APIs is shown as a summary, which is what clients of this format display; its proof,
- * and any proof that belongs to a call or a text, travels as `encrypted_content` of a reasoning item.
+ * An item is announced when its block starts and done when its block ends; blocks may interleave, each with
+ * its own `output_index`. Reasoning of other APIs is sent as a summary, which clients of this format display;
+ * its proof, and any proof of a call or text, is sent as `encrypted_content` of a reasoning item.
  *
- * The events are those that the official clients know, since an unknown name makes their stream helpers throw.
+ * Only events known to the official clients are used, since an unknown one makes their stream helpers throw.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
@@ -24,7 +24,7 @@ interface ReasoningState {
   type: "reasoning";
   index: number;
   id: string;
-  /** Its text is shown as reasoning text, not as a summary. */
+  /** Its text is sent as reasoning text instead of a summary. */
   open: boolean;
   sections: string[];
   pieces: string[];
@@ -58,7 +58,7 @@ export class ResponseWriter {
   #searches: number | undefined;
   #end: Extract<Part, { type: "finish" }> | undefined;
 
-  /** @param emit null: only the finished response is wanted */
+  /** @param emit null: only the complete response is needed */
   constructor(context: EncodeAnswer, emit: Emit | null) {
     this.#context = context;
     this.#emit = emit;
@@ -67,7 +67,7 @@ export class ResponseWriter {
     this.#messages = new MessageWriter(this.#list);
   }
 
-  /** Whether the caller has heard of the response. */
+  /** Whether the caller has received the start of the response. */
   get started(): boolean {
     return this.#started;
   }
@@ -75,7 +75,7 @@ export class ResponseWriter {
   write(part: Part): void {
     if (part.type === "start") this.#response.report(part.extra);
     if (!this.#started) this.#start();
-    // A response is one answer. A provider that gives several anyway is read, and its first is shown.
+    // A response has one choice. If a provider returns several, the first is used.
     if ("choice" in part && part.choice !== 0) return;
     switch (part.type) {
       case "text-delta":
@@ -118,7 +118,7 @@ export class ResponseWriter {
     }
   }
 
-  /** Ends the answer with its last event and gives the whole response. */
+  /** Ends the answer with its last event and returns the complete response. */
   finish(): Loose {
     if (!this.#started) this.#start();
     this.#messages.endAll();
@@ -142,12 +142,12 @@ export class ResponseWriter {
     return response;
   }
 
-  /** Whatever came to its end before the answer broke off is done. */
+  /** Completes the items that had ended before the answer was interrupted. */
   settle(): void {
     this.#list.settle(false);
   }
 
-  /** The last event of an answer that broke off: what was done of it, and why it ended. */
+  /** The last event of an interrupted answer: completed items, and the error. */
   fail(error: Loose): void {
     const output = this.#list.items.filter((item) => item.status !== "in_progress");
     const response = this.#response.object({ status: "failed", output, usage: this.#usageNow(), error });
@@ -167,7 +167,7 @@ export class ResponseWriter {
     this.#emit("response.in_progress", fields);
   }
 
-  /** An item that comes whole. */
+  /** An item that arrives complete. */
   #whole(item: Loose, prefix: string): void {
     this.#messages.leave();
     const whole = { ...item, id: this.#list.id(prefix, item.id) };
@@ -185,9 +185,7 @@ export class ResponseWriter {
     }
   }
 
-  // Reasoning
-
-  /** The proof of something that cannot hold one here, as reasoning without words. */
+  /** The proof of something that cannot contain one in this format, as reasoning without text. */
   #carry(proof: Proof): void {
     this.#messages.leave();
     const id = this.#list.id("rs", undefined);
@@ -212,7 +210,7 @@ export class ResponseWriter {
   #reasoningDelta(block: number, section: number, text: string): void {
     const state = this.#blocks.get(block);
     if (state?.type !== "reasoning" || text === "") return;
-    // A section that was left is done: what still comes for it goes to the one that is open.
+    // A section that was left is complete: further text goes to the open one.
     while (state.sections.length <= section) this.#sectionStart(state);
     state.pieces.push(text);
     const type = state.open ? "response.reasoning_text.delta" : "response.reasoning_summary_text.delta";
@@ -251,8 +249,6 @@ export class ResponseWriter {
     this.#list.done(state.index, item);
   }
 
-  // Calls
-
   #callStart(part: Extract<Part, { type: "call-start" }>): void {
     if (part.proof) this.#carry(part.proof);
     else this.#messages.leave();
@@ -288,7 +284,7 @@ export class ResponseWriter {
     const state = this.#blocks.get(block);
     if (state?.type !== "call") return;
     const told = state.pieces.join("");
-    // No arguments at all are an empty object on this wire.
+    // Empty arguments are an empty object in this format.
     if (!state.custom && told === "") this.#callDelta(block, "{}");
     this.#blocks.delete(block);
     const text = state.custom ? told : told || "{}";
@@ -306,8 +302,6 @@ export class ResponseWriter {
     this.#list.hold(state.index, item, state.custom ? "" : told);
   }
 
-  // Searches and media
-
   #searchStart(block: number, given: string, query: string): void {
     this.#messages.leave();
     const id = this.#list.id("ws", given);
@@ -322,7 +316,7 @@ export class ResponseWriter {
     this.#list.done(state.index, searchItem(state.id, failed ? "failed" : "completed", state.query, urls));
   }
 
-  /** An image is an item of its own; sound has no item here, and what it says is a text. */
+  /** An image is a separate item; there is no item for audio, so its transcript becomes text. */
   #media(part: Extract<Part, { type: "media" }>): void {
     if (part.proof) this.#carry(part.proof);
     const own = extraOf(part.extra, "responses");
@@ -352,6 +346,6 @@ function reasoningItem(id: string, status: string, summary: readonly string[], e
 
 function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {
   const sources = urls.map((url) => ({ type: "url", url }));
-  // Clients in Python read items of unknown types as messages, and go through their contents.
+  // Python clients treat unknown item types as messages, and iterate over `content`.
   return { type: "svc:web_search", id, status, content: [], action: { type: "search", query, sources } };
 }

@@ -1,6 +1,6 @@
 /**
- * Contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`, `input_video`,
- * `output_text`, `refusal`.
+ * Encodes contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`,
+ * `input_video`, `output_text`, `refusal`.
  */
 import { audioFormat, dataUrl, encodeUrl, endingOfType } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
@@ -8,7 +8,7 @@ import { breakpointOf } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf, type ImageContent } from "../../exchange/prompt.ts";
 
-/** Parts for a provider. `own`: the caller speaks this format. */
+/** Parts for a provider. `own`: the caller uses this format. */
 export function encodeParts(content: readonly Content[], role: "input" | "output", own: boolean): Loose[] {
   const parts: Loose[] = [];
   for (const c of content) encodePart(c, role, own, parts);
@@ -16,7 +16,7 @@ export function encodeParts(content: readonly Content[], role: "input" | "output
 }
 
 function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loose[]): void {
-  /** The request field that the caller would look into. */
+  /** The request field reported in errors. */
   const blame = own ? "input" : "messages";
   switch (c.type) {
     case "text":
@@ -51,7 +51,7 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       return;
     }
     case "video": {
-      // OpenAI has no such part: it goes to whom the caller knows to have it.
+      // OpenAI has no such part: it is sent only for callers of this format, whose provider may support it.
       const url = own && role === "input" ? encodeUrl(c.source) : undefined;
       if (url === undefined) throw impossible("video", blame);
       out.push({ ...fieldsOf(c), type: "input_video", video_url: url });
@@ -59,7 +59,7 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
   }
 }
 
-/** What only this format knows of a part; a cache breakpoint is the same in both of OpenAI's. */
+/** Fields of a part that only this format has; the cache breakpoint is the same in both of OpenAI's APIs. */
 function fieldsOf({ extra }: Content): Loose | undefined {
   return extraOf(extra, "responses") ?? breakpointOf(extra);
 }
@@ -74,7 +74,7 @@ function impossible(what: string, blame: string): Failure {
   );
 }
 
-/** The official types demand a detail, so callers of other formats, who need not say one, get the default said. */
+/** The official types require `detail`, so callers of other formats get the default. */
 function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
   const said = c.detail ?? (own ? undefined : "auto");
   const detail = said === undefined ? undefined : { detail: said };
@@ -112,7 +112,7 @@ function encodeDocument(c: DocumentContent, out: Loose[]): void {
       out.push({ ...extra, type: "input_file", file_url: c.source.url });
       return;
     case "base64": {
-      // OpenAI refuses `file_data` without a name, and goes by the name's ending.
+      // OpenAI rejects `file_data` without a name, and uses its extension.
       const filename = c.name ?? `document.${endingOfType(c.source.mediaType)}`;
       const file_data = dataUrl(c.source.mediaType, c.source.data);
       out.push({ ...extra, type: "input_file", filename, file_data });

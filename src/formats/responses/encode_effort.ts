@@ -1,4 +1,4 @@
-/** How much to reason, as `reasoning` of a provider's request. */
+/** Encodes reasoning settings as `reasoning`. */
 import { isObject, type Loose } from "../../exchange/json.ts";
 import type { Effort, Prompt } from "../../exchange/prompt.ts";
 import { nearestEffort, requestedEffort } from "../effort.ts";
@@ -9,7 +9,7 @@ export function encodeEffort(prompt: Prompt, efforts: readonly Effort[] | null):
   const effort = requested && nearestEffort(requested, efforts);
   if (isObject(verbatim)) return effort === undefined ? verbatim : { ...verbatim, effort };
   const wire: Loose = {};
-  // Without a list of levels, the highest that every model with levels has heard of stands for the highest.
+  // Without a list of levels, `max` is replaced by the highest level that all models with levels support.
   if (effort !== undefined) wire.effort = efforts === null && effort === "max" ? "xhigh" : effort;
   const summary = prompt.reasoning?.summary;
   const on = prompt.reasoning?.mode === "on" || prompt.reasoning?.mode === "adaptive";

@@ -1,34 +1,34 @@
-/** The output of an answer being written: items in their places, their ids, and the events that announce them. */
+/** The output items of an answer under construction: their indices, ids, and the events that announce them. */
 import { type Loose, parse } from "../../exchange/json.ts";
 
 /** Characters of JSON. */
 const LARGE = 1 << 20;
 
-/** Takes an event: its type, and its fields as JSON text without the opening brace. */
+/** Receives an event: its type, and its fields as JSON text without the opening brace. */
 export type Emit = (type: string, fields: string) => void;
 
 interface HeldCall {
   index: number;
   item: Loose;
   json: string;
-  /** The arguments were read, and are no JSON. */
+  /** The arguments were parsed, and are invalid JSON. */
   broken: boolean;
 }
 
 export class OutputList {
   readonly items: Loose[] = [];
   readonly #ids = new Set<string>();
-  /** JSON of items that are large, by their places: to write it again at the end would take as long once more. */
+  /** JSON of large items, by index: serializing them again at the end would take as long once more. */
   readonly #large = new Map<number, string>();
   #held: HeldCall[] = [];
 
   /**
-   * @param suffix of the ids of items that the provider gave none
-   * @param emit undefined: only the items are wanted
+   * @param suffix for ids of items without a provider's id
+   * @param emit undefined: only the items are needed
    */
   constructor(private readonly suffix: string, readonly emit: Emit | undefined) {}
 
-  /** The provider's own id of an item when the caller may have it, else one made from the answer's. */
+  /** The provider's id of an item if it may be used, else one derived from the answer's. */
   id(prefix: string, given: unknown): string {
     const id = typeof given === "string" && given !== "" && !this.#ids.has(given)
       ? given
@@ -37,7 +37,7 @@ export class OutputList {
     return id;
   }
 
-  /** Announces an item. Its place is taken now and holds what is known so far. */
+  /** Announces an item and reserves its index. */
   add(item: Loose): number {
     if (this.#held.length > 0) this.#held = this.#held.filter((call) => !this.#isPassed(call));
     const index = this.items.push(item) - 1;
@@ -54,17 +54,17 @@ export class OutputList {
   }
 
   /**
-   * A call that has come to its end. Whether the end of the answer cut it is known once another item follows, or none. One
-   * whose arguments are no JSON waits for the end of the answer: calls side by side may all be cut, and the sources of a
-   * search may follow one.
+   * A call that has ended. Whether it was truncated by the end of the answer is known only when another item
+   * follows, or none. One with invalid arguments waits for the end of the answer: parallel calls may all be
+   * truncated, and the sources of a search may follow one.
    *
-   * @param json the arguments as they came, which are JSON where they are whole; "" where that cannot be told
+   * @param json the arguments, which are JSON if complete; "" if unknown
    */
   hold(index: number, item: Loose, json: string): void {
     this.#held.push({ index, item, json, broken: false });
   }
 
-  /** Ends a call behind which another item begins, unless it is broken; false: it goes on waiting. */
+  /** Ends a call after which another item starts, unless it is invalid; false: it continues to wait. */
   #isPassed(call: HeldCall): boolean {
     if (call.broken) return false;
     call.broken = call.json !== "" && parse(call.json) === undefined;
@@ -72,7 +72,7 @@ export class OutputList {
     return !call.broken;
   }
 
-  /** The calls that are held are done. `cut`: the answer ends with them, and was cut. */
+  /** Completes the waiting calls. `cut`: they were truncated by the end of the answer. */
   settle(cut: boolean): void {
     for (const { index, item, json } of this.#held) {
       this.done(index, cut && parse(json) === undefined ? { ...item, status: "incomplete" } : item);
@@ -80,11 +80,11 @@ export class OutputList {
     this.#held = [];
   }
 
-  /** JSON of a response that holds these items. */
+  /** JSON of a response that contains these items. */
   jsonOf(response: Loose): string {
     if (this.#large.size === 0) return JSON.stringify(response);
     const output = this.items.map((item, i) => this.#large.get(i) ?? JSON.stringify(item));
-    // Quotes within strings are escaped, and no object stands before this field.
+    // Quotes within strings are escaped, and no object precedes this field.
     return JSON.stringify({ ...response, output: [] }).replace(
       '"output":[]',
       () => `"output":[${output.join()}]`,
@@ -92,7 +92,7 @@ export class OutputList {
   }
 }
 
-/** The fields that place an event in an item; the opening part of its JSON. */
+/** The fields that identify the item of an event, as the beginning of its JSON. */
 export function place(id: string, index: number): string {
   return `"item_id":${JSON.stringify(id)},"output_index":${index}`;
 }

@@ -1,9 +1,10 @@
 /**
- * A prompt as the request of a provider of this format. Nothing is stored at the provider, so reasoning is asked for in
- * the form that can be carried (`reasoning.encrypted_content`).
+ * Encodes a prompt as a request to a provider of this format. Nothing is stored at the provider, so reasoning
+ * is requested in encrypted form (`reasoning.encrypted_content`).
  *
- * A caller of this format gets back what it sent, search and stored state apart. For others: no stop sequences, `top_k`,
- * seed, penalties and biases exist here; structured output always does, unless the catalog says otherwise.
+ * For a caller of this format its request is sent unchanged, except for search and stored state. For others:
+ * stop sequences, `top_k`, seed, penalties and biases are not supported; structured output is, unless the
+ * catalog says otherwise.
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
@@ -23,10 +24,10 @@ const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", 
 
 const HINTS: Hints = { user: true, metadata: true, cacheKey: true, cache: false, breakpoints: true };
 
-/** Fields without a word in the vocabulary that OpenAI gave to both of its APIs. */
+/** Fields without an equivalent in the vocabulary that both of OpenAI's APIs have. */
 const SHARED: readonly string[] = ["safety_identifier", "prompt_cache_options", "prompt_cache_retention"];
 
-/** Options that this API has no field for. */
+/** Options that this API does not support. */
 const INEXPRESSIBLE = [
   "stop",
   "topK",
@@ -37,7 +38,7 @@ const INEXPRESSIBLE = [
   "audio",
 ] as const;
 
-/** Zero penalties and empty lists are what is so anyway. */
+/** Zero penalties and empty arrays are defaults. */
 function isSaid(field: NamedField, value: unknown): boolean {
   return value !== undefined && (value !== 0 || field === "seed") &&
     !(Array.isArray(value) && value.length === 0);
@@ -74,7 +75,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (include.length > 0) body.include = include;
   const tools = withoutPartialImages(encodeTools(prompt), dropped);
   if (tools.length > 0) body.tools = tools;
-  // Among tools that the input declares, too.
+  // Also for tools declared in the input.
   if (tools.length > 0 || own) {
     const choice = encodeToolChoice(prompt);
     if (choice !== undefined) body.tool_choice = choice;
@@ -86,8 +87,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (cap !== undefined) body.max_output_tokens = cap;
   const { temperature, topP, topLogprobs } = prompt;
   if (temperature !== undefined && !own && !takes("temperature", context, quiet)) lose("temperature");
-  // Reasoning models whose name does not tell refuse both, even at 1, which is what they mean when absent and what clients
-  // of other formats send by habit.
+  // Reasoning models not recognised by name reject both, even with the default 1, which clients of other
+  // formats often send.
   else if (temperature !== undefined && (own || temperature !== 1)) body.temperature = temperature;
   if (topP !== undefined && !own && !takes("top_p", context, quiet)) lose("topP");
   else if (topP !== undefined && (own || topP !== 1)) body.top_p = topP;
@@ -115,7 +116,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   return { body, dropped: [...dropped] };
 }
 
-/** Pictures on their way have no place in an answer here, and would be paid for. */
+/** Partial images are not representable in answers, and would be billed. */
 function withoutPartialImages(tools: Loose[], dropped: Set<string>): Loose[] {
   const sends = ({ type, partial_images: count }: Loose) =>
     type === "image_generation" && count !== undefined && count !== null && count !== 0;
@@ -130,7 +131,7 @@ function withoutPartialImages(tools: Loose[], dropped: Set<string>): Loose[] {
 
 function encodeInclude(prompt: Prompt, reasons: boolean, logprobs: boolean): string[] {
   const requested = prompt.format === "responses" ? array(prompt.verbatim.include) : [];
-  // The provider's own search is never used, so nothing of it can be included.
+  // The provider's search is never used, so nothing of it can be included.
   const include = requested.filter((f): f is string =>
     typeof f === "string" && !f.startsWith("web_search_call.")
   );
@@ -164,14 +165,14 @@ function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
     }
   } else if (output?.type === "json") {
     if (has("response_format")) text.format = { type: "json_object" };
-    // Refused unless the word occurs in the input; instructions do not count.
+    // Rejected unless the word JSON occurs in the input; instructions do not count.
     instruct(body, "Answer with valid JSON and nothing else.");
   }
   if (prompt.verbosity !== undefined) text.verbosity = prompt.verbosity;
   if (Object.keys(text).length > 0) body.text = text;
 }
 
-/** A last word of the system, as an item. */
+/** A final system instruction, as an item. */
 function instruct(body: Loose, text: string): void {
   body.input = [...array(body.input), { role: "system", content: text }];
 }
@@ -188,7 +189,7 @@ function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: 
   };
 }
 
-/** What OpenAI takes of it: 16 short texts under short names. */
+/** OpenAI's limits: 16 short texts with short names. */
 function legalMetadata(metadata: Loose | undefined): Loose | undefined {
   const kept = Object.entries(metadata ?? {}).filter(([name, value]) =>
     name.length <= 64 && typeof value === "string" && value.length <= 512

@@ -1,6 +1,6 @@
 /**
- * The `response` object that frames an answer. Clients of the official types read most of its keys without asking
- * whether they are there, so all are, and those about the request repeat it.
+ * The `response` object of an answer. Clients of the official types read most of its fields without checking,
+ * so all are present, and those about the request repeat it.
  */
 import { type Loose, number, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
@@ -16,11 +16,11 @@ interface ResponseState {
   error?: Loose;
 }
 
-/** The states of one answer, with what all of them repeat. */
+/** The states of a response, with their common fields. */
 export class ResponseObject {
   readonly #context: EncodeAnswer;
   readonly #echo: Loose;
-  /** What a provider of this format says of how it made the answer. */
+  /** Fields reported by a provider of this format. */
   #reported: Loose = {};
 
   constructor(context: EncodeAnswer) {
@@ -33,7 +33,7 @@ export class ResponseObject {
   }
 
   object(state: ResponseState): Loose {
-    // What is found in the answer is added while it comes.
+    // DLP findings are added while the answer is streamed.
     return { ...this.#head(state), ...this.#echo, ...dlpDetails(this.#context), ...this.#effective() };
   }
 
@@ -57,7 +57,7 @@ export class ResponseObject {
     };
   }
 
-  /** What was in force: as the provider reports it, else as it was asked for. Clients' types want both numbers. */
+  /** Effective settings: as reported by the provider, or else as requested. Clients' types require both numbers. */
   #effective(): Loose {
     const { prompt } = this.#context;
     const { temperature, top_p, reasoning, text } = this.#reported;
@@ -77,7 +77,7 @@ export class ResponseObject {
   }
 }
 
-/** The part of a generation's id behind its prefix. */
+/** The part of a generation's id after its prefix. */
 export function suffixOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
@@ -115,7 +115,7 @@ function echo(prompt: Prompt): Loose {
   };
 }
 
-/** A schema as the format has it, whichever way the caller wrote it: all fields there, none nested. */
+/** The text format, normalized: all fields present, not nested. */
 function textOf({ verbatim, output }: Prompt): Loose {
   const text = object(verbatim.text);
   if (output?.type !== "schema") return { format: { type: "text" }, ...text };

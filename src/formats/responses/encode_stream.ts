@@ -1,13 +1,14 @@
 /**
- * Parts as the event stream of the responses format: named events numbered from 0, then `data: [DONE]`.
+ * Encodes parts as the event stream of the responses format: named events numbered from 0, then `data:
+ * [DONE]`.
  *
- * A failure is told twice, as OpenAI does it: an `error` event with the error's body, then `response.failed`. The official
- * SDK, and what is built on it, raises the first with its code and stops reading; the AI SDK reports the first and takes
- * only the usage of the second; whoever passes over `error` still meets the end of the lifecycle. In the other order
- * @openai/agents raises `response.failed` without the code, and the AI SDK reports one failure as two. Before anything
- * was sent there is no response that could fail, and the official stream helper refuses one that was never created, so
- * then the `error` event stands alone. It has the error's fields twice: nested, where the wire and most clients have them,
- * and beside it, where the official types have them.
+ * A failure is sent twice, as by OpenAI: an `error` event with the error's body, then `response.failed`. The
+ * official SDK, and what is built on it, raises the first with its code and stops reading; the AI SDK reports
+ * the first and takes only the usage of the second; clients that ignore `error` still get the end of the
+ * lifecycle. In the reverse order @openai/agents raises `response.failed` without the code, and the AI SDK
+ * reports one failure as two. Before anything was sent there is no response that could fail, and the official
+ * stream helper rejects one that was never created, so only the `error` event is sent. It has the error's
+ * fields twice: nested, as on the wire and in most clients, and at the top level, as in the official types.
  */
 import type { Failure } from "../../exchange/failure.ts";
 import { type Loose, object } from "../../exchange/json.ts";
@@ -69,7 +70,7 @@ function errorEvent(failure: Failure, sequence: number): string {
   return numbered("error", sequence, JSON.stringify({ code, message, param, error }).slice(1));
 }
 
-/** @param fields JSON of an object without its first brace */
+/** @param fields JSON of an object without its opening brace */
 function numbered(type: string, sequence: number, fields: string): string {
   return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${fields}\n\n`;
 }

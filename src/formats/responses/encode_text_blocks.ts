@@ -1,6 +1,7 @@
 /**
- * Texts and refusals as the contents of message items. Neighbours share one message, so a message is done only when
- * another item starts or the answer ends; texts that interleave with other items keep theirs open until they end.
+ * Encodes texts and refusals as contents of message items. Neighbours share a message, so it is complete only
+ * when another item starts or the answer ends; texts that interleave with other items keep their message open
+ * until they end.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
@@ -15,9 +16,9 @@ interface Message {
   id: string;
   phase: unknown;
   content: Loose[];
-  /** Parts that have not ended. */
+  /** Number of parts that have not ended. */
   open: number;
-  /** Another item has started: done as soon as no part is open. */
+  /** Another item has started: complete as soon as no part is open. */
   left: boolean;
 }
 
@@ -86,7 +87,7 @@ export class MessageWriter {
     );
   }
 
-  /** False: there is no such text. */
+  /** False: no such text. */
   end(block: number): boolean {
     const state = this.#texts.get(block);
     if (!state) return false;
@@ -99,7 +100,7 @@ export class MessageWriter {
       ? { type: "refusal", refusal: text }
       : textPart(text, state.annotations, logprobs);
     if (this.list.emit) {
-      // Once, since a text may be long.
+      // Serialized once, since a text may be long.
       const json = JSON.stringify(text);
       let part: string;
       if (refusal) {
@@ -119,7 +120,7 @@ export class MessageWriter {
     return true;
   }
 
-  /** A text that comes whole. */
+  /** A text that arrives complete. */
   say(text: string, refusal: boolean): void {
     this.start(-1, refusal, undefined);
     this.delta(-1, text, undefined);
@@ -135,12 +136,12 @@ export class MessageWriter {
     if (message.open === 0) this.#done(message, "completed");
   }
 
-  /** Ends the texts that are open, in the order of their starts. */
+  /** Ends open texts, in order of their starts. */
   endAll(): void {
     for (const block of [...this.#texts.keys()]) this.end(block);
   }
 
-  /** Ends the last message. One that the answer's end cut is `incomplete`. */
+  /** Ends the last message. One truncated by the end of the answer is `incomplete`. */
   close(status: "completed" | "incomplete"): void {
     if (this.#message) this.#done(this.#message, status);
     this.#message = null;

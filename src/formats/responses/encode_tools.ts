@@ -1,4 +1,4 @@
-/** `tools` and `tool_choice` for a provider, and for the echo of the request in an answer. */
+/** Encodes `tools` and `tool_choice` for a provider, and for the echo of the request in an answer. */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import {
   type CustomTool,
@@ -44,8 +44,8 @@ export function encodeTools(prompt: Prompt): Loose[] {
 }
 
 /**
- * `strict` is said outright for tools of other formats and the gateway's own: an API of this one takes its absence for `true`
- * and then refuses, or rewrites, schemas that were written without it.
+ * `strict` is always sent for tools of other formats and of the gateway: an API of this format takes its
+ * absence for `true` and then rejects, or rewrites, schemas written without it.
  */
 function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {
   const wire: Loose = { ...extra, type: "function", name: tool.name };
@@ -67,7 +67,7 @@ function encodeCustom(tool: CustomTool, extra: Loose): Loose {
   return wire;
 }
 
-/** The choice for a provider; undefined when there is nothing to choose from or nothing was chosen. */
+/** The choice for a provider; undefined without tools or choice. */
 export function encodeToolChoice(prompt: Prompt): unknown {
   const choice = prompt.toolChoice;
   const own = prompt.format === "responses" ? prompt.verbatim.tool_choice : undefined;
@@ -84,7 +84,7 @@ export function encodeToolChoice(prompt: Prompt): unknown {
     const tool = known.get(name);
     if (tool) tools.push({ type: tool.kind, name });
   }
-  // Entries such as {type: "mcp", server_label} have no name in the vocabulary.
+  // Entries such as {type: "mcp", server_label} are not represented in the vocabulary.
   for (const entry of array(object(own).tools)) {
     const type = object(entry).type;
     const named = type === "function" || type === "custom";

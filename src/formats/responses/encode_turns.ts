@@ -1,9 +1,10 @@
 /**
- * Turns as the `input` of a provider's request.
+ * Encodes turns as `input`.
  *
- * An API of this format refuses a result whose call it has not seen, a call whose result it has not seen, and reasoning
- * "without its required following item". So the first becomes text, the second gets a word for a result, and the third
- * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
+ * An API of this format rejects a result without its call, a call without its result, and reasoning "without
+ * its required following item". So the first becomes text, the second gets a placeholder result, and the
+ * third is omitted. Reasoning is sent only with the proof issued by this API, or as plain reasoning text that
+ * it wrote.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import { breakpointOf } from "../cache_mark.ts";
@@ -25,7 +26,7 @@ import { legalCallId, legalItemId, LONGEST_ID } from "./encode_ids.ts";
 import { encodeParts } from "./encode_content.ts";
 
 interface Replay {
-  /** Top system text; undefined when there is none. */
+  /** Leading system text; undefined: none. */
   instructions: string | undefined;
   input: Loose[];
 }
@@ -41,13 +42,13 @@ export function encodeTurns(prompt: Prompt): Replay {
   }
   const text = instructions.length > 0 ? instructions.join("\n\n") : undefined;
   const input = withoutLoneReasoning(writer.end());
-  // The API answers no request without input, others answer to system text alone.
+  // The API requires input; others accept only system text.
   return input.length === 0 && text
     ? { instructions: undefined, input: [{ role: "user", content: text }] }
     : { instructions: text, input };
 }
 
-/** Blocks of a system prompt have borders that plain text has not; an empty line stands for them. */
+/** Blocks of a system prompt are separated by an empty line in plain text. */
 function systemText(turn: Turn): string {
   return turn.content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n\n");
 }
@@ -55,11 +56,14 @@ function systemText(turn: Turn): string {
 class ItemWriter {
   readonly items: Loose[] = [];
   readonly #own: boolean;
-  /** Images and files of the assistant: the API takes them from the user only, so the next user's words bring them. */
+  /**
+   * Images and files of the assistant: the API accepts them from the user only, so they are added to the next
+   * user message.
+   */
   #made: Content[] = [];
-  /** Whether the call of an id is of a custom tool. */
+  /** Whether the call with an id is of a custom tool. */
   readonly #calls = new Map<string, boolean>();
-  /** Ids of calls that a result follows. */
+  /** Ids of calls that have a result. */
   readonly #results = new Set<string>();
   readonly #answered = new Set<string>();
 
@@ -75,7 +79,7 @@ class ItemWriter {
   }
 
   write(turn: Turn): void {
-    // Whatever a user says beside results comes after them: results stand right behind their calls.
+    // Other user content follows the results, which must be directly after their calls.
     const results = turn.content.filter((c) => c.type === "result");
     for (const c of results) this.#result(c);
     let words: Content[] = [];
@@ -96,7 +100,7 @@ class ItemWriter {
         if (c.format === "responses") this.#opaque(c.value);
       } else if (turn.role === "assistant" && isMedia(c)) {
         say();
-        // An image that a model made is an item of its own.
+        // A generated image is a separate item.
         const item = c.type === "image" ? extraOf(c.extra, "responses") : undefined;
         if (item) this.items.push(item);
         else this.#made.push(c);
@@ -106,7 +110,7 @@ class ItemWriter {
     if (turn.content.length === 0 && this.#own) this.#message(turn, []);
   }
 
-  /** All items, once every turn is written. */
+  /** All items, after every turn was written. */
   end(): Loose[] {
     if (this.#made.length > 0) this.#message({ role: "user", content: [] }, this.#made.splice(0));
     return this.items;
@@ -121,7 +125,7 @@ class ItemWriter {
     wire.content = plain
       ? plainText(content)
       : encodeParts(content, turn.role === "assistant" ? "output" : "input", this.#own);
-    // An id makes it an output item, which must say its type.
+    // With an id it is an output item, which requires a type.
     if (wire.id !== undefined) wire.type = "message";
     this.items.push(wire);
   }
@@ -145,7 +149,7 @@ class ItemWriter {
   }
 
   #result(c: ResultContent): void {
-    // The types let a result come without its call, and OpenAI knows what to make of it.
+    // The types allow a result without its call, which OpenAI accepts.
     if (this.#own && c.callId === "" && !this.#calls.has("")) {
       const { call_id: _, ...wire } = this.#output(c);
       this.items.push({ ...wire, type: "function_call_output" });
@@ -176,7 +180,7 @@ class ItemWriter {
     return { ...extraOf(c.extra, "responses"), type, call_id: c.callId, output };
   }
 
-  /** An item of a kind without a word. One that calls something may be answered like any other call. */
+  /** An opaque item. One that is a call may have a result like any other call. */
   #opaque(value: Loose): void {
     this.items.push(value);
     const called = string(value.call_id);
@@ -191,7 +195,7 @@ class ItemWriter {
     const wire: Loose = { ...extra, type: "reasoning", summary: extra?.summary ?? [] };
     const id = proof?.id ?? extra?.id;
     if (typeof id === "string") wire.id = id;
-    // OpenAI refuses a text beside the encrypted content; other formats have one word for a text and a summary.
+    // OpenAI rejects text beside encrypted content; other formats do not distinguish text and summary.
     if (c.kind === "text" && (open || extra !== undefined)) {
       wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
     } else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
@@ -201,11 +205,12 @@ class ItemWriter {
 }
 
 /**
- * Sealed reasoning belongs to the words or the call behind it, and is refused where they are gone. Several in a row, as a
- * model gives them that thinks in steps or between searches, belong to the same words.
+ * Encrypted reasoning belongs to the text or call after it, and is rejected if that is missing. Several in a
+ * row, from models that think in steps or between searches, belong to the same text.
  *
- * By its id OpenAI asks for the very item that came behind it: "reasoning was provided without its required following
- * item". Without an id it takes any, so the id stays out before words without an id of theirs, and before other reasoning.
+ * With its id, OpenAI requires the original item after it: "reasoning was provided without its required
+ * following item". Without an id it accepts any, so the id is omitted before items without an id of their
+ * own, and before other reasoning.
  */
 function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
   const kept: Loose[] = [];

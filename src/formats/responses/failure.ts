@@ -1,6 +1,6 @@
 /**
- * A Failure as the error of the responses format: one body for a reply with a status and for the `error` event of a
- * stream. The format has no `overloaded_error`; what other formats call so is an `api_error` here.
+ * Encodes a Failure as an error of the responses format: the same body for a response with a status and for
+ * the `error` event of a stream. The format has no `overloaded_error`; it uses `api_error` instead.
  */
 import type { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";

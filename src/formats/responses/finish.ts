@@ -1,4 +1,4 @@
-/** How an answer ends: usage, status and reason, both ways. */
+/** The end of an answer: usage, status and reason, decoded and encoded. */
 import { type Loose, object, string } from "../../exchange/json.ts";
 import { misreports } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
@@ -11,7 +11,7 @@ export function modelOf(response: Loose): { model?: string } {
   return model ? { model } : {};
 }
 
-/** Fields of a response that are there only where the request asked for them, or where something was used or found. */
+/** Fields of a response that are present only if requested, or if something was used or found. */
 export const BESIDE = [
   "tool_usage",
   "content_filters",
@@ -23,8 +23,8 @@ export const BESIDE = [
 ] as const;
 
 /**
- * What a response says of how it was made. Clients of the same format get it as it came: the provider knows the effort
- * that it chose, the defaults that it took, what its filters and its own tools did, and which limit ended the answer.
+ * Fields about how the response was generated, returned unchanged to clients of the same format: effective
+ * effort and defaults, results of filters and provider tools, and the limit that ended the answer.
  */
 const REPORTED = [
   "service_tier",
@@ -36,7 +36,7 @@ const REPORTED = [
   ...BESIDE,
 ] as const;
 
-/** Undefined: the response says nothing of it. */
+/** Undefined: none. */
 export function reportOf(response: Loose): Extra | undefined {
   const fields: Loose = {};
   for (const name of REPORTED) {
@@ -45,7 +45,7 @@ export function reportOf(response: Loose): Extra | undefined {
   return Object.keys(fields).length > 0 ? { format: "responses", fields } : undefined;
 }
 
-/** What follows the items: usage, when there is any, and the reason for the end. */
+/** The parts after the items: usage, if any, and finish. */
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
   const usage = decodeUsage(response.usage);
   if (usage) {
@@ -71,7 +71,7 @@ function reasonOf(response: Loose, incomplete: boolean, items: ItemReader): Fini
   return items.refused ? "refusal" : "stop";
 }
 
-/** Why an answer is `incomplete`. A suspended turn has no word of its own here. */
+/** The reason of an `incomplete` answer. There is none for a suspended turn. */
 export function cutBy(reason: FinishReason): string | undefined {
   if (reason === "content-filter") return "content_filter";
   return reason === "length" || reason === "pause" ? "max_output_tokens" : undefined;

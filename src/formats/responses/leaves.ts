@@ -1,4 +1,4 @@
-/** What each field of a responses request holds, for whoever must read all text that leaves with it. */
+/** Rules for the fields of a responses request, for collecting all of its text. */
 import { plugins } from "../chat_completions/leaves.ts";
 import {
   anything,
@@ -35,13 +35,13 @@ const PART = objectOf({
 const PARTS = parts(PART);
 const SIGNED_PARTS = parts(objectOf({ type: setting, text: fixed }));
 
-/** The texts of a reasoning item are fixed where the item carries its encrypted form. */
+/** The texts of a reasoning item must not be changed if it has encrypted content. */
 const reasoned: Rule = (walk, holder, key, path) => {
   const signed = typeof holder.encrypted_content === "string" && holder.encrypted_content !== "";
   (signed ? SIGNED_PARTS : PARTS)(walk, holder, key, path);
 };
 
-/** A message's name is text; an item without a role is named after a tool. */
+/** The name in a message is text; in an item without a role it is a tool's name. */
 const itemName: Rule = (walk, holder, key, path) =>
   (typeof holder.role === "string" ? senderName : fixed)(walk, holder, key, path);
 

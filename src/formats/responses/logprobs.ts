@@ -1,10 +1,13 @@
-/** Log probabilities of tokens, both ways. Official clients drop entries without `bytes`, so those are made up for. */
+/**
+ * Log probabilities of tokens, decoded and encoded. Official clients drop entries without `bytes`, so missing
+ * ones are computed.
+ */
 import { array, isObject, type Loose, number, string } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
 const UTF8 = new TextEncoder();
 
-/** Undefined when there are none. */
+/** Undefined: none. */
 export function decodeLogprobs(value: unknown): TokenLogprob[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const decoded: TokenLogprob[] = [];

@@ -1,22 +1,22 @@
 /**
- * Where the items of a stream stand, for servers that do not say it. llama.cpp sends no `output_index`; others give the same one to
- * several items. There an item is known by its id.
+ * Assigns indices to stream items for servers without them. llama.cpp sends no `output_index`; others send
+ * the same one for several items. Then items are identified by id.
  */
 import { isObject, type Loose, string } from "../../exchange/json.ts";
 
-/** Places of items whose own is taken. Beyond those that a stream counts to. */
+/** Indices for items whose own index is taken, above all indices of a stream. */
 const FREE = 2 ** 31;
 
 export class Places {
   readonly #byId = new Map<string, number>();
-  /** The id of the item at each place. */
+  /** The id of the item at each index. */
   readonly #ids = new Map<number, string>();
   #last = 0;
   #free = FREE;
-  /** Some item's place was taken, so that ids tell more than places. */
+  /** Some index was used twice, so ids are more reliable. */
   #shared = false;
 
-  /** Sets the `output_index` of an event about an item where it has none, or that of another item. */
+  /** Sets the `output_index` of an event if it is missing or belongs to another item. */
   set(event: Loose, type: string): void {
     const { output_index: told, item } = event;
     if (typeof told === "number" && !this.#shared && type !== "response.output_item.added") return;

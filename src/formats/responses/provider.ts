@@ -1,4 +1,4 @@
-/** The responses format, the provider's side. */
+/** The responses format for providers. */
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { decodeStream } from "./decode_stream.ts";

@@ -1,18 +1,19 @@
 /**
- * Sealed summaries of compacted conversations in a later request: text again before anything else reads the request, so that it is
- * screened, counted and converted like every other text.
+ * Decrypts sealed summaries of compacted conversations in later requests, before anything else reads the
+ * request, so that they are screened, counted and converted like other text.
  */
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose } from "../../exchange/json.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { SUMMARY_HEAD } from "../summary_head.ts";
 
-/** Types of items that stand for a compacted conversation. */
+/** Item types of compacted conversations. */
 export const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
 
 /**
- * A request whose sealed summaries are messages; the same request where it has none. Throws `validation_error` for one that
- * was changed, or is another account's: to leave it out would lose the conversation without a word.
+ * The request with sealed summaries replaced by messages; the same object if there are none. Throws a
+ * `validation_error` for one that was modified, or belongs to another account: ignoring it would lose the
+ * conversation.
  */
 export function withSummaries(body: unknown, unseal: Unseal): unknown {
   if (!isObject(body) || !Array.isArray(body.input)) return body;

@@ -19,7 +19,7 @@ import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 export const TOTALS = ["input_tokens", "output_tokens"] as const;
 
-/** Null when the provider reported none. */
+/** Null: not reported. */
 export function decodeUsage(wire: unknown): Usage | null {
   if (!isObject(wire)) return null;
   const input = count(wire.input_tokens);
