@@ -1,8 +1,9 @@
 /**
  * One HTTP/1.1 exchange over a connection of its own.
  *
- * `fetch` hands every transfer chunk to JavaScript with a promise of its own, and a call costs it some 40 µs, over HTTP/1.1 and
- * HTTP/2; reading the socket hands over all that one read brought, and a call costs 8 µs, behind TLS too (Deno 2.9.6).
+ * `fetch` passes every transfer chunk to JavaScript with a separate promise, and takes about 40 µs per call,
+ * over HTTP/1.1 and HTTP/2. Reading the socket passes everything of one read at once, and takes 8 µs per
+ * call, with TLS too (Deno 2.9.6).
  */
 import { addressOf } from "./address.ts";
 import { connect, type Connection, GAVE_UP_WAITING, type Pool } from "./http1_connection.ts";
@@ -14,15 +15,15 @@ import { refusePacked } from "./packed_body.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
-/** The buffer of a connection doubles up to this, while reads fill it. */
+/** Maximum buffer size of a connection; it doubles while reads fill it. */
 const BUFFER_BYTES_MOST = 65536;
-/** A connection that ends this soon after a request went out on it ended before that arrived. */
+/** A connection that closes within this time after a request was written had closed before the request arrived. */
 const STALE_MS = 1000;
 
 /**
- * Rejects with a Failure, or with {@link ForeignProtocol} where the server speaks no HTTP/1.1.
+ * Rejects with a Failure, or with {@link ForeignProtocol} if the server does not support HTTP/1.1.
  *
- * @param caCerts certificates, in PEM, that are trusted besides those of the process
+ * @param caCerts certificates in PEM format, trusted in addition to those of the process
  */
 export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: string[]): Promise<Reply> {
   const address = addressOf(exchange.url, exchange.once);
@@ -46,7 +47,7 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
       const failure = failed(reply, cause, { connection, exchange });
       if (failure !== null) throw failure;
       if (cause instanceof Unasked) unasked = cause;
-      // The provider may have closed the connection before it was asked.
+      // The provider may have closed the connection before the request.
       else if (ticker.now() - asked >= STALE_MS) throw unreachable(cause);
     }
   }
@@ -63,7 +64,10 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
   return await (unasked === null ? askAnew() : explained(unasked, askAnew, { pool, ticker }));
 }
 
-/** Asks on a fresh connection, and trusts the server's other connections again only where its answer explains the one before. */
+/**
+ * Repeats the request on a new connection, and reuses the server's other connections only if the answer
+ * explains the previous one.
+ */
 async function explained(
   unasked: Unasked,
   askAnew: () => Promise<Http1Reply>,
@@ -73,7 +77,7 @@ async function explained(
   pool.suspected++;
   try {
     const reply = await askAnew();
-    // It does not wait for the end of what it refuses, or it was about to close the connection.
+    // The server refuses requests before reading them completely, or it was about to close the connection.
     refuses = reply.early || unasked.status === GAVE_UP_WAITING ||
       (reply.status >= 400 && reply.status === unasked.status);
     return reply;
@@ -83,7 +87,10 @@ async function explained(
   }
 }
 
-/** What an exchange came to that has no answer; null: nothing of one was heard on a connection that may have been closed before. */
+/**
+ * The error of an exchange without an answer; null: nothing was received on a connection that may have been
+ * closed before.
+ */
 function failed(
   reply: Http1Reply,
   cause: unknown,
@@ -97,7 +104,7 @@ function failed(
   return connection.calls > 1 ? null : unreachable(cause);
 }
 
-/** An answer on a connection that was used before, maybe to something else than the request. */
+/** An answer on a reused connection that possibly does not belong to the request. */
 class Unasked extends Error {
   constructor(readonly status: number) {
     super();
@@ -111,20 +118,20 @@ class Http1Reply implements Reply {
   readonly #deadline: Deadline;
   #head: Head | undefined;
   #framing: BodyFraming | undefined;
-  /** Bytes of the buffer that are read and not yet taken. */
+  /** Start of the bytes in the buffer that have not been taken. */
   #from = 0;
   #to = 0;
   #written = false;
-  /** The head of the answer came before all of the request was written. */
+  /** The head of the answer arrived before the request was written completely. */
   early = false;
   #begun = false;
-  /** Why nothing more can be read, where good bytes came before it. */
+  /** Why reading failed, if valid bytes precede the error. */
   #fault: unknown = null;
   #closed = false;
-  /** Some of an answer has come. */
+  /** Some bytes of an answer have arrived. */
   heard = false;
   late = false;
-  /** What the exchange's signal does; null: it has none. */
+  /** The abort handler of the exchange's signal; null: none. */
   #abandon: (() => void) | null = null;
 
   constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
@@ -147,7 +154,7 @@ class Http1Reply implements Reply {
     }
     connection.calls++;
     this.#deadline.arm(this.#exchange.firstByteMs);
-    // A provider may answer, with a refusal most likely, before it has taken everything.
+    // The provider may answer, usually with an error, before it has read everything.
     connection.write(request, () => this.#written = true);
     let head = this.#takeHead(0);
     while (head === null || head.status < 200) {
@@ -166,8 +173,9 @@ class Http1Reply implements Reply {
     this.#deadline.disarm();
     refusePacked(head.status, head.headers.get("content-encoding"));
     this.#framing = head.body;
-    // A refusal may come before its request was taken whole. On a connection that was used before, it may as well be
-    // bytes left over from the call before, or what was said while it rested, and the request is asked on a fresh one.
+    // An error may arrive before the request was read completely. On a reused connection it may also be bytes
+    // left over from the previous call, or sent while the connection was idle, so the request is repeated on
+    // a new one.
     this.early = !this.#written;
     if ((this.early || head.status === GAVE_UP_WAITING) && connection.calls > 1) {
       throw new Unasked(head.status);
@@ -175,7 +183,10 @@ class Http1Reply implements Reply {
     this.#head = head;
   }
 
-  /** The next head, once it is there whole. @param looked where its end may be at the earliest */
+  /**
+   * The next head, if it is complete.
+   * @param looked offset before which its end cannot be
+   */
   #takeHead(looked: number): Head | null {
     const { buffer, heads } = this.#connection;
     const head = heads.next(buffer, this.#from, looked, this.#to);
@@ -185,7 +196,7 @@ class Http1Reply implements Reply {
     return head;
   }
 
-  /** For more of a head. */
+  /** Makes room in the buffer for more of a head. */
   #makeRoom(): void {
     const connection = this.#connection;
     if (this.#to < connection.buffer.length) return;
@@ -215,7 +226,7 @@ class Http1Reply implements Reply {
     return bytes === null && !this.#framing!.ended ? this.#readOn(pass) : bytes;
   }
 
-  /** Reads on, into a buffer of which nothing is needed any more. */
+  /** Continues reading, when nothing in the buffer is needed any more. */
   async #readOn(pass: Pass | undefined): Promise<Uint8Array | null> {
     const connection = this.#connection;
     const framing = this.#framing!;
@@ -251,7 +262,7 @@ class Http1Reply implements Reply {
     }
   }
 
-  /** What has been read of the body; null: nothing. */
+  /** The bytes of the body read so far; null: none. */
   #take(): Uint8Array | null {
     if (this.#fault !== null) throw this.#fault;
     if (this.#from === this.#to) return null;
@@ -269,7 +280,7 @@ class Http1Reply implements Reply {
     this.#from = this.#to;
     if (end === from) return null;
     this.#begun = true;
-    // Not `subarray`, which of a Buffer costs more than twice as much.
+    // Not `subarray`, which for a Buffer costs more than twice as much.
     return new Uint8Array(buffer.buffer, buffer.byteOffset + from, end - from);
   }
 
@@ -284,7 +295,7 @@ class Http1Reply implements Reply {
     if (this.#closed) return;
     this.#closed = true;
     this.#deadline.close();
-    // The connection may serve another call from here on.
+    // The connection may be used for another call from here on.
     if (this.#abandon !== null) this.#exchange.signal!.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&

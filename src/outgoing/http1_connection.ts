@@ -1,8 +1,7 @@
 /**
- * Connections to providers, in the open and behind TLS, kept for the next call.
+ * Connections to providers, with and without TLS, kept for reuse.
  *
- * A connection that waits for its next call has a read under way, so that its end is noticed when it comes and not by the
- * call after it.
+ * An idle connection has a pending read, so that its close is noticed at once and not by the next call.
  */
 import { AnswerHeads } from "./answer_heads.ts";
 import { Buffer } from "node:buffer";
@@ -10,31 +9,37 @@ import { dial, type Server } from "./dial.ts";
 import type { Exchange } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
-/** Size of the buffer that a connection begins with. */
+/** Initial size of a connection's buffer. */
 const BUFFER_BYTES = 4096;
-/** That of one whose answer comes in small pieces, unless they turn out to be larger. */
+/** Buffer size for an answer that arrives in small pieces, unless they turn out to be larger. */
 const PIECES_BYTES = 1024;
-/** Idle connections kept for one address. */
+/** Maximum number of idle connections per address. */
 const MOST_IDLE = 1024;
-/** How long they are kept: some networks forget connections without a word. A new one costs two round trips more behind TLS. */
+/**
+ * Idle timeout in milliseconds: some networks drop idle connections silently. A new connection with TLS costs
+ * two more round trips.
+ */
 const IDLE_MS = { plain: 30_000, secure: 90_000 };
 /**
- * A server that sends bytes which nobody asked for has lost count of its answers: bytes that come a moment later would be
- * taken for the answer to the next request. Its connections are used once each for so long, in milliseconds.
+ * How long connections are not reused after a server has sent unsolicited bytes, in milliseconds: if such
+ * bytes arrived a moment later, they would be taken for the answer to the next request.
  */
 const DISTRUST_MS = 600_000;
-/** What some servers and balancers say before they close a connection that has rested too long: it answers nothing. */
+/** The status that some servers and load balancers send before they close an idle connection. */
 export const GAVE_UP_WAITING = 408;
 const FAREWELL = new RegExp(`^HTTP/1\\.[01] ${GAVE_UP_WAITING}[ \r]`);
 
-/** Connections to one server that wait for their next call; the one that rested last stands last. */
+/** Idle connections to one server, most recently used last. */
 export class Pool {
   readonly #idle: Connection[] = [];
   readonly #idleMs: number;
   #distrustedUntil = -Infinity;
-  /** Calls that find out whether the server has lost count of its answers: none of its connections is used again meanwhile. */
+  /**
+   * Number of calls that are checking whether answers of the server are out of step; meanwhile no connection
+   * is reused.
+   */
   suspected = 0;
-  /** Of all its answers: what is learnt of a head takes 3 KB. */
+  /** Shared by all answers: a cached header layout takes 3 KB. */
   readonly heads = new AnswerHeads();
 
   constructor(secure: boolean) {
@@ -45,7 +50,7 @@ export class Pool {
     return this.#idle.length;
   }
 
-  /** Keeps a connection; false: there is no place, or the server is not to be trusted with one. */
+  /** Adds an idle connection; false: the pool is full, or the server's connections are not reused. */
   keep(connection: Connection, now: number): boolean {
     this.#closeOld(now);
     if (this.#idle.length >= MOST_IDLE || now < this.#distrustedUntil) return false;
@@ -53,18 +58,18 @@ export class Pool {
     return true;
   }
 
-  /** The connection that rested last, when there is one that has not rested too long. */
+  /** The most recently used connection, if it is not too old. */
   take(now: number): Connection | undefined {
     if (this.suspected > 0) return undefined;
     const connection = this.#idle.pop();
     if (connection === undefined) return undefined;
     if (now - connection.idleSince < this.#idleMs) return connection;
-    // All others have rested longer.
+    // All others have been idle for longer.
     connection.close();
     this.#clear();
   }
 
-  /** Those that a rush has left, and fewer calls than that do not need: the first to rest is the last to be taken. */
+  /** Closes connections left from a peak: those that became idle first are reused last. */
   #closeOld(now: number): void {
     const idle = this.#idle;
     let old = 0;
@@ -92,19 +97,19 @@ export class Connection {
   readonly #conn: Deno.TcpConn | Deno.TlsConn;
   readonly #pool: Pool;
   buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  /** Calls made on it so far. */
+  /** Number of calls so far. */
   calls = 0;
   closed = false;
   idleSince = 0;
-  /** A read that began while it was idle. */
+  /** A read started while it was idle. */
   #ahead: Promise<number | null> | null = null;
-  /** Its reads keep the process. */
+  /** Its reads keep the process alive. */
   #keeps = false;
 
   constructor(conn: Deno.TcpConn | Deno.TlsConn, pool: Pool) {
     this.#conn = conn;
     this.#pool = pool;
-    // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
+    // An idle connection does not keep the process alive; a running call has a timer that does.
     conn.unref();
   }
 
@@ -112,7 +117,7 @@ export class Connection {
     return this.#pool.heads;
   }
 
-  /** Reads to `at` of the buffer; null: the other side has ended. */
+  /** Reads into the buffer at `at`; null: the server has closed. */
   read(at: number): Promise<number | null> {
     const ahead = this.#ahead;
     if (ahead === null) return this.#conn.read(at === 0 ? this.buffer : this.buffer.subarray(at));
@@ -131,14 +136,14 @@ export class Connection {
     if (this.buffer.length === BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(PIECES_BYTES);
   }
 
-  /** A buffer of twice the size, of whose contents the first `kept` bytes are kept. */
+  /** Doubles the buffer, and keeps its first `kept` bytes. */
   grow(kept: number): void {
     const larger = Buffer.allocUnsafeSlow(this.buffer.length * 2);
     this.buffer.copy(larger, 0, 0, kept);
     this.buffer = larger;
   }
 
-  /** @param written called once all is written; never, where that fails: what is read tells why */
+  /** @param written called when everything is written; not called on failure, which the read reports */
   write(pieces: readonly Uint8Array[], written: () => void): void {
     const [first] = pieces;
     this.#conn.write(first).then((done) => {
@@ -160,7 +165,7 @@ export class Connection {
     this.#conn.close();
   }
 
-  /** Waits for its next call. */
+  /** Makes it idle. */
   rest(now: number): void {
     if (!this.#pool.keep(this, now)) return this.close();
     this.idleSince = now;
@@ -170,7 +175,7 @@ export class Connection {
     const ahead = this.#ahead = this.#conn.read(this.buffer);
     const ended = (n: number | null) => {
       if (this.#ahead !== ahead) return;
-      // Nobody has asked anything, so whatever came is the end.
+      // Without a request, anything received ends it.
       this.#pool.remove(this);
       this.close();
       if (n !== null && !FAREWELL.test(this.buffer.toString("latin1", 0, Math.min(n, 16)))) {
@@ -180,14 +185,14 @@ export class Connection {
     ahead.then(ended, () => ended(null));
   }
 
-  /** Bytes came that nobody asked for. */
+  /** Unsolicited bytes have arrived. */
   distrust(now: number): void {
     this.close();
     this.#pool.distrust(now);
   }
 }
 
-/** Rejects with a Failure, or with {@link ForeignProtocol} where the server speaks no HTTP/1.1. */
+/** Rejects with a Failure, or with {@link ForeignProtocol} if the server does not support HTTP/1.1. */
 export async function connect(
   server: Server & { pool: Pool },
   exchange: Pick<Exchange, "firstByteMs" | "signal">,

@@ -1,4 +1,4 @@
-/** HTTP/1.1 as a client writes and reads it: a request's bytes, and the head of an answer. */
+/** Serializes HTTP/1.1 requests and parses the heads of responses. */
 import { Buffer } from "node:buffer";
 import { BodyFraming, WireError } from "../transport/body_framing.ts";
 import { hasWord, headLines } from "../transport/head.ts";
@@ -6,19 +6,19 @@ import { headAndText, headBytes } from "../transport/text_bytes.ts";
 
 export interface Head {
   status: number;
-  /** By name in lower case; repeated ones joined by a comma. */
+  /** By lower-case name; repeated fields are joined by a comma. */
   headers: Pick<ReadonlyMap<string, string>, "get">;
   body: BodyFraming;
-  /** The connection may be used again after this answer. */
+  /** The connection can be reused after this response. */
   keepAlive: boolean;
 }
 
 const encoder = new TextEncoder();
 
-/** A longer body is written by itself: to put it behind the head would copy it. */
+/** Larger bodies are written separately, since appending them to the head would copy them. */
 const JOINED_BYTES = 16 * 1024;
 
-/** A request as bytes, to be written one piece after the other. Throws on a header that would end before its end. */
+/** A request as bytes, in pieces to be written in order. Throws for a header that contains a line break. */
 export function requestBytes(
   host: string,
   path: string,
@@ -34,7 +34,7 @@ export function requestBytes(
   return size <= JOINED_BYTES ? [headAndText(head, body, size)] : [headBytes(head), encoder.encode(body)];
 }
 
-/** Of headers that many calls have. */
+/** Cache of serialized headers that many calls share. */
 const known = new WeakMap<Readonly<Record<string, string>>, string>();
 
 function fieldLines(headers: Readonly<Record<string, string>>): string {
@@ -46,14 +46,14 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
     if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
     lines += `${name}: ${value}\r\n`;
   }
-  // They are one object for all calls to an upstream, and may not change: others are made for one call.
+  // Frozen headers are one object for all calls to an upstream; others are created for one call.
   if (Object.isFrozen(headers)) known.set(headers, lines);
   return lines;
 }
 
 /**
- * @param text a head with its blank line
- * @param looked its bytes were looked at
+ * @param text a head including the empty line
+ * @param looked true: its characters have been checked
  */
 export function parseHead(text: string, looked = false): Head & { headers: Map<string, string> } {
   const { first, fields } = headLines(text, looked);

@@ -1,4 +1,4 @@
-/** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
+/** An HTTP exchange with a provider: request, reply, and failures. */
 import { countOf } from "../exchange/printable.ts";
 import { BROKE_OFF, Failure, TIMED_OUT, UNREACHABLE } from "../exchange/failure.ts";
 import { because } from "./why_unreachable.ts";
@@ -10,32 +10,32 @@ export interface Exchange {
   url: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
-  /** The answer is a stream of events, which comes over HTTP/2 where the server speaks it. */
+  /** The answer is an event stream, for which HTTP/2 is used if the server supports it. */
   stream?: boolean;
   firstByteMs: number;
   idleMs: number;
-  /** The address is of this exchange alone, and nothing of it is kept. */
+  /** The URL is used only once, so nothing is cached for it. */
   once?: true;
-  /** Ends it before its time. */
+  /** Aborts the exchange. */
   signal?: AbortSignal;
 }
 
-/** Takes bytes, and resolves when it can take more; null: it leaves them. It neither throws nor rejects. */
+/** Takes bytes, and resolves when it can take more; null: it does not take them. Must not throw or reject. */
 export type Pass = (bytes: Uint8Array) => Promise<void> | null;
 
 export interface Reply {
   readonly status: number;
   header(name: string): string | null;
-  /** The body has come whole: what was read last stays valid, and nothing follows it. Absent: nobody knows before the next read. */
+  /** The body is complete: the last bytes stay valid. Absent: known only after the next read. */
   readonly ended?: boolean;
   /** The next bytes of the body, null at its end. They are valid until the next call. A promise only where they have to be waited for. */
-  /** @param pass is shown what has to be waited for. Who waits is not told of what it takes, only of what it leaves. */
+  /** @param pass receives bytes that arrive after a wait. The reader gets only bytes that it does not take */
   read(pass?: Pass): Uint8Array | null | Promise<Uint8Array | null>;
-  /** Must be called once no more is read; gives the connection up when the body has not ended. */
+  /** Must be called after the last read; closes the connection if the body is incomplete. */
   close(): void;
 }
 
-/** @param begun the body had begun */
+/** @param begun the body had started */
 export function timeout(ms: number, begun = false): Failure {
   return new Failure(
     "provider_timeout",
@@ -44,7 +44,7 @@ export function timeout(ms: number, begun = false): Failure {
   );
 }
 
-/** @param proxied it was asked through a proxy */
+/** @param proxied the request was sent through a proxy */
 export function unreachable(cause: unknown, proxied = false): Failure {
   const words = `the provider cannot be reached${proxied ? " through the proxy" : ""}`;
   return new Failure("provider_unavailable", UNREACHABLE, {
@@ -53,7 +53,7 @@ export function unreachable(cause: unknown, proxied = false): Failure {
   });
 }
 
-/** @param begun the body had begun */
+/** @param begun the body had started */
 export function broken(cause: unknown, begun = false): Failure {
   return new Failure("provider_unavailable", `${BROKE_OFF}: the connection was lost.`, {
     cause,
