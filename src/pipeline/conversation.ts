@@ -8,11 +8,18 @@ import type { Call } from "./call.ts";
 /** Characters used of each of the first texts: more would cost time without improving the result. */
 const READ_CHARS = 1024;
 
+/**
+ * Providers cache no prompt of fewer than 1,024 tokens, and a token has at least one character. The calls with shorter
+ * prompts share the load by the weights alone, however often one of them is repeated.
+ */
+const LEAST_CACHED_CHARS = 1024;
+
 /** Null: routes of the model are not chosen by conversation. */
-export function conversationOf({ arrival, prompt, model }: Call): string | null {
+export function conversationOf({ arrival, prompt, model, size }: Call): string | null {
   // With another order, routes are not chosen by their weights.
   if ((model.order ?? "written") !== "written") return null;
   if (!model.stickyCache || !model.routes.some(({ weight }) => weight !== null)) return null;
+  if (prompt.cacheKey === undefined && size.chars < LEAST_CACHED_CHARS && size.attachments === 0) return null;
   const beginning = prompt.cacheKey ?? firstTexts(prompt.turns);
   return `${arrival.key.id}\0${model.id}\0${beginning}`;
 }

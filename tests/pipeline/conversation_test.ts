@@ -8,14 +8,22 @@ const text = (role: Turn["role"], words: string) =>
 
 function call(
   turns: Turn[],
-  more: { key?: string; cacheKey?: string; sticky?: boolean; weight?: number | null } = {},
+  more: {
+    key?: string;
+    cacheKey?: string;
+    sticky?: boolean;
+    weight?: number | null;
+    chars?: number;
+    attachments?: number;
+  } = {},
 ) {
-  const { key = "k", cacheKey, sticky = true, weight = 1 } = more;
+  const { key = "k", cacheKey, sticky = true, weight = 1, chars = 2000, attachments = 0 } = more;
   const routes = ["a", "b"].map((provider) => ({ provider, model: "m", weight }));
   return {
     arrival: { key: { id: key } },
     prompt: { turns, cacheKey },
     model: { id: "x/y", stickyCache: sticky, routes },
+    size: { chars, attachments },
   } as unknown as Call;
 }
 
@@ -42,6 +50,13 @@ Deno.test("conversationOf() differs by key, by beginning, and goes by the cache 
 Deno.test("conversationOf() is nothing where it is switched off, or where no routes share the load", () => {
   assertEquals(conversationOf(call(FIRST, { sticky: false })), null);
   assertEquals(conversationOf(call(FIRST, { weight: null })), null);
+});
+
+Deno.test("conversationOf() is nothing for a prompt that no provider caches, unless the caller names the conversation", () => {
+  assertEquals(conversationOf(call(FIRST, { chars: 1023 })), null);
+  assert(conversationOf(call(FIRST, { chars: 1024 })) !== null);
+  assert(conversationOf(call(FIRST, { chars: 10, attachments: 1 })) !== null);
+  assert(conversationOf(call(FIRST, { chars: 10, cacheKey: "session-1" })) !== null);
 });
 
 Deno.test("conversationOf() reads a bounded beginning of long texts", () => {

@@ -240,12 +240,16 @@ Deno.test("conversations are shared out to weighted routes, and each stays where
   for (let i = 0; i < 40; i++) await ask("x/y", `Hello ${i}`);
   assert(hits("m").every((n) => n > 0), `${hits("m")}`);
   const before = hits("m");
-  for (let i = 0; i < 20; i++) await ask("x/y", "Hello again");
+  const long = "Hello again. ".repeat(100);
+  for (let i = 0; i < 20; i++) await ask("x/y", long);
   const added = hits("m").map((n, i) => n - before[i]).sort();
   assertEquals(added, [0, 20]);
-  for (let i = 0; i < 60; i++) await ask("x/z", "Hello again");
+  for (let i = 0; i < 60; i++) await ask("x/z", long);
   // One in 2^59 runs sends everything one way.
   assert(hits("z").every((n) => n > 0), `${hits("z")}`);
+  const after = hits("m");
+  for (let i = 0; i < 60; i++) await ask("x/y", "Too short for a cache");
+  assert(hits("m").every((n, i) => n > after[i]), `${hits("m")}`);
   await gateway.close();
   await provider.close();
   await second.close();
