@@ -11,7 +11,7 @@ import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
 import { array, isObject, object } from "../exchange/json.ts";
-import type { Content, Prompt } from "../exchange/prompt.ts";
+import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
@@ -73,13 +73,17 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
 }
 
 /**
- * Length of all text in UTF-16 units; throws if it is above the limit. To be called before any slower
- * processing.
+ * Length of all text in UTF-16 units; throws if it is above the limit. To be called before any slower processing. Text in an
+ * attachment counts; if the attachment is above its own limit, the error names that limit.
  */
-export function measureText({ leaves }: BodyLeaves, { maxTextChars }: SizeLimits): number {
+export function measureText({ leaves }: BodyLeaves, { maxTextChars, maxFileBytes }: SizeLimits): number {
   let chars = 0;
   for (const { text } of leaves) chars += text.length;
   if (chars <= maxTextChars) return chars;
+  for (const { kind, text } of leaves) {
+    const bytes = kind === "encoded" ? Buffer.byteLength(text) : 0;
+    if (bytes > maxFileBytes) throw fileTooLarge("", bytes, maxFileBytes);
+  }
   throw new Failure(
     "text_content_too_large",
     `The text of the request is too long: expected at most ${maxTextChars} characters, got ${chars}.`,
@@ -123,16 +127,26 @@ function attach(content: readonly Content[], size: PromptSize, limits: SizeLimit
         if (c.source.kind === "text") break;
         size.attachments++;
         size.media += mostTokens(c);
-        if (c.source.kind === "base64") refuseLarge(c.type, bytesOf(c.source), limits);
+        if (c.source.kind === "base64") refuseLarge(`of type ${c.type} `, c.source, limits);
     }
   }
 }
 
-function refuseLarge(type: string, bytes: number, { maxFileBytes }: SizeLimits): void {
-  if (bytes <= maxFileBytes) return;
-  throw new Failure(
+function refuseLarge(
+  what: string,
+  source: Extract<Source, { kind: "base64" }>,
+  { maxFileBytes }: SizeLimits,
+): void {
+  if (bytesOf(source) <= maxFileBytes) return;
+  // Wrapped lines are seldom enough to be taken out only where they matter.
+  const bytes = bytesOf({ ...source, data: source.data.replaceAll(/\s+/g, "") });
+  if (bytes > maxFileBytes) throw fileTooLarge(what, bytes, maxFileBytes);
+}
+
+function fileTooLarge(what: string, bytes: number, limit: number): Failure {
+  return new Failure(
     "file_too_large",
-    `An attachment of type ${type} is too large: expected at most ${maxFileBytes} bytes, got ${bytes}.`,
+    `An attachment ${what}is too large: expected at most ${limit} bytes, got ${bytes}.`,
   );
 }
 

@@ -47,9 +47,9 @@ export function mostTokens({ type, source }: Attachment): number {
   }
 }
 
-/** Approximate decoded size of base64 data. */
+/** Decoded size of base64 data in bytes; line breaks within it count as data. */
 export function bytesOf(source: Extract<Source, { kind: "base64" }>): number {
-  return Math.floor(source.data.length * 3 / 4);
+  return Buffer.byteLength(source.data, "base64");
 }
 
 function imageTokens(data: string): number {

@@ -53,6 +53,38 @@ Deno.test("measure() refuses what is over a limit by one, also inside a result",
   assertEquals(code(result(file(303))), "file_too_large");
 });
 
+Deno.test("measure() takes an attachment of exactly the largest size, however its base64 is padded or wrapped", () => {
+  for (const size of [298, 299, 300]) {
+    for (const [limit, refused] of [[size, false], [size - 1, true]] as const) {
+      for (const wrapped of [false, true]) {
+        const data = new Uint8Array(size).toBase64();
+        const image = {
+          type: "image",
+          source: {
+            type: "base64",
+            media_type: "image/png",
+            data: wrapped ? data.replaceAll(/.{76}/g, "$&\r\n") : data,
+          },
+        };
+        const measured = () => sizeOf(user(image), "messages", { ...WIDE, maxFileBytes: limit });
+        if (refused) assertEquals(assertThrows(measured, Failure).code, "file_too_large");
+        else measured();
+      }
+    }
+  }
+});
+
+Deno.test("measure() names the limit of attachments where text in one is over both limits", () => {
+  const document = (text: string) => ({
+    type: "document",
+    source: { type: "base64", media_type: "text/plain", data: btoa(text) },
+  });
+  const code = (text: string, limits: typeof LIMITS) =>
+    assertThrows(() => sizeOf(user(document(text)), "messages", limits), Failure).code;
+  assertEquals(code("word ".repeat(300), LIMITS), "file_too_large");
+  assertEquals(code("word ".repeat(300), { ...LIMITS, maxFileBytes: 1500 }), "text_content_too_large");
+});
+
 /** Places of a request at which a provider is told a text. */
 const LONG = "word ".repeat(2000);
 const SCHEMA = { type: "object", description: LONG, properties: {} };
@@ -131,7 +163,7 @@ Deno.test("mostInput() is at least a token for each byte, and never more than th
 Deno.test("mostInput() of ordinary English and code is a small multiple of what a tokenizer counts", async () => {
   const english = Deno.readTextFileSync(new URL("../../src/manual/pages/start.md", import.meta.url));
   const code = Deno.readTextFileSync(new URL("../../src/models/limits.ts", import.meta.url));
-  for (const [written, most] of [[english, 4.6], [code, 4.6]] as const) {
+  for (const [written, most] of [[english, 4.6], [code, 4.8]] as const) {
     const { prompt, reading } = read(user({ type: "text", text: written }));
     const size = measure(prompt, reading, WIDE);
     await countIfOver(reading, size, [1], { tokens: { countAll }, key: "k" });
