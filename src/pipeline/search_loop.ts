@@ -10,7 +10,7 @@
  * - arguments without a query: nothing is run, the model is told the correct form of a call;
  * - a repeated query: it is run and counted like any other;
  * - a call over the limit: nothing is run, the model is told to answer with the results it has. If it makes another call, the next rounds
- *   allow no tools; if it still makes calls, the answer ends after some more rounds;
+ *   allow no tools, then do not offer the search; if it still makes calls, the answer ends after some more rounds;
  * - `tool_choice` with the name of the search tool: the first call must be a search, later rounds are free. A `tool_choice` that forces
  *   any tool: a search satisfies it, unless the caller has its own tools; then the later rounds are forced too. With `none`, or a forced
  *   tool of the caller, there is no search tool;
@@ -31,6 +31,8 @@ import { MOST_IDLE_ROUNDS, searchLimit } from "./shape.ts";
 
 /** After this many rounds without an executed search, the model may not call tools any more. */
 const IDLE_ROUNDS_WITH_TOOLS = 2;
+/** After this many, the search is not even offered: some models call whatever tool they are told of. */
+const IDLE_ROUNDS_WITH_OFFER = 6;
 /** Minimum output limit for another round: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
 
@@ -98,7 +100,7 @@ export async function* searchLoop(
       ...prompt,
       search: undefined,
       turns,
-      ...offer(prompt, tool, round, idle > IDLE_ROUNDS_WITH_TOOLS),
+      ...offer(prompt, tool, round, idle),
       maxOutput: round === 0 ? prompt.maxOutput : outputLeft() ?? undefined,
     };
     const reader = new RoundReader({ tool: tool.name, callers, block, first: round === 0, ids });
@@ -174,17 +176,21 @@ export async function* searchLoop(
   }
 }
 
-/** The tools of a round, and the choice among them. @param last the model made further search calls although it was told to answer */
+/** The tools of a round, and the choice among them. @param idle rounds in which the model only made calls that it was told not to make */
 function offer(
   prompt: Prompt,
   tool: FunctionTool,
   round: number,
-  last: boolean,
+  idle: number,
 ): Pick<Prompt, "tools" | "toolChoice"> {
   const { tools, toolChoice: choice } = prompt;
   const offered = [...tools, tool];
   const forced = choice?.type === "required" && tools.length > 0;
-  if (last) return forced ? { tools, toolChoice: choice } : { tools: offered, toolChoice: { type: "none" } };
+  if (idle > IDLE_ROUNDS_WITH_TOOLS && forced) return { tools, toolChoice: choice };
+  if (idle > IDLE_ROUNDS_WITH_OFFER) {
+    return { tools, toolChoice: tools.length > 0 ? { type: "none" } : undefined };
+  }
+  if (idle > IDLE_ROUNDS_WITH_TOOLS) return { tools: offered, toolChoice: { type: "none" } };
   if (prompt.search?.first) {
     const first = { type: "tool", kind: "function", name: tool.name } as const;
     return { tools: offered, toolChoice: round === 0 ? first : undefined };

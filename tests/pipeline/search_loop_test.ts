@@ -290,7 +290,9 @@ Deno.test("searchLoop() takes the tools from a model that searches on, and ends 
   const stubborn = Array.from({ length: 30 }, () => [...call("q"), ...end("tool-calls")]);
   const { parts, asked } = await loop(stubborn, { search: { maxUses: 1 } });
   const free = asked.findIndex((p) => p.toolChoice?.type === "none");
-  assertEquals([free, asked.length], [4, 18]);
+  const bare = asked.findIndex((p) => p.tools.length === 0);
+  assertEquals([free, bare, asked.length], [4, 8, 18]);
+  assertEquals(asked[bare].toolChoice, undefined);
   assertEquals(parts.at(-1), { type: "finish", choice: 0, reason: "stop" });
   assertEquals(collect(parts).searches, 1);
 });
