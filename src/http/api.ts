@@ -101,7 +101,7 @@ export const API: readonly Endpoint[] = [
       name: "format",
       in: "query",
       description: "The format of the body; by default the one that it has the shape of.",
-      values: ["chat_completions", "messages", "responses"],
+      values: ["chat_completions", "chat-completions", "chat", "messages", "responses"],
     }],
     request: "EstimateRequest",
     answer: { schema: "Estimate" },

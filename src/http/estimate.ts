@@ -1,7 +1,7 @@
 /** `POST /v1/estimate`: what a request in any of the formats would cost, and whether it would be admitted. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { CallerFormatName } from "../exchange/format_name.ts";
+import { type CallerFormatName, callerFormatOf } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { LAZY_CALLERS } from "../formats/callers.ts";
 import type { Arrival } from "../pipeline/call.ts";
@@ -62,7 +62,8 @@ const BLOCKS_OF_MESSAGES = new Set([
 /** The named format, or else the one that matches the body. */
 function formatOf(named: string | null, body: unknown): CallerFormatName {
   if (named !== null) {
-    if (Object.hasOwn(LAZY_CALLERS, named)) return named as CallerFormatName;
+    const format = callerFormatOf(named);
+    if (format !== undefined) return format;
     throw new Failure(
       "validation_error",
       `Cannot read format: expected one of ${Object.keys(LAZY_CALLERS).join(", ")}.`,

@@ -2,7 +2,7 @@
 import { readRequestOptions } from "../dlp/request.ts";
 import { readText, type Reported, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { CallerFormatName } from "../exchange/format_name.ts";
+import { callerFormatOf } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/caller_formats.ts";
@@ -26,20 +26,21 @@ export interface DryScan {
 
 /** @param asked `policy`, or rules as in `plugins.dlp`, or both; `text`, or `request` with its `format` */
 export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
-  const { policy, dlp: rules, text, request, format = "chat_completions" } = asked;
+  const { policy, dlp: rules, text, request, format: named = "chat_completions" } = asked;
+  const format = callerFormatOf(named);
   const given = dryRules(policy, rules, kit.dlp);
   const [only, another] = [text, request].filter((one) => one !== undefined && one !== null);
   if (another !== undefined || (only === text ? typeof text !== "string" : !isObject(request))) {
     throw refused("text", "a text, or a request in its place");
   }
-  if (typeof format !== "string" || !Object.hasOwn(LEAVES, format)) {
+  if (format === undefined) {
     throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
   }
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: "console" };
   if (typeof text === "string") return await dryScanText(text, given, tools);
   const reading = await readDocuments(
-    readLeaves(request, LEAVES[format as CallerFormatName]),
+    readLeaves(request, LEAVES[format]),
     kit.dlp.documents,
     tools.key,
   );

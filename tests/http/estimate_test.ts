@@ -61,6 +61,9 @@ Deno.test("an estimate says the tokens and the cost of all three formats, and as
     const responses = await estimate(gateway, { model: "cheap/model", input: "Good morning" });
     assert(responses.input_tokens > 2);
     const named = await gateway.post("/v1/estimate?format=gemini", asked("cheap/model"));
+    for (const name of ["chat_completions", "chat-completions", "chat"]) {
+      assertEquals((await estimate(gateway, asked("cheap/model"), `?format=${name}`)).allowed, true);
+    }
     assertEquals(named.status, 422);
     assertMatch(
       (await named.json()).error.message,
