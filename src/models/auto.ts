@@ -63,7 +63,7 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   difficulty("");
   return ({ prompt, size, access, searches, limited, healthy }) => {
     const mine = all.filter((m) => isVisible(access, m.id) && !(limited && !isPriced(m)));
-    if (mine.length === 0 || !isVisible(access, AUTO)) {
+    if (mine.length === 0) {
       throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
         param: "model",
       });

@@ -103,7 +103,7 @@ export interface Catalog {
   list(access: ModelAccess, options?: Asker): Listing[];
   /** The body of `GET /v1/models`. */
   listText(access: ModelAccess, options?: Asker): string;
-  /** Whether the key may use `svc/auto`. */
+  /** Whether the key may ask for `svc/auto`: it may where it sees one of the models to choose from. */
   offersAuto(access: ModelAccess, options?: Asker): boolean;
   find(id: string): Model | undefined;
   /**
@@ -197,11 +197,15 @@ export function openCatalog(
     return models.filter((model) => isVisible(access, model.id) && !(limited && !isPriced(model)));
   }
 
-  /** Null: not available. */
-  function autoEntry(access: ModelAccess, { limited = false }: Asker): Listing | null {
-    const choices = auto.map((id) => byId.get(id)).filter((m) =>
+  function choicesOf(access: ModelAccess, { limited = false }: Asker): Model[] {
+    return auto.map((id) => byId.get(id)).filter((m) =>
       m !== undefined && isVisible(access, m.id) && !(limited && !isPriced(m))
     ) as Model[];
+  }
+
+  /** Null: there is no choice, or the key's patterns do not name it. */
+  function autoEntry(access: ModelAccess, asker: Asker): Listing | null {
+    const choices = choicesOf(access, asker);
     return choices.length > 0 && isVisible(access, AUTO) ? autoListing(choices, created) : null;
   }
 
@@ -226,7 +230,7 @@ export function openCatalog(
   return {
     models,
     find: (id) => byId.get(id),
-    offersAuto: (access, asker = {}) => autoEntry(access, asker) !== null,
+    offersAuto: (access, asker = {}) => choicesOf(access, asker).length > 0,
     list(access, asker = {}) {
       const entry = autoEntry(access, asker);
       const rest = seen(access, asker).map((model) => listing(model, created, now()));

@@ -111,7 +111,13 @@ Deno.test("list() shows svc/auto first, with the room and the price of its deare
     features: [],
   });
   const ids = (access: Partial<ModelAccess>) => catalog.list({ ...ALL, ...access }).map((l) => l.id);
-  assertEquals(ids({ models: ["a/dear"] }), ["a/dear"], "a key that may not see svc/auto");
+  assertEquals(ids({ models: ["a/dear"] }), ["a/dear"], "a key whose patterns do not name svc/auto");
+  const offers = (models: string[]) => catalog.offersAuto({ ...ALL, models });
+  assertEquals(
+    [offers(["a/dear"]), offers(["b/*", AUTO])],
+    [true, false],
+    "it may ask for svc/auto all the same",
+  );
   assertEquals(ids({ models: ["b/*", AUTO] }), ["b/other"], "a key that has nothing to choose from");
   assertEquals(ids({ models: ["a/dear", AUTO] }), [AUTO, "a/dear"]);
   assertEquals(catalog.list({ ...ALL, models: ["a/dear", AUTO] })[0].context_length, 10);
