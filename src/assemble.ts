@@ -255,7 +255,6 @@ class RunningGateway implements Gateway {
       accounts,
       catalog,
       auto,
-      autoModels: config.auto.models,
       providers,
       websearch: openWebSearch(config.search, {
         ...this.#options,

@@ -1,7 +1,7 @@
 /** The catalog as visible to a key. */
 import type { Key } from "../accounts/mod.ts";
 import type { ServerState } from "../http/endpoint.ts";
-import { isPermitted } from "../models/catalog.ts";
+import { AUTO, type Catalog, isPermitted } from "../models/catalog.ts";
 import { pageOf } from "./pages.ts";
 
 /** The models visible to the key and its team, and whether access policies allow each of them. */
@@ -10,13 +10,14 @@ export function modelsOfKey(
   { kit: { accounts, catalog } }: Pick<ServerState, "kit">,
   page: { limit?: number; cursor?: string },
 ) {
-  const seen = catalog.list(key, { limited: accounts.isLimited(key) });
+  const limited = accounts.isLimited(key);
+  const seen = catalog.list(key, { limited });
   const { data, next_cursor } = pageOf(seen, page);
   return {
     data: data.map(({ id, name, context_length, max_completion_tokens, pricing, capabilities }) => ({
       id,
       name,
-      permitted: isPermitted(key, id),
+      permitted: id === AUTO ? mayChoose(key, catalog, limited) : isPermitted(key, catalog.find(id)!),
       context_length,
       max_completion_tokens,
       pricing,
@@ -24,4 +25,12 @@ export function modelsOfKey(
     })),
     next_cursor,
   };
+}
+
+function mayChoose(key: Key, catalog: Catalog, limited: boolean): boolean {
+  try {
+    return catalog.choices(key, { limited }) !== null;
+  } catch {
+    return false;
+  }
 }

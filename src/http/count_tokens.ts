@@ -10,8 +10,8 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LAZY_CALLERS } from "../formats/callers.ts";
-import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
+import { refuseModel } from "../pipeline/admit.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import { searchTool } from "../pipeline/search_prompts.ts";
 import { wantsSearch } from "../pipeline/shape.ts";
@@ -44,9 +44,7 @@ export async function countTokens(
     })
   );
   // The count does not depend on the model, so autorouting may choose any.
-  const limited = kit.accounts.isLimited(key);
-  const listed = prompt.model === AUTO && kit.catalog.offersAuto(key, { limited });
-  if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });
+  refuseModel(prompt.model, key, { kit, short: formatName === "messages" });
   const reading = await step(() => readLeaves(asked, format.leaves));
   const { attachments } = await step(() => measure(prompt, reading, kit.limits));
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];

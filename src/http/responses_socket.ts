@@ -15,7 +15,7 @@ import { WebSocketUpgrade } from "../transport/upgrade.ts";
 import { asksForWebSocket } from "../transport/upgrade_request.ts";
 import type { CallerSocket, SocketUser } from "../transport/websocket.ts";
 import { CLOSE } from "../transport/websocket_frames.ts";
-import { AUTO } from "../models/catalog.ts";
+import { refuseModel } from "../pipeline/admit.ts";
 import type { Deadline } from "../timing/ticker.ts";
 import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
@@ -215,7 +215,8 @@ class Session implements SocketUser {
     const prompt = format.decodeRequest(request.parsed, { unseal, headers: () => ({}) });
     const id = generationId(kit.now());
     const seconds = Math.floor(kit.now() / 1000);
-    const model = prompt.model === AUTO ? AUTO : kit.catalog.resolve(prompt.model, key, { short: false }).id;
+    refuseModel(prompt.model, key, { kit, short: false });
+    const model = kit.catalog.find(prompt.model)?.id ?? prompt.model;
     const context = { id, created: seconds, now: () => seconds, model: () => model, prompt, seal };
     const frames = format.encodeStream(context);
     const text = frames.encode([

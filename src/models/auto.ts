@@ -10,17 +10,7 @@ import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";
 import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
-import {
-  AUTO,
-  type Catalog,
-  forbidden,
-  isDenied,
-  isPermitted,
-  isPriced,
-  isVisible,
-  type Model,
-  type ModelAccess,
-} from "./catalog.ts";
+import { AUTO, type Catalog, choicesOf, type Model, type ModelAccess } from "./catalog.ts";
 import { leastTokens, type PromptSize } from "./limits.ts";
 
 export interface AutoSettings {
@@ -62,14 +52,7 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   // Warm-up: the first call compiles the code, which should not delay a request.
   difficulty("");
   return ({ prompt, size, access, searches, limited, healthy }) => {
-    const mine = all.filter((m) => isVisible(access, m.id) && !(limited && !isPriced(m)));
-    if (mine.length === 0) {
-      throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
-        param: "model",
-      });
-    }
-    const permitted = mine.filter((m) => isPermitted(access, m.id));
-    if (permitted.length === 0 || isDenied(access, AUTO)) throw forbidden(AUTO);
+    const permitted = choicesOf(all, access, { limited });
     const question = firstQuestion(prompt);
     if (question === "") throw refusal("auto_routing_missing_context", "there is no user text to judge");
 

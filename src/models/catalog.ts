@@ -103,8 +103,11 @@ export interface Catalog {
   list(access: ModelAccess, options?: Asker): Listing[];
   /** The body of `GET /v1/models`. */
   listText(access: ModelAccess, options?: Asker): string;
-  /** Whether the key may ask for `svc/auto`: it may where it sees one of the models to choose from. */
-  offersAuto(access: ModelAccess, options?: Asker): boolean;
+  /**
+   * The models among which `svc/auto` chooses for the key; null: the catalog has none to choose from. Throws `model_not_found`,
+   * `policy_violation`.
+   */
+  choices(access: ModelAccess, options?: Asker): readonly Model[] | null;
   find(id: string): Model | undefined;
   /**
    * Resolves a model name. Throws `model_not_found`, `policy_violation`. With `short`, short names are tried
@@ -138,33 +141,62 @@ export function sheetOf(model: Model, time: number): PriceSheet {
   return made;
 }
 
-/** Whether a key, and its team, may list this model. */
-export function isVisible(access: ModelAccess, id: string): boolean {
-  return shows(access, id) && (access.team === null || shows(access.team, id));
+/** The ids that a key's patterns are compared with: all ids of a model, because callers may use each of them. */
+type Identified = Pick<Model, "id" | "aliases">;
+
+/** `svc/auto` as patterns see it. */
+const ROUTER: Identified = { id: AUTO };
+
+/** Whether a key, and its team, sees a model. */
+export function isVisible(access: ModelAccess, model: Identified): boolean {
+  return shows(access, model) && (access.team === null || shows(access.team, model));
 }
 
-function shows({ models }: ModelRights, id: string): boolean {
-  return models === null || matchesAny(models, id);
+function shows({ models }: ModelRights, model: Identified): boolean {
+  return models === null || isMeant(models, model);
 }
 
-/** Whether a key, and its team, may call this model. */
-export function isPermitted(access: ModelAccess, id: string): boolean {
-  return permits(access, id) && (access.team === null || permits(access.team, id));
+/** Whether a key, and its team, may call a model. */
+export function isPermitted(access: ModelAccess, model: Identified): boolean {
+  return permits(access, model) && (access.team === null || permits(access.team, model));
 }
 
-/** Whether the policy of a key or its team explicitly denies this model. */
-export function isDenied(access: ModelAccess, id: string): boolean {
-  return denies(access, id) || (access.team !== null && denies(access.team, id));
-}
-
-function denies({ accessPolicy: policy }: ModelRights, id: string): boolean {
-  return policy !== null && policy !== "missing" && matchesAny(policy.deny, id);
-}
-
-function permits({ accessPolicy: policy }: ModelRights, id: string): boolean {
+function permits({ accessPolicy: policy }: ModelRights, model: Identified): boolean {
   if (policy === null) return true;
   if (policy === "missing") return false;
-  return matchesAny(policy.allow, id) && !matchesAny(policy.deny, id);
+  return isMeant(policy.allow, model) && !isMeant(policy.deny, model);
+}
+
+/** Whether the policy of a key, or of its team, names `svc/auto` as forbidden. */
+function isRouterDenied(access: ModelAccess): boolean {
+  const denies = ({ accessPolicy: policy }: ModelRights) =>
+    policy !== null && policy !== "missing" && isMeant(policy.deny, ROUTER);
+  return denies(access) || (access.team !== null && denies(access.team));
+}
+
+function isMeant(patterns: readonly string[], { id, aliases }: Identified): boolean {
+  return matchesAny(patterns, id) || (aliases?.some((alias) => matchesAny(patterns, alias)) ?? false);
+}
+
+/**
+ * The models among which `svc/auto` chooses for a key, whether or not the key's patterns name `svc/auto` too. Throws
+ * `model_not_found` if the key sees none of them, and `policy_violation` if its access policy allows none of them or denies
+ * `svc/auto` itself.
+ */
+export function choicesOf(
+  models: readonly Model[],
+  access: ModelAccess,
+  { limited = false }: Asker,
+): readonly Model[] {
+  const seen = models.filter((model) => isVisible(access, model) && !(limited && !isPriced(model)));
+  if (seen.length === 0) {
+    throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
+      param: "model",
+    });
+  }
+  const permitted = seen.filter((model) => isPermitted(access, model));
+  if (permitted.length === 0 || isRouterDenied(access)) throw forbidden(AUTO);
+  return permitted;
 }
 
 /**
@@ -181,6 +213,7 @@ export function openCatalog(
     ...models.flatMap((m) => (m.aliases ?? []).map((alias) => [alias, m] as const)),
     ...models.map((m) => [m.id, m] as const),
   ]);
+  const routed = auto.map((id) => byId.get(id)).filter((m) => m !== undefined);
   /** Listings as JSON, created on demand: as objects, thousands of models would take several times the memory. */
   const texts = new Map<Model, { sheet: PriceSheet; text: string }>();
 
@@ -194,19 +227,13 @@ export function openCatalog(
   }
 
   function seen(access: ModelAccess, { limited = false }: Asker): readonly Model[] {
-    return models.filter((model) => isVisible(access, model.id) && !(limited && !isPriced(model)));
-  }
-
-  function choicesOf(access: ModelAccess, { limited = false }: Asker): Model[] {
-    return auto.map((id) => byId.get(id)).filter((m) =>
-      m !== undefined && isVisible(access, m.id) && !(limited && !isPriced(m))
-    ) as Model[];
+    return models.filter((model) => isVisible(access, model) && !(limited && !isPriced(model)));
   }
 
   /** Null: there is no choice, or the key's patterns do not name it. */
-  function autoEntry(access: ModelAccess, asker: Asker): Listing | null {
-    const choices = choicesOf(access, asker);
-    return choices.length > 0 && isVisible(access, AUTO) ? autoListing(choices, created) : null;
+  function autoEntry(access: ModelAccess, { limited = false }: Asker): Listing | null {
+    const choices = routed.filter((m) => isVisible(access, m) && !(limited && !isPriced(m)));
+    return choices.length > 0 && isVisible(access, ROUTER) ? autoListing(choices, created) : null;
   }
 
   function byShortName(name: string): Model | undefined {
@@ -230,7 +257,7 @@ export function openCatalog(
   return {
     models,
     find: (id) => byId.get(id),
-    offersAuto: (access, asker = {}) => choicesOf(access, asker).length > 0,
+    choices: (access, asker = {}) => routed.length === 0 ? null : choicesOf(routed, access, asker),
     list(access, asker = {}) {
       const entry = autoEntry(access, asker);
       const rest = seen(access, asker).map((model) => listing(model, created, now()));
@@ -250,7 +277,7 @@ export function openCatalog(
     },
     resolve(name, access, { short, limited = false }) {
       const model = byId.get(name) ?? (short ? byShortName(name) : undefined);
-      if (!model || !isVisible(access, model.id)) {
+      if (!model || !isVisible(access, model)) {
         throw new Failure(
           "model_not_found",
           `Cannot find model ${
@@ -260,7 +287,7 @@ export function openCatalog(
         );
       }
       if (limited && !isPriced(model)) throw unpriced(model);
-      if (!isPermitted(access, model.id)) throw forbidden(model.id);
+      if (!isPermitted(access, model)) throw forbidden(model.id);
       return model;
     },
   };

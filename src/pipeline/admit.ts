@@ -176,6 +176,13 @@ async function autoroute(
   return { model, headers: { "x-svc-route": route } };
 }
 
+/** Throws what a generation would be refused with because of its model, for requests that ask no provider. */
+export function refuseModel(name: string, key: Key, { kit, short }: { kit: Kit; short: boolean }): void {
+  const limited = kit.accounts.isLimited(key);
+  if (name === AUTO && kit.catalog.choices(key, { limited }) !== null) return;
+  resolve(name, { key, short, limited }, kit);
+}
+
 interface Asking {
   key: Key;
   short: boolean;

@@ -19,8 +19,6 @@ export interface Kit {
   catalog: Catalog;
   /** Null: automatic routing is not configured. */
   auto: AutoRouter | null;
-  /** Ids of the models from which automatic routing chooses. */
-  autoModels: readonly string[];
   providers: Providers;
   websearch: WebSearch;
   dlp: Dlp;

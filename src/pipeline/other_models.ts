@@ -140,7 +140,7 @@ interface Naming {
 /** @param meant the possible models at each of the providers */
 function refuseUnless(meant: readonly (readonly Model[])[], naming: Naming, kit: Kit): void {
   const { one: { field, name }, key, limited } = naming;
-  const exists = (model: Model) => isVisible(key, model.id) && (!limited || isPriced(model));
+  const exists = (model: Model) => isVisible(key, model) && (!limited || isPriced(model));
   const known = meant.filter((models) => models.length > 0);
   const text = JSON.stringify(name!.slice(0, 200));
   if (known.length === 0 || !known.every((models) => models.some(exists))) {
@@ -150,7 +150,7 @@ function refuseUnless(meant: readonly (readonly Model[])[], naming: Naming, kit:
       { param: field },
     );
   }
-  if (!known.every((models) => models.some((model) => exists(model) && isPermitted(key, model.id)))) {
+  if (!known.every((models) => models.some((model) => exists(model) && isPermitted(key, model)))) {
     throw new Failure(
       "policy_violation",
       `Cannot use ${field}: the access policy of this key does not allow model ${text}. ${
@@ -164,7 +164,7 @@ function refuseUnless(meant: readonly (readonly Model[])[], naming: Naming, kit:
 function allowed({ key, limited, providers }: Naming, { catalog }: Kit): string {
   const names = new Set<string>();
   for (const model of catalog.models) {
-    if (!isVisible(key, model.id) || !isPermitted(key, model.id) || (limited && !isPriced(model))) continue;
+    if (!isVisible(key, model) || !isPermitted(key, model) || (limited && !isPriced(model))) continue;
     for (const route of model.routes) if (providers.includes(route.provider)) names.add(route.model);
   }
   const listed = [...names].slice(0, MOST_LISTED).map((name) => JSON.stringify(name));

@@ -10,7 +10,7 @@ import { flattenTools } from "../exchange/tools.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { readLeaves } from "../formats/leaves.ts";
-import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
+import { AUTO, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, refuseOversize } from "../models/limits.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
@@ -88,15 +88,10 @@ interface Asked extends Read {
 }
 
 /** Throws `model_not_found`, `policy_violation`. */
-function candidatesOf({ arrival: { key, formatName }, prompt }: Asked, kit: Kit): Model[] {
-  if (prompt.model !== AUTO || kit.auto === null) {
-    const limited = kit.accounts.isLimited(key);
-    return [kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited })];
-  }
-  return kit.autoModels.map((id) => kit.catalog.find(id))
-    .filter((model) =>
-      model !== undefined && isVisible(key, model.id) && isPermitted(key, model.id)
-    ) as Model[];
+function candidatesOf({ arrival: { key, formatName }, prompt }: Asked, kit: Kit): readonly Model[] {
+  const limited = kit.accounts.isLimited(key);
+  const choices = prompt.model === AUTO ? kit.catalog.choices(key, { limited }) : null;
+  return choices ?? [kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited })];
 }
 
 /** The result of a function, or null if it throws a failure: the call would be refused. */

@@ -183,7 +183,11 @@ Deno.test("teams, accounts and models of a key over HTTP: made, changed, removed
       p: { api: "openai-chat", url: `${provider.url}/v1` },
       q: { api: "openai-chat", url: `${provider.url}/v1` },
     },
-    { admin_key: "the-admin-key", access_policies: { only_p: { allow: ["p/*"] } } },
+    {
+      admin_key: "the-admin-key",
+      access_policies: { only_p: { allow: ["p/*"] } },
+      auto: { models: ["p/model", "q/model"] },
+    },
   );
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(gateway.url + path, {
@@ -200,6 +204,7 @@ Deno.test("teams, accounts and models of a key over HTTP: made, changed, removed
     assertEquals([key.json.last_used, key.json.spend.amount], [null, "0.00"]);
     const models = (await call("GET", `/admin/keys/${key.json.id}/models`)).json;
     assertEquals(models.data.map((m: { id: string; permitted: boolean }) => [m.id, m.permitted]), [
+      ["svc/auto", true],
       ["p/model", true],
       ["q/model", false],
     ]);
@@ -207,7 +212,7 @@ Deno.test("teams, accounts and models of a key over HTTP: made, changed, removed
     assertEquals(first.data.length, 1);
     assertEquals(
       (await call("GET", `/admin/keys/ada/models?cursor=${first.next_cursor}`)).json.data[0].id,
-      "q/model",
+      "p/model",
     );
     assertEquals((await call("PATCH", "/admin/teams/red", { models: ["q/*"] })).json.models, ["q/*"]);
     assertEquals((await call("GET", "/admin/keys/ada/models")).json.data.length, 1);

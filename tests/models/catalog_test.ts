@@ -86,6 +86,27 @@ Deno.test("resolve() hides what a key's list leaves out, and forbids what its po
   assertEquals(code("b/z", { models: ["a/*"], accessPolicy: policy }), "model_not_found");
 });
 
+Deno.test("resolve() compares patterns with every id that means a model", () => {
+  const catalog = openCatalog([model("a/x-2026-01-02", { aliases: ["a/x"] }), model("a/y")], [], 0);
+  const codes = (access: Partial<ModelAccess>) =>
+    ["a/x", "a/x-2026-01-02", "a/y"].map((id) => {
+      try {
+        return catalog.resolve(id, { ...ALL, ...access }, { short: false }).id;
+      } catch (thrown) {
+        return (thrown as Failure).code;
+      }
+    });
+  for (const named of ["a/x", "a/x-2026-01-02"]) {
+    const denied = { accessPolicy: { allow: ["*"], deny: [named] } };
+    assertEquals(codes(denied), ["policy_violation", "policy_violation", "a/y"], named);
+    assertEquals(codes({ team: { models: null, ...denied } }), codes(denied), named);
+    const only = ["a/x-2026-01-02", "a/x-2026-01-02"];
+    assertEquals(codes({ accessPolicy: { allow: [named], deny: [] } }), [...only, "policy_violation"], named);
+    assertEquals(codes({ models: [named] }), [...only, "model_not_found"], named);
+    assertEquals(catalog.list({ ...ALL, models: [named] }).map(({ id }) => id), ["a/x-2026-01-02"], named);
+  }
+});
+
 Deno.test("list() shows svc/auto first, with the room and the price of its dearest choice", () => {
   const models = [
     model("a/dear", {
@@ -112,12 +133,8 @@ Deno.test("list() shows svc/auto first, with the room and the price of its deare
   });
   const ids = (access: Partial<ModelAccess>) => catalog.list({ ...ALL, ...access }).map((l) => l.id);
   assertEquals(ids({ models: ["a/dear"] }), ["a/dear"], "a key whose patterns do not name svc/auto");
-  const offers = (models: string[]) => catalog.offersAuto({ ...ALL, models });
-  assertEquals(
-    [offers(["a/dear"]), offers(["b/*", AUTO])],
-    [true, false],
-    "it may ask for svc/auto all the same",
-  );
+  assertEquals(catalog.choices({ ...ALL, models: ["a/dear"] })?.map(({ id }) => id), ["a/dear"]);
+  assertThrows(() => catalog.choices({ ...ALL, models: ["b/*", AUTO] }), Failure, "none to choose from");
   assertEquals(ids({ models: ["b/*", AUTO] }), ["b/other"], "a key that has nothing to choose from");
   assertEquals(ids({ models: ["a/dear", AUTO] }), [AUTO, "a/dear"]);
   assertEquals(catalog.list({ ...ALL, models: ["a/dear", AUTO] })[0].context_length, 10);

@@ -126,7 +126,6 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     accounts: accountsOf(account),
     catalog: openCatalog([model], [], 0),
     auto: null,
-    autoModels: [],
     providers: providersOf(target, sent),
     websearch: { engine: "none", search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
