@@ -17,6 +17,7 @@ import { labelsOf, toldApart } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { dearestPrices, othersOf } from "./other_models.ts";
 import { ownRoutes, reachOf } from "./passing.ts";
+import { type Identities, setPseudonyms } from "./pseudonyms.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -24,8 +25,8 @@ import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 interface Screening {
   /** Null: nothing was checked. */
   screened: Screened | null;
-  /** Labels before anything was masked; null: nothing was checked, or there are none. */
-  sent: Labels | null;
+  /** What the request says of its caller, before anything was masked; null: nothing was checked. */
+  sent: { labels: Labels | null; identities: Identities | null } | null;
 }
 
 /**
@@ -39,6 +40,8 @@ export async function admit(
 ): Promise<Call> {
   const { format, key, large } = arrival;
   const { unseal, fingerprint } = kit.sealer.of(key.account);
+  const labels = toldApart(labelsOf(arrival.header, arrival.body), sent?.labels ?? null, fingerprint);
+  if (sent?.identities) setPseudonyms(arrival.body, sent.identities, fingerprint);
   const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
   const look = (prompt: Prompt) => {
     const reading = readLeaves(arrival.body, arrival.format.leaves);
@@ -67,7 +70,6 @@ export async function admit(
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
-  const labels = toldApart(labelsOf(arrival.header, arrival.body), sent, fingerprint);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,

@@ -8,6 +8,7 @@ import { sha256Hex } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { type Labels, MOST_TAGS, SESSION_CHARS, TAG_CHARS, TAG_NAME } from "../exchange/labels.ts";
+import { MARK, PLACEHOLDER } from "./pseudonyms.ts";
 
 type Header = (name: string) => string | null;
 
@@ -45,10 +46,6 @@ export function labelsIfGood(header: Header, body: unknown): Labels | null {
     return null;
   }
 }
-
-/** A DLP placeholder. Its number identifies the masked value within one request only. */
-const PLACEHOLDER = /<([A-Z][A-Z0-9_]*)_\d+>/g;
-const MARK = "#";
 
 /**
  * Labels from a body in which values were masked. In a label, the number of a placeholder is replaced by a

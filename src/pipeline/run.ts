@@ -8,6 +8,7 @@ import { isScreened, screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
 import { labelsIfGood } from "./labels.ts";
 import { meter, meterPlain, meterWhole } from "./meter.ts";
+import { identitiesOf } from "./pseudonyms.ts";
 import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
 
@@ -26,7 +27,9 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     arrival.body = arrival.format.unsealBody(arrival.body, kit.sealer.of(arrival.key.account).unseal);
   }
   // Read before screening, which masks values in the body.
-  const sent = isScreened(arrival.key, arrival.body) ? labelsIfGood(arrival.header, arrival.body) : null;
+  const sent = isScreened(arrival.key, arrival.body)
+    ? { labels: labelsIfGood(arrival.header, arrival.body), identities: identitiesOf(arrival.body) }
+    : null;
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
   arrival.passed = true;

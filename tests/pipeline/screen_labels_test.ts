@@ -49,7 +49,8 @@ Deno.test("a call that is refused behind its screening keeps its tags, masked", 
     plugins: { dlp: { mode: "mask" } },
   });
   const end = JSON.parse(told.slice(told.indexOf("event: end")).split("data: ")[1]);
-  assertEquals(end.tags, { user: "<EMAIL_ADDRESS_1>", card: "<CREDIT_CARD_1>" });
+  assertMatch(end.tags.user, /^<EMAIL_ADDRESS>#[0-9a-f]{12}$/);
+  assertMatch(end.tags.card, /^<CREDIT_CARD>#[0-9a-f]{12}$/);
   assertEquals(end.error_code, "model_not_found");
 });
 
@@ -89,6 +90,8 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
       return (await response.json()).allowed;
     };
     const long = "word ".repeat(150);
+    // An estimate reads the request as it came, and a pseudonym may be longer than what it stands for.
+    const longer = "word ".repeat(160);
     assertEquals(await ask(MAIL, "Hello"), 200);
     // Its placeholder has another number here.
     assertEquals(await ask(MAIL, "Write to bob@corp.example"), 200);
@@ -96,7 +99,10 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     // What one has spent is not missing for another.
     let asked = 0;
     while (await ask(MAIL, long) === 200) assert(++asked < 1000);
-    assertEquals([await isAllowed(MAIL, long), await isAllowed("carol@corp.example", long)], [false, true]);
+    assertEquals([await isAllowed(MAIL, longer), await isAllowed("carol@corp.example", longer)], [
+      false,
+      true,
+    ]);
     assertEquals(await ask("carol@corp.example", long), 200);
     const { data } = await gateway.gateway.accounts.generations({ limit: 1000 });
     const [carol] = data;
