@@ -31,6 +31,8 @@ const KEY = /sk_(?:live|admin)_[\w-]{1,504}/g;
 /** Texts up to this length are scanned at once. */
 const LONG = 16_384;
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** A text could not be scanned completely. */
 export class Unscannable extends Error {}
 
@@ -43,12 +45,18 @@ export class AnswerRules {
   /** Placeholders of the request, which the model repeats; they are not findings. */
   readonly #known: ReadonlyMap<string, string>;
 
-  constructor(check: Check, long: LongWork, secrets: OwnSecrets, known: ReadonlyMap<string, string>) {
+  /** @param names of the request; null: nothing in it is masked */
+  constructor(
+    check: Check,
+    long: LongWork,
+    secrets: OwnSecrets,
+    names: Pick<Placeholders, "originals" | "taken"> | null,
+  ) {
     this.#check = check;
     this.#long = long;
     this.#secrets = secrets;
-    this.#known = known;
-    this.placeholders = placeholders(known.keys());
+    this.#known = names?.originals ?? NONE;
+    this.placeholders = placeholders([], names?.taken);
     this.openings = {
       phrases: check.stopWords.map(({ rule }) => foldValue(rule.value)).filter((value) =>
         value.includes(" ")

@@ -6,7 +6,7 @@ import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { meantValues } from "./meant_values.ts";
-import { isWithinPlaceholder, type Placeholders, placeholders } from "./placeholders.ts";
+import { isWithinPlaceholder, type Placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
@@ -15,8 +15,12 @@ const FINDING = 128;
 /** Maximum number of rounds. */
 const ROUNDS = 3;
 
-export interface Masked {
-  originals: ReadonlyMap<string, string>;
+export interface MaskOptions {
+  /** The leaves that the findings were sought in. */
+  scanned: readonly Leaf[];
+  check: Check;
+  clock: SliceClock;
+  names: Placeholders;
 }
 
 /**
@@ -26,12 +30,9 @@ export interface Masked {
  */
 export function* maskAll(
   reading: BodyLeaves,
-  scanned: readonly Leaf[],
-  check: Check,
   found: readonly Found[],
-  clock: SliceClock,
-): Generator<void, Masked | null> {
-  const names = placeholders(reading.leaves.map((leaf) => leaf.text));
+  { scanned, check, clock, names }: MaskOptions,
+): Generator<void, boolean> {
   const isPlaceholder = ({ leaf, start, end }: Found) =>
     isWithinPlaceholder(leaf.text, start, end, names.originals);
   let todo = yield* meantValues(found.filter(({ mode }) => mode === "mask"), clock);
@@ -39,12 +40,12 @@ export function* maskAll(
     ...todo,
     ...yield* echoesOf(scanned, todo, clock, (leaf) => check.restore && isSaid(leaf, reading)),
   ];
-  if (clock.spent) return null;
+  if (clock.spent) return false;
   let leaves = reading.leaves;
   for (let round = 0; todo.length > 0; round++) {
-    if (round === ROUNDS) return null;
+    if (round === ROUNDS) return false;
     const changed = yield* maskOnce(leaves, todo, names, clock);
-    if (!changed) return null;
+    if (!changed) return false;
     leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
     const again: Found[] = [];
     // Patterns were matched before masking, and their matches have been masked; the text has changed since.
@@ -55,15 +56,15 @@ export function* maskAll(
       group.leaves.forEach((leaf, i) => group.leaves[i] = changed.get(leaf) ?? leaf);
       yield* scan.group(group, again);
     }
-    if (clock.spent) return null;
+    if (clock.spent) return false;
     if (
       again.some((one) => one.mode === "block" && !isPlaceholder(one))
     ) {
-      return null;
+      return false;
     }
     todo = yield* meantValues(again.filter((one) => one.mode === "mask" && !isPlaceholder(one)), clock);
   }
-  return { originals: names.originals };
+  return true;
 }
 
 /** Whether a leaf belongs to a message or tool call of the model. */

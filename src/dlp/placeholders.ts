@@ -6,6 +6,10 @@ import { foldValue } from "./exact_words.ts";
 
 export interface Placeholders {
   of(type: string, category: string, value: string): string;
+  /** Skips numbers that these texts write, too. */
+  avoid(texts: Iterable<string>): void;
+  /** Placeholders that stand for something, or that a text writes. */
+  readonly taken: Set<string>;
   /** The value of each placeholder, as first written. */
   readonly originals: ReadonlyMap<string, string>;
 }
@@ -14,18 +18,25 @@ export interface Placeholders {
 const LONGEST_NAME = 40;
 const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
 
-/** @param texts all texts of the request */
-export function placeholders(texts: Iterable<string>): Placeholders {
-  const taken = new Set<string>();
-  for (const text of texts) {
-    if (!text.includes("<")) continue;
-    for (const [written] of text.matchAll(WRITTEN)) taken.add(written);
-  }
+/**
+ * @param texts all texts of the request
+ * @param taken placeholders of others, to which these are added: no placeholder of one is a placeholder of the other
+ */
+export function placeholders(texts: Iterable<string>, taken = new Set<string>()): Placeholders {
+  const avoid = (texts: Iterable<string>) => {
+    for (const text of texts) {
+      if (!text.includes("<")) continue;
+      for (const [written] of text.matchAll(WRITTEN)) taken.add(written);
+    }
+  };
+  avoid(texts);
   const known = new Map<string, string>();
   const counts = new Map<string, number>();
   const originals = new Map<string, string>();
   return {
     originals,
+    taken,
+    avoid,
     of(type, category, value) {
       const written = `${type} ${value}`;
       const before = known.get(written);
@@ -37,6 +48,7 @@ export function placeholders(texts: Iterable<string>): Placeholders {
       if (placeholder === undefined) {
         let n = counts.get(name) ?? 0;
         do placeholder = `<${name}_${++n}>`; while (taken.has(placeholder));
+        taken.add(placeholder);
         counts.set(name, n);
         known.set(key, placeholder);
         originals.set(placeholder, unmasked(value, originals));

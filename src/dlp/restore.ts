@@ -32,20 +32,27 @@ const WHOLE = /^(?:<|\\u003c)([A-Z][A-Z0-9_]*_\d+)(?:>|\\u003e)/i;
 const PIECE =
   /^(?:<[A-Z0-9_]*|\\(?:u(?:0(?:0(?:3(?:c(?:[A-Z0-9_]*(?:\\(?:u(?:0(?:0(?:3)?)?)?)?)?)?)?)?)?)?)?)$/i;
 
-/** @param originals values by placeholder */
+/** @param originals values by placeholder; more may be added between blocks */
 export async function* restore(
   parts: AsyncGenerator<readonly Part[]>,
   originals: Originals,
 ): AsyncGenerator<readonly Part[]> {
   const open = new Map<number, Open>();
-  const nested = originals.values().some((value) => NEEDS_ESCAPES.test(value));
+  let [nested, size] = [false, 0];
   const opened = (json: boolean): Open => ({
     held: "",
     json,
-    nesting: nested ? new JsonNesting(json) : null,
+    nesting: mayNest() ? new JsonNesting(json) : null,
     seen: 0,
     shifts: [],
   });
+  const mayNest = () => {
+    if (originals.size > size) {
+      size = originals.size;
+      nested = originals.values().some((value) => NEEDS_ESCAPES.test(value));
+    }
+    return nested;
+  };
   for await (const batch of parts) {
     const out: Part[] = [];
     for (const part of batch) restorePart(part, { open, opened, originals }, out);

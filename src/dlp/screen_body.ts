@@ -7,9 +7,10 @@
  */
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import { groupsOf, joined } from "./joined_parts.ts";
-import { maskAll, type Masked } from "./mask_body.ts";
+import { maskAll } from "./mask_body.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";
 import type { PatternResult } from "./patterns.ts";
+import { type Placeholders, placeholders } from "./placeholders.ts";
 import { type Check, type Mode, stricter } from "./policy.ts";
 import { type Found, type Reported, Scan, SliceClock, viewOf } from "./scan_leaves.ts";
 
@@ -34,8 +35,8 @@ export interface Verdict {
   unscanned: Unscanned[];
   /** The budget was exhausted before everything was scanned. */
   exhausted: boolean;
-  /** The value of each placeholder. */
-  originals: ReadonlyMap<string, string>;
+  /** The placeholders so far; null: nothing is masked by this check. */
+  names: Placeholders | null;
 }
 
 export interface ScreenOptions {
@@ -45,6 +46,8 @@ export interface ScreenOptions {
   patterns?: PatternResult;
   /** Findings of the model in these texts; null: the model failed. */
   entities?: ReadonlyMap<string, readonly ModelFinding[]> | null;
+  /** Placeholders of texts that were screened before: the same value has the same one. Absent: there were none. */
+  names?: Placeholders | null;
 }
 
 /** The texts for patterns. */
@@ -88,9 +91,10 @@ export function* screenBody(
   const refused = (exhausted && check.mode !== "alert") ||
     (unscanned.length > 0 && check.unscannable === "block" && check.mode === "block");
   let action: Verdict["action"] = refused || strictest === "block" ? "block" : "pass";
-  let masked: Masked | null = null;
+  const names = namesFor(reading, check, options.names);
   if (action === "pass" && strictest === "mask") {
-    masked = yield* maskAll(reading, scannedLeaves(reading, check), check, found, clock);
+    const scanned = scannedLeaves(reading, check);
+    const masked = yield* maskAll(reading, found, { scanned, check, clock, names: names! });
     action = masked ? "mask" : "block";
   }
   return {
@@ -99,9 +103,22 @@ export function* screenBody(
     all: found.map(({ reported }) => reported),
     unscanned,
     exhausted,
-    originals: masked?.originals ?? new Map(),
+    names,
     ...report(found, reading, check, action === "block"),
   };
+}
+
+/** Null: the check masks nothing. */
+function namesFor(
+  { leaves }: BodyLeaves,
+  { policy, request }: Check,
+  before: Placeholders | null = null,
+): Placeholders | null {
+  if (policy?.mode !== "mask" && request?.mode !== "mask") return null;
+  const texts = leaves.map((leaf) => leaf.text);
+  if (before === null) return placeholders(texts);
+  before.avoid(texts);
+  return before;
 }
 
 /** A longer text can be evaluated by itself. */
@@ -130,20 +147,19 @@ class Questions {
   }
 }
 
-/** A single text, such as a search query, as a reading of one leaf. */
-export function readText(text: string): { reading: BodyLeaves; holder: { text?: unknown } } {
-  const holder = { text };
-  const leaf: Leaf = {
+/** Texts by themselves, each a leaf at the place that it is named by. Masks are written into the object. */
+export function readTexts(holder: Record<string, string>): BodyLeaves {
+  const leaves = Object.keys(holder).map((location): Leaf => ({
     message: null,
-    location: "query",
+    location,
     kind: "text",
-    text,
+    text: holder[location],
     fixed: false,
     group: null,
     holder,
-    key: "text",
-  };
-  return { reading: { leaves: [leaf], senders: [], rest: 0 }, holder };
+    key: location,
+  }));
+  return { leaves, senders: [], rest: 0 };
 }
 
 function isUnread({ kind }: Leaf): boolean {

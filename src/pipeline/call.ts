@@ -15,6 +15,7 @@ import type { Passing, Route } from "../providers/provider.ts";
 import type { judgeHits } from "../dlp/answer_fields.ts";
 import type { HeldAnswer } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
+import type { SearchScreening } from "./screen_search.ts";
 import type { Shape } from "./shape.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Steps } from "./steps.ts";
@@ -65,10 +66,12 @@ export interface Screened {
   /** The report for the answer; null: the request did not ask for it. */
   report: DlpReport | null;
   headers: Record<string, string>;
-  /** Placeholders to replace by the original values in the answer; null: none. */
+  /**
+   * Placeholders to replace by the original values in the answer; null: placeholders stay. Those of search results are added when the
+   * results come.
+   */
   originals: ReadonlyMap<string, string> | null;
-  /** Masks the query of a web search; its result null: the query must not be sent. */
-  query(text: string): Promise<string | null>;
+  search: SearchScreening;
 }
 
 export interface ProviderUse {

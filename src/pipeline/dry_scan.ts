@@ -1,6 +1,6 @@
 /** Screens a text, request or file as a policy would, without sending or recording anything: to test a policy. */
 import { readRequestOptions } from "../dlp/request.ts";
-import { readText, type Reported, type Verdict } from "../dlp/screen_body.ts";
+import { readTexts, type Reported, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { callerFormatOf } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
@@ -94,7 +94,7 @@ export async function dryScanText(
   { check, requestOptions }: DryRules,
   tools: Tools,
 ): Promise<DryScan> {
-  const told = toldOf(await verdictOn(readText(text).reading, check, tools, requestOptions), check);
+  const told = toldOf(await verdictOn(readTexts({ text }), check, tools, requestOptions), check);
   return { ...told, findings: told.findings.map((one) => ({ ...one, location: "text" })) };
 }
 

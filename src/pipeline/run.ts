@@ -56,9 +56,9 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   const parts = payloads?.keeps(arrival.key)
     ? payloads.keep(asked, { call, body: arrival.body, kit })
     : asked;
-  const originals = call.screened?.originals;
-  if (one && parts === asked && !originals) return { call, parts: meterPlain(parts, call, kit) };
-  if (!originals) return { call, parts: meter(parts, call, kit) };
+  const originals = originalsOf(call);
+  if (one && parts === asked && originals === null) return { call, parts: meterPlain(parts, call, kit) };
+  if (originals === null) return { call, parts: meter(parts, call, kit) };
   const { restore } = await begun(call, async () => await restoring.open());
   return { call, parts: meter(restore(parts, originals), call, kit) };
 }
@@ -73,6 +73,12 @@ async function begun<T>(call: Call, begin: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What placeholders of the answer stand for; null: nothing is to be restored. */
+function originalsOf({ screened, shape }: Call): ReadonlyMap<string, string> | null {
+  const originals = screened?.originals ?? null;
+  return originals !== null && (originals.size > 0 || shape.search) ? originals : null;
+}
+
 /** Whether the call makes one provider call whose answer is passed on unchanged. */
 function isOneCall({ arrival, shape, screened }: Call): boolean {
   return !shape.search && shape.calls === 1 && !screened?.answers && arrival.compacts !== true &&
@@ -81,7 +87,7 @@ function isOneCall({ arrival, shape, screened }: Call): boolean {
 
 /** As {@link isOneCall}, and not streamed, without payload log and without placeholders to restore. */
 function isPlain(call: Call, { payloads }: Kit): boolean {
-  return !call.prompt.stream && !call.screened?.originals && isOneCall(call) &&
+  return !call.prompt.stream && originalsOf(call) === null && isOneCall(call) &&
     !payloads?.keeps(call.arrival.key);
 }
 

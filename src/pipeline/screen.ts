@@ -13,7 +13,7 @@ import { answerCheck, merge } from "../dlp/merge.ts";
 import type { Check, RequestOptions } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
 import { readRequestOptions, refusePattern } from "../dlp/request.ts";
-import { readText, screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/screen_body.ts";
+import { screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { measureText } from "../models/limits.ts";
@@ -23,6 +23,7 @@ import type { Kit } from "./kit.ts";
 import { holdsDocuments, readDocuments } from "./read_documents.ts";
 import { checksOfBoth, type Policies, policiesOf, policyNames } from "./policies.ts";
 import { screenAnswer } from "./screen_answer.ts";
+import { screenSearch } from "./screen_search.ts";
 
 /** Maximum CPU time for one request, in milliseconds; text of the maximum size needs a tenth of it. */
 const BUDGET_MS = 5000;
@@ -63,20 +64,22 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
   const verdict = arrival.large
     ? slices.step(tools.key, "screen", read).then(judged)
     : judged(metrics.holding("screen", read));
-  const concluded = (verdict: Verdict): Screened => ({
-    ...conclude(tell(verdict, check, arrival, kit), check),
-    async query(text) {
-      const { reading, holder } = readText(text);
-      const judged = await verdictOn(reading, check, tools, null);
-      // For screened answers, findings with action "pass" are reported together with the call.
-      if (judged.action !== "pass" || answers === null) tell(judged, check, arrival, kit, QUERY);
-      return judged.action === "block" ? null : holder.text as string;
-    },
+  const concluded = (verdict: Verdict): Screened => {
+    tell(verdict, check, { arrival, of: "request" }, kit);
+    return judgedAs(verdict);
+  };
+  const judgedAs = (verdict: Verdict): Screened => ({
+    ...conclude(verdict, check),
+    search: screenSearch({
+      verdictOn: (text) => verdictOn(text, check, { ...tools, names: verdict.names }, null),
+      answers: answers !== null,
+      tell: (judged, of) => tell(judged, check, { arrival, of }, kit),
+    }),
     answers: answers && {
       rules: new AnswerRules(answers, tools, {
         ...policies.secrets,
         isKey: (text) => kit.accounts.isSecret(text),
-      }, verdict.originals),
+      }, verdict.names),
       screen: screenAnswer,
       judgeHits,
     },
@@ -84,27 +87,27 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
-/** Location of findings in a model's search query. */
-const QUERY = "answer.search.query";
-
-/** @param place location of all findings; absent: they have their own locations in the request */
-function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit, place?: string): Verdict {
-  const { action, all, unscanned } = verdict;
-  if (all.length === 0 && action !== "block") return verdict;
+/** Writes findings to the audit log and the metrics. */
+function tell(
+  { action, all, unscanned }: Pick<Verdict, "action" | "all" | "unscanned">,
+  { mode }: Check,
+  { arrival: { id, key }, of }: { arrival: Arrival; of: "request" | "answer" },
+  kit: Kit,
+): void {
+  if (all.length === 0 && action !== "block") return;
   tellFindings({
     id,
     key,
-    of: place === undefined ? "request" : "answer",
+    of,
     mode,
     action: action === "block" ? "refused" : action === "mask" ? "masked" : "alerted",
     found: all.map(({ category, entity_type: type, location }) => ({
       category,
       type,
-      location: place ?? location,
+      location,
     })),
     unscanned: unscanned.length,
   }, kit);
-  return verdict;
 }
 
 /** Dependencies of a scan. Keys take turns in slow work. */
@@ -114,6 +117,8 @@ export interface Tools extends Pick<Kit, "slices"> {
   model: EntityModel | null;
   metrics: Pick<Kit["metrics"], "holding">;
   key: string;
+  /** Placeholders of texts that were screened before. Absent: there were none. */
+  names?: Verdict["names"];
   /** Maximum CPU time in milliseconds; absent: the limit for one request. */
   budgetMs?: number;
 }
@@ -125,14 +130,14 @@ export function verdictOn(
   tools: Tools,
   requestOptions: RequestOptions | null,
 ): Verdict | Promise<Verdict> {
-  const { slices, metrics, key, budgetMs = BUDGET_MS } = tools;
+  const { slices, metrics, key, names, budgetMs = BUDGET_MS } = tools;
   const model = wantsModel(check) ? tools.model : null;
   if (check.patterns.length > 0 || model !== null) {
     return besides(reading, check, { ...tools, model }, requestOptions).then((found) =>
-      slices.run(key, screenBody(reading, check, { budgetMs, ...found }))
+      slices.run(key, screenBody(reading, check, { budgetMs, names, ...found }))
     );
   }
-  const work = screenBody(reading, check, { budgetMs });
+  const work = screenBody(reading, check, { budgetMs, names });
   if (!isShort(reading)) return slices.run(key, work);
   return metrics.holding("screen", () => {
     let step = work.next();
@@ -210,7 +215,7 @@ function isShort(reading: BodyLeaves): boolean {
   return units <= SHORT;
 }
 
-function conclude(verdict: Verdict, check: Check): Omit<Screened, "answers" | "query"> {
+function conclude(verdict: Verdict, check: Check): Omit<Screened, "answers" | "search"> {
   const headers: Record<string, string> = {
     "x-svc-dlp-mode": check.mode,
     "x-svc-dlp-findings": String(verdict.count),
@@ -226,7 +231,7 @@ function conclude(verdict: Verdict, check: Check): Omit<Screened, "answers" | "q
       ? { findings: verdict.findings.slice(0, MOST_TOLD).map((f) => ({ ...f })), count: verdict.count }
       : null,
     headers,
-    originals: check.restore && verdict.originals.size > 0 ? verdict.originals : null,
+    originals: check.restore && verdict.names !== null ? verdict.names.originals : null,
   };
 }
 

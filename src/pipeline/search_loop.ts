@@ -23,10 +23,17 @@ import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { lengthsOf } from "../models/limits.ts";
-import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
+import type { Hit, SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
-import { invalidCallContent, limitContent, nameOf, outcomeContent, searchTool } from "./search_prompts.ts";
+import {
+  invalidCallContent,
+  limitContent,
+  nameOf,
+  outcomeContent,
+  type ReadHit,
+  searchTool,
+} from "./search_prompts.ts";
 import { MOST_IDLE_ROUNDS, searchLimit } from "./shape.ts";
 
 /** After this many rounds without an executed search, the model may not call tools any more. */
@@ -51,6 +58,8 @@ export interface SearchLoop {
   ask(prompt: Prompt): AsyncGenerator<readonly Part[]>;
   /** Masks a query; null: it must not be sent. */
   screen(query: string): Promise<string | null>;
+  /** Screens search results for the model; absent: not screened. */
+  readable?(hits: readonly Hit[]): Promise<ReadHit[]>;
   /** Screens search results for the caller; absent: not screened. */
   shown?(hits: SearchHit[]): Promise<SearchHit[]>;
   /** UTF-16 units of the request's text. */
@@ -147,8 +156,8 @@ export async function* searchLoop(
         starts.push({ type: "search-start", block: at, choice: 0, id, query });
         const ended = search(query).then(async (found): Promise<Part> => {
           if (!found.failed) billed++;
-          results[i] = outcomeContent(found, limit - used);
-          const all = found.hits.map(({ url, title }) => ({ url, title }));
+          results[i] = outcomeContent(found.read, limit - used);
+          const all = found.read.map(({ hit: { url, title } }) => ({ url, title }));
           const hits = await loop.shown?.(all) ?? all;
           return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
         });
@@ -208,20 +217,39 @@ function offer(
 async function searchOnce(
   query: string,
   options: SearchOptions,
-  { websearch, screen, searched }: SearchLoop,
-): Promise<SearchOutcome> {
+  { websearch, screen, searched, readable = allOf }: SearchLoop,
+): Promise<ReadOutcome> {
   const began = performance.now();
   const told = (outcome: SearchOutcome, what: string = outcome.failed ? outcome.why ?? "failed" : "ok") => {
     searched?.(performance.now() - began, what, outcome.hits.length);
     return outcome;
   };
+  const asked = async () => {
+    try {
+      const allowed = await screen(query);
+      if (allowed === null) return told({ hits: [], failed: true }, "screened");
+      return told(await websearch.search(allowed, options));
+    } catch {
+      return told({ hits: [], failed: true });
+    }
+  };
+  const { hits, failed } = await asked();
   try {
-    const allowed = await screen(query);
-    if (allowed === null) return told({ hits: [], failed: true }, "screened");
-    return told(await websearch.search(allowed, options));
+    return { read: await readable(hits), failed };
   } catch {
-    return told({ hits: [], failed: true });
+    // The search has run and is billed; what cannot be screened is not sent.
+    return { read: [], failed };
   }
+}
+
+interface ReadOutcome {
+  read: readonly ReadHit[];
+  /** The search has not run: nothing is billed. */
+  failed: boolean;
+}
+
+function allOf(hits: readonly Hit[]): Promise<ReadHit[]> {
+  return Promise.resolve(hits.map((hit) => ({ hit, seen: hit })));
 }
 
 async function* inOrderOfCompletion<T>(promises: readonly Promise<T>[]): AsyncGenerator<T> {

@@ -1,12 +1,12 @@
 /** Calls that need more than one plain provider call: search rounds, several answers, screening, repair of tool calls, compactions. */
 import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
-import type { Call, Together } from "./call.ts";
+import type { Call, Screened, Together } from "./call.ts";
 import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
-import { searchLoop } from "./search_loop.ts";
+import { type SearchLoop, searchLoop } from "./search_loop.ts";
 import { dearestPrices, roomiest } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
@@ -60,7 +60,8 @@ function askWith(
         ? kit.websearch
         : followedSearch(kit.websearch, arrival.steps),
       ask: (p) => once(p, 0),
-      screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
+      screen: (query) => call.screened?.search.query(query) ?? Promise.resolve(query),
+      ...(call.screened && { readable: readableHits(call, call.screened) }),
       shown,
       searched: (ms, outcome, hits) =>
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
@@ -85,6 +86,21 @@ function askWith(
       together.placed.resolve();
     },
   });
+}
+
+/** Screens search results for the model, and counts the findings as those of the request are. */
+function readableHits({ headers }: Call, screened: Screened): SearchLoop["readable"] {
+  return async (hits) => {
+    const { read, findings } = await screened.search.hits(hits);
+    if (findings.length === 0) return read;
+    screened.findings += findings.length;
+    headers["x-svc-dlp-findings"] = String(screened.findings);
+    if (screened.report) {
+      screened.report.count += findings.length;
+      screened.report.findings.push(...findings);
+    }
+    return read;
+  };
 }
 
 /** A search is a step of the call, and so is what it asks the engine. */

@@ -52,7 +52,7 @@ for (const [type, name, value] of NAMED) {
     };
     const verdict = screened(body, { entity_types: [type] });
     assertEquals(verdict.action, "mask");
-    assertEquals(verdict.originals, new Map([[`<${type}_1>`, value]]));
+    assertEquals(verdict.names!.originals, new Map([[`<${type}_1>`, value]]));
     const sent = JSON.stringify(body).replaceAll(`x${value}x`, "");
     assertEquals(sent.includes(value), false, sent);
     assertEquals(sent.split(`<${type}_1>`).length - 1, 7, sent);

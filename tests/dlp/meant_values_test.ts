@@ -26,7 +26,7 @@ function originals(text: string, args: string, result: unknown): Record<string, 
   let step = work.next();
   while (!step.done) step = work.next();
   assertEquals(step.value.action, "mask");
-  return Object.fromEntries(step.value.originals);
+  return Object.fromEntries(step.value.names!.originals);
 }
 
 /** As `json.dumps` of Python writes it. */

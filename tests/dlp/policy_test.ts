@@ -122,7 +122,7 @@ Deno.test("merge() unions entity types: the policy's keep its mode, the request'
     readRequestOptions({ mode: "mask", entity_types: ["CREDIT_CARD"] }),
     text,
   );
-  assertEquals([masked.action, masked.count, [...masked.originals.values()]], ["mask", 2, [
+  assertEquals([masked.action, masked.count, [...masked.names!.originals.values()]], ["mask", 2, [
     "4111 1111 1111 1111",
   ]]);
 });

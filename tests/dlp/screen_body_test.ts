@@ -342,7 +342,7 @@ Deno.test("screenBody() keeps, for a run that grew by an overlap, all of it as t
     mode: "mask",
     stop_words: [{ value: "blue moon" }, { value: "moon harbour plan" }],
   });
-  assertEquals([...verdict.originals.values()], ["blue moon harbour plan"]);
+  assertEquals([...verdict.names!.originals.values()], ["blue moon harbour plan"]);
 });
 
 Deno.test("screenBody() masks a value whole where its end and the next line could be another", () => {

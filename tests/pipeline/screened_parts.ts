@@ -66,7 +66,7 @@ export function guardOf({ secrets, known, ticker, ...rules }: Options, found: Fo
       check!,
       { re2, slices: new Slices(), key: "k" },
       secrets ?? NO_SECRETS,
-      known ?? new Map(),
+      known === undefined ? null : { originals: known, taken: new Set(known.keys()) },
     ),
     ticker: ticker ?? new Ticker({ now: () => 0 }),
     choice: 0,
