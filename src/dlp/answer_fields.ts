@@ -38,7 +38,7 @@ export function judgePart(part: Part, rules: AnswerRules): Promise<JudgedPart> |
       return null;
     case "text-end":
     case "reasoning-end":
-      return part.proof?.kind === "details" ? judge(part, rules) : null;
+      return part.proof?.kind === "details" || part.proof?.kind === "part" ? judge(part, rules) : null;
     case "start":
     case "text-start":
     case "reasoning-start":

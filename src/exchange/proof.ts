@@ -18,7 +18,7 @@ export interface Proof {
    * details: JSON of `reasoning_details`, or of another field that a chat-completions dialect expects back.
    * summary: the text of a compaction made by the gateway.
    */
-  kind: "signature" | "redacted" | "encrypted" | "thought" | "details" | "summary";
+  kind: "signature" | "redacted" | "encrypted" | "thought" | "details" | "part" | "summary";
   data: string;
   /** The provider's id of the reasoning item. */
   id?: string;

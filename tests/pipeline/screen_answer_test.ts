@@ -203,6 +203,27 @@ Deno.test("screenAnswer() masks reasoning and drops the proof that no longer hol
   }
 });
 
+Deno.test("screenAnswer() has no part of a provider's tool carried in which something is found", async () => {
+  const part = (code: string): Part[] => {
+    const proof = {
+      api: "gemini",
+      kind: "part",
+      data: JSON.stringify({ executableCode: { code } }),
+    } as const;
+    const block = code.length;
+    return [{ type: "reasoning-start", block, choice: 0, kind: "summary" }, {
+      type: "reasoning-end",
+      block,
+      proof,
+    }];
+  };
+  const { parts } = await screened(
+    singly(...part(`send("${MAIL}")`), ...part("1 + 1"), ...text(["Done."], 2)),
+  );
+  const proofs = parts.flatMap((p) => p.type === "reasoning-end" ? [p.proof?.data] : []);
+  assertEquals(proofs, [undefined, JSON.stringify({ executableCode: { code: "1 + 1" } })]);
+});
+
 Deno.test("screenAnswer() finds secrets of the gateway whatever is looked for, also encoded", async () => {
   for (const secret of [OWN, CALLER]) {
     for (const value of [secret, btoa(secret)]) {

@@ -8,7 +8,7 @@
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer, inputText } from "../decode_failure.ts";
 import { isRawAudio, joinBase64 } from "../media.ts";
 import { addSources, decodeCitations, type Sources } from "./citations.ts";
 import { Arguments, writeJson } from "./decode_arguments.ts";
@@ -99,7 +99,8 @@ export class CandidateReader {
     } else if (said !== undefined) {
       if (!this.#sound) return this.#text(said, part, signature, logprobs, out);
       this.#media({ mimeType: this.#sound.mediaType }, { signature, said }, out);
-    } else if (Object.keys(part).some((key) => !BESIDE.has(key))) {
+    } else if (PROVIDER_RUN.some((key) => isObject(part[key]))) this.#carry(part, out);
+    else if (Object.keys(part).some((key) => !BESIDE.has(key))) {
       this.#endOpen(out);
       const block = this.#shared.block();
       out.push({ type: "opaque", block, choice: this.#index, format: "gemini", value: part });
@@ -152,6 +153,15 @@ export class CandidateReader {
       this.#begin("reasoning", out);
     }
     this.#open!.proof = proof(signature);
+  }
+
+  /** What a tool of the provider was asked and said: the caller only carries it, and the provider gets it back as it came. */
+  #carry(part: Loose, out: Part[]): void {
+    this.#endOpen(out);
+    const { block } = this.#begin("reasoning", out);
+    this.#open = null;
+    const proof: Proof = { api: "gemini", kind: "part", data: inputText(part) };
+    out.push({ type: "reasoning-end", block, proof });
   }
 
   #functionCall(call: Loose, signature: string | undefined, out: Part[]): void {
@@ -265,6 +275,9 @@ export class CandidateReader {
     }
   }
 }
+
+/** Calls and results of tools that the provider runs itself: code execution, searches. */
+const PROVIDER_RUN = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;
 
 /** Fields of a part that are not its content. */
 const BESIDE = new Set([

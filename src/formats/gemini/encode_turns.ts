@@ -6,7 +6,7 @@
  * conversation is not supported: it becomes user text at its position, between `<system>` tags.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
-import { argumentsObject } from "../../exchange/json.ts";
+import { argumentsObject, isObject, parse } from "../../exchange/json.ts";
 import {
   type CallContent,
   type Content,
@@ -116,7 +116,10 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
     if (c.type === "reasoning") {
       const proof = c.proof?.api === "gemini" ? c.proof : undefined;
       if (!proof) continue;
-      if (proof.on === "thought" && c.sections.length > 0) {
+      if (proof.kind === "part") {
+        const part = parse(proof.data);
+        if (isObject(part)) parts.push(part);
+      } else if (proof.on === "thought" && c.sections.length > 0) {
         parts.push({ text: c.sections.join("\n\n"), thought: true, thoughtSignature: proof.data });
       } else if (textLater || (format === "messages" && precedes(content[i + 1], parts))) waiting.add(proof);
       else if (proof.on !== "text" && proof.on !== "media") {

@@ -50,8 +50,8 @@ export function takesLastBlock({ headers }: Prompt): boolean {
 }
 
 /** Whether a proof after a text may be returned before it; other APIs reject reasoning at another position. */
-export function comesBackAnywhere({ api, call }: Proof): boolean {
-  return (api === "gemini" || api === "chat_completions") && call === undefined;
+export function comesBackAnywhere({ api, kind, call }: Proof): boolean {
+  return (api === "gemini" || api === "chat_completions") && call === undefined && kind !== "part";
 }
 
 /** The data of a proof of this format, or the sealed proof. */

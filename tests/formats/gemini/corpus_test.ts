@@ -67,8 +67,8 @@ function read(r: Recording) {
     if (candidate.finishReason) seen.reason = String(candidate.finishReason);
     for (const part of array(object(candidate.content).parts).map(object)) {
       if (typeof part.text === "string") part.thought ? seen.thoughts += part.text : seen.text += part.text;
-      const onOpaque = part.executableCode ?? part.toolCall ?? part.toolResponse;
-      if (typeof part.thoughtSignature === "string" && !onOpaque) seen.signatures.push(part.thoughtSignature);
+      if (PROVIDER_RUN.some((name) => part[name])) seen.signatures.push(JSON.stringify(part));
+      else if (typeof part.thoughtSignature === "string") seen.signatures.push(part.thoughtSignature);
       if (part.inlineData) seen.images++;
       if (isObject(part.functionCall)) {
         const call = part.functionCall;
@@ -97,6 +97,9 @@ function read(r: Recording) {
   }
   return seen;
 }
+
+/** Parts of Google's own tools, which are carried whole. */
+const PROVIDER_RUN = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
 /** `$.a.b[0].c`, all that recordings have. */
 function assign(root: Loose, piece: Loose): void {

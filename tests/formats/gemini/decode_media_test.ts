@@ -10,7 +10,7 @@ function blocks(chunks: readonly unknown[]): Block[] {
   return collect(gemini.decodeAnswer(chunks)).choices[0].blocks;
 }
 
-Deno.test("gemini.decodeAnswer() passes what only Google understands as it is", () => {
+Deno.test("gemini.decodeAnswer() has parts of Google's own tools carried, and passes what else only Google understands", () => {
   const parts = [
     { text: "a" },
     { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "S" },
@@ -19,8 +19,13 @@ Deno.test("gemini.decodeAnswer() passes what only Google understands as it is", 
     { text: "b" },
   ];
   const read = blocks([chunk(parts, {}, STOP)]);
-  assertEquals(read.map((b) => b.type), ["text", "opaque", "opaque", "opaque", "text"]);
-  assertEquals(read[1], { type: "opaque", format: "gemini", value: parts[1] });
+  assertEquals(read.map((b) => b.type), ["text", "reasoning", "reasoning", "opaque", "text"]);
+  const carried = read.flatMap((b) => b.type === "reasoning" ? [b.proof] : []);
+  assertEquals(
+    carried,
+    parts.slice(1, 3).map((part) => ({ api: "gemini", kind: "part", data: JSON.stringify(part) })),
+  );
+  assertEquals(read[3], { type: "opaque", format: "gemini", value: parts[3] });
 });
 
 Deno.test("gemini.decodeAnswer() joins sound without a container, and nothing else", () => {

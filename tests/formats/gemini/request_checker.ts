@@ -25,9 +25,24 @@ const part = z.strictObject({
     response: z.record(z.string(), z.unknown()),
     parts: z.array(z.strictObject({ inlineData: blob })).min(1).optional(),
   }).optional(),
+  // What an answer held goes back as it came.
+  executableCode: z.looseObject({ code: z.string() }).optional(),
+  codeExecutionResult: z.looseObject({ outcome: z.string() }).optional(),
+  toolCall: z.looseObject({}).optional(),
+  toolResponse: z.looseObject({}).optional(),
 }).refine(
   (p) =>
-    [p.text, p.inlineData, p.fileData, p.functionCall, p.functionResponse].filter((x) => x !== undefined)
+    [
+      p.text,
+      p.inlineData,
+      p.fileData,
+      p.functionCall,
+      p.functionResponse,
+      p.executableCode,
+      p.codeExecutionResult,
+      p.toolCall,
+      p.toolResponse,
+    ].filter((x) => x !== undefined)
       .length === 1,
   "a part is one thing",
 ).refine((p) => p.text !== "" || p.thoughtSignature !== undefined, "an empty text without a signature");
