@@ -47,6 +47,22 @@ const ANSWERS = {
       `event: response.completed\ndata: ${JSON.stringify({ type: "response.completed", response })}\n\n`,
     ]);
   },
+  "gemini": (tier: Tier, stream: boolean) => {
+    const told = {
+      candidates: [{
+        content: { role: "model", parts: [{ text: "hello" }] },
+        finishReason: "STOP",
+        index: 0,
+      }],
+      usageMetadata: {
+        promptTokenCount: TOKENS.input,
+        candidatesTokenCount: TOKENS.output,
+        totalTokenCount: 42,
+        trafficType: tier === "default" ? "ON_DEMAND" : `ON_DEMAND_${tier.toUpperCase()}`,
+      },
+    };
+    return stream ? sseResponse([`data: ${JSON.stringify(told)}\n\n`]) : Response.json(told);
+  },
   "bedrock-converse": (tier: Tier, stream: boolean) => {
     const told = {
       usage: { inputTokens: TOKENS.input, outputTokens: TOKENS.output, totalTokens: 42 },
@@ -70,11 +86,11 @@ const ANSWERS = {
   },
 };
 
-for (const api of ["openai-chat", "openai-responses", "bedrock-converse"] as const) {
+for (const api of ["openai-chat", "openai-responses", "gemini", "bedrock-converse"] as const) {
   Deno.test(`${api}: a call is billed by the tier that the provider says it gave`, async () => {
     let given: Tier = "default";
     const provider = loopbackProvider(({ body, path }) =>
-      ANSWERS[api](given, body.stream === true || path.endsWith("/converse-stream"))
+      ANSWERS[api](given, body.stream === true || /converse-stream|streamGenerate/.test(path))
     );
     const gateway = await testGateway({
       p: {

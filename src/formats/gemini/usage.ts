@@ -29,9 +29,16 @@ export function mergeUsage(sofar: Loose, chunk: unknown): void {
 
 /** `flex` and `priority` from Google's names; Vertex uses `ON_DEMAND_FLEX`. */
 export function serviceOf(metadata: Loose): string | undefined {
-  const said = SERVICE.map((field) => string(metadata[field])).find((name) => name !== undefined);
-  return said && /(?:^|_)(flex|priority|batch)$/i.exec(said)?.[1].toLowerCase();
+  const said = SERVICE.flatMap((field) => string(metadata[field]) ?? []).filter((name) =>
+    !UNSPECIFIED.test(name)
+  );
+  if (said.length === 0) return undefined;
+  const special = said.map((name) => SPECIAL.exec(name)?.[1]).find((name) => name !== undefined);
+  return special?.toLowerCase() ?? "standard";
 }
+
+const SPECIAL = /(?:^|_)(flex|priority|batch|offpeak)$/i;
+const UNSPECIFIED = /^$|unspecified$/i;
 
 /** Null: no counts. */
 export function decodeUsage(metadata: Loose): Usage | null {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
-import { decodeUsage, mergeUsage } from "../../../src/formats/gemini/usage.ts";
+import { decodeUsage, mergeUsage, serviceOf } from "../../../src/formats/gemini/usage.ts";
 
 Deno.test("decodeUsage() adds thoughts to output and what tools read to input", () => {
   assertEquals(
@@ -48,4 +48,20 @@ Deno.test("decodeUsage() is null without counts", () => {
   const sofar = {};
   mergeUsage(sofar, { trafficType: "ON_DEMAND", totalTokenCount: 4 });
   assertEquals(decodeUsage(sofar), null);
+});
+
+Deno.test("serviceOf() names the tier that Google served, under its name in prices", () => {
+  const named: [string | undefined, ReturnType<typeof JSON.parse>][] = [
+    ["flex", { serviceTier: "flex" }],
+    ["priority", { serviceTier: "PRIORITY" }],
+    ["flex", { trafficType: "ON_DEMAND_FLEX" }],
+    ["priority", { serviceTier: "standard", trafficType: "ON_DEMAND_PRIORITY" }],
+    ["offpeak", { trafficType: "ON_DEMAND_OFFPEAK" }],
+    ["standard", { serviceTier: "standard" }],
+    ["standard", { trafficType: "ON_DEMAND" }],
+    ["standard", { trafficType: "PROVISIONED_THROUGHPUT" }],
+    [undefined, { serviceTier: "unspecified", trafficType: "TRAFFIC_TYPE_UNSPECIFIED" }],
+    [undefined, {}],
+  ];
+  for (const [tier, metadata] of named) assertEquals(serviceOf(metadata), tier, JSON.stringify(metadata));
 });
