@@ -42,10 +42,14 @@ export function addSources(sources: Sources, candidate: Loose): void {
   }
 }
 
-/** Citations in order of the supported text; those without a position last. Indices refer to `text`. */
-export function decodeCitations(sources: Sources, text: string): Citation[] {
+/**
+ * Citations in the order of the text they support; those of no particular words last. Indices into `text`.
+ *
+ * @param starts for each part of the candidate's content, how much of the text stands before it
+ */
+export function decodeCitations(sources: Sources, text: string, starts: readonly number[] = []): Citation[] {
   const citations: Citation[] = [];
-  const locate = locator(text);
+  const locate = locator(text, starts);
   const chunks = array(sources.grounding?.groundingChunks).map(decodeChunk);
   const used = new Set<Citation>();
   for (const support of array(sources.grounding?.groundingSupports).filter(isObject)) {
@@ -92,26 +96,48 @@ const NEAR_CHARS = 2000;
 const WHOLE_SEARCHES = 16;
 
 /** Finds segments of a text. */
-function locator(text: string): (segment: Loose) => { start: number; end: number } {
+function locator(
+  text: string,
+  starts: readonly number[],
+): (segment: Loose) => { start: number; end: number } {
   let units: Uint32Array | undefined;
   let searches = WHOLE_SEARCHES;
+  const bytes = new Map<number, number>();
+  const byteOf = (part: number) => {
+    let byte = bytes.get(part);
+    if (byte === undefined) bytes.set(part, byte = encoder.encode(text.slice(0, starts[part])).length);
+    return byte;
+  };
   const unitAt = (byte: number) => {
     units ??= unitsByByte(text);
     return units[Math.max(0, Math.min(Math.trunc(byte), units.length - 1))];
   };
   return (segment) => {
-    const start = unitAt(number(segment.startIndex) ?? 0);
-    const end = unitAt(number(segment.endIndex) ?? 0);
     const words = string(segment.text);
-    if (!words || text.startsWith(words, start)) {
-      return { start, end: words ? start + words.length : Math.max(start, end) };
+    const part = number(segment.partIndex) ?? 0;
+    // Of the text as a whole where the offsets do not fit the part.
+    const bases = starts[part] > 0 ? [byteOf(part), 0] : [0];
+    const places = bases.map((base) => ({
+      start: unitAt(base + (number(segment.startIndex) ?? 0)),
+      end: unitAt(base + (number(segment.endIndex) ?? 0)),
+    }));
+    const place = words ? places.find(({ start }) => text.startsWith(words, start)) : places[0];
+    if (place) {
+      return {
+        start: place.start,
+        end: words ? place.start + words.length : Math.max(place.start, place.end),
+      };
     }
-    const from = Math.max(0, start - words.length);
-    const near = text.slice(from, start + words.length + NEAR_CHARS).indexOf(words);
-    const found = near >= 0 ? from + near : searches-- > 0 ? anywhere(text, words, from) : -1;
-    return found < 0 ? { start, end: Math.max(start, end) } : { start: found, end: found + words.length };
+    const [{ start, end }] = places;
+    const length = words?.length ?? 0;
+    const from = Math.max(0, start - length);
+    const near = text.slice(from, start + length + NEAR_CHARS).indexOf(words ?? "");
+    const found = near >= 0 ? from + near : searches-- > 0 ? anywhere(text, words ?? "", from) : -1;
+    return found < 0 ? { start, end: Math.max(start, end) } : { start: found, end: found + length };
   };
 }
+
+const encoder = new TextEncoder();
 
 /** Position of a string in a text, preferably after a position; negative: not found. */
 function anywhere(text: string, words: string, from: number): number {

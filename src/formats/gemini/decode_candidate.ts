@@ -42,6 +42,8 @@ export class CandidateReader {
   /** All text, for offsets of citations. */
   #texts: string[] = [];
   #textLength = 0;
+  /** For each part, how much text stands before it. */
+  readonly #starts: number[] = [];
   readonly #sources: Sources = {};
   #calls = 0;
   #reason: string | number | undefined;
@@ -60,6 +62,7 @@ export class CandidateReader {
     const content = isObject(candidate.content) ? candidate.content : {};
     let logprobs = isObject(candidate.logprobsResult) ? decodeLogprobs(candidate.logprobsResult) : undefined;
     for (const part of array(content.parts)) {
+      this.#starts.push(this.#textLength);
       if (isObject(part) && this.#part(part, logprobs, out)) logprobs = undefined;
     }
     if (logprobs && this.#open?.kind === "text") {
@@ -257,7 +260,7 @@ export class CandidateReader {
   /** Citations follow the text. One into an ended block has a source but no position. */
   #cite(out: Part[]): void {
     if (Object.keys(this.#sources).length === 0) return;
-    const citations = decodeCitations(this.#sources, this.#texts.join(""));
+    const citations = decodeCitations(this.#sources, this.#texts.join(""), this.#starts);
     if (citations.length === 0) return;
     if (this.#open?.kind !== "text") {
       this.#endBlock(out);

@@ -154,3 +154,35 @@ Deno.test("decodeAnswer() keeps the sources of an answer that ends in a call", (
   assertEquals(blocks.map((b) => b.type), ["text", "call", "text"]);
   assertEquals(blocks.flatMap((b) => b.type === "text" ? b.citations.map((c) => c.url) : []), ["https://a"]);
 });
+
+Deno.test("decodeAnswer() finds a segment in the part that its partIndex names", () => {
+  // Offsets count bytes of the part (types of @google/genai 3.3).
+  const parts = [{ text: "Thinking.", thought: true }, { text: "Käse, ja. " }, {
+    text: "Brot, ja. Käse, ja.",
+  }];
+  const cite = (segment: Loose) => {
+    const groundingMetadata = {
+      groundingChunks: [web("https://a", "A")],
+      groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+    };
+    const body = { candidates: [{ content: { parts }, finishReason: "STOP", groundingMetadata }] };
+    const block = collect(gemini.decodeAnswer(body)).choices[0].blocks.at(-1);
+    if (block?.type !== "text") throw new Error("no text");
+    const [{ start, end }] = block.citations;
+    return [start, block.text.slice(start, end)];
+  };
+  assertEquals(cite({ partIndex: 1, endIndex: 5, text: "Käse" }), [0, "Käse"]);
+  assertEquals(cite({ partIndex: 2, endIndex: 4, text: "Brot" }), [10, "Brot"]);
+  assertEquals(cite({ partIndex: 2, startIndex: 10, endIndex: 15, text: "Käse" }), [20, "Käse"]);
+  assertEquals(cite({ partIndex: 2, startIndex: 10, endIndex: 15 }), [20, "Käse"], "without its words");
+  assertEquals(
+    cite({ partIndex: 2, startIndex: 11, endIndex: 15, text: "Brot" }),
+    [10, "Brot"],
+    "of the whole text",
+  );
+  assertEquals(
+    cite({ partIndex: 9, startIndex: 11, endIndex: 15, text: "Brot" }),
+    [10, "Brot"],
+    "no such part",
+  );
+});
