@@ -6,7 +6,7 @@
  * a frame with its `:event-type` and payload; an exception message is thrown as a failure.
  */
 import type { Failure } from "../exchange/failure.ts";
-import { isObject, parse, string } from "../exchange/json.ts";
+import { object, parse, string } from "../exchange/json.ts";
 import { brokenAnswer, decodeLateFailure } from "./decode_failure.ts";
 import type { Frame } from "./format.ts";
 import { MAX_FRAME_BYTES } from "./sse.ts";
@@ -177,10 +177,18 @@ const STATUS: Readonly<Record<string, number>> = {
 
 /** @param name such as `throttlingException` */
 function exceptionFailure(name: string, data: string): Failure {
-  const body = parse(data);
-  const said = isObject(body) ? string(body.message) ?? string(body.Message) : undefined;
+  const body = object(parse(data));
   const status = STATUS[name.toLowerCase().replace(/exception$/, "")] ?? 500;
-  return decodeLateFailure({ error: { type: name, message: said ?? "", status_code: status } });
+  const { originalStatusCode, originalMessage } = body;
+  return decodeLateFailure({
+    error: {
+      type: name,
+      message: string(body.message) ?? string(body.Message) ?? "",
+      status_code: status,
+      originalStatusCode,
+      originalMessage,
+    },
+  });
 }
 
 function uint32(bytes: Uint8Array, at: number): number {

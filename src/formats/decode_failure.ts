@@ -27,6 +27,8 @@ interface Complaint {
   retryAfter?: number;
   /** The status in the body, if the HTTP status is 200. */
   status?: number;
+  /** AWS: the status of the model's server, which the error passes on. */
+  original?: number;
 }
 
 const OUR_KEY =
@@ -66,13 +68,13 @@ export function decodeFailure(reply: FailedReply): Failure {
   const named = reply.header("x-amzn-errortype")?.split(":", 1)[0];
   if (named) complaint.codes = words(complaint.codes, named);
   const retryAfter = retrySeconds(reply) ?? complaint.retryAfter;
-  return classify(reply.status, complaint, retryAfter);
+  return classify(complaint.original ?? reply.status, complaint, retryAfter);
 }
 
 /** The Failure of an error after a successful status: in a stream, or as the whole body. */
 export function decodeLateFailure(error: unknown): Failure {
   const complaint = readComplaint(error);
-  return classify(complaint.status ?? 0, complaint, complaint.retryAfter);
+  return classify(complaint.original ?? complaint.status ?? 0, complaint, complaint.retryAfter);
 }
 
 /** Maximum number of choices in an answer; APIs return at most some hundred. */
@@ -189,7 +191,8 @@ function readComplaint(body: unknown): Complaint {
   const code = number(e.code) ?? number(e.status_code) ?? digits(e.code);
   return {
     message: head(
-      string(e.message) ?? string(e.Message) ?? string(body.detail) ?? string(e.detail) ??
+      (string(e.originalMessage) || string(e.message)) ?? string(e.Message) ?? string(body.detail) ??
+        string(e.detail) ??
         string(body.message) ?? string(object(body.base_resp).status_msg) ?? "",
     ),
     codes: words(
@@ -206,8 +209,17 @@ function readComplaint(body: unknown): Complaint {
     param: string(e.param),
     retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined),
     status: code !== undefined && code >= 400 && code < 600 ? code : undefined,
+    original: originalStatus(e.originalStatusCode),
   };
 }
+
+/** Statuses about a key or an address are about AWS's own at its model's server, not about ours. */
+function originalStatus(value: unknown): number | undefined {
+  const status = number(value) ?? digits(value) ?? 0;
+  return (status >= 400 && status < 600 && !NOT_OURS.has(status)) ? status : undefined;
+}
+
+const NOT_OURS: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407]);
 
 /** The part of a message that is examined: the patterns do not run in linear time. */
 function head(message: string): string {

@@ -198,6 +198,25 @@ Deno.test("an exception within the stream is a failure by its meaning, behind th
       exceptionMessage("modelStreamErrorException", "The system encountered an error."),
       "provider_unavailable",
     ],
+    ...([
+      [400, "provider_bad_request"],
+      [413, "provider_payload_too_large"],
+      [429, "provider_rate_limited"],
+      [
+        403,
+        "provider_unavailable",
+      ],
+      [500, "provider_unavailable"],
+      [529, "provider_model_down"],
+    ] as const).map(([originalStatusCode, code]) =>
+      [
+        exceptionMessage("modelStreamErrorException", "The system encountered an error.", {
+          originalStatusCode,
+          originalMessage: "The model's server answered with an error.",
+        }),
+        code,
+      ] as const
+    ),
     [exceptionMessage("internalServerException", "Try your request again."), "provider_unavailable"],
     [
       exceptionMessage("serviceUnavailableException", "Bedrock is unable to process your request."),

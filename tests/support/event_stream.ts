@@ -21,10 +21,14 @@ export function eventMessage(type: string, payload: unknown): Uint8Array<ArrayBu
   );
 }
 
-export function exceptionMessage(type: string, said: string): Uint8Array<ArrayBuffer> {
+export function exceptionMessage(
+  type: string,
+  said: string,
+  more: Record<string, unknown> = {},
+): Uint8Array<ArrayBuffer> {
   return message(
     { ":exception-type": type, ":content-type": "application/json", ":message-type": "exception" },
-    encoder.encode(JSON.stringify({ message: said })),
+    encoder.encode(JSON.stringify({ message: said, ...more })),
   );
 }
 

@@ -118,6 +118,33 @@ const BEDROCK: readonly Refusal[] = [
     next: true,
   },
   {
+    what: "a request that the model's own server refused",
+    status: 424,
+    headers: aws("ModelErrorException"),
+    body: {
+      message: "The model returned the following errors: stop_sequences: at most 4",
+      originalStatusCode: 400,
+      resourceName: "endpoint",
+    },
+    seen: [400, "provider_bad_request"],
+  },
+  {
+    what: "a rate limit of the model's own server",
+    status: 424,
+    headers: aws("ModelErrorException"),
+    body: { message: "The model returned an error.", originalStatusCode: 429 },
+    seen: [429, "provider_rate_limited"],
+    next: true,
+  },
+  {
+    what: "a key that the model's own server refused",
+    status: 424,
+    headers: aws("ModelErrorException"),
+    body: { message: "The model returned an error.", originalStatusCode: 403 },
+    seen: OURS,
+    next: true,
+  },
+  {
     what: "a model that took too long",
     status: 408,
     headers: aws("ModelTimeoutException"),
