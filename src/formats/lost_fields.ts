@@ -44,6 +44,9 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 /** Items of the responses format that are contents in the vocabulary. */
 const ITEMS: ReadonlySet<Content["type"]> = new Set(["call", "result", "reasoning"]);
 
+/** Whether they cite, or are cited, depends on the model, not on the format alone. */
+const MODEL_CITES: ReadonlySet<Content["type"]> = new Set(["search-result", "text"]);
+
 /**
  * @param format the provider's format, different from the caller's
  * @param cites whether the model supports citations of search results, if that depends on the model
@@ -58,7 +61,7 @@ export function lostInside(prompt: Prompt, format: FormatName, cites: boolean): 
       if (c.extra) add(lost, ITEMS.has(c.type) ? inside : `${root}.content`, c.extra);
       if (c.extra && marksInside(c.extra)) lost.add("cache_control");
       if (c.type === "result") visit(c.content);
-      else addWords(lost, c, `${root}.content`, cites || c.type !== "search-result" ? format : "gemini");
+      else addWords(lost, c, `${root}.content`, cites || !MODEL_CITES.has(c.type) ? format : "gemini");
     }
   };
   for (const turn of prompt.turns) {
@@ -123,7 +126,9 @@ function addWords(lost: Set<string>, c: Content, at: string, format: FormatName)
       if (c.cite && format !== "messages" && format !== "converse") lost.add(`${at}.citations`);
       return;
     case "text":
-      if (c.citations?.some(({ kind }) => kind === "document")) lost.add(`${at}.citations`);
+      if (
+        c.citations?.some(({ kind, place }) => kind === "document" && !(place && format === "converse"))
+      ) lost.add(`${at}.citations`);
   }
 }
 

@@ -67,6 +67,30 @@ const reasoningContent = z.strictObject({
   ]),
 });
 
+const place = z.strictObject({ documentIndex: z.int().min(0), start: z.int().min(0), end: z.int().min(0) });
+const citationsContent = z.strictObject({
+  citationsContent: z.strictObject({
+    content: z.array(text).min(1),
+    citations: z.array(z.strictObject({
+      title: z.string().optional(),
+      source: z.string().optional(),
+      sourceContent: z.array(text).optional(),
+      location: z.union([
+        z.strictObject({ documentChar: place }),
+        z.strictObject({ documentPage: place }),
+        z.strictObject({ documentChunk: place }),
+        z.strictObject({
+          searchResultLocation: z.strictObject({
+            searchResultIndex: z.int().min(0),
+            start: z.int().min(0),
+            end: z.int().min(0),
+          }),
+        }),
+      ]),
+    })).min(1),
+  }),
+});
+
 const message = z.discriminatedUnion("role", [
   z.strictObject({
     role: z.literal("user"),
@@ -75,7 +99,7 @@ const message = z.discriminatedUnion("role", [
   }),
   z.strictObject({
     role: z.literal("assistant"),
-    content: z.array(z.union([text, reasoningContent, toolUse, cachePoint])).min(1),
+    content: z.array(z.union([text, citationsContent, reasoningContent, toolUse, cachePoint])).min(1),
   }),
 ]);
 

@@ -1,5 +1,9 @@
-/** Decodes `citations` of an answer, which refer to a web page, a search result or a document of the request. */
-import { array, isObject, number, object, string } from "../../exchange/json.ts";
+/**
+ * `citations`, both ways. They point at a web page, at a search result or into one of the request's documents.
+ *
+ * Citations of web pages do not go back: the search that found them is not carried from one request to the next.
+ */
+import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Citation, SourcePlace } from "../../exchange/citation.ts";
 
 /** Undefined: invalid. */
@@ -40,4 +44,19 @@ function placeOf(unit: SourcePlace["unit"], location: unknown): SourcePlace | un
   const { start, end } = object(location);
   const [from, to] = [number(start), number(end)];
   return from === undefined || to === undefined ? undefined : { unit, start: from, end: to };
+}
+
+/** Undefined: it does not go back. */
+export function encodeCitation({ kind, url, title, quote, document, place }: Citation): Loose | undefined {
+  if (!place) return undefined;
+  const { unit, start, end, result } = place;
+  const words = { ...(title && { title }), ...(quote && { sourceContent: [{ text: quote }] }) };
+  if (kind === "url") {
+    if (result === undefined) return undefined;
+    const location = { searchResultLocation: { searchResultIndex: result, start, end } };
+    return { ...words, ...(url && { source: url }), location };
+  }
+  const name = UNITS.find(([, of]) => of === unit)?.[0];
+  if (name === undefined || document === undefined) return undefined;
+  return { ...words, location: { [name]: { documentIndex: document, start, end } } };
 }

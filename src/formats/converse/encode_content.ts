@@ -6,7 +6,9 @@ import {
   isAttachment,
   type ReasoningContent,
   type ResultContent,
+  type TextContent,
 } from "../../exchange/prompt.ts";
+import { encodeCitation } from "./citations.ts";
 import { type DocumentNames, encodeAttachment } from "./encode_media.ts";
 import type { Rules } from "./rules.ts";
 
@@ -37,6 +39,7 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
   if (isAttachment(c)) return [encodeAttachment(c, context.names)];
   switch (c.type) {
     case "text":
+      return encodeText(c, context);
     case "refusal":
       // Blank text is rejected.
       return c.text.trim() === "" ? [] : [{ text: c.text }];
@@ -57,6 +60,14 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
     case "opaque":
       return [];
   }
+}
+
+/** A text of an earlier answer goes back with what it cites: Claude alone cites. */
+function encodeText({ text, citations = [] }: TextContent, { rules }: EncodeContent): Loose[] {
+  // A blank text is refused.
+  if (text.trim() === "") return [];
+  const cited = rules.claude ? citations.flatMap((citation) => encodeCitation(citation) ?? []) : [];
+  return [cited.length === 0 ? { text } : { citationsContent: { content: [{ text }], citations: cited } }];
 }
 
 /** Reasoning is sent only with its own proof, unchanged. */

@@ -5,7 +5,7 @@
  * the user. A system turn within the conversation is not supported: it becomes user text at its position,
  * between `<system>` tags.
  */
-import type { Loose } from "../../exchange/json.ts";
+import { array, type Loose, object } from "../../exchange/json.ts";
 import { isAttachment, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { arrangeTurns, legalId } from "../messages/encode_turn_order.ts";
 import { digest } from "../short_id.ts";
@@ -120,7 +120,8 @@ function captionDocuments(message: Loose): void {
 
 /** A prefill must not end with white space. */
 function trimLast(blocks: Loose[], last: boolean): Loose[] {
-  const block = blocks.at(-1);
-  if (!last || typeof block?.text !== "string") return blocks;
-  return [...blocks.slice(0, -1), { text: block.text.trimEnd() }];
+  const { text, citationsContent } = blocks.at(-1) ?? {};
+  const said = text ?? object(array(object(citationsContent).content)[0]).text;
+  if (!last || typeof said !== "string") return blocks;
+  return [...blocks.slice(0, -1), { text: said.trimEnd() }];
 }

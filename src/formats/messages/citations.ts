@@ -16,11 +16,33 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   const extra = { format: "messages" as const, fields: raw };
   const title = string(raw.title) ?? string(raw.document_title);
   const quote = string(raw.cited_text);
-  const words = { ...(title !== undefined && { title }), ...(quote !== undefined && { quote }), extra };
+  const place = placeOf(raw);
+  const words = {
+    ...(title !== undefined && { title }),
+    ...(quote !== undefined && { quote }),
+    ...(place && { place }),
+    extra,
+  };
   if (raw.type === "web_search_result_location") return { kind: "url", url: string(raw.url), ...words };
   if (raw.type === "search_result_location") return { kind: "url", url: string(raw.source), ...words };
   const document = number(raw.document_index);
   return { kind: "document", ...(document !== undefined && { document }), ...words };
+}
+
+const UNITS: Readonly<Record<string, readonly [SourcePlace["unit"], string]>> = {
+  char_location: ["character", "char_index"],
+  page_location: ["page", "page_number"],
+  content_block_location: ["block", "block_index"],
+  search_result_location: ["block", "block_index"],
+};
+
+function placeOf(raw: Loose): SourcePlace | undefined {
+  const [unit, name] = UNITS[String(raw.type)] ?? [];
+  const start = number(raw[`start_${name}`]);
+  const end = number(raw[`end_${name}`]);
+  if (unit === undefined || start === undefined || end === undefined) return undefined;
+  const result = number(raw.search_result_index);
+  return { unit, start, end, ...(result !== undefined && { result }) };
 }
 
 /** The citations of known kinds. */

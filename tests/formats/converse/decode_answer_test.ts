@@ -6,7 +6,11 @@ import { Failure } from "../../../src/exchange/failure.ts";
 import { array, type Loose, object } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { converse } from "../../../src/formats/converse/mod.ts";
+import { checkConverseRequest } from "../../corpus/check_converse_request.ts";
+import { convert } from "../conversions.ts";
 import { assistant, decodeRequest, encodeWhole } from "../messages/support.ts";
+
+const CLAUDE = "us.anthropic.claude-sonnet-5";
 
 type Event = [name: string, body: Loose];
 
@@ -100,6 +104,34 @@ Deno.test("converse: citations tell clients of the messages format the page, blo
       assertEquals(block, { type: "text", text: "So", citations: [expected] });
     }
   }
+});
+
+Deno.test("converse: citations of documents and search results go back to Claude, in the messages that they came in", () => {
+  const ask = (content: Loose[], model = CLAUDE, last: Loose[] = [{ role: "user", content: "go on" }]) => {
+    const messages = [{ role: "user", content: "q" }, { role: "assistant", content }, ...last];
+    const { body } = convert("messages", { max_tokens: 9, messages }, "converse", model);
+    checkConverseRequest(body);
+    return object(array(body.messages)[1]).content;
+  };
+  for (const [location] of LOCATIONS.slice(0, 4)) {
+    const source = location.searchResultLocation ? { source: "https://s.test" } : {};
+    const citation = { title: "T", sourceContent: [{ text: "words" }], ...source, location };
+    const block = { citationsContent: { content: [{ text: "So " }], citations: [citation] } };
+    const { content } = encodeWhole(whole([{ text: "First " }, block, { text: "then" }]));
+    const back = array(content).map(object);
+    assertEquals(ask(back), [{ text: "First " }, block, { text: "then" }]);
+    // A beginning to go on with is a text.
+    assertEquals(ask(back.slice(0, 2), "us.anthropic.claude-sonnet-4-5-v1:0", []), [{ text: "First " }, {
+      text: "So",
+    }]);
+    assertEquals(ask(back, "us.amazon.nova-2-lite-v1:0"), [{ text: "First " }, { text: "So " }, {
+      text: "then",
+    }]);
+  }
+  const { content } = encodeWhole(whole([{
+    citationsContent: { content: [{ text: "So" }], citations: [{ title: "T", location: LOCATIONS[4][0] }] },
+  }]));
+  assertEquals(ask(array(content).map(object)), [{ text: "So" }], "a page that a search found");
 });
 
 Deno.test("converse: images, sounds and films that an answer holds are told as what they are", () => {
