@@ -17,6 +17,8 @@ const ECHOED: ReadonlySet<string> = new Set([
   "index",
   "annotations",
   "logprobs",
+  // Beside a text: why a filter cut the answer.
+  "refusal",
   "made",
   // Streaming of arguments, which works differently in each API.
   "eager_input_streaming",

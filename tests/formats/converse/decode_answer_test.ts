@@ -7,7 +7,8 @@ import { array, type Loose, object } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { converse } from "../../../src/formats/converse/mod.ts";
 import { checkConverseRequest } from "../../corpus/check_converse_request.ts";
-import { convert } from "../conversions.ts";
+import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
+import { convert, decode } from "../conversions.ts";
 import { assistant, decodeRequest, encodeWhole } from "../messages/support.ts";
 
 const CLAUDE = "us.anthropic.claude-sonnet-5";
@@ -172,4 +173,46 @@ Deno.test("converse: an answer whose image could not be made does not end as if 
 
 Deno.test("converse: pieces of a call that was never announced are a broken answer, not one without calls", () => {
   assertThrows(() => streamed([delta({ toolUse: { input: "{}" } })]), Failure, "before its name");
+});
+
+Deno.test("converse: why a filter cut an answer is no text of the model's in the next turn, and what a model refused is", () => {
+  const back = (
+    message: unknown,
+    target: "converse" | "gemini" | "messages" | "responses" | "chat_completions",
+  ) =>
+    JSON.stringify(
+      convert(
+        "chat_completions",
+        {
+          messages: [{ role: "user", content: "q" }, message, { role: "user", content: "go on" }] as Loose[],
+        },
+        target,
+        CLAUDE,
+      ).body,
+    );
+  const context = {
+    id: "gen_1",
+    created: 1,
+    model: () => "m",
+    prompt: decode("chat_completions", { model: "acme/one", messages: [{ role: "user", content: "q" }] }),
+    seal: () => "sealed",
+  };
+  const answer = converse.decodeAnswer({
+    output: { message: { role: "assistant", content: [{ text: "I may say this" }] } },
+    stopReason: "guardrail_intervened",
+  });
+  const [{ message, finish_reason }] = array(
+    chatCompletions.encodeAnswer(collect(answer), context).choices,
+  ) as Loose[];
+  const { refusal } = object(message);
+  assertEquals([refusal, finish_reason], ["A guardrail intervened.", "content_filter"]);
+  for (const target of ["converse", "gemini", "messages", "responses"] as const) {
+    const sent = back(message, target);
+    assertEquals([sent.includes("I may say this"), sent.includes(String(refusal))], [true, false], target);
+    assertEquals(
+      back({ role: "assistant", content: null, refusal: "I will not." }, target).includes("I will not."),
+      true,
+    );
+  }
+  assertEquals(back(message, "chat_completions").includes('"refusal":"A guardrail intervened."'), true);
 });
