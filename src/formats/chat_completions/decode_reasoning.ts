@@ -3,7 +3,15 @@ import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { ReasoningContent } from "../../exchange/prompt.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { decodeCallProofs } from "./call_proofs.ts";
-import { addDetail, replayProof, signedFields, splitDetails, textKey } from "./reasoning.ts";
+import {
+  addDetail,
+  isTextField,
+  replayProof,
+  signedFields,
+  splitDetails,
+  type TextField,
+  textKey,
+} from "./reasoning.ts";
 
 /**
  * The reasoning of an assistant message sent by a caller. A caller that received both text fields sends both:
@@ -73,10 +81,10 @@ function tokenOf(entry: Loose): string | undefined {
 }
 
 /** An empty text counts if there is no other: DeepSeek rejects a call whose message lacks the field. */
-function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {
-  let empty: "reasoning_content" | "reasoning" | undefined;
+function firstTextField(message: Loose): TextField | undefined {
+  let empty: TextField | undefined;
   for (const name in message) {
-    if ((name !== "reasoning_content" && name !== "reasoning") || typeof message[name] !== "string") continue;
+    if (!isTextField(name) || typeof message[name] !== "string") continue;
     if (message[name] !== "") return name;
     empty ??= name;
   }

@@ -10,13 +10,20 @@ import {
   type OpenReasoning,
   readSigned,
 } from "./decode_state.ts";
-import { addDetail, LOOK_BACK, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
+import {
+  addDetail,
+  LOOK_BACK,
+  type ReasoningField,
+  signedFields,
+  TEXT_FIELDS,
+  type TextField,
+  textKey,
+} from "./reasoning.ts";
 
 /** Adds the reasoning of a delta. */
 export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loose, out: Part[]): void {
-  const first = string(delta.reasoning_content);
-  const text = first || string(delta.reasoning) || "";
-  const field: ReasoningField | undefined = first ? "reasoning_content" : text ? "reasoning" : undefined;
+  const field: ReasoningField | undefined = textFieldOf(delta);
+  const text = field === undefined ? "" : delta[field] as string;
   const details = delta.reasoning_details;
   if (Array.isArray(details) && details.length > 0) {
     const entries = details.filter(isObject);
@@ -42,6 +49,12 @@ export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loo
     closeReasoning(choice, out);
     readSigned(state, choice, signed, undefined, out);
   }
+}
+
+/** The first of the fields that has a text. */
+function textFieldOf(delta: Loose): TextField | undefined {
+  for (const name of TEXT_FIELDS) if (string(delta[name])) return name;
+  return undefined;
 }
 
 /**

@@ -6,11 +6,12 @@ import type { StreamDecoder } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { RepeatedFrame } from "../repeated_frame.ts";
 import { ChunkReader } from "./decode_blocks.ts";
+import { TEXT_FIELDS } from "./reasoning.ts";
 
 type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" }>;
 
 /** Fields of a delta that are plain text. */
-const TEXTS: ReadonlySet<string> = new Set(["content", "reasoning_content", "reasoning"]);
+const TEXTS: ReadonlySet<string> = new Set(["content", ...TEXT_FIELDS]);
 
 /**
  * Converts frames to parts. A stream is complete with `[DONE]`, or, for providers without it, with a finish

@@ -15,7 +15,7 @@ import type { Unseal } from "../../exchange/proof.ts";
 import { decodeParts } from "./decode_content.ts";
 import { decodeUrl } from "../media.ts";
 import { decodeReasoning } from "./decode_reasoning.ts";
-import { replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
+import { replayProof, SIGNED_FIELDS, signedFields, TEXT_FIELDS } from "./reasoning.ts";
 import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -33,8 +33,7 @@ const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
   "images",
   // Added by the official SDK's helpers, and sent by its users.
   "parsed",
-  "reasoning_content",
-  "reasoning",
+  ...TEXT_FIELDS,
   "reasoning_details",
   "thinking_blocks",
   ...SIGNED_FIELDS,

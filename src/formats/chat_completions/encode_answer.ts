@@ -70,6 +70,7 @@ class Fold {
         return;
       case "reasoning":
       case "reasoning_content":
+      case "reasoning_text":
         others[key] = `${string(others[key]) ?? ""}${value}`;
         return;
       case "images": {

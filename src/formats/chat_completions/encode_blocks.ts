@@ -254,8 +254,9 @@ export class DeltaWriter {
       while (open.sections.length <= section) open.sections.push([]);
       open.sections[section].push(words);
     }
-    const [first, second] = textFields(open.field);
-    emit(open.choice, { [first]: text, [second]: text });
+    const delta: Loose = {};
+    for (const name of textFields(open.field)) delta[name] = text;
+    emit(open.choice, delta);
   }
 
   #proof(

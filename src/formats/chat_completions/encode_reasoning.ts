@@ -2,7 +2,7 @@
 import { array, type Loose, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
-import { joinBlocks, readReplay, type ReasoningField, textKey } from "./reasoning.ts";
+import { joinBlocks, readReplay, type ReasoningField, type TextField, textKey } from "./reasoning.ts";
 
 /**
  * The message fields that return reasoning to a provider. For reasoning of another API there is no field that
@@ -103,8 +103,13 @@ function joinSections(sections: readonly string[]): string {
  * clients, `reasoning` by OpenRouter's; those that know both use the first. The provider's own name comes
  * first, so that a client that returns the message unchanged shows which one to use.
  */
-export function textFields(
-  field: ReasoningField | undefined,
-): readonly ["reasoning_content" | "reasoning", "reasoning_content" | "reasoning"] {
-  return field === "reasoning" ? ["reasoning", "reasoning_content"] : ["reasoning_content", "reasoning"];
+export function textFields(field: ReasoningField | undefined): readonly TextField[] {
+  switch (field) {
+    case "reasoning":
+      return ["reasoning", "reasoning_content"];
+    case "reasoning_text":
+      return ["reasoning_text", "reasoning_content", "reasoning"];
+    default:
+      return ["reasoning_content", "reasoning"];
+  }
 }

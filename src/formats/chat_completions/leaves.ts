@@ -83,6 +83,7 @@ const MESSAGE = {
   refusal: text,
   reasoning_content: reasoning,
   reasoning,
+  reasoning_text: reasoning,
   reasoning_details: reasoningDetails,
   thinking_blocks: list(objectOf({ type: setting, thinking: fixed, signature: opaque, data: opaque })),
   tool_calls: list(objectOf({
@@ -98,6 +99,7 @@ const MESSAGE = {
   audio: objectOf({ id: opaque, data: bytes, transcript: text }),
   extra_content: objectOf({ google: objectOf({ thought_signature: opaque }) }),
   thought_signature: opaque,
+  reasoning_opaque: opaque,
   cache_control: setting,
 };
 

@@ -12,7 +12,16 @@ import type { Proof } from "../../exchange/proof.ts";
 import { holdsCallProofs } from "./call_proofs.ts";
 
 /** The message's field for reasoning text. `content`: a thinking part in it. */
-export type ReasoningField = "reasoning_content" | "reasoning" | "content";
+export type ReasoningField = TextField | "content";
+
+/** Fields whose value is the text of the reasoning. */
+export const TEXT_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+export type TextField = typeof TEXT_FIELDS[number];
+
+/** Whether it is the name of such a field. */
+export function isTextField(name: unknown): name is TextField {
+  return (TEXT_FIELDS as readonly unknown[]).includes(name);
+}
 
 /** What a provider of this API expects to be returned on the assistant's message or the tool call. */
 export interface Replay {
@@ -45,7 +54,7 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
   const value = object(parse(proof.data));
   const field = value.field;
   return {
-    ...((field === "reasoning_content" || field === "reasoning" || field === "content") && { field }),
+    ...((field === "content" || isTextField(field)) && { field }),
     ...(Array.isArray(value.details) && { details: value.details.filter(isObject) }),
     ...(Array.isArray(value.blocks) && { blocks: value.blocks.filter(isObject) }),
     ...(isObject(value.fields) && { fields: value.fields }),
@@ -60,13 +69,14 @@ export function signedFields(value: Loose): Loose | undefined {
   ) {
     found = { extra_content: value.extra_content };
   }
-  if (typeof value.thought_signature === "string" && value.thought_signature !== "") {
-    found = { ...found, thought_signature: value.thought_signature };
+  for (const name of SIGNATURES) {
+    if (typeof value[name] === "string" && value[name] !== "") found = { ...found, [name]: value[name] };
   }
   return found;
 }
 
-export const SIGNED_FIELDS = ["extra_content", "thought_signature"];
+const SIGNATURES = ["thought_signature", "reasoning_opaque"] as const;
+export const SIGNED_FIELDS = ["extra_content", ...SIGNATURES];
 
 const TEXT_OF: Readonly<Record<string, "text" | "summary">> = {
   "reasoning.text": "text",

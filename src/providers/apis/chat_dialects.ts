@@ -361,7 +361,8 @@ function isNothing(value: unknown): boolean {
 
 /** Fields of earlier answers that are dropped without being reported. */
 const UNTOLD = new Set(
-  "annotations reasoning reasoning_content reasoning_details refusal thinking_blocks".split(" "),
+  ("annotations reasoning reasoning_content reasoning_details reasoning_opaque reasoning_text refusal " +
+    "thinking_blocks").split(" "),
 );
 
 function documentOf(part: Loose): Loose {

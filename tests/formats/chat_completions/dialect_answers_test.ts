@@ -187,3 +187,50 @@ Deno.test("thinking_blocks of LiteLLM come back to it as they were, from callers
     }
   }
 });
+
+/** GitHub Copilot's stream, as its clients read it: the text in `reasoning_text`, the proof in `reasoning_opaque`. */
+const COPILOT = [
+  delta({ role: "assistant", content: null, reasoning_text: "Let me" }),
+  delta({ reasoning_text: " see." }),
+  delta({ content: "", reasoning_opaque: "OPAQUE" }),
+  delta({ tool_calls: [{ index: 0, ...CALL }] }),
+  CALLED,
+  "[DONE]",
+];
+
+const COPILOT_WHOLE = whole(
+  { content: null, reasoning_text: "Let me see.", reasoning_opaque: "OPAQUE", tool_calls: [CALL] },
+  { finish_reason: "tool_calls" },
+);
+
+Deno.test("reasoning of GitHub Copilot is shown, and comes back to it as it was, from callers of each kind", () => {
+  for (const parts of [decodeChunks(COPILOT), decodeAnswer(COPILOT_WHOLE)]) {
+    assertEquals(said(parts), [{ blocks: ["text: Let me see.", "text: ", "c f({})"], reason: "tool-calls" }]);
+    const answer = collect(parts);
+    const ask = { role: "user", content: "Hi" };
+    const { content } = messages.encodeAnswer(answer, context(foreign({})));
+    const result = { type: "tool_result", tool_use_id: "c", content: "ok" };
+    const asMessages = messages.decodeRequest({
+      model: "a/b",
+      max_tokens: 9,
+      messages: [ask, { role: "assistant", content }, { role: "user", content: [result] }],
+    }, DECODE);
+    const [{ message }] = (chatCompletions.encodeAnswer(answer, context()).choices) as { message: Loose }[];
+    const [{ message: streamed }] = (foldChunks(encodeAll(parts, context())).choices) as { message: Loose }[];
+    const asChat = [message, streamed].map((one) => {
+      for (const name of ["reasoning_text", "reasoning_content", "reasoning"]) {
+        assertEquals(one[name], "Let me see.");
+      }
+      return chatCompletions.decodeRequest({
+        model: "a/b",
+        messages: [ask, one, { role: "tool", tool_call_id: "c", content: "ok" }],
+      }, DECODE);
+    });
+    for (const prompt of [asMessages, ...asChat]) {
+      const { body } = PROVIDER_FORMATS.chat_completions.encodeRequest(prompt, ENCODE);
+      const [, { reasoning_text, reasoning_opaque, reasoning_content, reasoning }] = body.messages as Loose[];
+      assertEquals([reasoning_text, reasoning_opaque], ["Let me see.", "OPAQUE"]);
+      assertEquals([reasoning_content, reasoning], [undefined, undefined]);
+    }
+  }
+});
