@@ -183,7 +183,8 @@ function readComplaint(body: unknown): Complaint {
   if (Array.isArray(body)) return readComplaint(body[0]);
   if (typeof body === "string") return { message: head(body), codes: "" };
   if (!isObject(body)) return { message: "", codes: "" };
-  const error = body.error ?? (isObject(body.response) ? object(body.response).error : undefined) ?? body;
+  const error = body.error ?? (isObject(body.response) ? object(body.response).error : undefined) ??
+    array(body.errors).find(isObject) ?? body;
   if (typeof error === "string") return { message: head(error), codes: words(body.code, body.type) };
   const e = object(error);
   const metadata = object(e.metadata);
@@ -193,10 +194,11 @@ function readComplaint(body: unknown): Complaint {
     message: head(
       (string(e.originalMessage) || string(e.message)) ?? string(e.Message) ?? string(body.detail) ??
         string(e.detail) ??
-        string(body.message) ?? string(object(body.base_resp).status_msg) ?? "",
+        string(body.message) ?? string(object(body.base_resp).status_msg) ?? wrongFields(body.detail),
     ),
     codes: words(
       e.code,
+      e.error_code,
       e.type,
       e.status,
       e.__type,
@@ -212,6 +214,16 @@ function readComplaint(body: unknown): Complaint {
     original: originalStatus(e.originalStatusCode),
   };
 }
+
+/** What FastAPI, which many servers are made with, says of a request: `[{loc: ["body", "stop"], msg: "…"}]`. */
+function wrongFields(detail: unknown): string {
+  return array(detail).filter(isObject).slice(0, MOST_FIELDS).map(({ loc, msg }) => {
+    const place = array(loc).filter((step) => step !== "body").join(".");
+    return `${place === "" ? "" : `${place}: `}${string(msg) ?? ""}`;
+  }).filter((line) => line !== "").join("; ");
+}
+
+const MOST_FIELDS = 5;
 
 /** Statuses about a key or an address are about AWS's own at its model's server, not about ours. */
 function originalStatus(value: unknown): number | undefined {

@@ -355,3 +355,31 @@ Deno.test("decodeFailure() marks as lasting what asking again cannot mend", () =
   assertEquals(lasting(500, "boom"), false);
   assertEquals(lasting(529, "Overloaded"), false);
 });
+
+Deno.test("decodeFailure() reads the lists in which Cloudflare and FastAPI tell what is wrong, and Databricks' code", () => {
+  const said = (status: number, body: unknown) => {
+    const { code, message } = decode({ status, body });
+    return [code, message];
+  };
+  assertEquals(
+    said(400, {
+      success: false,
+      errors: [{ code: 5006, message: "Error: required properties at '/' are 'prompt'" }],
+    }),
+    ["provider_bad_request", "Error: required properties at '/' are 'prompt'"],
+  );
+  assertEquals(
+    said(422, {
+      detail: [
+        { type: "missing", loc: ["body", "messages", 0, "content"], msg: "Field required", input: {} },
+        { type: "x", loc: ["body"], msg: "Wrong" },
+      ],
+    }),
+    ["provider_bad_request", "messages.0.content: Field required; Wrong"],
+  );
+  assertEquals(said(422, { detail: [] }), ["provider_bad_request", "The provider refused the request."]);
+  assertEquals(
+    decodeLateFailure({ error_code: "BAD_REQUEST", message: "No such field" }).code,
+    "provider_bad_request",
+  );
+});

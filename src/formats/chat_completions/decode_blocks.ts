@@ -43,7 +43,8 @@ export class ChunkReader {
   /** Processes a chunk, or an answer if `whole`. Throws if it contains an error; usage known so far is in `out`. */
   push(chunk: Loose, whole: boolean, out: Part[]): void {
     const state = this.#state;
-    if (hasError(chunk.error)) this.fail(decodeLateFailure(chunk), out);
+    // Cloudflare has a list of them.
+    if (hasError(chunk.error) || array(chunk.errors).some(hasError)) this.fail(decodeLateFailure(chunk), out);
     if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     const choices = array(chunk.choices);
     // Azure's first chunk has only content filter results.

@@ -21,8 +21,13 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   const name = string(body.name) ?? "";
   const given = custom ? body.input : body.arguments;
   const piece = typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "";
-  const call = findCall(choice, wire.index, id, name) ??
-    addCall(state, choice, wire.index, custom ? "custom" : "function", out);
+  const found = findCall(choice, wire.index, id, name);
+  // Nothing can follow whole arguments: they are told once more, or belong to another call of the same index.
+  const again = found !== undefined && name !== "" && /^\s*\{/.test(piece) && isWhole(found);
+  if (again && name === found.name && (id === found.id || piece === found.pieces.join(""))) return;
+  const call = found !== undefined && !again
+    ? found
+    : addCall(state, choice, wire.index, custom ? "custom" : "function", out);
   if (call.ended) return;
   // Later deltas may repeat the id or the name as "".
   if (call.id === "" && id !== "") {

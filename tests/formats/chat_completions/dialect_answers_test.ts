@@ -9,7 +9,7 @@ import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import type { DecodeRequest, EncodeAnswer } from "../../../src/formats/format.ts";
 import { PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
-import { CALLED, said, STOP } from "./chunks.ts";
+import { call, CALLED, said, STOP } from "./chunks.ts";
 import { context as plainContext, decodeChunks, delta, ENCODE, encodeAll, foldChunks } from "./support.ts";
 import { foreign, request } from "./support.ts";
 
@@ -233,4 +233,24 @@ Deno.test("reasoning of GitHub Copilot is shown, and comes back to it as it was,
       assertEquals([reasoning_content, reasoning], [undefined, undefined]);
     }
   }
+});
+
+Deno.test("decodeStream() tells calls of one index apart where none has an id, and takes one that is repeated once", () => {
+  const f = (args: string, more: Loose = {}) =>
+    call({ index: 0, ...more, function: { name: "f", arguments: args } });
+  const calls = (...chunks: Loose[]) => said(decodeChunks([...chunks, CALLED, "[DONE]"]))[0].blocks;
+  assertEquals(calls(f('{"a":1}'), f('{"a":2}')), ['call_c1_0 f({"a":1})', 'call_c1_1 f({"a":2})']);
+  assertEquals(calls(f('{"a":'), f("1}"), f('{"a":2}')), ['call_c1_0 f({"a":1})', 'call_c1_1 f({"a":2})']);
+  assertEquals(calls(f('{"a":1}'), f('{"a":1}')), ['call_c1_0 f({"a":1})']);
+  assertEquals(calls(f('{"a":1}', { id: "x" }), f('{"a":1}', { id: "x" })), ['x f({"a":1})']);
+  assertEquals(calls(f('{"a":', { id: "x" }), f("{}}", { id: "x" })), ['x f({"a":{}})']);
+});
+
+Deno.test("decodeStream() fails with the errors that Cloudflare lists where chunks stand", () => {
+  const errors = { success: false, errors: [{ message: "Capacity temporarily exceeded", code: 3040 }] };
+  const failure = failed(() => decodeChunks([delta({ content: "Hal" }), errors, "[DONE]"]));
+  assertEquals(failure.code, "provider_model_down");
+  assertEquals(said(decodeChunks([delta({ content: "x" }), { errors: [], success: true }, STOP])), [
+    { blocks: ["text: x"], reason: "stop" },
+  ]);
 });
