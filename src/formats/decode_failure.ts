@@ -100,6 +100,11 @@ export function inputText(value: unknown): string {
   }
 }
 
+/** A call's arguments: some servers write an object where their API has a text of JSON, or a text where it has an object. */
+export function argumentText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : isObject(value) ? inputText(value) : undefined;
+}
+
 /** Errors about the request keep the provider's message; others get ours. */
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
   const said = `${c.codes} ${c.message}`.toLowerCase();

@@ -9,7 +9,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { misreports } from "../../exchange/usage.ts";
-import { brokenAnswer, clean, inputText } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, clean } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
@@ -75,6 +75,8 @@ export class MessageReader {
     this.#calls = true;
     const id = this.#ids.take(string(toolUse.toolUseId) || `tooluse_${block}`);
     out.push({ type: "call-start", block, choice: 0, id, name, kind: "function" });
+    const text = argumentText(toolUse.input) ?? "";
+    if (text !== "" && text !== "{}") out.push({ type: "call-delta", block, text });
     return { kind: "call", block };
   }
 
@@ -89,10 +91,8 @@ export class MessageReader {
     else if (isObject(toolUse)) {
       const open = this.#open.get(index);
       if (!open) throw brokenAnswer("a piece of a tool call came before its name");
-      const input = toolUse.input;
-      if (open.kind === "call" && typeof input === "string" && input !== "") {
-        out.push({ type: "call-delta", block: open.block, text: input });
-      }
+      const text = argumentText(toolUse.input) ?? "";
+      if (open.kind === "call" && text !== "") out.push({ type: "call-delta", block: open.block, text });
     } else if (isObject(citation)) {
       const open = this.#opened(index, "text", out);
       const found = decodeCitation(citation);
@@ -204,16 +204,14 @@ export class MessageReader {
   /** A block of a complete answer. */
   whole(index: number, value: Loose, out: Part[]): void {
     const { text, toolUse, reasoningContent, citationsContent } = value;
-    if (isObject(toolUse)) {
-      this.openBlock(index, { toolUse }, out);
-      this.delta(index, { toolUse: { input: inputText(toolUse.input ?? {}) } }, out);
-    } else if (isObject(reasoningContent)) {
+    if (isObject(toolUse)) this.openBlock(index, { toolUse }, out);
+    else if (isObject(reasoningContent)) {
       const { reasoningText, redactedContent } = reasoningContent;
       this.delta(index, { reasoningContent: { ...object(reasoningText), redactedContent } }, out);
     } else if (isObject(citationsContent)) {
-      for (const piece of array(citationsContent.content)) {
-        this.delta(index, { text: object(piece).text }, out);
-      }
+      const { content } = citationsContent;
+      this.delta(index, { text: typeof content === "string" ? content : text }, out);
+      for (const piece of array(content)) this.delta(index, { text: object(piece).text }, out);
       for (const citation of array(citationsContent.citations)) this.delta(index, { citation }, out);
     } else if (typeof text === "string") this.delta(index, { text }, out);
     else {

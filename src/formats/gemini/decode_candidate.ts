@@ -5,7 +5,7 @@
  * them or on an empty part after them. So a block is open until a part of another kind arrives, or the end; a
  * block with a signature gets no more text.
  */
-import { array, isObject, type Loose, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, parse, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { brokenAnswer, inputText } from "../decode_failure.ts";
@@ -198,7 +198,10 @@ export class CandidateReader {
       this.#call.args.add(call);
       if (call.willContinue !== true) this.#endCall(out);
     } else {
-      out.push({ type: "call-delta", block, text: writeJson(call.args ?? {}) }, { type: "call-end", block });
+      const { args } = call;
+      // Some servers write them as text.
+      const text = typeof args === "string" && isObject(parse(args)) ? args : writeJson(args ?? {});
+      out.push({ type: "call-delta", block, text }, { type: "call-end", block });
     }
   }
 

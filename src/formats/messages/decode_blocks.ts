@@ -20,7 +20,7 @@ import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
-import { brokenAnswer, decodeLateFailure, inputText } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { decodeCitation } from "./citations.ts";
@@ -209,8 +209,8 @@ export class MessageReader {
         return;
       }
       case "input_json_delta": {
-        const piece = delta.partial_json;
-        if (!open || typeof piece !== "string" || piece === "") return;
+        const piece = argumentText(delta.partial_json);
+        if (!open || piece === undefined || piece === "") return;
         if (open.kind === "call") {
           open.pieces = true;
           out.push({ type: "call-delta", block: open.block, text: piece });
@@ -258,8 +258,9 @@ export class MessageReader {
         return;
       case "call":
         // Some providers put the complete input into the start.
-        if (!open.pieces && isObject(open.input) && Object.keys(open.input).length > 0) {
-          out.push({ type: "call-delta", block: open.block, text: inputText(open.input) });
+        if (!open.pieces) {
+          const text = argumentText(open.input) ?? "";
+          if (text !== "" && text !== "{}") out.push({ type: "call-delta", block: open.block, text });
         }
         out.push({ type: "call-end", block: open.block });
         return;

@@ -8,10 +8,10 @@ import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { argumentText, brokenAnswer } from "../decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
-import { besideOf, indexOf, isCall, proofOf, repeatedText, restOf } from "./decode_state.ts";
+import { besideOf, indexOf, isCall, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
@@ -67,13 +67,13 @@ export class ItemReader {
     slot.item = { ...slot.item, ...item };
     switch (slot.type) {
       case "message":
-        this.#wholeMessage(slot, array(item.content));
+        this.#wholeMessage(slot, partsOf(item.content));
         break;
       case "reasoning":
         this.#wholeReasoning(slot, item);
         break;
       case "function_call":
-        this.#rest(slot, string(item.arguments));
+        this.#rest(slot, argumentText(item.arguments));
         break;
       case "custom_tool_call":
         this.#rest(slot, string(item.input));
@@ -247,8 +247,9 @@ export class ItemReader {
   #wholeMessage(slot: Slot, content: readonly unknown[]): void {
     for (const [i, value] of content.entries()) {
       const part = object(value);
-      if (part.type !== "output_text" && part.type !== "refusal") continue;
-      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, part.type), part);
+      const type = part.type === "text" ? "output_text" : part.type;
+      if (type !== "output_text" && type !== "refusal") continue;
+      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, type), part);
     }
   }
 
@@ -323,8 +324,8 @@ export class ItemReader {
   }
 
   #wholeReasoning(slot: Slot, item: Loose): void {
-    const texts = array(item.content);
-    const summaries = array(item.summary);
+    const texts = partsOf(item.content);
+    const summaries = partsOf(item.summary);
     const kind = slot.sections.length > 0 ? slot.kind : texts.length > 0 ? "text" : "summary";
     const sections = kind === "text" ? texts : summaries;
     for (const [i, section] of sections.entries()) {

@@ -1,5 +1,5 @@
 /** State of each output item while a provider's answer is decoded. */
-import { type Loose, string } from "../../exchange/json.ts";
+import { array, type Loose, string } from "../../exchange/json.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { count } from "../../exchange/usage.ts";
 
@@ -85,6 +85,11 @@ export function textOf(slot: Slot, event: Loose, refusal: boolean): TextBlock | 
   if (known) return known;
   const last = slot.texts.at(-1);
   return last && !last.done && last.refusal === refusal ? last : undefined;
+}
+
+/** The parts of a message or of reasoning. Some servers write one text in their place. */
+export function partsOf(content: unknown): unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : array(content);
 }
 
 /** The index of an event's part within its item, bounded. */

@@ -9,7 +9,7 @@
 import { array, isObject, type Loose, object, string, unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { count } from "../../exchange/usage.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { ItemReader } from "./decode_blocks.ts";
@@ -82,7 +82,7 @@ class ResponsesStream implements StreamDecoder {
       case "response.output_text.annotation.added":
         return items.annotation(event);
       case "response.function_call_arguments.done":
-        return items.callDone(event, string(event.arguments));
+        return items.callDone(event, argumentText(event.arguments));
       case "response.custom_tool_call_input.done":
         return items.callDone(event, string(event.input));
       case "response.reasoning_summary_text.done":
