@@ -33,11 +33,17 @@ const CONNECTION_WINDOW_BYTES = 16 << 20;
 /** Client streams have odd ids up to 2^31. A connection that has reached this id accepts no more requests. */
 const LAST_ID = 1 << 30;
 /** If a server makes the gateway queue so many bytes of replies without reading them, the connection is closed. */
+const MOST_WAITING_ANSWERS = 1 << 20;
+/** While so many bytes wait to be written, requests use another connection. */
 const MOST_WAITING_BYTES = 1 << 20;
 /** If nothing has been received for this time, in milliseconds, a PING is sent together with the next request. */
 const SILENT_MS = 5000;
-/** Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent. */
+/**
+ * Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent, and the time in
+ * milliseconds within which they are a flood: an idle connection may be tested with PINGs for days.
+ */
 const MOST_IDLE_FRAMES = 10_000;
+const FLOOD_MS = 10_000;
 
 export interface ConnectionOptions {
   /** The time in milliseconds, at most one tick old. */
@@ -67,6 +73,8 @@ export class Http2Connection implements StreamConnection {
   /** Bytes that the server may still send on all streams together. */
   #window = CONNECTION_WINDOW_BYTES;
   #idleFrames = 0;
+  /** When the first of them arrived. */
+  #idleFramesFrom = 0;
   /** When a PING was sent, if nothing has been received since then. */
   #pingedAt: number | null = null;
   heardAt: number;
@@ -115,7 +123,8 @@ export class Http2Connection implements StreamConnection {
 
   /** How many more requests it accepts. */
   get room(): number {
-    return this.#retired ? 0 : Math.max(0, this.#mostStreams - this.#streams.size);
+    if (this.#retired || this.#writer.waiting > MOST_WAITING_BYTES) return 0;
+    return Math.max(0, this.#mostStreams - this.#streams.size);
   }
 
   /** It may be dead: a PING has not been answered in time. */
@@ -150,7 +159,7 @@ export class Http2Connection implements StreamConnection {
 
   widen(stream: Http2Stream, bytes: number): void {
     if (this.#closed) return;
-    this.#writer.push(numberFrame(FRAME.windowUpdate, stream.id, bytes));
+    this.#writer.answer(numberFrame(FRAME.windowUpdate, stream.id, bytes));
     this.#writer.flush();
   }
 
@@ -216,7 +225,7 @@ export class Http2Connection implements StreamConnection {
       );
     }
     if (this.#window < CONNECTION_WINDOW_BYTES / 2) {
-      this.#writer.push(numberFrame(FRAME.windowUpdate, 0, CONNECTION_WINDOW_BYTES - this.#window));
+      this.#writer.answer(numberFrame(FRAME.windowUpdate, 0, CONNECTION_WINDOW_BYTES - this.#window));
       this.#window = CONNECTION_WINDOW_BYTES;
     }
     if (stream === undefined) return this.#idle();
@@ -267,15 +276,18 @@ export class Http2Connection implements StreamConnection {
   }
 
   #idle(): void {
-    if (++this.#idleFrames > MOST_IDLE_FRAMES) {
+    if (this.#idleFrames++ === 0) this.#idleFramesFrom = this.#options.now();
+    if (this.#idleFrames <= MOST_IDLE_FRAMES) return;
+    if (this.#options.now() - this.#idleFramesFrom < FLOOD_MS) {
       throw new ConnectionError(CODE.enhanceYourCalm, "the server sends too many frames without content");
     }
+    this.#idleFrames = 0;
   }
 
   #taken(): void {
     this.heardAt = this.#options.now();
     this.#pingedAt = null;
-    if (this.#writer.waiting > MOST_WAITING_BYTES) {
+    if (this.#writer.waitingAnswers > MOST_WAITING_ANSWERS) {
       throw new ConnectionError(CODE.enhanceYourCalm, "the server does not read");
     }
     this.#writer.flush();
@@ -304,7 +316,7 @@ export class Http2Connection implements StreamConnection {
     for (let at = 0; at < payload.length; at += 6) {
       this.#setting((payload[at] << 8) | payload[at + 1], readUint32(payload, at + 2));
     }
-    this.#writer.push(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
+    this.#writer.answer(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
     this.#sendBodies();
   }
 
@@ -325,7 +337,7 @@ export class Http2Connection implements StreamConnection {
   #pinged(flags: number, id: number, payload: Uint8Array): void {
     expectStream(id === 0);
     expectLength(payload.length === 8);
-    if (!(flags & FLAG.ack)) this.#writer.push(frame(FRAME.ping, FLAG.ack, 0, payload));
+    if (!(flags & FLAG.ack)) this.#writer.answer(frame(FRAME.ping, FLAG.ack, 0, payload));
   }
 
   #rstStream(id: number, payload: Uint8Array): void {

@@ -19,6 +19,8 @@ export class FrameWriter {
   #frames: Uint8Array[] = [];
   /** Number of bytes that have not been written. */
   waiting = 0;
+  /** Those of them that answer frames of the server. */
+  waitingAnswers = 0;
   #writing = false;
   #closed = false;
 
@@ -30,6 +32,12 @@ export class FrameWriter {
   push(bytes: Uint8Array): void {
     this.#frames.push(bytes);
     this.waiting += bytes.length;
+  }
+
+  /** Adds a frame that the server has caused. */
+  answer(bytes: Uint8Array): void {
+    this.push(bytes);
+    this.waitingAnswers += bytes.length;
   }
 
   /** Starts writing in the next microtask, so that frames added until then are included. */
@@ -45,7 +53,7 @@ export class FrameWriter {
         const frames = this.#frames;
         const bytes = frames.length === 1 ? frames[0] : Buffer.concat(frames, this.waiting);
         this.#frames = [];
-        this.waiting = 0;
+        this.waiting = this.waitingAnswers = 0;
         await writeAll(this.#conn, bytes);
         this.#options.more();
       }
