@@ -8,6 +8,8 @@ const MOST_STREAMS = 100;
 const IDLE_MS = 90_000;
 /** How long HTTP/1.1 is used after the server violated HTTP/2 or did not negotiate it, in milliseconds. */
 const DECLINED_MS = 600_000;
+/** After so many consecutive requests without a response, HTTP/1.1 is used: the server may only seem to support HTTP/2. */
+const MOST_UNANSWERED = 3;
 
 export class Http2Pool {
   readonly #connections: Http2Connection[] = [];
@@ -16,6 +18,9 @@ export class Http2Pool {
   /** Maximum number of concurrent requests on a connection, as the server said last. */
   #mostStreams = MOST_STREAMS;
   #declinedUntil = -Infinity;
+  /** Consecutive requests without a response, and when the last of them ended. */
+  #unanswered = 0;
+  #unansweredAt = -Infinity;
   #dialing = 0;
   #waiting = 0;
   #dials = new Set<Promise<void>>();
@@ -30,8 +35,25 @@ export class Http2Pool {
     return now < this.#declinedUntil;
   }
 
+  /** Connections accept no more requests, so that none stays open while nobody looks for one. */
   decline(now: number): void {
     this.#declinedUntil = now + DECLINED_MS;
+    if (!this.alone) { for (const connection of [...this.#connections]) connection.retire(); }
+  }
+
+  /** A response has arrived. */
+  answered(): void {
+    this.#unanswered = 0;
+  }
+
+  /**
+   * A request has failed without a response. Requests that were open at the same time count as one, since one event, like the loss of
+   * a connection, may have ended them all.
+   */
+  unanswered(asked: number, now: number): void {
+    if (asked <= this.#unansweredAt) return;
+    this.#unansweredAt = now;
+    if (++this.#unanswered >= MOST_UNANSWERED) this.decline(now);
   }
 
   get mostStreams(): number {
@@ -57,10 +79,15 @@ export class Http2Pool {
    * opened for a peak become idle and are closed after it.
    *
    * @param open adds a connection, or declines HTTP/2
+   * @param since only connections on which the server has sent something since then, and new ones
    */
-  async take(now: () => number, open: () => Promise<void>): Promise<Http2Connection | null> {
+  async take(
+    now: () => number,
+    open: () => Promise<void>,
+    since?: number,
+  ): Promise<Http2Connection | null> {
     for (let opened = false;; opened = true) {
-      const found = this.find(now());
+      const found = this.find(now(), since);
       if (found !== undefined) return found;
       if (opened && this.declined(now())) return null;
       this.#waiting++;
@@ -74,13 +101,17 @@ export class Http2Pool {
     }
   }
 
-  /** A connection with room, if there is one. Closes connections that were idle for too long or may be dead. */
-  find(now: number): Http2Connection | undefined {
+  /**
+   * A connection with room, if there is one. Closes connections that were idle for too long or may be dead.
+   *
+   * @param since only one on which the server has sent something since then, or a new one
+   */
+  find(now: number, since = -Infinity): Http2Connection | undefined {
     for (const connection of [...this.#connections]) {
       const old = connection.size === 0 && now - connection.idleSince >= IDLE_MS;
       if (old || connection.isUnresponsive(now)) connection.retire();
     }
-    return this.#connections.find(({ room }) => room > 0);
+    return this.#connections.find(({ room, heardAt }) => room > 0 && heardAt >= since);
   }
 
   async #dial(open: () => Promise<void>): Promise<void> {

@@ -12,6 +12,10 @@ import { Http2Stream } from "./stream.ts";
 /** If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived. */
 const STALE_MS = 1000;
 
+/** How often a request is sent that the server has not processed, and how often if the server does not support HTTP/1.1. */
+const MOST_ATTEMPTS = 2;
+const MOST_ATTEMPTS_ALONE = 3;
+
 /** Headers of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113, section 8.2.2). */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "host",
@@ -46,10 +50,12 @@ export async function sendHttp2(
   const body = typeof exchange.body === "string" ? encoder.encode(exchange.body) : exchange.body;
   if (body.length > 0) head.push(encodeFields([["content-length", String(body.length)]]));
   const open = () => openConnection(address, exchange.firstByteMs, ticker, { caCerts, alone });
-  for (let again = false;;) {
+  let attempts = 0;
+  let since: number | undefined;
+  for (;;) {
     if (!alone && http2.declined(ticker.recently())) return null;
-    const connection = http2.find(ticker.recently()) ??
-      await within(exchange, ticker, http2.take(() => ticker.recently(), open));
+    const connection = http2.find(ticker.recently(), since) ??
+      await within(exchange, ticker, http2.take(() => ticker.recently(), open, since));
     if (connection === null) return null;
     // Other requests have taken its capacity in the meantime, or it has closed.
     if (connection.room === 0) continue;
@@ -58,21 +64,24 @@ export async function sendHttp2(
     const asked = ticker.lately;
     try {
       await stream.ask(head, body);
+      http2.answered();
       return stream;
     } catch (cause) {
       stream.close();
       if (exchange.signal?.aborted) throw broken(cause);
+      http2.unanswered(asked, ticker.now());
       if (stream.late) throw timeout(exchange.firstByteMs);
       const stale = stream.fate === "cut" && !fresh && !stream.heard && ticker.now() - asked < STALE_MS;
       if (stream.fate !== "refused" && !stale) {
         throw stream.heard || stream.fate === "taken" ? broken(cause) : unreachable(cause);
       }
-      // One retry on another connection, then HTTP/1.1.
-      if (again) {
+      // Then HTTP/1.1.
+      if (++attempts === (alone ? MOST_ATTEMPTS_ALONE : MOST_ATTEMPTS)) {
         if (alone) throw unreachable(cause);
         return null;
       }
-      again = true;
+      // Other connections that were idle may be closed as well.
+      since = asked;
     }
   }
 }

@@ -33,6 +33,8 @@ export class RawConnection {
   readonly #conn: Deno.Conn;
   readonly #decoder = new HeadDecoder();
   #bytes = new Uint8Array();
+  /** Requests that have begun. */
+  readonly #open = new Map<number, Request>();
   /** What the client has sent besides requests. */
   readonly others: Frame[] = [];
 
@@ -71,7 +73,7 @@ export class RawConnection {
 
   /** The next whole request; null: the client has left. */
   async request(): Promise<Request | null> {
-    const open = new Map<number, Request>();
+    const open = this.#open;
     for (let next = await this.frame(); next !== null; next = await this.frame()) {
       const { type, flags, id, payload } = next;
       if (type === FRAME.headers) {
@@ -86,7 +88,10 @@ export class RawConnection {
         this.others.push(next);
         continue;
       }
-      if (flags & FLAG.endStream) return open.get(id)!;
+      if (!(flags & FLAG.endStream)) continue;
+      const request = open.get(id)!;
+      open.delete(id);
+      return request;
     }
     return null;
   }

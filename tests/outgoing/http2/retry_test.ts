@@ -1,8 +1,10 @@
 /** Which requests over HTTP/2 are asked again: those alone that the server cannot have begun to work on. */
 import { assertEquals } from "@std/assert";
 import { CODE } from "../../../src/outgoing/http2/connection_error.ts";
-import { FRAME, frame, numberFrame } from "../../../src/outgoing/http2/frames.ts";
-import { stoppedTicker } from "../../support/time.ts";
+import { FRAME, frame, numberFrame, SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
+import type { Ticker } from "../../../src/timing/ticker.ts";
+import { addressOf } from "../../../src/outgoing/address.ts";
+import { eventually, stoppedTicker } from "../../support/time.ts";
 import { begin, data, outcomeOf, type RawConnection, rawServer, reset, whole } from "./raw_server.ts";
 
 const { ticker } = stoppedTicker();
@@ -84,5 +86,71 @@ Deno.test("a request is not asked again for a mistake of the server, which is th
       return "stays";
     });
     assertEquals(seen, { asked: 1, outcomes: [LOST] });
+  }
+});
+
+/** A server whose first connections each answer one request, all at the same time, and end at the next one. */
+async function withStaleConnections(
+  protocols: string[],
+  use: (url: string, ticker: Ticker, seen: { asked: number }) => Promise<void>,
+): Promise<void> {
+  const { ticker, pass } = stoppedTicker();
+  const seen = { asked: 0 };
+  const all = Promise.withResolvers<void>();
+  const server = rawServer(async (connection, number) => {
+    await connection.preface();
+    await connection.write(settings([[SETTING.maxConcurrentStreams, 1]]));
+    for (let next = await connection.request(); next !== null; next = await connection.request()) {
+      if (++seen.asked === STALE) all.resolve();
+      if (number <= STALE && next.id > 1) return;
+      await all.promise;
+      await connection.write(...whole(next.id, number <= STALE ? "first" : "anew"));
+    }
+  }, protocols);
+  try {
+    const first: Promise<string>[] = [];
+    for (let i = 1; i <= STALE; i++) {
+      first.push(outcomeOf(server.url, ticker));
+      await eventually(() => seen.asked === i && addressOf(server.url).http2.mostStreams === 1);
+    }
+    assertEquals(await Promise.all(first), Array(STALE).fill("200 first"));
+    assertEquals(addressOf(server.url).http2.size, STALE);
+    pass(20_000);
+    await use(server.url, ticker, seen);
+  } finally {
+    await server.close();
+  }
+}
+
+const STALE = 4;
+
+Deno.test("a request that meets the end of a connection that rested goes to a new one, however many others rest", async () => {
+  for (const protocols of [["h2"], ["h2", "http/1.1"]]) {
+    await withStaleConnections(protocols, async (url, ticker, seen) => {
+      assertEquals(await outcomeOf(url, ticker), "200 anew");
+      assertEquals(seen.asked, STALE + 2);
+    });
+  }
+});
+
+Deno.test("a request that a server with HTTP/2 alone refuses is asked three times in all", async () => {
+  for (const refusals of [2, 3]) {
+    let asked = -1;
+    const server = rawServer(async (connection) => {
+      await connection.preface();
+      await connection.write(begin);
+      for (let next = await connection.request(); next !== null; next = await connection.request()) {
+        asked++;
+        if (asked > 0 && asked <= refusals) await connection.write(goodbye(0, 0));
+        else await connection.write(...whole(next.id, "taken"));
+      }
+    });
+    try {
+      // This one finds out that there is no HTTP/1.1.
+      assertEquals(await outcomeOf(server.url, ticker, { stream: false }), "200 taken");
+      assertEquals([await outcomeOf(server.url, ticker), asked], [refusals === 2 ? "200 taken" : LOST, 3]);
+    } finally {
+      await server.close();
+    }
   }
 });
