@@ -108,8 +108,8 @@ import "./models/catalog.ts"; import "./models/changes.ts"; import "./models/con
 import "./models/limits.ts"; import "./models/media_tokens.ts"; import "./models/patterns.ts";
 import "./models/sound_length.ts"; import "./models/summary.ts";
 import "./outgoing/address.ts"; import "./outgoing/answer_heads.ts"; import "./outgoing/ask.ts";
-import "./outgoing/dial.ts"; import "./outgoing/fetch_reply.ts"; import "./outgoing/http1.ts";
-import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
+import "./outgoing/body_length.ts"; import "./outgoing/dial.ts"; import "./outgoing/fetch_reply.ts";
+import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
 import "./outgoing/http2/pool.ts";
 import "./outgoing/json_body.ts"; import "./outgoing/packed_body.ts"; import "./outgoing/proxies.ts";
 import "./outgoing/reply.ts"; import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts";

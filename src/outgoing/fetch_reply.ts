@@ -4,6 +4,8 @@
  * The body is read with a BYOB reader if possible, which halves the cost of a streamed frame compared with the default reader. Timeouts
  * run only while the gateway waits for the provider, so a slow caller never counts as silence of the provider.
  */
+import { bodyLength, wrongLength } from "./body_length.ts";
+import { refusePacked } from "./packed_body.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
@@ -24,46 +26,64 @@ export async function sendByFetch(
     abort.abort();
   });
   deadline.arm(exchange.firstByteMs);
-  exchange.signal?.addEventListener("abort", () => abort.abort(), { once: true });
-  if (exchange.signal?.aborted) abort.abort();
+  const { signal } = exchange;
+  const abandon = () => abort.abort();
+  signal?.addEventListener("abort", abandon);
+  if (signal?.aborted) abandon();
+  const over = () => {
+    deadline.close();
+    signal?.removeEventListener("abort", abandon);
+  };
+  let response: Response;
   try {
-    const response = await fetch(exchange.url, {
+    response = await fetch(exchange.url, {
       method: exchange.method ?? "POST",
-      headers: exchange.headers,
+      // Without it, fetch asks for compressed answers, and decompresses them without a limit.
+      headers: { "accept-encoding": "identity", ...exchange.headers },
       body: exchange.method === "GET" ? undefined : exchange.body,
       redirect: "manual",
       signal: abort.signal,
       ...(client && { client }),
     });
-    return new FetchReply(response, exchange, deadline, abort, () => late);
   } catch (cause) {
-    deadline.close();
+    over();
     throw late ? timeout(exchange.firstByteMs) : unreachable(cause, proxied);
   }
+  try {
+    refusePacked(response.status, response.headers.get("content-encoding") ?? undefined);
+    return new FetchReply(response, exchange, { deadline, abort, late: () => late, over });
+  } catch (cause) {
+    over();
+    abandon();
+    throw broken(cause);
+  }
+}
+
+interface Limits {
+  deadline: Deadline;
+  abort: AbortController;
+  /** The deadline has passed. */
+  late(): boolean;
+  /** Removes the deadline and what waits for the signal of the exchange. */
+  over(): void;
 }
 
 class FetchReply implements Reply {
   readonly #response: Response;
   readonly #exchange: Exchange;
-  readonly #deadline: Deadline;
-  readonly #abort: AbortController;
-  readonly #late: () => boolean;
+  readonly #limits: Limits;
   #next: Read | undefined;
   #begun = false;
   #ended = false;
+  /** Value of `content-length`; null: absent. */
+  readonly #length: number | null;
+  #bodyBytes = 0;
 
-  constructor(
-    response: Response,
-    exchange: Exchange,
-    deadline: Deadline,
-    abort: AbortController,
-    late: () => boolean,
-  ) {
+  constructor(response: Response, exchange: Exchange, limits: Limits) {
     this.#response = response;
     this.#exchange = exchange;
-    this.#deadline = deadline;
-    this.#abort = abort;
-    this.#late = late;
+    this.#limits = limits;
+    this.#length = bodyLength(response.status, response.headers.get("content-length"));
   }
 
   get status(): number {
@@ -75,12 +95,15 @@ class FetchReply implements Reply {
   }
 
   async read(): Promise<Uint8Array | null> {
-    const deadline = this.#deadline;
+    const { deadline, late } = this.#limits;
     this.#next ??= reader(this.#response.body);
     deadline.arm(this.#begun ? this.#exchange.idleMs : this.#exchange.firstByteMs);
     try {
       const bytes = await this.#next();
       deadline.disarm();
+      // `fetch` takes RST_STREAM with NO_ERROR for the end of a body.
+      if (bytes !== null) this.#bodyBytes += bytes.length;
+      else if (this.#length !== null && this.#bodyBytes !== this.#length) throw wrongLength();
       this.#begun = true;
       this.#ended = bytes === null;
       return bytes;
@@ -88,13 +111,14 @@ class FetchReply implements Reply {
       this.#ended = true;
       const { firstByteMs, idleMs } = this.#exchange;
       const begun = this.#begun;
-      throw this.#late() ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
+      throw late() ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
     }
   }
 
   close(): void {
-    this.#deadline.close();
-    if (!this.#ended) this.#abort.abort();
+    const { over, abort } = this.#limits;
+    over();
+    if (!this.#ended) abort.abort();
   }
 }
 

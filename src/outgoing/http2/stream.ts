@@ -3,6 +3,7 @@ import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import type { Failure } from "../../exchange/failure.ts";
 import type { Deadline, Ticker } from "../../timing/ticker.ts";
+import { bodyLength, wrongLength } from "../body_length.ts";
 import { refusePacked } from "../packed_body.ts";
 import { broken, type Exchange, type Pass, type Reply, timeout } from "../reply.ts";
 import type { Field } from "./hpack.ts";
@@ -125,11 +126,7 @@ export class Http2Stream implements Reply {
       return;
     }
     refusePacked(status, headers.get("content-encoding"));
-    const length = headers.get("content-length");
-    if (length !== undefined && status !== 204 && status !== 304) {
-      if (!/^\d{1,15}$/.test(length)) throw new WireError("content-length is not a number");
-      this.#length = Number(length);
-    }
+    this.#length = bodyLength(status, headers.get("content-length"));
     this.#status = status;
     this.#headers = headers;
     this.#deadline.disarm();
@@ -281,10 +278,6 @@ export class Http2Stream implements Reply {
       this.#giveUp(new WireError("the response was not read to its end"));
     }
   }
-}
-
-function wrongLength(): WireError {
-  return new WireError("the body has another length than content-length");
 }
 
 /** Status null: there is no `:status`. */

@@ -1,6 +1,6 @@
 /** A server of HTTP/2 behind TLS each of whose frames a test writes, and what a client comes to with it. */
 import { Failure } from "../../../src/exchange/failure.ts";
-import { openSend } from "../../../src/outgoing/send.ts";
+import { openSend, type Send } from "../../../src/outgoing/send.ts";
 import type { Exchange, Reply } from "../../../src/outgoing/reply.ts";
 import {
   FLAG,
@@ -175,9 +175,14 @@ export function rawServer(
   };
 }
 
-const send = openSend({ caCerts: [CA] });
+const sendOwn = openSend({ caCerts: [CA] });
 
-export function ask(url: string, ticker: Ticker, more: Partial<Exchange> = {}): Promise<Reply> {
+export function ask(
+  url: string,
+  ticker: Ticker,
+  more: Partial<Exchange> = {},
+  send: Send = sendOwn,
+): Promise<Reply> {
   return send(
     { url, headers: {}, body: "{}", stream: true, firstByteMs: 60_000, idleMs: 60_000, ...more },
     ticker,
@@ -194,10 +199,15 @@ export async function restOf(reply: Reply): Promise<string> {
 }
 
 /** The status and the text of an answer, or the code of the failure. */
-export async function outcomeOf(url: string, ticker: Ticker, more?: Partial<Exchange>): Promise<string> {
+export async function outcomeOf(
+  url: string,
+  ticker: Ticker,
+  more?: Partial<Exchange>,
+  send?: Send,
+): Promise<string> {
   let reply: Reply | undefined;
   try {
-    reply = await ask(url, ticker, more);
+    reply = await ask(url, ticker, more, send);
     return `${reply.status} ${await restOf(reply)}`;
   } catch (thrown) {
     if (thrown instanceof Failure) return thrown.code;
