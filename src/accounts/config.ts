@@ -46,10 +46,10 @@ const ADDITION =
 export const CREDIT_ADDITION = fields({
   amount: stringField(ADDITION).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
     .transform((text) => parseAmount(text) ?? 0n).describe(
-      "Amount to add, as a decimal string; a negative one is taken.",
+      "Amount to add, as a decimal string. A negative amount is subtracted.",
     ),
   note: matching(/^[^\p{Cc}\p{Cs}]{0,500}$/u, "at most 500 printable characters").nullable().prefault(null)
-    .describe("What the addition is for."),
+    .describe("Reason for the change."),
 });
 
 export const ACCOUNT_NAME = title();
@@ -58,9 +58,9 @@ const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Pe
 const MOST_PATTERNS = 1000;
 
 export const SPEND_LIMIT = fields({
-  amount: amount().describe("Most that may be spent in a period, as a decimal string."),
+  amount: amount().describe("Maximum spend in one period, as a decimal string."),
   period: choice(...PERIODS).describe(
-    "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",
+    "Period after which the spend is counted from zero again, in the UTC calendar. Weeks begin on Monday. `total` never ends.",
   ),
 });
 
@@ -68,10 +68,10 @@ const SESSION_LIMIT_WORDS = "an object with `amount`, `requests_per_minute`, or 
 
 const SESSION_LIMIT = fields({
   amount: amount().nullable().prefault(null).describe(
-    "Most that one session of the key may spend in all, as a decimal string. Null: no limit.",
+    "Maximum spend of one session of the key, as a decimal string. Null: no limit.",
   ),
   requests_per_minute: whole(1, 1e12).nullable().prefault(null)
-    .describe("Most requests of one session in a minute. Null: no limit."),
+    .describe("Maximum number of requests of one session per minute. Null: no limit."),
 }).refine(
   ({ amount, requestsPerMinute }) => amount !== null || requestsPerMinute !== null,
   says(SESSION_LIMIT_WORDS),
@@ -84,10 +84,14 @@ const MOST_RESUME_SECONDS = 600;
 
 const TAG_LIMIT = fields({
   tag: matching(TAG_NAME, TAG_NAME_WORDS).describe(
-    "Name of the tag; each of its values has a budget of its own.",
+    "Name of the tag. Each value of the tag has its own budget.",
   ),
-  amount: amount().describe("Most that the key's calls with one value of the tag may spend in a period."),
-  period: choice(...PERIODS).describe("Period of the UTC calendar after which the limit begins anew."),
+  amount: amount().describe(
+    "Maximum spend of the key's calls with one value of the tag in one period, as a decimal string.",
+  ),
+  period: choice(...PERIODS).describe(
+    "Period after which the spend is counted from zero again, in the UTC calendar. Weeks begin on Monday. `total` never ends.",
+  ),
 });
 
 const rate = () => whole(1, 1e12).nullable();
@@ -99,9 +103,11 @@ const RATE_LIMIT_WORDS = "an object with `requests_per_minute`, `tokens_per_minu
  * explicitly.
  */
 const RATE_LIMIT = fields({
-  requests_per_minute: rate().optional().describe("Most requests in a minute. Null or left out: no limit."),
+  requests_per_minute: rate().optional().describe(
+    "Maximum number of requests per minute. Null or not set: no limit.",
+  ),
   tokens_per_minute: rate().optional().describe(
-    "Most tokens, input and output together, in a minute. Null or left out: no limit.",
+    "Maximum number of input and output tokens per minute. Null or not set: no limit.",
   ),
 }).refine(
   (limit) => limit.requestsPerMinute !== undefined || limit.tokensPerMinute !== undefined,
@@ -110,52 +116,48 @@ const RATE_LIMIT = fields({
 
 /** Every field of a key except its secret, without defaults: in a change, an omitted field is left unchanged. */
 const KEY = {
-  name: title().describe("Name of the key, in records, usage and commands; no other key has it."),
-  account: ACCOUNT_NAME.nullable().describe("Account that pays. Null: that of the team, else `default`."),
+  name: title().describe("Name of the key in records, usage and commands. It must be unique."),
+  account: ACCOUNT_NAME.nullable().describe(
+    "Account that pays for the key's calls. Null: the account of the team, else `default`.",
+  ),
   access_policy: title().nullable()
-    .describe(
-      "Access policy that the models of the key must pass. Null: none. A policy that is missing refuses every call.",
-    ),
+    .describe("Access policy of the key. Null: none. If the policy does not exist, every call is refused."),
   dlp_policy: title().nullable()
-    .describe(
-      "DLP policy that prompts of the key are screened by. Null: none. A policy that is missing refuses every call.",
-    ),
+    .describe("DLP policy of the key. Null: none. If the policy does not exist, every call is refused."),
   models: listOf(catalogPattern(), "catalog patterns").max(
     MOST_PATTERNS,
     says(`a list of at most ${MOST_PATTERNS} catalog patterns`),
   ).nullable()
-    .describe("Models that exist for the key, as patterns like `mistral/*`. Null: all."),
-  spend_limit: SPEND_LIMIT.nullable().describe("Most that the key may spend. Null: no limit."),
-  rate_limit: RATE_LIMIT.nullable().describe("Most that the key may use in a minute. Null: no limit."),
+    .describe("Models that are visible to the key, as patterns such as `mistral/*`. Null: all models."),
+  spend_limit: SPEND_LIMIT.nullable().describe("Maximum spend of the key. Null: no limit."),
+  rate_limit: RATE_LIMIT.nullable().describe("Maximum usage of the key per minute. Null: no limit."),
   team: title().nullable().describe(
-    "Team that the key belongs to; the stricter of both their limits holds. Null: none.",
+    "Team of the key. The limits of both the team and the key apply. Null: none.",
   ),
-  session_limit: SESSION_LIMIT.nullable().describe(
-    "Most that one session of the key may use. Null: no limit.",
-  ),
+  session_limit: SESSION_LIMIT.nullable().describe("Limits of each session of the key. Null: no limit."),
   tag_limits: listOf(TAG_LIMIT, "limits of tags").max(
     MOST_TAG_LIMITS,
     says(`a list of at most ${MOST_TAG_LIMITS} limits of tags`),
   ).refine(
     (limits) => new Set(limits.map(({ tag, period }) => `${tag} ${period}`)).size === limits.length,
     says("a list with one limit for each tag and period"),
-  ).describe("Most that the key's calls with one value of a tag may spend."),
+  ).describe("Maximum spend of the key's calls for each value of a tag."),
   repair: flag().describe(
-    "Whether arguments of tool calls that are no JSON, or whose values are of other kinds than declared, are mended.",
+    "Whether the arguments of tool calls are repaired if they are not valid JSON, or if their values have other types than declared.",
   ),
   hedge: flag().describe(
-    "Whether a request whose first route takes longer than 19 of 20 of its calls is asked of the next route too. Both are reserved; the slower one is cancelled, and billed for what it had said.",
+    "Whether a request is also sent to the next route if the first route takes longer than 95 % of its calls. Both are reserved from the budget. The slower one is cancelled and billed for its output so far.",
   ),
   resume_seconds: between(0, MOST_RESUME_SECONDS, " of seconds").transform((value) =>
     Math.round(value * 1000)
   ).nullable().describe(
-    "For how many seconds after their end streams of the key are kept, encrypted, so that a client whose connection broke can go on reading. 0: never. Null: only those whose request asks for it, for 300 seconds.",
+    "Time in seconds for which the key's streams are stored, encrypted, after their end, so that clients can resume them. 0: never. Null: only if the request asks for it, for 300 seconds.",
   ),
   payloads: flag().describe(
-    "Whether requests of the key and their answers are kept in the payload log.",
+    "Whether requests of the key, and their answers, are written to the payload log.",
   ),
   expires_at: moment().nullable()
-    .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
+    .describe(`Time at which the key expires: ${MOMENT_WORDS}. Null: never.`),
 };
 
 const NEW_KEY = {
@@ -206,10 +208,10 @@ export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) =>
 
 /** An administration token. Members have no tokens; their rights are those of their keys. */
 export const CREATED_TOKEN = fields({
-  name: title().describe("Name of the token, in the audit log."),
-  role: choice("owner", "operator", "auditor").describe("What the token may do."),
+  name: title().describe("Name of the token in the audit log."),
+  role: choice("owner", "operator", "auditor").describe("Role of the token."),
   expires_at: moment().nullable().prefault(null).describe(
-    `When the token ends: ${MOMENT_WORDS}. Null: never.`,
+    `Time at which the token expires: ${MOMENT_WORDS}. Null: never.`,
   ),
 });
 
@@ -235,24 +237,26 @@ export const KEY_CHANGE = fields({
 export const KEYS = listOf(CONFIG_KEY, "keys");
 
 const TEAM = {
-  account: ACCOUNT_NAME.nullable().describe("Account that pays for the team's keys. Null: each key's own."),
+  account: ACCOUNT_NAME.nullable().describe(
+    "Account that pays for the calls of the team's keys. Null: the account of each key.",
+  ),
   spend_limit: SPEND_LIMIT.nullable().describe(
-    "Most that the team's keys may spend together. Null: no limit.",
+    "Maximum spend of all keys of the team together. Null: no limit.",
   ),
   models: KEY.models.describe(
-    "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
+    "Models that are visible to the team's keys, as patterns. Null: all models that are visible to the key.",
   ),
   access_policy: KEY.access_policy.describe(
-    "Access policy that the models of the team's keys must pass, beside the key's own.",
+    "Access policy for the team's keys, in addition to the policies of the keys. Null: none. If the policy does not exist, every call is refused.",
   ),
   dlp_policy: KEY.dlp_policy.describe(
-    "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
+    "DLP policy for the team's keys, in addition to the policies of the keys. Null: none. If the policy does not exist, every call is refused.",
   ),
 };
 
 /** A team in the configuration, or created by the administration API. */
 export const NEW_TEAM = fields({
-  name: title().describe("Name of the team; keys name it."),
+  name: title().describe("Name of the team, which keys use to refer to it."),
   account: TEAM.account.prefault(null),
   spend_limit: TEAM.spend_limit.prefault(null),
   models: TEAM.models.prefault(null),
@@ -273,21 +277,21 @@ export const TEAMS = listOf(NEW_TEAM, "teams");
 
 /** An account in the configuration, or created by the administration API. */
 export const CREATED_ACCOUNT = fields({
-  name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
+  name: ACCOUNT_NAME.describe("Name of the account, which keys and teams use to refer to it."),
   credits: amount().nullable().prefault(null)
-    .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
+    .describe("Total amount that the account may spend, as a decimal string. Null: unlimited."),
 });
 
 export const ACCOUNTS = listOf(CREATED_ACCOUNT, "accounts");
 
 const ACCESS_POLICY = fields({
   allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(
-    "Models that may be called, as patterns.",
+    "Models that the policy permits, as patterns.",
   ),
   deny: listOf(catalogPattern(), "catalog patterns").prefault([])
-    .describe("Models that may not be called, whatever `allow` says."),
+    .describe("Models that the policy forbids, as patterns, even if `allow` matches them."),
   payloads: flag().prefault(false).describe(
-    "Whether requests under the policy and their answers are kept in the payload log.",
+    "Whether requests under this policy, and their answers, are written to the payload log.",
   ),
 });
 
@@ -302,13 +306,13 @@ const EVENTS = WARNINGS.map((share) => `budget.${share}`) as [string, ...string[
 export const WEBHOOKS = listOf(
   fields({
     url: postAddress().describe(
-      "Address that events are posted to. It may be on this machine or network; redirects are not followed.",
+      "URL to which events are posted. It may be on this machine or network. Redirects are not followed.",
     ),
     secret: nonBlank(512, "a secret").describe(
-      "Secret of the signature: `x-svc-signature` is `sha256=` and the HMAC of the body under it, in hexadecimal digits.",
+      "Secret for the signature: the header `x-svc-signature` is `sha256=` and the HMAC-SHA256 of the body with this secret, in hexadecimal digits.",
     ),
     events: listOf(choice(...EVENTS), "events").prefault([...EVENTS]).describe(
-      "Events that are told: shares of a budget that are used, in per cent.",
+      "Events to send: 50, 80 or 100 per cent of a budget are used.",
     ),
   }),
   "webhooks",

@@ -38,24 +38,24 @@ function duration(least = 0) {
 }
 
 const WHEN = fields({
-  metric: choice(...NAMES).describe("What is measured; see the manual's page on alerts."),
+  metric: choice(...NAMES).describe("Metric to watch; the manual's page Alerts describes the metrics."),
   above: between(0, 1e12).optional().describe(
-    "Limit beyond which it is an alert. Left out: the metric's own.",
+    "Threshold: the alert begins when the value is above it. Not set: the default of the metric.",
   ),
   clear: between(0, 1e12).optional().describe(
-    "Limit at or below which the alert is over. Left out: that of `above`.",
+    "Threshold: the alert ends when the value is at or below it. Not set: the value of `above`.",
   ),
   by: choice(...LABELS).optional().describe(
-    "What an alert is for: each model, each provider, …, or `all` together. Left out: the metric's own.",
+    "How values are grouped: one alert for each model, provider, and so on, or `all` for one alert in total. Not set: the default of the metric.",
   ),
-  over: duration(1000).prefault("5m").describe("Time that is looked at, for what is counted."),
+  over: duration(1000).prefault("5m").describe(
+    "Time window of the measurement, for metrics that count events.",
+  ),
   least: whole(1, 1e9).prefault(10).describe(
-    "Calls within that time below which a share or a duration says nothing.",
+    "Minimum number of calls in the time window. With fewer calls, rates and durations are not evaluated.",
   ),
   percent: whole(1, 100).refine((percent) => SHARES.includes(percent), says(SHARE_WORDS)).prefault(100)
-    .describe(
-      "For `budget`: the share of the limit in per cent, 50, 80 or 100.",
-    ),
+    .describe("For the metric `budget`: percentage of the limit that is used: 50, 80 or 100."),
 }).superRefine(({ metric, above, clear, by }, context) => {
   const known = alertMetric(metric);
   const wrong = (path: string, message: string, input: unknown) =>
@@ -94,19 +94,19 @@ const WAYS = "an object with one of `webhook` (and `secret`), `slack` or `email`
 
 const DESTINATION = fields({
   webhook: postAddress().optional().describe(
-    "Address that alerts are posted to as JSON, signed. Redirects are not followed.",
+    "URL to which alerts are posted as signed JSON. Redirects are not followed.",
   ),
   secret: nonBlank(512, "a secret").optional().describe(
-    "Secret of the webhook's signature, as of `webhooks`.",
+    "Secret for the signature of the webhook, as in `webhooks`.",
   ),
   slack: postAddress().optional().describe(
-    "Address of an incoming webhook in Slack's format; Mattermost and others take it too.",
+    "URL of an incoming webhook of Slack, or of a service with the same format such as Mattermost.",
   ),
   email: listOf(mailbox(), "addresses").min(1, says("a list of at least one address")).max(
     50,
     says("a list of at most 50 addresses"),
   )
-    .optional().describe("Addresses that get a mail, by way of `smtp`."),
+    .optional().describe("Recipients of a mail, which is sent through `smtp`."),
 }).superRefine(({ webhook, secret, slack, email }, context) => {
   const ways = [webhook, slack, email].filter((way) => way !== undefined).length;
   if (ways !== 1) context.addIssue({ code: "custom", message: WAYS });
@@ -122,27 +122,29 @@ const DESTINATION = fields({
 
 export const ALERTS = listOf(
   fields({
-    name: title().describe("Name of the rule, in what is told of it."),
-    when: WHEN.describe("What is an alert."),
+    name: title().describe("Name of the rule, used in its notifications."),
+    when: WHEN.describe("Condition of the alert."),
     for: duration().prefault("1m").describe(
-      "Time that it has to last before it is told, and that it has to be over before the recovery is.",
+      "Time for which the condition must hold before the alert is sent, and for which it must be over before the recovery is sent.",
     ),
     to: listOf(DESTINATION, "receivers").min(1, says("a list of at least one receiver")).describe(
-      "Who is told.",
+      "Receivers of the notifications.",
     ),
   }),
   "rules",
 );
 
 export const SMTP = fields({
-  host: nonBlank(253, "a host").describe("Mail server."),
-  port: whole(1, 65_535).prefault(587).describe("Its port."),
+  host: nonBlank(253, "a host").describe("Host name of the mail server."),
+  port: whole(1, 65_535).prefault(587).describe("Port of the mail server."),
   security: choice("starttls", "tls", "none").prefault("starttls").describe(
-    "`starttls`: the connection is encrypted before anything is sent, or nothing is. `tls`: from its beginning. `none`: never.",
+    "`starttls`: the connection is encrypted before a mail is sent; without encryption nothing is sent. `tls`: encrypted from the beginning. `none`: not encrypted.",
   ),
-  user: nonBlank(254, "a user").nullable().prefault(null).describe("Who signs in. Null: nobody does."),
-  password: nonBlank(1024, "a password").nullable().prefault(null).describe("The user's password."),
-  from: mailbox().describe("Address that mails come from."),
+  user: nonBlank(254, "a user").nullable().prefault(null).describe(
+    "User name for the mail server. Null: no authentication.",
+  ),
+  password: nonBlank(1024, "a password").nullable().prefault(null).describe("Password of the user."),
+  from: mailbox().describe("Sender address of the mails."),
 });
 
 export type AlertRule = Value<typeof ALERTS>[number];

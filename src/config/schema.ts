@@ -19,60 +19,59 @@ import { TELEMETRY } from "../telemetry/config.ts";
 import { SEARCH } from "../websearch/config.ts";
 
 export const CONFIG = fields({
-  server: SERVER.prefault({}).describe("Where the gateway listens, and how much it takes on."),
-  store: STORE.prefault({}).describe("Where keys, records and credits are kept."),
+  server: SERVER.prefault({}).describe("Address, limits and timeouts of the server."),
+  store: STORE.prefault({}).describe("The database for keys, records and credits."),
   admin_key: ADMIN_KEY.prefault(null)
     .describe(
-      "Credential of the administration API, the console and the metrics. `SLUICE_ADMIN_KEY` wins over it. Null: there is no " +
-        "administration.",
+      "Credential for the administration API, the console and the metrics. `SLUICE_ADMIN_KEY` overrides it. Null: there is no admin key; without `oidc` there is no administration either.",
     ),
   oidc: OIDC.prefault(null).describe(
-    "Identity provider (OpenID Connect) with which people sign in to the console. Null: nobody does.",
+    "Identity provider (OpenID Connect) for signing in to the console. Null: no single sign-on.",
   ),
   providers: PROVIDERS.describe("Providers by name."),
   models: MODELS.prefault([]).describe(
-    "Catalog of models. Fields that an entry leaves out are those of the model that a provider lists under the same id, if one does.",
+    "The catalog of models. Fields that an entry does not set are taken from the model that a provider lists under the same id, if there is one.",
   ),
-  catalog: CATALOG_SECTION.prefault({}).describe("How models that providers list join the catalog."),
-  auto: AUTO_SECTION.prefault({}).describe("What `svc/auto` chooses from, and how."),
-  search: SEARCH.prefault({}).describe("Engine that web search asks."),
-  dlp: DLP.prefault({}).describe("Data-loss prevention."),
-  dlp_policies: DLP_POLICIES.prefault({}).describe("DLP policies by name; a key names one."),
-  access_policies: ACCESS_POLICIES.prefault({}).describe("Access policies by name; a key names one."),
+  catalog: CATALOG_SECTION.prefault({}).describe(
+    "How the models in the providers' lists are added to the catalog.",
+  ),
+  auto: AUTO_SECTION.prefault({}).describe("Automatic choice of the model (`svc/auto`)."),
+  search: SEARCH.prefault({}).describe("The search engine for web searches."),
+  dlp: DLP.prefault({}).describe("Data-loss prevention (DLP)."),
+  dlp_policies: DLP_POLICIES.prefault({}).describe("DLP policies by name; keys and teams refer to them."),
+  access_policies: ACCESS_POLICIES.prefault({}).describe(
+    "Access policies by name; keys and teams refer to them.",
+  ),
   accounts: ACCOUNTS.prefault([{ name: "default", credits: null }])
     .describe(
-      "Accounts, each with its credits. Keys and teams of the file name accounts of this list. Keys of the store may have `default`, too, which is always there; it has no end where the list does not name it.",
+      "Accounts with their credits. Keys and teams of this file may use only accounts of this list. Keys of the store may also use `default`, which always exists; it has unlimited credits if it is not in the list.",
     ),
-  teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
-  webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
-  alerts: ALERTS.prefault([]).describe(
-    "Rules over what is measured, and who is told when one of them is broken.",
+  teams: TEAMS.prefault([]).describe(
+    "Teams. Keys refer to them; the limits of the team apply in addition to those of the key.",
   ),
-  smtp: SMTP.nullable().prefault(null).describe(
-    "Mail server for alerts that go to `email`. Null: there is none.",
-  ),
+  webhooks: WEBHOOKS.prefault([]).describe("Webhooks that are called when budgets run out."),
+  alerts: ALERTS.prefault([]).describe("Alert rules and the receivers of their notifications."),
+  smtp: SMTP.nullable().prefault(null).describe("Mail server for alerts to `email`. Null: none."),
   payloads: PAYLOADS.nullable().prefault(null).describe(
-    "Payload log: requests and answers of the keys and policies that say `payloads: true`, as they are after masking, " +
-      "encrypted. Null: nothing is kept.",
+    "Payload log: stores the requests and answers of keys and policies with `payloads: true`, encrypted, as they are after masking. Null: nothing is stored.",
   ),
-  keys: KEYS.prefault([]).describe("Keys that exist as long as the configuration names them."),
+  keys: KEYS.prefault([]).describe("Keys that exist as long as they are in this file."),
   logs: choice("text", "json").prefault("text")
     .describe(
-      "`text`: events as lines on standard error. `json`: events and each generation as lines of JSON on standard output. A " +
-        "change takes a restart.",
+      "Format of the log. `text`: lines on standard error. `json`: JSON lines on standard output, including a line for each generation. A change needs a restart.",
     ),
   log_level: choice("info", "warn").prefault("info")
     .describe(
-      "The least level of lines of the log. `warn`: also of generations only those that failed. A change takes a restart.",
+      "Minimum level of log lines. `warn` also leaves out generations that did not fail. A change needs a restart.",
     ),
   log_generations: flag().nullable().prefault(null)
     .describe(
-      'Whether each generation is a line of the log. Null: with `logs: "json"`. A change takes a restart.',
+      "Whether each generation is logged as a line. Null: only with `logs: json`. A change needs a restart.",
     ),
-  telemetry: TELEMETRY.prefault({}).describe("OpenTelemetry, where `OTEL_DENO` switches it on."),
+  telemetry: TELEMETRY.prefault({}).describe("Settings of OpenTelemetry, which `OTEL_DENO=true` enables."),
   $schema: stringField("the address of a JSON Schema").optional()
     .describe(
-      "Address of the JSON Schema of the configuration, for editors: `http://HOST:PORT/config.schema.json`.",
+      "URL of the JSON Schema of the configuration, for editors: `http://HOST:PORT/config.schema.json`.",
     ),
 });
 

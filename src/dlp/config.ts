@@ -28,64 +28,64 @@ export interface PolicyRules extends Omit<Rules, "types"> {
 }
 
 const STOP_WORD = fields({
-  value: nonBlank(4096, "some text").describe("Text to look for, in whatever case."),
+  value: nonBlank(4096, "some text").describe("Text to find, ignoring case."),
   match: choice("exact", "fuzzy").prefault("exact").describe(
-    "`fuzzy` finds the text with slips of the pen as well.",
+    "`exact` finds only this text, `fuzzy` also variants with typing errors.",
   ),
 });
 
 const ALLOWED = fields({
-  value: nonBlank(4096, "some text").describe("Value that is no finding, in whatever case."),
-  match: choice("exact").prefault("exact").describe("How the value is compared; `exact` is the only way."),
+  value: nonBlank(4096, "some text").describe("Value that is not a finding, ignoring case."),
+  match: choice("exact").prefault("exact").describe(
+    "How the value is compared; `exact` is the only possibility.",
+  ),
 });
 
 const REGEX = fields({
-  name: nonBlank(100, "a name").describe("Name that findings of the pattern have."),
+  name: nonBlank(100, "a name").describe("Name of the pattern, used as the type of its findings."),
   pattern: matching(/^[^]{1,512}$/, "an RE2 pattern of 1 to 512 characters").describe(
-    "Pattern in RE2 syntax.",
+    "Regular expression in RE2 syntax.",
   ),
 });
 
 export const DLP = fields({
   enabled: flag().prefault(true)
     .describe(
-      "Whether prompts are screened. If not, requests with `plugins.dlp` are refused with 503 `dlp_unavailable`, and policies of keys and teams are not applied.",
+      "Whether requests and answers are screened. With `false`, requests with `plugins.dlp` are refused with 503 `dlp_unavailable`, and the policies of keys and teams are not applied.",
     ),
   on_unscannable: choice("pass", "block").prefault("pass")
     .describe(
-      "What a policy in mode `block` does with an image, a PDF or anything else that has no text to scan.",
+      "What a policy in mode `block` does with content that contains no text to scan, such as an image: accept or refuse the request.",
     ),
   model: nonBlank(4096, "the path of a file").optional()
     .describe(
-      "ONNX file of a model that finds names, addresses and organisations, with `config.json` and `vocab.txt` beside it.",
+      "Path of the ONNX file of a model that finds names of persons, addresses and organisations. `config.json` and `vocab.txt` must be in the same folder. Not set: no model is used.",
     ),
   restore: flag().prefault(false)
-    .describe("Whether originals are put back where an answer repeats the placeholders of a masked request."),
+    .describe(
+      "Whether the placeholders of a masked request are replaced by the original values in the answer.",
+    ),
 });
 
 const POLICY = fields({
   mode: choice("alert", "mask", "block")
     .describe(
-      "What a finding leads to: a report, a placeholder in its place, or a refusal of the request.",
+      "What happens if something is found in a request: `alert` reports it, `mask` replaces it by a placeholder, `block` refuses the request.",
     ),
   answers: choice("off", "alert", "mask", "block").prefault("off")
     .describe(
-      "What a finding in an answer leads to: nothing is looked for (`off`), a report, a placeholder in its place, or the ending of a content filter.",
+      "What happens if something is found in an answer. `off`: answers are not screened. `alert` reports it, `mask` replaces it by a placeholder, `block` ends the answer as a content filter does.",
     ),
   entity_types: listOf(
     stringField(ENTITY),
     "entity types",
-  ).optional().describe(
-    "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",
-  ),
-  stop_words: listOf(STOP_WORD, "stop words").prefault([]).describe(
-    "Texts that are findings by themselves.",
-  ),
+  ).optional().describe("Entity types or groups of types to find. Not set: the default types. Empty: none."),
+  stop_words: listOf(STOP_WORD, "stop words").prefault([]).describe("Texts that are always findings."),
   allowlist: listOf(ALLOWED, "allowed values").prefault([])
-    .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
-  regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
+    .describe("Values that are not findings, whatever their type. Stop words remain findings."),
+  regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns; every match is a finding."),
   payloads: flag().prefault(false).describe(
-    "Whether requests under the policy and their answers are kept in the payload log, as they are after masking.",
+    "Whether requests under this policy, and their answers, are written to the payload log, as they are after masking.",
   ),
 }).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist, payloads }): PolicyRules => ({
   mode,

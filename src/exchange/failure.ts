@@ -41,43 +41,43 @@ export const FAILURES = {
     status: 400,
     kind: "invalid_request_error",
     when:
-      "The model's name is not valid. Nothing answers this at present; unknown names are `model_not_found` or `validation_error`.",
+      "The model name is not valid. Currently not used: unknown names get `model_not_found` or `validation_error`.",
   },
   feature_not_supported: {
     status: 400,
     kind: "invalid_request_error",
     when:
-      "The request asks for something that is not offered here, or that no translation to the provider's API can express. `param` names the field.",
+      "The request uses a feature that the gateway does not offer, or that cannot be translated to the provider's API. `param` names the field.",
   },
   provider_bad_request: {
     status: 400,
     kind: "invalid_request_error",
-    when: "The provider refused the request. The message is the provider's.",
+    when: "The provider refused the request. The message is that of the provider.",
   },
   authentication_required: {
     status: 401,
     kind: "authentication_error",
-    when: "The request carries no key.",
+    when: "The request has no key.",
   },
   invalid_api_key: {
     status: 401,
     kind: "authentication_error",
-    when: "The key is not known, revoked or expired.",
+    when: "The key is unknown, revoked or expired.",
   },
   insufficient_funds: {
     status: 402,
     kind: "rate_limit_error",
-    when: "The account's credits are spent.",
+    when: "The account's credits do not cover the highest possible cost of the call.",
   },
   policy_violation: {
     status: 403,
     kind: "permission_error",
-    when: "The key's access policy forbids the model, or does not exist.",
+    when: "The access policy of the key or its team forbids the model, or does not exist.",
   },
   dlp_violation: {
     status: 403,
     kind: "permission_error",
-    when: "Data-loss prevention refused the request. The details list what was found.",
+    when: "Data-loss prevention refused the request. `dlp` lists the findings.",
   },
   provider_forbidden: {
     status: 403,
@@ -88,29 +88,29 @@ export const FAILURES = {
     status: 403,
     kind: "permission_error",
     when:
-      "The role of whoever administers does not allow this, or a page's request lacks the header `x-svc-csrf`. The message says what is needed.",
+      "The role does not permit this administration request, or a request with the session cookie has no header `x-svc-csrf`. The message says what is required.",
   },
   model_not_found: {
     status: 404,
     kind: "not_found_error",
-    when: "The key's catalog has no such model.",
+    when: "The model is not in the catalog that is visible to the key.",
   },
   not_found: {
     status: 404,
     kind: "not_found_error",
-    when: "There is nothing at this address, or no such key or record.",
+    when: "The route, or the named key, record or other object, does not exist.",
   },
   method_not_allowed: {
     status: 405,
     kind: "invalid_request_error",
-    when: "The address takes other methods; the header `allow` lists them.",
+    when: "The route supports other methods, which the header `allow` lists.",
   },
   provider_timeout: {
     status: 408,
     kind: "api_error",
     retryable: true,
     transient: true,
-    when: "The provider was silent for too long.",
+    when: "The provider exceeded `first_byte_seconds` or `idle_seconds`.",
   },
   payload_too_large: {
     status: 413,
@@ -125,37 +125,38 @@ export const FAILURES = {
   text_content_too_large: {
     status: 413,
     kind: "invalid_request_error",
-    when: "All text together is longer than `server.max_text_chars`.",
+    when: "The total length of all text is greater than `server.max_text_chars`.",
   },
   provider_payload_too_large: {
     status: 413,
     kind: "invalid_request_error",
-    when: "The request is longer than the model's context, or larger than the provider accepts.",
+    when: "The request exceeds the context length of the model, or is larger than the provider accepts.",
   },
   validation_error: {
     status: 422,
     kind: "invalid_request_error",
-    when: "A field is missing or cannot be read. The message and `errors` say which and what is allowed.",
+    when:
+      "A field is missing or invalid. The message and `errors` name the field, the value found and what is allowed.",
   },
   auto_routing_no_match: {
     status: 422,
     kind: "invalid_request_error",
-    when: "`svc/auto`: no model of the key fits what the request needs and is in service.",
+    when: "`svc/auto`: no available model of the key supports what the request needs.",
   },
   auto_routing_request_too_large: {
     status: 422,
     kind: "invalid_request_error",
-    when: "`svc/auto`: the models that fit are all too small for the request.",
+    when: "`svc/auto`: the request exceeds the context length of all suitable models.",
   },
   auto_routing_caching_unavailable: {
     status: 422,
     kind: "invalid_request_error",
-    when: "`svc/auto`: the request marks a prompt cache, and no model that fits has one.",
+    when: "`svc/auto`: the request uses `cache_control`, and no suitable model supports prompt caching.",
   },
   auto_routing_missing_context: {
     status: 422,
     kind: "invalid_request_error",
-    when: "`svc/auto`: the request has no user text to judge.",
+    when: "`svc/auto`: the request contains no user text from which a model could be chosen.",
   },
   provider_rate_limited: {
     status: 429,
@@ -163,18 +164,19 @@ export const FAILURES = {
     retryable: true,
     transient: true,
     when:
-      "A rate is used up: the key's own requests or tokens a minute, or the provider's. Or credits are only reserved by calls under way (`reserved`).",
+      "A rate limit is reached: that of the key (requests or tokens per minute) or that of the provider. Or the missing budget is only reserved by calls in progress (`reserved`).",
   },
   api_key_limit_exceeded: {
     status: 429,
     kind: "rate_limit_error",
-    when: "The key's spend limit of the period is spent; `reset_at` says when the period ends.",
+    when:
+      "The remaining spend limit does not cover the highest possible cost of the call. `reset_at` is the end of the period.",
   },
   internal_service_error: {
     status: 500,
     kind: "api_error",
     retryable: true,
-    when: "A fault of the gateway. The log has it under the request's id.",
+    when: "Internal error of the gateway. The log has details under the id of the request.",
   },
   provider_unavailable: {
     status: 502,
@@ -182,41 +184,41 @@ export const FAILURES = {
     retryable: true,
     transient: true,
     when:
-      "The provider cannot be reached, failed, broke off its answer, or refuses the gateway's own key or account.",
+      "The provider cannot be reached, failed, ended its answer early, or refused the gateway's own key or account.",
   },
   provider_model_down: {
     status: 502,
     kind: "overloaded_error",
     retryable: true,
     transient: true,
-    when: "The provider does not serve the model now, or it is overloaded.",
+    when: "The provider does not serve the model at present, or is overloaded.",
   },
   service_unavailable: {
     status: 503,
     kind: "api_error",
     retryable: true,
     retryAfter: 1,
-    when: "The gateway is overloaded or stopping, or the database is needed and away.",
+    when: "The gateway is overloaded or shutting down, or the database is needed and unavailable.",
   },
   circuit_breaker_open: {
     status: 503,
     kind: "api_error",
     retryable: true,
     retryAfter: "never",
-    when: "Every route of the model failed too often lately.",
+    when: "All routes of the model failed too often recently.",
   },
   dlp_policy_unavailable: {
     status: 503,
     kind: "api_error",
     retryable: true,
     retryAfter: 5,
-    when: "The key's DLP policy does not exist, so the request was not run.",
+    when: "The DLP policy of the key or its team does not exist. The request was not executed.",
   },
   dlp_unavailable: {
     status: 503,
     kind: "invalid_request_error",
     retryAfter: "never",
-    when: "The request has `plugins.dlp`, and data-loss prevention is turned off.",
+    when: "The request has `plugins.dlp`, but data-loss prevention is disabled.",
   },
 } as const satisfies Record<string, FailureRow>;
 

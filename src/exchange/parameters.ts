@@ -4,18 +4,18 @@
  */
 export const PARAMETERS = {
   temperature: "Sampling temperature.",
-  top_p: "Nucleus sampling. Left out: as `temperature`, where that is false.",
-  top_k: "Sampling among the likeliest tokens. Left out: as `temperature`, where that is false.",
+  top_p: "Nucleus sampling. Not set: false if `temperature` is false.",
+  top_k: "Sampling among the most likely tokens. Not set: false if `temperature` is false.",
   stop: "Stop sequences.",
-  seed: "A seed for sampling.",
-  frequency_penalty: "A penalty for words that came often.",
-  presence_penalty: "A penalty for words that came already.",
-  logit_bias: "Biases of single tokens.",
-  logprobs: "Probabilities of tokens.",
-  prefill: "A conversation whose last turn is the model's own, which it then continues.",
-  system_messages: "Anthropic: `system` messages behind the first message of another role.",
+  seed: "Seed for sampling.",
+  frequency_penalty: "Penalty for tokens by the number of times they occurred.",
+  presence_penalty: "Penalty for tokens that occurred at all.",
+  logit_bias: "Bias of single tokens.",
+  logprobs: "Log probabilities of tokens.",
+  prefill: "A conversation that ends with a message of the assistant, which the model continues.",
+  system_messages: "Anthropic: `system` messages after the first message with another role.",
   thought_signatures:
-    "Gemini: calls in the history must be signed, so unsigned ones get the value that Google has for them.",
+    "Gemini: tool calls in the history must have a signature; calls without one get the placeholder signature that Google documents.",
 } as const;
 
 export type ParameterName = keyof typeof PARAMETERS;

@@ -37,71 +37,78 @@ export const SERVER = fields({
     says(HOST_WORDS),
   )
     .prefault("127.0.0.1")
-    .describe("Address or host name to listen on. `0.0.0.0` and `::` are every address of the machine."),
+    .describe(
+      "IP address or host name to listen on. `0.0.0.0` and `::` listen on all addresses of the machine. A change needs a restart.",
+    ),
   port: whole(0, 65_535).prefault(8787)
-    .describe("TCP port to listen on. 0 takes a free one, which the line `sluice listening on` names."),
+    .describe(
+      "TCP port to listen on. With 0 the system chooses a free port; the line `sluice listening on` shows it. A change needs a restart.",
+    ),
   max_body_bytes: whole(1024, 2 ** 30).prefault(33_554_432)
-    .describe("Largest request body, in bytes. Beyond it: 413 `payload_too_large`."),
+    .describe("Maximum size of a request body, in bytes. Larger: 413 `payload_too_large`."),
   max_file_bytes: whole(1024, 2 ** 30).prefault(20_971_520)
-    .describe("Largest attachment after decoding, in bytes. Beyond it: 413 `file_too_large`."),
+    .describe("Maximum size of one decoded attachment, in bytes. Larger: 413 `file_too_large`."),
   max_text_chars: whole(1, 2 ** 30).prefault(4_000_000)
-    .describe("Most characters of all text of a request together. Beyond it: 413 `text_content_too_large`."),
+    .describe(
+      "Maximum total length of all text in a request, in characters. Longer: 413 `text_content_too_large`.",
+    ),
   max_messages: whole(1, 1_000_000).prefault(2000)
-    .describe("Most messages of a request. Beyond it: 422 `validation_error`."),
+    .describe("Maximum number of messages in a request. More: 422 `validation_error`."),
   max_in_flight: whole(1, 1_000_000).prefault(4096)
-    .describe("Most generations under way at once. Beyond it: 503 `service_unavailable`. Workers divide it."),
+    .describe(
+      "Maximum number of generations in progress at the same time. More: 503 `service_unavailable`. Divided among the workers.",
+    ),
   max_in_flight_bytes: whole(1024, 2 ** 40).prefault(536_870_912)
     .describe(
-      "Most bytes of request bodies of generations under way; of one that is being answered a quarter counts. Beyond it: " +
-        "503 `service_unavailable`. Workers divide it.",
+      "Maximum total size of the request bodies of generations in progress, in bytes. Once the answer of a generation has begun, a quarter of its body counts. More: 503 `service_unavailable`. Divided among the workers.",
     ),
   max_connections: whole(1, 1_000_000).nullable().prefault(null)
     .describe(
-      "Most connections of callers at once. Beyond it the one that has waited longest for a request is closed, else the " +
-        "WebSocket that has waited longest for a message; if all are busy, the new connection gets 503 and is closed. Null: half of the files that the process may open, 8192 at most, and beside them WebSockets that wait for a message, for a quarter of the files, 16384 at most. " +
-        "A change takes a restart. Workers divide it.",
+      "Maximum number of open client connections. At the maximum, a new connection replaces the connection that has been idle the longest, or else the WebSocket that has been idle the longest. If none is idle, the new connection gets 503 and is closed. Null: half of the file descriptors that the process may open, at most 8192. In addition, idle WebSockets may use a quarter of the descriptors, at most 16384. A change needs a restart. Divided among the workers.",
     ),
   max_sockets_per_key: whole(1, 1_000_000).nullable().prefault(16_384)
     .describe(
-      "Most WebSockets that one key may have open at once; idle, as many take 256 MiB. Beyond it the handshake is refused with " +
-        "429. Null: no bound but `max_connections`, at which WebSockets without a turn under way give way to new connections. Workers divide it.",
+      "Maximum number of open WebSockets of one key. More: the handshake is refused with 429. The default number of idle WebSockets uses 256 MiB of memory. Null: no limit except `max_connections`, at which idle WebSockets are closed to accept new connections. Divided among the workers.",
     ),
   header_seconds: seconds(0.01).prefault(30)
     .describe(
-      "Longest time for the head of a request, and longest silence within a request's body, in seconds. Beyond it: 408, and " +
-        "the connection is closed. A change takes a restart.",
+      "Timeout for receiving the headers of a request, and for each pause within its body, in seconds. Then the answer is 408 and the connection is closed. A change needs a restart.",
     ),
   idle_seconds: seconds(0.01).prefault(300)
     .describe(
-      "How long, in seconds, a connection may wait for its next request, or an answer for a caller who takes nothing of it, " +
-        "before the connection is closed. A change takes a restart.",
+      "Idle timeout of a connection, in seconds: it is closed when no new request arrives, or when the caller reads nothing of an answer, for this time. A change needs a restart.",
     ),
   keepalive_seconds: seconds(0.01).prefault(15)
-    .describe("Silence on an open stream, in seconds, after which a keep-alive is sent."),
+    .describe("Time without output on a stream, in seconds, after which a keep-alive is sent."),
   shutdown_grace_seconds: seconds(0).prefault(60)
-    .describe("Longest time in seconds that generations under way may take to end after SIGTERM or SIGINT."),
+    .describe(
+      "Time in seconds that running generations have to finish after SIGTERM or SIGINT. A change needs a restart.",
+    ),
   workers: whole(1, 64).prefault(1)
-    .describe("Processes that share the port and the work. A change takes a restart."),
+    .describe("Number of processes that share the port and the work. A change needs a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
-    .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
+    .describe(
+      "Origins whose web pages may call the gateway (CORS); `*` allows every origin. Empty: no CORS headers are sent.",
+    ),
   tls: fields({
     cert: nonBlank(4096, "the path of a file").describe(
-      "Path of the certificate in PEM, and behind it those that vouch for it.",
+      "Path of a PEM file with the certificate, followed by its intermediate certificates.",
     ),
-    key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
+    key: nonBlank(4096, "the path of a file").describe(
+      "Path of a PEM file with the private key of the certificate.",
+    ),
   })
     .nullable().prefault(null)
     .describe(
-      "Serves HTTPS (HTTP/2 and HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
+      "Serves HTTPS (HTTP/2 and HTTP/1.1) with this certificate. A reload (SIGHUP) reads both files again. Null: plain HTTP, for example behind a proxy that terminates TLS. Adding or removing this section needs a restart.",
     ),
   metrics: choice("key", "open").prefault("key")
     .describe(
-      "Who may read `/metrics`: `key` with the admin key, or where there is none only callers on the own machine; `open` " +
-        "everybody.",
+      "Who may read `/metrics`. `key`: requests with the admin key or an administration token; if there is no admin key, requests from the same machine. `open`: everybody.",
     ),
   public_url: urlOrNone().nullable().prefault(null).transform((url) => url === "" ? null : url)
     .describe(
-      "Address at which browsers find the gateway, as behind a proxy: `https://gateway.example`. It is where an identity provider sends them back to, and cookies are for HTTPS alone where it has that. Null: the address of each request.",
+      "URL at which browsers reach the gateway, for example behind a proxy: `https://gateway.example`. The identity provider redirects browsers to it. If it begins with `https:`, the session cookie is sent over HTTPS only. Null: the address of each request.",
     ),
   trusted_proxies: listOf(
     stringField(NETWORK_WORDS).refine((text) => networkOf(text) !== null, says(NETWORK_WORDS))
@@ -109,7 +116,7 @@ export const SERVER = fields({
     "addresses and networks",
   ).prefault([])
     .describe(
-      "Addresses of proxies whose `x-forwarded-proto` and `x-forwarded-for` are believed. Others' are not.",
+      "IP addresses and networks (CIDR) of proxies whose `x-forwarded-proto` and `x-forwarded-for` headers are trusted. The headers of other clients are ignored.",
     ),
   docs: flag().prefault(true)
     .describe("Whether the manual (`/docs`), `/openapi.json` and `/config.schema.json` are served."),

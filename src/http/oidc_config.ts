@@ -25,37 +25,37 @@ function isIssuer(text: string): boolean {
 
 export const OIDC = fields({
   issuer: stringField(ISSUER).refine(isIssuer, says(ISSUER)).describe(
-    "Issuer, exactly as the provider names itself. Its addresses and keys are read from `/.well-known/openid-configuration` below it.",
+    "Issuer, exactly as the identity provider names it. Its endpoints and signing keys are read from `/.well-known/openid-configuration` below this URL.",
   ),
   client_id: nonBlank(512, "an id").describe(
-    "Id of the client that the provider has registered for Sluice, with the redirect address `…/console/oidc/callback`.",
+    "Id of the client registered at the identity provider for Sluice, with the redirect URI `…/console/oidc/callback`.",
   ),
   client_secret: nonBlank(1024, "a secret").nullable().prefault(null).describe(
-    "Secret of the client. Null: a public client, which has none.",
+    "Secret of the client. Null: a public client without a secret.",
   ),
   client_auth: choice("basic", "post").prefault("basic").describe(
-    "How the secret is sent to the provider: `basic` in the header, `post` in the body.",
+    "How the secret is sent to the identity provider: `basic` in the `Authorization` header, `post` in the body.",
   ),
   scopes: listOf(matching(/^[!#-[\]-~]{1,128}$/, "a scope"), "scopes").prefault([
     "openid",
     "profile",
     "email",
   ])
-    .describe("Scopes that are asked for. `openid` is always among them."),
+    .describe("Requested scopes. `openid` is always added."),
   roles: fields({
     claim: nonBlank(256, "a claim").describe(
-      "Claim that says what somebody may do, by its name or as a path: `realm_access.roles`. Its value is a text or a list of texts.",
+      "Name of the claim that determines the role, or a path such as `realm_access.roles`. Its value is a string or a list of strings.",
     ),
     map: named(nonBlank(512, "a value"), choice(...ROLES)).describe(
-      "Roles by values of the claim. Who has several gets the one that may most; who has none is refused.",
+      "The role for each value of the claim. A person with several roles gets the most powerful one. A person without a role is refused.",
     ),
-  }).describe("Which role somebody gets."),
+  }).describe("How the role of a person is determined."),
   team_claim: nonBlank(256, "a claim").nullable().prefault(null).describe(
-    "Claim that names the team of a member, likewise; the first value that is a team counts, and a slash at its beginning does not. Null: members have no team, and make no keys.",
+    "Name or path of the claim that contains the team of a member. The first value that is the name of a team is used; a leading slash is ignored. Null: members have no team and cannot create keys.",
   ),
-  member_keys: whole(0, 1000).prefault(10).describe("Keys that one member may have at once."),
+  member_keys: whole(0, 1000).prefault(10).describe("Maximum number of keys of one member."),
   member_spend_limit: SPEND_LIMIT.nullable().prefault(null).describe(
-    "The most that each key of a member may spend. Null: the team's limit alone.",
+    "Spend limit of each key of a member. Null: only the limit of the team applies.",
   ),
 })
   .nullable();

@@ -39,26 +39,26 @@ const EFFORTS = [
  * prices per image, here they are per token as everywhere else.
  */
 const PRICES = {
-  prompt: price().describe("One token of input, where nothing below has a price of its own for it."),
-  completion: price().describe("One token of output, where nothing below has a price of its own for it."),
+  prompt: price().describe("Price of an input token without a more specific price below."),
+  completion: price().describe("Price of an output token without a more specific price below."),
   input_cache_read: price().optional().describe(
-    "One token of input that was read from the cache. Left out: as `prompt`.",
+    "Price of an input token that is read from a cache. Not set: `prompt`.",
   ),
   input_cache_write: price().optional().describe(
-    "One token of input that was written to the cache. Left out: as `prompt`.",
+    "Price of an input token that is written to a cache. Not set: `prompt`.",
   ),
   input_cache_write_1h: price().optional()
     .describe(
-      "One token of input that was written to the cache for an hour. Left out: as `input_cache_write`.",
+      "Price of an input token that is written to a cache for one hour. Not set: `input_cache_write`.",
     ),
-  internal_reasoning: price().optional().describe("One token of reasoning. Left out: as `completion`."),
-  image: price().optional().describe("One token of input that is of an image. Left out: as `prompt`."),
-  image_output: price().optional().describe(
-    "One token of output that is of an image. Left out: as `completion`.",
+  internal_reasoning: price().optional().describe("Price of a reasoning token. Not set: `completion`."),
+  image: price().optional().describe("Price of an image input token. Not set: `prompt`."),
+  image_output: price().optional().describe("Price of an image output token. Not set: `completion`."),
+  audio: price().optional().describe("Price of an audio input token. Not set: `prompt`."),
+  audio_output: price().optional().describe("Price of an audio output token. Not set: `completion`."),
+  web_search: price().optional().describe(
+    "Price of one web search with this model. Not set: `search.price`.",
   ),
-  audio: price().optional().describe("One token of input that is audio. Left out: as `prompt`."),
-  audio_output: price().optional().describe("One token of output that is audio. Left out: as `completion`."),
-  web_search: price().optional().describe("One web search for this model. Left out: `search.price`."),
 };
 
 const PRICING = exactly(PRICES);
@@ -66,11 +66,11 @@ const PRICING = exactly(PRICES);
 /** Price fields stand beside the condition, and keep their names. */
 const TIER = exactly({
   above_input_tokens: whole(0, 2 ** 31).optional().describe(
-    "The prices count for calls with more input tokens than this. Left out: for all.",
+    "Number of input tokens above which these prices apply. Not set: they apply to prompts of every length.",
   ),
   service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
     .describe(
-      "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
+      "Service tier for which these prices apply, as the provider reports it. Not set: the standard tier.",
     ),
   ...PRICES,
 }).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
@@ -82,27 +82,27 @@ const TIER = exactly({
 const TIERS = listOf(TIER, "price tiers");
 
 const CHANGE = fields({
-  from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
-  pricing: PRICING.describe("Prices from then on."),
-  pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
+  from: moment().describe(`Time from which the prices apply: ${MOMENT_WORDS}.`),
+  pricing: PRICING.describe("The prices from then on."),
+  pricing_tiers: TIERS.prefault([]).describe("The price tiers from then on."),
 });
 
 const ROUTE = fields({
-  provider: stringField("the name of a provider").describe("Name of the provider."),
+  provider: stringField("the name of a provider").describe("Name of the provider, one of `providers`."),
   model: matching(
     /^[^\p{Cc}\p{Z}]{1,256}$/u,
     "the provider's own name of the model: 1 to 256 characters without spaces",
   )
-    .describe("The provider's own name of the model."),
+    .describe("Name of the model at the provider."),
   api: stringField("the name of an API of providers").optional().describe(
-    "API that the model is called through, one of those of `providers.NAME.api`. Left out: the provider's.",
+    "API with which this model is called, one of the values of `providers.NAME.api`. Not set: the API of the provider.",
   ),
   weight: between(1e-6, 1e6, "", ", or null").nullable().prefault(null)
     .describe(
-      "Share of the load among neighbouring routes that have a weight. Null: the route has its turn by its place.",
+      "Share of the calls, relative to the weights of adjacent routes that have a weight. Null: the route is tried in the order of the list.",
     ),
   pricing: PRICING.optional().describe(
-    "What the provider takes for it, where that is another price than callers pay. `order: price` goes by it. Left out: what is known of the provider's prices.",
+    "Prices that the provider charges, if they differ from the prices that callers pay. `order: price` uses them. Not set: the known prices of the provider.",
   ),
 }).transform(({ pricing, ...route }): ModelRoute => ({
   ...route,
@@ -119,12 +119,12 @@ export function costOfRoute({ prompt, completion }: Readonly<Record<string, stri
 
 const CAPABILITIES = fields({
   modality_input: listOf(choice(...MODALITIES), "modalities").optional().meta({ default: ["text"] }).describe(
-    "What the model takes.",
+    "Kinds of input that the model accepts.",
   ),
   modality_output: listOf(choice("text", "image", "audio", "video"), "modalities").optional()
-    .meta({ default: ["text"] }).describe("What the model gives."),
+    .meta({ default: ["text"] }).describe("Kinds of output that the model generates."),
   features: listOf(choice(...FEATURES), "features").optional().meta({ default: [] })
-    .describe("What the model can do beyond that; `svc/auto` goes by it."),
+    .describe("Further capabilities; `svc/auto` uses them to choose a model."),
 });
 
 const parameter = (name: ParameterName) => flag().optional().describe(PARAMETERS[name]);
@@ -139,67 +139,58 @@ const MODEL = fields({
   id: matching(
     /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/,
     'a model id "<provider>/<model>" of at most 256 characters in printable ASCII without "*"',
-  ).describe("Id that callers name, `<vendor>/<model>`."),
+  ).describe("Id that callers use, of the form `<vendor>/<model>`."),
   name: nonBlank(256, "a display name").optional().describe(
-    "Name for people, listed by `GET /v1/models`. Left out: the id.",
+    "Display name, shown by `GET /v1/models`. Not set: the id.",
   ),
   routes: listOf(ROUTE, "routes").min(1, says("a list of at least one route")).optional()
     .describe(
-      "Providers that have the model, tried in order; those with a weight share the load. Left out: the providers that " +
-        "list it, in the order of the configuration.",
+      "Providers that serve the model. They are tried in order; adjacent routes with a `weight` share the calls. Not set: the providers that list the model, in the order of the configuration.",
     ),
   context_length: whole(1, 2 ** 31).nullable().optional().meta({ default: null })
-    .describe("Most tokens of input and output together. Null: unknown, so the provider decides."),
+    .describe("Maximum number of input and output tokens together. Null: unknown, the provider checks it."),
   max_completion_tokens: whole(1, 2 ** 31).nullable().optional().meta({ default: null })
-    .describe("Most tokens of output. Null: unknown, so the provider decides."),
+    .describe("Maximum number of output tokens. Null: unknown, the provider checks it."),
   default_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
     .describe(
-      "Cap on output that is sent to the provider with a request that names none, and that is reserved for it. Null: none " +
-        "is sent to a model whose `max_completion_tokens` is known, and as many are reserved, or as many as the budget still " +
-        "covers, from 4096 on, which are then sent as the cap. Where they are not known and output has a price, 16384 are.",
+      "Maximum number of output tokens for requests that set none: it is sent to the provider and reserved from the budget. Null: if `max_completion_tokens` is known, that number is reserved and no maximum is sent; if the budget is too small for it, a smaller maximum of at least 4096 is reserved and sent. If it is unknown and output has a price, 16384 is reserved and sent.",
     ),
   pricing: PRICING.optional()
     .describe(
-      "Prices of one token as decimal strings, in the currency of all amounts. Left out: those that the table of known " +
-        "models has for the first route; a model that is not in it costs nothing.",
+      "Prices per token as decimal strings, in the currency of all amounts. Not set: the prices of the first route in the built-in table of models; a model that is not in the table costs nothing.",
     ),
   pricing_tiers: TIERS.optional().meta({ default: [] }).describe(
-    "Other prices for calls with long prompts, or in a service tier. A tier has all its prices, and the whole call is billed by " +
-      "them.",
+    "Different prices for long prompts or service tiers. Each tier has a complete set of prices, which applies to the whole call.",
   ),
   price_changes: listOf(CHANGE, "changes of prices").optional().meta({ default: [] }).describe(
-    "Prices that count from a moment on. A call is billed by those of the moment it came in.",
+    "Future prices. A call is billed at the prices that are in force when it arrives.",
   ),
-  capabilities: CAPABILITIES.optional().meta({ default: {} }).describe(
-    "What the model takes, gives and can do.",
-  ),
+  capabilities: CAPABILITIES.optional().meta({ default: {} }).describe("What the model supports."),
   reasoning_efforts: listOf(choice(...EFFORTS), "reasoning efforts").nullable().optional().meta({
     default: null,
   })
     .describe(
-      "Levels of reasoning that the model has; others become the nearest one. Null: every level is passed on.",
+      "Reasoning efforts that the model supports; other values are replaced by the nearest one. Null: all values are sent unchanged.",
     ),
   knowledge_cutoff: matching(/^\d{4}-\d{2}(?:-\d{2})?$/, 'a month or day like "2025-05"').nullable()
     .optional().meta({ default: null }).describe(
-      "What the model has read ends here; `GET /v1/models` tells it.",
+      "Date of the newest training data, shown by `GET /v1/models`.",
     ),
   parameters: TAKES.optional().meta({ default: {} }).describe(
-    "What of a request the model takes (`true`) or refuses (`false`). Left out: its name decides. What it refuses is left " +
-      "out of requests of other formats and listed in `x-svc-dropped`; callers of the provider's own format pass what they " +
-      "sent.",
+    "Request parameters that the model supports (`true`) or refuses (`false`). Not set: determined by the model's name. Refused parameters are removed from requests in other formats than the provider's and listed in `x-svc-dropped`; requests in the provider's own format are sent unchanged.",
   ),
   order: choice("written", "price", "latency").prefault("written").describe(
-    "Which of the routes is tried first. `written`: as they stand here, weights sharing the load. `price`: the cheapest, as far as prices of the routes are known. `latency`: the one whose first output came quickest lately; one that was not called for five minutes is tried first.",
+    "Order in which routes are tried. `written`: the order of the list, with `weight` distributing calls. `price`: the cheapest first, as far as prices are known. `latency`: the route with the shortest recent time to the first output; a route without a call in the last five minutes is tried first.",
   ),
   cache: choice("sticky", "off").prefault("sticky").describe(
-    "Which of the routes that share the load a call goes to. `sticky`: all turns of a conversation to the same one, where the provider has the prompt in its cache, as long as that route is not above its share. `off`: to any.",
+    "How calls are distributed among routes with a `weight`. `sticky`: all turns of a conversation use the same route, whose provider has the prompt in its cache, unless that route already has more than its share. `off`: independent of the conversation.",
   ),
   short_names: listOf(
     matching(/^(?:[!-)+-.0-~]{1,256}\*?|\*)$/, 'a name without "/", with "*" only at its end'),
     "short names",
   ).prefault([])
     .describe(
-      "Further names that `/v1/messages` accepts for the model, like `claude-sonnet-4-5`; a `*` at the end is a prefix.",
+      "Additional names that `/v1/messages` accepts for the model, such as `claude-sonnet-4-5`. A `*` at the end matches every name with this prefix.",
     ),
 }).superRefine(({ pricing, pricingTiers, priceChanges }, context) => {
   for (const [field, value] of Object.entries({ pricing_tiers: pricingTiers, price_changes: priceChanges })) {
@@ -263,19 +254,19 @@ export interface CatalogSettings {
 
 export const CATALOG_SECTION = fields({
   discover: flag().nullable().prefault(null).describe(
-    "Whether providers are asked which models they have; those join the catalog. `false`: the catalog is `models` alone. Null: " +
-      "asked are the providers that follow a preset, and those that no model of the file has a route to. `deployments` of a provider join alike.",
+    "Whether the gateway requests the providers' lists of models and adds them to the catalog. `false`: the catalog contains only `models`. Null: requested from providers with a preset and from providers without a route in `models`. The `deployments` of a provider are added in the same way.",
   ),
-  discover_hours: between(0.001, 720, " of hours").prefault(1).describe("Hours between two questions."),
+  discover_hours: between(0.001, 720, " of hours").prefault(1).describe(
+    "Hours between two requests of the lists.",
+  ),
   unpriced: choice("refuse", "free").prefault("refuse").describe(
-    "Models of providers that nobody knows the price of. `refuse`: they exist only for keys whose spending has no limit at " +
-      "all. `free`: for everybody, and cost nothing.",
+    "Listed models with an unknown price. `refuse`: only keys without any spending limit can use them. `free`: all keys can use them, at no cost.",
   ),
 }).transform((section): CatalogSettings => section);
 
 export const AUTO_SECTION = fields({
   models: listOf(stringField("the id of a model"), "model ids").prefault([])
-    .describe("Models that `svc/auto` chooses from. Empty: there is no `svc/auto`."),
+    .describe("Ids of the models from which `svc/auto` chooses. Empty: `svc/auto` does not exist."),
   quality: between(0, 1).prefault(0.5)
-    .describe("How much quality counts against price, from 0 (the cheapest model) to 1 (the best)."),
+    .describe("Weight of quality against price, from 0 (the cheapest model) to 1 (the best model)."),
 }).transform((auto): AutoSettings => auto);

@@ -47,7 +47,7 @@ const READERS = ["owner", "operator", "auditor"] as const;
 export const PAYLOADS = fields({
   to: stringField(PLACE).refine((text) => placeOf(text) !== null, says(PLACE))
     .transform((text) => placeOf(text) ?? { kind: "file" as const, folder: "" })
-    .describe("Where payloads are kept: a folder of this machine, or a bucket of S3-compatible storage."),
+    .describe("Where payloads are stored: a folder on this machine, or a bucket of S3-compatible storage."),
   key: new Field(() => {
     const one = key().schema;
     return z.union([
@@ -57,27 +57,25 @@ export const PAYLOADS = fields({
   })
     .transform((keys) => typeof keys === "string" ? [keys] : keys)
     .describe(
-      "Secret that payloads are encrypted with. Of a list the first encrypts and all decrypt, so that keys can be changed.",
+      "Secret with which payloads are encrypted. If it is a list, the first secret encrypts and all secrets decrypt, so that the secret can be changed.",
     ),
-  retention_days: whole(1, 3650).prefault(30).describe(
-    "Days that payloads are kept, in UTC; then their folders or objects are deleted.",
-  ),
+  retention_days: whole(1, 3650).prefault(30).describe("Number of days (UTC) for which payloads are stored."),
   readers: listOf(choice(...READERS), "roles").prefault(["owner"])
-    .describe("Roles that may read payloads. Each reading goes into the audit log."),
+    .describe("Roles that may read payloads. Every read access is written to the audit log."),
   queue_bytes: whole(1 << 20, 2 ** 32).prefault(64 << 20).describe(
-    "Bytes of payloads that may wait to be written; what comes beyond is not kept, and counted.",
+    "Maximum size of the payloads that wait to be written, in bytes. Further payloads are not stored; a metric counts them.",
   ),
   endpoint: urlOrNone().prefault("").describe(
-    "Address of the storage, with its bucket in the path. Empty: AWS_ENDPOINT_URL_S3, else that of AWS in the region.",
+    "URL of the S3 storage; the bucket is part of the path. Empty: `AWS_ENDPOINT_URL_S3`, else the AWS endpoint of the region.",
   ),
   region: nonBlank(64, "a region").nullable().prefault(null).describe(
-    "Region that requests are signed for. Null: AWS_REGION, else us-east-1.",
+    "Region for which requests are signed. Null: `AWS_REGION`, else `us-east-1`.",
   ),
   access_key_id: headerValue().nullable().prefault(null).describe(
-    "Key id for the storage. Null: the sources of AWS, in the order of its own libraries.",
+    "Access key id for the storage. Null: the credential sources of AWS, in the order of its SDKs.",
   ),
   secret_access_key: headerValue().nullable().prefault(null).describe(
-    "Secret that belongs to `access_key_id`.",
+    "Secret access key of `access_key_id`.",
   ),
 });
 

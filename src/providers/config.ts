@@ -64,10 +64,16 @@ const HEADERS = named(
 
 const BREAKER = fields({
   failures: whole(1, 1_000_000).prefault(5)
-    .describe("Failures within the window that open the breaker, if half of the calls or more failed."),
-  window_seconds: seconds(0.01).prefault(30).describe("Window that failures are counted in, in seconds."),
+    .describe(
+      "Number of failures within the window that opens the breaker, if at least half of the calls failed.",
+    ),
+  window_seconds: seconds(0.01).prefault(30).describe(
+    "Length of the window in which failures are counted, in seconds.",
+  ),
   open_seconds: seconds(0.01).prefault(15)
-    .describe("How long, in seconds, an open breaker lets no call through before it tries one."),
+    .describe(
+      "Time in seconds for which an open breaker refuses all calls, before it lets one call through as a test.",
+    ),
 });
 
 const API = choice(FIRST_API, ...OTHER_APIS);
@@ -98,68 +104,70 @@ const presetNamed = (name: string | undefined) => PRESETS.find((known) => known.
 
 const PROVIDER = fields({
   preset: choice(FIRST_PRESET, ...OTHER_PRESETS).optional().describe(
-    "Known provider whose API, address and environment variable for the key count where other fields are left out. Left out: the provider's name, if it is a preset's.",
+    "Preset whose API, URL and environment variable for the key are used for fields that are not set. Not set: the preset with the same name as the provider, if there is one.",
   ),
   api: API.optional().describe(
-    "API that the provider speaks. `demo` is a provider inside the gateway, for trying it out. Left out: the preset's.",
+    "API of the provider. `demo` is a model inside the gateway, for tests. Not set: the API of the preset.",
   ),
   base_url: urlOrNone().prefault("")
     .describe(
-      "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo` and presets.",
+      "Base URL, including the version: `https://api.openai.com/v1`. Required except for `demo` and presets.",
     ),
   region: place("a region").describe(
-    "For the presets `bedrock` and `bedrock-mantle`: region of AWS. Left out: `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's.",
+    "For the presets `bedrock` and `bedrock-mantle`: AWS region. Not set: `AWS_REGION`, `AWS_DEFAULT_REGION`, or the region of the AWS profile.",
   ),
   project: place("a project").describe(
-    "For the preset `vertex`: project of Google Cloud. Left out: `GOOGLE_CLOUD_PROJECT`.",
+    "For the preset `vertex`: Google Cloud project. Not set: `GOOGLE_CLOUD_PROJECT`.",
   ),
   location: place("a location").describe(
-    "For the preset `vertex`: location, as `global`, `eu` or `europe-west4`. Left out: `GOOGLE_CLOUD_LOCATION`, else `global`.",
+    "For the preset `vertex`: location, for example `global`, `eu` or `europe-west4`. Not set: `GOOGLE_CLOUD_LOCATION`, else `global`.",
   ),
   resource: place("a resource").describe(
-    "For the preset `azure`: name of the resource, the first part of its host. Left out: `AZURE_RESOURCE_NAME`.",
+    "For the preset `azure`: name of the resource, which is the first part of its host name. Not set: `AZURE_RESOURCE_NAME`.",
   ),
   deployments: DEPLOYMENTS.prefault({}).describe(
-    "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same. Those that no entry of `models` has a route to are in the catalog by themselves.",
+    "For the preset `azure`: an object that maps the model names in routes to names of deployments, or a list of names if both are the same. Deployments without a route in `models` are added to the catalog.",
   ),
   api_key: headerValue().prefault("")
     .describe(
-      "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
+      "API key, sent in the header that the API requires. Empty: the environment variable of the preset, if a preset applies; otherwise no key is sent.",
     ),
-  auth: AUTH.prefault({ type: "key" }).describe("Where the provider's credential comes from."),
+  auth: AUTH.prefault({ type: "key" }).describe(
+    "Type and source of the provider's credential. Not set: that of the preset, else `api_key`.",
+  ),
   headers: HEADERS.prefault({})
     .describe(
-      "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
+      "Headers that are added to every request. They override headers of the caller; the values of `anthropic-beta` are merged.",
     ),
   max_version: matching(/^\d{4}-\d{2}-\d{2}$/, 'a date, as "2023-06-01"').nullable().prefault(null)
     .describe(
-      "Newest `anthropic-version` that the provider knows; callers who ask for a newer one are served with it. Null: " +
-        "whichever callers ask for.",
+      "Newest `anthropic-version` that the provider supports; it replaces newer versions in callers' requests. Null: the callers' versions are sent.",
     ),
   first_byte_seconds: seconds(0.01).prefault(120)
-    .describe("Longest wait for the first byte of an answer, in seconds. Beyond it: 408 `provider_timeout`."),
+    .describe("Timeout for the first byte of an answer, in seconds. Then: 408 `provider_timeout`."),
   idle_seconds: seconds(0.01).prefault(120)
-    .describe("Longest silence within an answer, in seconds. Beyond it: `provider_timeout`."),
+    .describe("Timeout for each pause within an answer, in seconds. Then: `provider_timeout`."),
   http2: flag().prefault(true)
     .describe(
-      "Whether streams from the provider use HTTP/2, if it supports that. False: HTTP/1.1, if it supports that.",
+      "Whether streams from the provider use HTTP/2, if the provider supports it. False: HTTP/1.1, if the provider supports it.",
     ),
   retries: whole(0, 10).prefault(2)
-    .describe("Further tries of a route that fails before the first byte of its answer."),
+    .describe("Maximum number of retries of a route that fails before the first byte of its answer."),
   breaker: BREAKER.prefault({})
     .describe(
-      "Circuit breaker that each model of the provider has: it stops calls to one that keeps failing.",
+      "Circuit breaker. Each model of the provider has its own; it stops calls to a model that keeps failing.",
     ),
   pass_credentials: flag().prefault(false)
     .describe(
-      "Whether callers pay this provider themselves: their credential, in the provider's own header, goes to it and to no other, " +
-        "and their key of the gateway comes in `x-svc-key`. Calls are metered and limited, and billed at 0. `api_key` then only asks for the list of models.",
+      "Whether callers pay this provider themselves. They send their own credential in the provider's usual header, and their Sluice key in `x-svc-key`. The credential is sent to this provider only. The calls are metered and limited, and billed at 0. `api_key` is then used only to request the list of models.",
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
-    .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
+    .describe(
+      "Maximum number of concurrent calls to the provider; further calls wait in a queue. Null: no limit. Divided among the workers.",
+    ),
   trace_context: flag().prefault(false)
     .describe(
-      "Whether the provider is told, by `traceparent` and `tracestate`, where its requests stand in the caller's trace.",
+      "Whether `traceparent` and `tracestate` are sent to the provider, so that its spans join the trace of the caller.",
     ),
 }).superRefine(({ preset, api, region, project, location, resource }, context) => {
   const kind = presetNamed(preset);

@@ -63,27 +63,27 @@ export const STORE = fields({
     if (message !== null) context.addIssue({ code: "custom", message, input: address });
   }).prefault("sqlite:./data/sluice.db")
     .describe(
-      "Where keys, records and credits are kept: `sqlite:PATH`, `sqlite::memory:`, or `postgres://…` for several nodes. " +
-        "`SLUICE_STORE` wins over it. A change takes a restart.",
+      "The database: `sqlite:PATH`, `sqlite::memory:`, or `postgres://…`, which several nodes can share. `SLUICE_STORE` overrides it. A change needs a restart.",
     ),
   journal: matching(/^[^\0]*[^\0/]$/, "a path of a file, or null").nullable().prefault("./data/node")
     .describe(
-      "With PostgreSQL: path, without ending, of the files in which a node keeps what the database does not have yet. Null, " +
-        "or nothing can be written there: in bounded memory. With SQLite they are always beside its file.",
+      "With PostgreSQL: path, without extension, of the journal files. A node writes to them the records that are not in the database yet. Null, or a path that is not writable: the records wait in a limited memory buffer. With SQLite, the journal is next to the database file. A change needs a restart.",
     ),
   connections: whole(3, 100).prefault(4)
     .describe(
-      "With PostgreSQL: connections that one process opens at most, one of which listens for what others change. Nodes times " +
-        "workers times this is what the database has to allow.",
+      "With PostgreSQL: maximum number of connections of one process; one of them receives notifications of changes. The database must allow nodes × workers × this number. A change needs a restart.",
     ),
   offline_seconds: seconds(1).prefault(3600)
-    .describe("How long, in seconds, keys of the store are trusted after the database was last heard of."),
+    .describe(
+      "Time in seconds for which the keys in the store can be used after the last contact with the database. A change needs a restart.",
+    ),
   retention_days: whole(1, 36_500).prefault(90)
-    .describe("Days that the records of generations are kept. Older ones are kept as sums by day."),
+    .describe(
+      "Number of days for which the records of generations are stored. Sums by day are stored permanently. A change needs a restart.",
+    ),
   pepper: matching(/^[^]{16,}$/, "a secret of at least 16 characters, or null").nullable().prefault(null)
     .describe(
-      "Secret that the hashes of keys are made with, at least 16 characters. Null: made at the first start and kept beside " +
-        "the store. Keys of the store do not work with another one.",
+      "Secret with which the hashes of the keys are computed. Null: created at the first start and stored next to the store. With a different pepper, the keys in the store are not valid. A change needs a restart.",
     ),
 });
 

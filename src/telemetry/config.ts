@@ -3,10 +3,12 @@ import { between, fields, flag } from "../schema/fields.ts";
 
 export const TELEMETRY = fields({
   sample: between(0, 1).prefault(1).describe(
-    "Part of the generations whose traces are recorded, where the caller's `traceparent` does not say whether. Metrics count all.",
+    "Share of the generations whose traces are recorded, if the caller's `traceparent` does not decide it. Metrics count all generations.",
   ),
   langfuse: flag().prefault(false)
-    .describe("Whether spans also have the names that Langfuse reads: user, session, tags, kind, usage."),
+    .describe(
+      "Whether spans also have the attributes that Langfuse reads: user, session, tags, type, usage.",
+    ),
 });
 
 export interface TelemetryConfig {

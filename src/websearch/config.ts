@@ -6,20 +6,16 @@ const [FIRST_ENGINE, ...OTHER_ENGINES] = ENGINE_NAMES;
 
 export const SEARCH = fields({
   engine: choice(FIRST_ENGINE, ...OTHER_ENGINES, "none").prefault("none")
-    .describe(
-      "Search engine that is asked. `none`: every search fails, and the model is told that nothing was found.",
-    ),
+    .describe("Search engine. `none`: every search fails, and the model is told that nothing was found."),
   base_url: urlOrNone().prefault("")
     .describe(
-      "Address of the engine. Empty: the public one of `brave` or `tavily`; `searxng` and `mediawiki` have none.",
+      "Base URL of the engine. Empty: the public API of `brave` or `tavily`; required for `searxng` and `mediawiki`.",
     ),
-  api_key: headerValue().prefault("").describe(
-    "Credential of the engine; `brave` and `tavily` answer no one without it.",
-  ),
-  results: whole(1, 20).prefault(5).describe("Most results that one search gives to the model."),
+  api_key: headerValue().prefault("").describe("API key of the engine; required for `brave` and `tavily`."),
+  results: whole(1, 20).prefault(5).describe("Maximum number of results of one search that the model gets."),
   timeout_seconds: seconds(0.01).prefault(10)
     .describe(
-      "Longest time of a search in seconds, with its second try. Beyond it the search has failed and costs nothing.",
+      "Timeout of a search with its retry, in seconds. Then the search has failed and costs nothing.",
     ),
-  price: price().prefault("0.005").describe("Price of one search as a decimal string."),
+  price: price().prefault("0.005").describe("Price of one search, as a decimal string."),
 });

@@ -22,15 +22,15 @@ export interface Schema {
 }
 
 const INTRODUCTION =
-  `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` is required, and \`models\` where no provider is asked for its models.
+  `The configuration is one JSON file with comments (JSONC). It is validated as a whole at the start: all mistakes are reported together, each with its path, the value found and what is allowed. A field that is not listed here is a mistake. \`\${NAME}\` inside a string is replaced by the environment variable of that name. Only \`providers\` is required; \`models\` is required if no provider's list of models is requested.
 
-Editors complete and check the fields from the JSON Schema at \`GET /config.schema.json\`, when the file names it:
+If the file names the JSON Schema at \`GET /config.schema.json\`, editors complete and check the fields:
 
 \`\`\`jsonc
 { "$schema": "http://127.0.0.1:8787/config.schema.json" }
 \`\`\`
 
-\`NAME\` in a heading stands for a name of your choice, \`[]\` for each entry of a list.`;
+In headings, \`NAME\` stands for a name of your choice, and \`[]\` for each entry of a list. Times in fields that end with \`_seconds\` may be fractions. The column "Default" is empty if a field has no default; its meaning then says what applies.`;
 
 interface Section {
   path: string;

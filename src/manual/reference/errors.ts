@@ -3,7 +3,7 @@ import { type FailureRow, FAILURES } from "../../exchange/failure.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
-  `Every failure has a code, which is the same in all three formats, and a status. The message says what was expected and what was found.
+  `Every error has an HTTP status and a code, which is the same in all three formats. The message says what was expected and what was found.
 
 | Surface | Body |
 | --- | --- |
@@ -11,9 +11,9 @@ const INTRODUCTION =
 | messages | \`{"type": "error", "error": {"type", "code", "message", "details"}}\` |
 | responses | \`{"error": {"type", "code", "message", "param", "details"}}\` |
 
-\`extra\` and \`details\` hold what else is known: \`errors\` (all mistakes of a \`validation_error\`), \`reset_at\`, \`reserved\`, \`dlp\`. A 401 on chat-completions and messages has the short body \`{"error": "unauthorized"}\`. A failure after the first byte of a stream is the format's own error event, and has no status of its own.
+\`extra\` and \`details\` contain further data: \`errors\` (all mistakes of a \`validation_error\`), \`reset_at\`, \`reserved\`, \`dlp\`. A 401 on chat-completions and messages has the short body \`{"error": "unauthorized"}\`. An error after the first byte of a stream is sent as the error event of the format; the status is then 200.
 
-"Again" says whether the same request may succeed later. Where it is "no", the answer has \`x-should-retry: false\`, except for 401, 404 and 405.`;
+The column "Retry" shows whether the same request may succeed later. If it is "no", the answer has \`x-should-retry: false\`, except for 401, 404 and 405.`;
 
 export function errorsPage(): string {
   const rows = Object.entries<FailureRow>(FAILURES).map(([name, row]) => [
@@ -24,7 +24,7 @@ export function errorsPage(): string {
     retryAfter(row),
     row.when,
   ]);
-  const titles = ["Status", "Code", "Type", "Again", "`Retry-After`", "When"];
+  const titles = ["Status", "Code", "Type", "Retry", "`Retry-After`", "When"];
   return `${head("Error codes", "src/exchange/failure.ts", INTRODUCTION)}\n\n## Codes\n\n${
     markdownTable(titles, rows)
   }\n`;

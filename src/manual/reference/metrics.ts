@@ -3,9 +3,9 @@ import { type MetricRow, METRICS } from "../../metrics/rows.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
-  `\`GET /metrics\` answers in the text format of Prometheus. Requests from the own machine need no credential; all others, and those that come through a proxy, need the admin key as \`Authorization: Bearer ADMIN_KEY\`.
+  `\`GET /metrics\` answers in the text format of Prometheus. It requires the admin key or an administration token (\`Authorization: Bearer ADMIN_KEY\`). Without an admin key in the configuration, requests from the same machine that did not come through a proxy need no credential. \`server.metrics: "open"\` lets everybody read it.
 
-Values are those of one process. With several workers one answer has those of all, and every value has the label \`worker\`. Labels hold names of surfaces, models, providers and codes, never a key and never text of a conversation.`;
+The values are those of one process. With several workers, the answer has the values of all workers, each with the label \`worker\`. Labels contain names of surfaces, models, providers and codes, but no key and no text of a conversation.`;
 
 export function metricsPage(): string {
   const all = Object.values<MetricRow>(METRICS);
@@ -15,12 +15,13 @@ export function metricsPage(): string {
     ) => [code(m.name), m.labels.map(code).join(", "), m.help]);
     return `## ${title}\n\n${markdownTable(["Name", "Labels", "Meaning"], rows)}`;
   };
-  const buckets = [...new Set(all.flatMap((m) => m.buckets ?? []))].join(", ");
+  const bounds = all.filter(({ buckets }) => buckets !== undefined)
+    .map(({ name, buckets }) => `Bucket bounds of ${code(name)}: ${buckets!.join(", ")}.`).join("\n\n");
   return [
     head("Metrics", "src/metrics/rows.ts", INTRODUCTION),
     section("Counters", "counter"),
     section("Gauges", "gauge"),
     section("Histograms", "histogram"),
-    `Upper bounds of the buckets, in seconds: ${buckets}.\n`,
+    `${bounds}\n`,
   ].join("\n\n");
 }

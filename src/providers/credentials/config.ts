@@ -31,33 +31,35 @@ export type Auth = Exclude<AuthSettings, { type: "key" }> | { type: "key" };
 
 export const AUTH = fields({
   type: choice("key", "none", "aws", "google", "azure").describe(
-    "Kind of credential. `key`: `api_key`. `none`: none is sent. `aws`: requests are signed, or a Bedrock bearer key is sent. `google`, `azure`: access tokens. Where the keys and tokens come from is read as the vendors' own libraries read it, from the environment, files and the machine's role.",
+    "Type of the credential. `key`: the field `api_key`. `none`: no credential is sent. `aws`: requests are signed, or a Bedrock API key is sent. `google`, `azure`: access tokens. Keys and tokens come from the same sources as in the vendors' SDKs: environment variables, files, and the role of the machine.",
   ),
   region: name("the name of a region").describe(
-    "For `aws`: region that requests are signed for. Null: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
+    "For `aws`: region for which requests are signed. Null: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
   ),
   service: matching(/^[a-z][a-z\d-]{0,63}$/, 'the name of an AWS service like "bedrock"').prefault(
     "bedrock",
   )
-    .describe("For `aws`: service that requests are signed for."),
+    .describe("For `aws`: service for which requests are signed."),
   profile: name("the name of a profile").describe(
-    "For `aws`: profile of the shared credentials file. Null: `AWS_PROFILE`, if other variables name no keys.",
+    "For `aws`: profile in the shared AWS configuration files. Null: `AWS_PROFILE`, if the environment contains no keys.",
   ),
   role_arn: name("the ARN of a role").describe(
-    "For `aws`: role that is assumed with the credential found.",
+    "For `aws`: ARN of a role that is assumed with the credential.",
   ),
-  external_id: name("an external id").describe("For `aws`: external id that the role asks for."),
+  external_id: name("an external id").describe("For `aws`: external id that the role requires."),
   access_key_id: name("an access key id").describe(
-    "For `aws`: access key id. Null: the environment's sources.",
+    "For `aws`: access key id. Null: the other sources of AWS credentials, which the manual's page Providers lists.",
   ),
-  secret_access_key: secret("a secret access key").describe("For `aws`: the secret of `access_key_id`."),
+  secret_access_key: secret("a secret access key").describe(
+    "For `aws`: secret access key of `access_key_id`.",
+  ),
   session_token: secret("a session token").describe("For `aws`: session token of temporary keys."),
   credentials_file: name("the path of a file").describe(
-    "For `google`: credentials file. Null: `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server.",
+    "For `google`: path of a credentials file. Null: `GOOGLE_APPLICATION_CREDENTIALS`, the credentials file of gcloud, or the metadata server.",
   ),
-  scope: headerValue().prefault(ENTRA_SCOPE).describe("For `azure`: scope of the tokens."),
-  tenant_id: name("the id of a tenant").describe("For `azure`: tenant. Null: `AZURE_TENANT_ID`."),
-  client_id: name("the id of a client").describe("For `azure`: client. Null: `AZURE_CLIENT_ID`."),
+  scope: headerValue().prefault(ENTRA_SCOPE).describe("For `azure`: scope of the access tokens."),
+  tenant_id: name("the id of a tenant").describe("For `azure`: tenant id. Null: `AZURE_TENANT_ID`."),
+  client_id: name("the id of a client").describe("For `azure`: client id. Null: `AZURE_CLIENT_ID`."),
   client_secret: secret("a client secret").describe(
     "For `azure`: client secret. Null: `AZURE_CLIENT_SECRET`.",
   ),
