@@ -46,3 +46,8 @@ Deno.test("allowed() words what a field may hold", () => {
     "list of `a`, `b`",
   );
 });
+
+Deno.test("allowed() shows a small bound as it is", () => {
+  const weight = { type: "number", minimum: 1e-6, maximum: 1e6 };
+  assertEquals(allowed(weight), "number, 0.000001 to 1,000,000");
+});

@@ -137,7 +137,7 @@ function plural(words: string): string {
 }
 
 function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
-  const text = (n: number) => n.toLocaleString("en");
+  const text = (n: number) => n.toLocaleString("en", { maximumFractionDigits: 9 });
   if (minimum !== undefined && maximum !== undefined) return `, ${text(minimum)} to ${text(maximum)}`;
   if (exclusiveMinimum !== undefined) return ` above ${text(exclusiveMinimum)}`;
   return minimum === undefined ? "" : ` from ${text(minimum)}`;
