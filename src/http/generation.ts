@@ -21,6 +21,7 @@ import { authenticate, headersWith } from "./credentials.ts";
 import type { IncomingRequest, RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
+import { refuseBadFlags } from "./header_flags.ts";
 import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
 import { isHttps } from "./proxies.ts";
@@ -136,6 +137,7 @@ class Generation {
       if (admitted !== true) await this.#waitInLine(admitted);
       const caller = this.#asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
       own(place, caller, this.#admission.bytes, context.state);
+      refuseBadFlags(header);
       const opening = surface.format.open();
       const format = opening instanceof Promise ? await opening : opening;
       steps.followed?.of(caller);

@@ -15,6 +15,7 @@ import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { followedBody } from "./followed_body.ts";
+import { badHeader } from "./header_flags.ts";
 import { join } from "./joined.ts";
 import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
 
@@ -94,11 +95,7 @@ export async function keeping(
  * call has a session.
  */
 function sessionThatJoins(request: RequestContext["request"], body: unknown): string | null {
-  const asked = request.headers.get("x-svc-join");
-  if (asked !== null && asked !== "true" && asked !== "false") {
-    throw badHeader("x-svc-join", "expected true or false");
-  }
-  if (asked !== "true") return null;
+  if (request.headers.get("x-svc-join") !== "true") return null;
   return labelsOf((name) => request.headers.get(name), body)?.session ?? null;
 }
 
@@ -149,9 +146,6 @@ async function hasFailed(
 }
 
 function keepMsOf(key: Key, asked: string | null): number | null {
-  if (asked !== null && asked !== "true" && asked !== "false") {
-    throw badHeader("x-svc-resume", "expected true or false");
-  }
   if (asked === "false") return null;
   return key.resumeMs ?? (asked === null ? null : USUAL_MS);
 }
@@ -159,19 +153,6 @@ function keepMsOf(key: Key, asked: string | null): number | null {
 function refuseClaim(text: string): void {
   if (text.length >= 1 && text.length <= LONGEST_CLAIM) return;
   throw badHeader("Idempotency-Key", `expected 1 to ${LONGEST_CLAIM} characters, got ${text.length}`);
-}
-
-/**
- * A `validation_error` that names the header.
- *
- * @param what the problem with it
- */
-export function badHeader(name: string, what: string): Failure {
-  const message = `Cannot read the header ${name}: ${what}.`;
-  return new Failure("validation_error", message, {
-    param: name,
-    errors: [{ type: "value_error", loc: ["header", name], msg: message }],
-  });
 }
 
 function otherRequest(): Failure {

@@ -7,7 +7,7 @@ import { StoreUnavailable } from "../store/mod.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
 import { followed } from "./joined.ts";
-import { badHeader } from "./resumable.ts";
+import { badHeader } from "./header_flags.ts";
 
 /**
  * Continues a stream after the last event that the caller received. Throws `not_found` if this key has no
