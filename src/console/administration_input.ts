@@ -4,7 +4,7 @@
  */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/administration/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
-import { unknownName } from "../schema/mistakes.ts";
+import { shownInput, unknownName } from "../schema/mistakes.ts";
 
 /** Dimensions and time span of a usage report. The dimensions are validated by the accounts. */
 export function usageQuery(query: URLSearchParams) {
@@ -87,9 +87,9 @@ export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: u
 
 /** @param type the kind of error, as in `extra.errors` */
 export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
-  const shown = found === undefined ? "nothing" : JSON.stringify(found).slice(0, 200);
-  return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {
+  const msg = `expected ${expected}, got ${shownInput(found, [field])}`;
+  return new Failure("validation_error", `Cannot read ${field}: ${msg}.`, {
     param: field,
-    errors: [{ type, loc: [field], msg: `Input should be ${expected}` }],
+    errors: [{ type, loc: [field], msg }],
   });
 }

@@ -66,7 +66,9 @@ function formatOf(named: string | null, body: unknown): CallerFormatName {
     if (format !== undefined) return format;
     throw new Failure(
       "validation_error",
-      `Cannot read format: expected one of ${Object.keys(LAZY_CALLERS).join(", ")}.`,
+      `Cannot read format: expected one of ${Object.keys(LAZY_CALLERS).join(", ")}, got ${
+        JSON.stringify(named.slice(0, 40))
+      }.`,
       { param: "format" },
     );
   }

@@ -10,7 +10,7 @@ export function refuseUnknownQuery({ parameters = [] }: Pick<Endpoint, "paramete
   const seen = new Set<string>();
   for (const name of new URL(url).searchParams.keys()) {
     if (!known.includes(name)) throw refused(name, "extra_forbidden", unknownName("parameter", name, known));
-    if (seen.has(name)) throw refused(name, "value_error", "expected it once");
+    if (seen.has(name)) throw refused(name, "value_error", "expected it once, got it more than once");
     seen.add(name);
   }
 }

@@ -31,10 +31,14 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   const given = dryRules(policy, rules, kit.dlp);
   const [only, another] = [text, request].filter((one) => one !== undefined && one !== null);
   if (another !== undefined || (only === text ? typeof text !== "string" : !isObject(request))) {
-    throw refused("text", "a text, or a request in its place");
+    const found = another !== undefined ? "both" : only === undefined ? "nothing" : "another value";
+    throw refused("text", `a text, or a request in its place, got ${found}`);
   }
-  if (format === undefined) {
-    throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
+  if (typeof format !== "string" || !Object.hasOwn(LEAVES, format)) {
+    throw refused(
+      "format",
+      `one of ${Object.keys(LEAVES).join(", ")}, got ${shownInput(format, ["format"])}`,
+    );
   }
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: "console" };
@@ -108,9 +112,10 @@ function toldOf({ action, all, unscanned, exhausted }: Verdict, check: Check): D
   };
 }
 
+/** @param expected what is allowed, and what was found */
 function refused(field: string, expected: string): Failure {
   return new Failure("validation_error", `Cannot read ${field}: expected ${expected}.`, {
     param: field,
-    errors: [{ type: "value_error", loc: [field], msg: `Input should be ${expected}` }],
+    errors: [{ type: "value_error", loc: [field], msg: `expected ${expected}` }],
   });
 }

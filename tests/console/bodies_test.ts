@@ -56,7 +56,7 @@ Deno.test("values of another kind in bodies of the administration are refused by
       ): [string, unknown, string] => [
         "/admin/dlp/scan",
         { request, format },
-        "Cannot read format: expected one of chat_completions, messages, responses.",
+        "Cannot read format: expected one of chat_completions, messages, responses, got ",
       ]),
       ["/admin/dlp/scan", { ...text, format: "constructor" }, "Cannot read format: "],
       ...[{ ...text, request: "x" }, { request, text: 5 }, { ...text, request }, {}].map((
@@ -64,7 +64,7 @@ Deno.test("values of another kind in bodies of the administration are refused by
       ): [string, unknown, string] => [
         "/admin/dlp/scan",
         body,
-        "Cannot read text: expected a text, or a request in its place.",
+        "Cannot read text: expected a text, or a request in its place, got ",
       ]),
     ];
     for (const [path, body, expected] of cases) {

@@ -32,7 +32,7 @@ Deno.test("a parameter that is unknown or comes twice is refused by its name", (
   );
   assertEquals(refusal("?model=a&_=1"), `Cannot read _: unknown parameter; ${known}.`);
   assertEquals(refusal("?id=1"), `Cannot read id: unknown parameter; ${known}.`);
-  assertEquals(refusal("?model=a&model=b"), "Cannot read model: expected it once.");
+  assertEquals(refusal("?model=a&model=b"), "Cannot read model: expected it once, got it more than once.");
   assertEquals(refusal("?x", {}), "Cannot read x: unknown parameter; there are none.");
 });
 

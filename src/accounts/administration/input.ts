@@ -119,7 +119,8 @@ export function invalid(field: string, message: string): Failure {
 }
 
 function refusal(mistakes: readonly Mistake[], field: string): Failure {
-  return new Failure("validation_error", `Cannot read ${field}: ${mistakes[0].msg}`, {
+  const more = mistakes.length > 1 ? ` (and ${mistakes.length - 1} more)` : "";
+  return new Failure("validation_error", `Cannot read ${field}: ${mistakes[0].msg}${more}`, {
     param: field,
     errors: mistakes,
   });
@@ -166,6 +167,16 @@ export function timeOf(field: string, value: string | null | undefined): number 
   const time = readMoment(value) ?? readMoment(`${value}Z`);
   if (time === null) throw invalid(field, `expected ${MOMENT_WORDS}, got ${shownInput(value, [field])}`);
   return time;
+}
+
+/** The time range of a query. Throws `validation_error` if it is empty. */
+export function spanOf(query: { from?: string; to?: string }): { from: number | null; to: number | null } {
+  const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+  if (from !== null && to !== null && from >= to) {
+    const allowed = `a time later than from (${shownInput(query.from, ["from"])})`;
+    throw invalid("to", `expected ${allowed}, got ${shownInput(query.to, ["to"])}`);
+  }
+  return { from, to };
 }
 
 /** The cursor of a list: time and id of the last row, as base64url. */

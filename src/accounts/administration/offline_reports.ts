@@ -24,7 +24,7 @@ import {
   LARGEST_PAGE,
   type PageQuery,
   pageSize,
-  timeOf,
+  spanOf,
   type UsageQuery,
 } from "./input.ts";
 import type { KeyState } from "../keys/key_state.ts";
@@ -144,7 +144,7 @@ export class OfflineReports {
   generations(query: GenerationQuery): Listed<GenerationView> {
     const limit = pageSize(query.limit, PAGE);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-    const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+    const { from, to } = spanOf(query);
     const traits = traitsOf(query);
     const is = (wanted: string | undefined, ...found: string[]) =>
       wanted === undefined || found.includes(wanted);
@@ -174,7 +174,7 @@ export class OfflineReports {
   /** Sums of the calls in memory only: `since` is the time of the oldest. */
   usage(query: UsageQuery): Listed<UsageView> {
     const by = dimensionsOf(query.by);
-    const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+    const { from, to } = spanOf(query);
     const all = this.calls();
     const within = all.filter(({ created }) =>
       (from === null || created >= from) && (to === null || created < to)
@@ -186,7 +186,7 @@ export class OfflineReports {
   auditEntries(query: AuditQuery): Listed<AuditView> {
     const limit = pageSize(query.limit, PAGE);
     const kind = auditKindOf(query.kind);
-    const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+    const { from, to } = spanOf(query);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     const { waiting } = this.#options.audit;
     const found = waiting.toReversed().filter((entry) =>

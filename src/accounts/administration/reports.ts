@@ -28,7 +28,7 @@ import {
   readAccountName,
   readCreditAddition,
   readNewAccount,
-  timeOf,
+  spanOf,
   type UsageQuery,
 } from "./input.ts";
 import type { Keyring } from "../keys/keyring.ts";
@@ -190,7 +190,7 @@ export class Reports {
     const by = dimensionsOf(query.by);
     const limit = query.most ?? pageSize(query.limit, LARGEST_PAGE);
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
-    const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
+    const span = spanOf(query);
     await sync.flush();
     const unsummed = await store.incompleteBefore({
       from: span.from ?? 0,
@@ -278,13 +278,14 @@ export class Reports {
   }
 
   #filterOf(query: GenerationQuery): GenerationFilter {
+    const { from, to } = spanOf(query);
     const filter: GenerationFilter = {
       member: this.#options.member,
       model: query.model,
       account: query.account,
       session: query.session,
-      from: timeOf("from", query.from) ?? undefined,
-      to: timeOf("to", query.to) ?? undefined,
+      from: from ?? undefined,
+      to: to ?? undefined,
     };
     if (query.key === undefined) return filter;
     // A key may be given by id or by name.
