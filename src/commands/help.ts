@@ -1,51 +1,61 @@
 /** What `sluice help` prints. */
-export const HELP = `sluice: one gateway to language-model providers, in three request formats
+export const HELP = `sluice: a gateway to language-model providers, with three request formats
 
 Usage:
   sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N] [--demo]
-                                Serve. Without a configuration: on loopback, the providers whose variables
-                                are set, and the demo model; --demo: that alone
+                                Run the gateway. Without a configuration it listens on loopback and serves the
+                                providers whose API keys are in the environment, and the demo model;
+                                --demo: only the demo model
   sluice init [FILE] [--providers A,B] [--store URL] [--port N] [--force]
-                                Write a commented configuration (sluice.jsonc); asks what is left out
-  sluice import litellm FILE    Print a LiteLLM configuration as one of Sluice, and say what could not be
+                                Write a commented configuration (default: sluice.jsonc); ask for the values
+                                that no option gives; --force: replace an existing file
+  sluice import litellm FILE    Convert a LiteLLM configuration and print it; list the settings that could
+                                not be converted
   sluice connect CLIENT [--write] [--model ID] [--key SECRET] [--url URL]
-                                Print a client's settings with a key, or write them where it looks:
-                                claude-code, codex, opencode, cline, aider, continue, qwen-code, llm, …
+                                Print the settings of a client with a new key; --write: write them to the
+                                client's own configuration. Clients: claude-code, codex, opencode, cline,
+                                aider, continue, qwen-code, llm and others
   sluice try TEXT [--models PATTERN] [--limit N]
-                                Ask each model once: answer, time, tokens, price, what was dropped
-  sluice check --config FILE    Say what would run, or every mistake; exit 0 or 2
+                                Send TEXT to each model once (at most N models, default: 20) and print the
+                                answer, time, tokens, cost and dropped fields
+  sluice check --config FILE    Validate the configuration: print a summary (exit status 0) or all mistakes (2)
   sluice permissions --config FILE
-                                The least permissions that Deno has to give, one a line
+                                Print the minimal Deno permissions for a configuration, one per line
   sluice keys create NAME [--account A] [--team T] [--access-policy P] [--dlp-policy P] [--expires TIME]
-                                Make a key; its secret is shown this once
-  sluice keys list              Keys of the configuration and of the store
-  sluice keys revoke KEY        KEY is an id or a name
+                                Create a key. Its secret is shown only once
+  sluice keys list              List the keys of the configuration and of the store
+  sluice keys revoke KEY        Revoke a key. KEY is an id or a name
   sluice keys rotate KEY [--overlap SECONDS]
-                                A new secret; the old one stays valid for SECONDS (0)
+                                Create a new secret; the old one stays valid for SECONDS (default: 0)
   sluice usage [--by key|model|day|account|team|provider|format|session|tag:NAME] [--from DATE] [--to DATE] [--limit N]
-                                Two joined by a comma sum by both: --by account,model
+                                Print sums, by key by default. --from is included, --to is not. Two
+                                dimensions are joined by a comma: --by account,model
   sluice generations [--key NAME] [--session ID] [--limit N]
-  sluice payload ID             What a generation was asked and answered, as JSON, from the payload log
+                                Print the newest records (default: 50)
+  sluice payload ID             Print the request and the answer of a generation from the payload log, as JSON
   sluice replay ID [--model M] [--url URL] [--key SECRET] [--json]
-                                Ask it once more, and show what differs: text, tool calls, tokens, price, time.
-                                SECRET is an API key (or SLUICE_KEY)
+                                Send the logged request again and print the differences in text, tool calls,
+                                tokens, cost and time. SECRET is an API key (or SLUICE_KEY)
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
-                                Screen files and folders as a policy would, - being standard input;
-                                exit 0: nothing found, 1: something, 2: a file or P cannot be read
+                                Scan files and folders with a policy; - is standard input. Exit status
+                                0: nothing found, 1: findings, 2: a file or the policy cannot be read
   sluice statement --account A --month YYYY-MM [--by generation|day] [--csv | --json]
-                                What an account used in a month (UTC), with sums and prices
-  sluice backup FILE [--force]  Keys, records, credits and the pepper into one file, while gateways run
-  sluice restore FILE [--force] Make the store from it; --force replaces a store that is not empty
-  sluice store info             Schema, size, rows, nodes and files of the store
-  sluice ledger verify          Prove that no record was changed, removed or put in; exit 0 or 1
-  sluice models [--diff]        The catalog with its prices; what would change of the running one, prices first
-  sluice providers              Known providers, and the variables that they still need
+                                Print the usage of an account in a month (UTC), with sums and prices
+  sluice backup FILE [--force]  Write keys, records, credits and the pepper to one file, while gateways run;
+                                --force: replace an existing file
+  sluice restore FILE [--force] Restore the store from a backup; --force: replace a store that is not empty
+  sluice store info             Print schema, size, rows, nodes and files of the store
+  sluice ledger verify          Verify that no record was changed, removed or inserted; exit status 0 or 1
+  sluice models [--diff]        Print the catalog with its prices; --diff: what would change in the running one
+  sluice providers              Print the known providers and the environment variables that are missing
   sluice --help | --version
 
 Options:
-  --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, replay, backup, restore, store, ledger, dlp scan, models, try, providers)
+  --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path, or the JSON text itself)
+  --json          print JSON (keys, usage, generations, statement, replay, backup, restore, store, ledger,
+                  dlp scan, models, try, providers)
+  DATE, TIME      a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z
 
-Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL or
-  PGHOST, PGDATABASE and the other PG* (used when no store is configured)
+Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY; DATABASE_URL, or PGHOST, PGDATABASE and the
+  other PG* variables (used if no store is configured)
 `;
