@@ -86,7 +86,10 @@ Deno.test("commands on keys, usage, generations and models", () =>
     const made = JSON.parse((await run("keys", "create", "ada", "--json")).out);
     assertMatch(made.secret, /^sk_live_/);
     const again = await run("keys", "create", "ada");
-    assertEquals([again.code, again.err], [2, "Cannot read name: another key has this name\n"]);
+    assertEquals([again.code, again.err], [
+      2,
+      'Cannot read name: expected a name that no other key has, got "ada"\n',
+    ]);
     const rotated = await run("keys", "rotate", "ada", "--overlap", "60");
     assertEquals(rotated.code, 0);
     assertMatch(rotated.out, /sk_live_\w+\nThe secret is shown this once/);

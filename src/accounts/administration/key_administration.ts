@@ -40,7 +40,8 @@ export interface KeyAdministrationOptions extends Scope {
   configured: Configured;
 }
 
-export const NAME_TAKEN = "another key has this name";
+/** How the refusal of a name begins that another key has. */
+export const NAME_TAKEN = "expected a name that no other key has";
 const YEAR_SECONDS = 31_536_000;
 
 export class KeyAdministration {
@@ -66,7 +67,10 @@ export class KeyAdministration {
     await this.#checkAccount(key.account, team);
     const secret = newSecret();
     const mostOfMember = member === undefined ? undefined : configured.members.keys;
-    await refusingTakenName(() => store.insertKey(key, keyring.hash(secret), { mostOfMember }));
+    await refusingTakenName(
+      () => key.name,
+      () => store.insertKey(key, keyring.hash(secret), { mostOfMember }),
+    );
     return { key: await this.get(key.id), secret };
   }
 
@@ -188,7 +192,13 @@ export class KeyAdministration {
 
   /** Changes only the requested fields: another process may have changed or revoked the key meanwhile. */
   async #save(id: string, edit: (key: StoredKey) => StoredKey): Promise<KeyReport> {
-    const saved = await refusingTakenName(() => this.#options.store.updateKey(id, edit));
+    let name = "";
+    const named = (key: StoredKey) => {
+      const edited = edit(key);
+      name = edited.name;
+      return edited;
+    };
+    const saved = await refusingTakenName(() => name, () => this.#options.store.updateKey(id, named));
     if (!saved) throw noSuchKey();
     return await this.get(id);
   }
@@ -214,7 +224,7 @@ export class KeyAdministration {
   /** Names of configured keys are not in the store, which checks all other names. */
   #checkName(name: string): void {
     for (const { source, key } of this.#options.keyring.states()) {
-      if (source === "config" && key.name === name) throw nameTaken();
+      if (source === "config" && key.name === name) throw nameTaken(name);
     }
   }
 }
@@ -226,7 +236,7 @@ function placeOf(cursor: string): { skip: number; after: Position | null } {
     : { skip: 0, after: decodeCursor(cursor) };
 }
 
-async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
+async function refusingTakenName<T>(name: () => string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -236,12 +246,12 @@ async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
         `A member may have ${countOf(error.most, "key")} at once: revoke one before you make another.`,
       );
     }
-    throw error instanceof NameTaken ? nameTaken() : error;
+    throw error instanceof NameTaken ? nameTaken(name()) : error;
   }
 }
 
-function nameTaken(): Failure {
-  return invalid("name", NAME_TAKEN);
+function nameTaken(name: string): Failure {
+  return invalid("name", `${NAME_TAKEN}, got ${shownInput(name, ["name"])}`);
 }
 
 function unfit({ key }: KeyState, expected: string, why: string): Failure {

@@ -88,7 +88,7 @@ async function createKey<Made>(
   try {
     return await own.createKey(named(input.name));
   } catch (error) {
-    const taken = error instanceof Failure && error.errors?.[0]?.msg === NAME_TAKEN;
+    const taken = error instanceof Failure && error.errors?.[0]?.msg.startsWith(NAME_TAKEN);
     if (!taken || await exists(own, named(input.name).name)) throw error;
     // Another key has this name; that must not be disclosed to the member.
     return await own.createKey(named(`${input.name}-${newId("").slice(0, 4)}`));

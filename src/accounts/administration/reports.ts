@@ -1,5 +1,6 @@
 /** Reads of the ledger for operators and key owners: credits, usage, generations. */
 import { Failure } from "../../exchange/failure.ts";
+import { shownInput } from "../../schema/mistakes.ts";
 import {
   accountBudget,
   type AuditFilter,
@@ -151,7 +152,10 @@ export class Reports {
     const { store, changes, configured } = this.#options;
     const account = readNewAccount(input);
     if (configured.hasAccount(account.name) || await store.account(account.name) !== null) {
-      throw invalid("name", "another account has this name");
+      throw invalid(
+        "name",
+        `expected a name that no other account has, got ${shownInput(account.name, ["name"])}`,
+      );
     }
     await store.declareAccounts([{ ...account, ifNew: true }]);
     await changes.pull();

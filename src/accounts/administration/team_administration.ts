@@ -31,11 +31,11 @@ export class TeamAdministration {
     const { store, clock, changes, configured } = this.#options;
     const team = readNewTeam(input);
     await this.#checkAccount(team.account);
-    if (configured.teams.get(team.name)?.source === "config") throw nameTaken();
+    if (configured.teams.get(team.name)?.source === "config") throw nameTaken(team.name);
     try {
       await store.insertTeam({ ...team, created: clock.now(), removedAt: null });
     } catch (error) {
-      throw error instanceof NameTaken ? nameTaken() : error;
+      throw error instanceof NameTaken ? nameTaken(team.name) : error;
     }
     await changes.pull();
   }
@@ -91,8 +91,8 @@ export class TeamAdministration {
   }
 }
 
-function nameTaken(): Failure {
-  return invalid("name", "another team has this name");
+function nameTaken(name: string): Failure {
+  return invalid("name", `expected a name that no other team has, got ${shownInput(name, ["name"])}`);
 }
 
 /** `not_found`, for a team that does not exist or has been removed. */
