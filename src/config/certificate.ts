@@ -23,13 +23,16 @@ export async function checkCertificate(
 ): Promise<void> {
   const path = (field: keyof CertificateFiles) => ["server", "tls", field];
   const texts = { cert: "", key: "" };
+  let unread = false;
   for (const field of ["cert", "key"] as const) {
     try {
       texts[field] = Deno.readTextFileSync(files[field]);
     } catch {
-      return report.expect("the path of a file that can be read", files[field], path(field));
+      unread = true;
+      report.expect("the path of a file that can be read", files[field], path(field));
     }
   }
+  if (unread) return;
   if (!texts.cert.includes("-----BEGIN CERTIFICATE-----")) {
     return report.expect("the path of a certificate in PEM", files.cert, path("cert"));
   }

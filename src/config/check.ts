@@ -2,27 +2,44 @@
  * Whether a gateway can start with a configuration: `check`, `serve` and a reload all ask here. Beyond what load.ts sees in the
  * text, the recognizers are asked about entity types, the regular expression engine about patterns, and this machine about files and addresses.
  */
-import { entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
+import type { z } from "zod/mini";
+import { DLP, entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
 import { hasRe2 } from "../dlp/re2.ts";
 import { array, object } from "../exchange/json.ts";
-import type { InputPath, Report } from "../schema/mistakes.ts";
+import { SERVER } from "../http/config.ts";
+import type { Field } from "../schema/field.ts";
+import { type InputPath, openReport, read, type Report } from "../schema/mistakes.ts";
+import { STORE } from "../store/config.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkCertificate } from "./certificate.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
 
 /** Throws `ConfigError` with every mistake. */
 export async function checked(examination: Examination, { listens }: { listens: boolean }): Promise<Loaded> {
-  const { config, value, report } = examination;
+  const { value, report } = examination;
   await checkEntityTypes(value, report);
   await checkPatterns(value, report);
-  if (config !== undefined) {
-    const trouble = await modelTrouble(config.dlp.model);
-    if (trouble !== null) report.expect(trouble, config.dlp.model, ["dlp", "model"]);
-    checkFiles(config.store, report);
-    if (config.server.tls !== null) await checkCertificate(config.server.tls, report);
-    if (listens) checkAddress(config.server, report);
-  }
+  const [dlp, store, server] = [
+    sectionOf(DLP, "dlp", value),
+    sectionOf(STORE, "store", value),
+    sectionOf(SERVER, "server", value),
+  ];
+  const trouble = await modelTrouble(dlp?.model);
+  if (trouble !== null) report.expect(trouble, dlp?.model, ["dlp", "model"]);
+  if (store !== undefined) checkFiles(store, report);
+  if (server !== undefined && server.tls !== null) await checkCertificate(server.tls, report);
+  if (server !== undefined && listens) checkAddress(server, report);
   return examination.conclude();
+}
+
+/** One section, also if another section has mistakes. Undefined: it has mistakes itself, which are reported already. */
+function sectionOf<S extends z.ZodMiniType>(
+  field: Field<S>,
+  name: string,
+  root: unknown,
+): z.output<S> | undefined {
+  const { [name]: section = {} } = object(root);
+  return read(field, section, openReport(new Map()));
 }
 
 async function checkEntityTypes(root: unknown, report: Report): Promise<void> {

@@ -51,7 +51,7 @@ export function unique(all: readonly Spot[], report: Report): void {
   const first = new Map<string, InputPath>();
   for (const { text, path } of all) {
     const before = first.get(text);
-    if (before) report.expect(`another than ${pathText(before)} has`, text, path);
+    if (before) report.expect(`a value that ${pathText(before)} does not have`, text, path);
     else first.set(text, path);
   }
 }

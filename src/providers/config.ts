@@ -174,12 +174,9 @@ const PROVIDER = fields({
   const given = { region, project, location, resource };
   for (const [field, input] of Object.entries(given)) {
     if (input === undefined || kind?.cloud?.fields.some(({ name }) => name === field)) continue;
-    context.addIssue({
-      code: "custom",
-      path: [field],
-      input,
-      message: "no such field, which only certain presets have",
-    });
+    const having = PRESETS.filter(({ cloud }) => cloud?.fields.some(({ name }) => name === field));
+    const message = `no value (only for ${having.map(({ name }) => `the preset ${name}`).join(" and ")})`;
+    context.addIssue({ code: "custom", path: [field], input, message });
   }
   if (kind?.cloud !== undefined || api !== undefined) return;
   for (const issue of API.schema.safeParse(undefined).error?.issues ?? []) {

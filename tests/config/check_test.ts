@@ -43,6 +43,24 @@ Deno.test("a pattern that RE2 refuses is a mistake, also where something else is
   assertEquals(await mistakesOf(check({})), []);
 });
 
+Deno.test("files that cannot be read are mistakes, all of them, also where something else is wrong", async () => {
+  const files = {
+    server: { tls: { cert: "/no/cert.pem", key: "/no/key.pem" } },
+    store: { url: "sqlite:/proc/no/new.db" },
+    dlp: { model: "/no/model.onnx" },
+  };
+  const mistakes = [
+    "dlp.model: expected an ONNX file with config.json and vocab.txt beside it, but /no/model.onnx cannot be read, " +
+    'got "/no/model.onnx"',
+    'store.url: expected a path where files can be made, got "sqlite:/proc/no/new.db"',
+    'server.tls.cert: expected the path of a file that can be read, got "/no/cert.pem"',
+    'server.tls.key: expected the path of a file that can be read, got "/no/key.pem"',
+  ];
+  assertEquals(await mistakesOf(check(files)), mistakes);
+  const also = { ...files, server: { ...files.server }, logs: "xml" };
+  assertEquals(await mistakesOf(check(also)), ['logs: expected one of text, json, got "xml"', ...mistakes]);
+});
+
 Deno.test("a store that cannot be where it is said to be is a mistake", async () => {
   const folder = await Deno.makeTempDir();
   try {

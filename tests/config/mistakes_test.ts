@@ -79,7 +79,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     `providers.up.zzz: unknown field; known are ${PROVIDER_FIELDS}`,
   ]],
   ["a credential of another type", provider({ auth: { type: "google", region: "eu-central-1" } }), [
-    'providers.up.auth.region: expected no field but those of google, for this type, got "eu-central-1"',
+    'providers.up.auth.region: expected no value (auth of type google has only credentials_file), got "eu-central-1"',
   ]],
   [
     "half a pair of keys, which stays hidden",
@@ -178,8 +178,8 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
       }],
     }),
     [
-      'models[1].id: expected another than models[0].id has, got "up/a"',
-      'models[1].short_names[1]: expected another than models[0].short_names[0] has, got "s"',
+      'models[1].id: expected a value that models[0].id does not have, got "up/a"',
+      'models[1].short_names[1]: expected a value that models[0].short_names[0] does not have, got "s"',
     ],
   ],
   ["svc/auto over strangers only", plus({ auto: { models: ["up/b"] } }), [
@@ -217,7 +217,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     'dlp.on_unscannable: expected one of pass, block, got "refuse"',
   ]],
   ["two accounts of one name", plus({ accounts: [{ name: "default" }, { name: "default" }] }), [
-    'accounts[1].name: expected another than accounts[0].name has, got "default"',
+    'accounts[1].name: expected a value that accounts[0].name does not have, got "default"',
   ]],
   ["credits as a number", plus({ accounts: [{ name: "default", credits: 100 }] }), [
     `accounts[0].credits: expected ${AMOUNT}, got 100`,
@@ -275,12 +275,12 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
       keys: [{ name: "k", secret: "sk_live_hidden" }, { name: "k", secret: "sk_live_hidden" }],
     }),
     [
-      'keys[1].name: expected another than keys[0].name has, got "k"',
-      "keys[1].secret: expected another than keys[0].secret has, got another value (not shown)",
+      'keys[1].name: expected a value that keys[0].name does not have, got "k"',
+      "keys[1].secret: expected a value that keys[0].secret does not have, got another value (not shown)",
     ],
   ],
   ["a key that is the admin key", { ...key({ secret: "sk_live_hidden" }), admin_key: "sk_live_hidden" }, [
-    "keys[0].secret: expected another than admin_key has, got another value (not shown)",
+    "keys[0].secret: expected a value that admin_key does not have, got another value (not shown)",
   ]],
   ["an unknown period", key({ spend_limit: { amount: "1", period: "monthly" } }), [
     'keys[0].spend_limit.period: expected one of day, week, month, total, got "monthly"; nearest is month',

@@ -68,12 +68,13 @@ export const AUTH = fields({
     field !== "type" && value !== null && value !== "bedrock" && value !== ENTRA_SCOPE &&
     !FIELDS_OF_TYPE[auth.type].includes(field)
   );
+  const written = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const own = FIELDS_OF_TYPE[auth.type].map(written).join(", ");
+  const message = `no value (auth of type ${auth.type} has ${
+    own === "" ? "no further fields" : `only ${own}`
+  })`;
   for (const [field, input] of strays) {
-    const written = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const of = FIELDS_OF_TYPE[auth.type].length > 0
-      ? `no field but those of ${auth.type}`
-      : "no further field";
-    context.addIssue({ code: "custom", path: [written], input, message: `${of}, for this type` });
+    context.addIssue({ code: "custom", path: [written(field)], input, message });
   }
   if ((auth.accessKeyId === null) !== (auth.secretAccessKey === null)) {
     const message = "both access_key_id and secret_access_key, or neither";

@@ -234,7 +234,7 @@ Deno.test("a cloud without its place, and an API that it does not have, are mist
     'providers.bedrock.api: expected one of bedrock-converse, openai-chat, openai-responses, anthropic-messages, got "gemini"',
   ]);
   assertEquals(mistakes({ openai: { api_key: "k", region: "r" } }), [
-    'providers.openai.region: expected no such field, which only certain presets have, got "r"',
+    'providers.openai.region: expected no value (only for the preset bedrock and the preset bedrock-mantle), got "r"',
   ]);
   assert(mistakes({ bedrock: { region: "../../evil" } })[0].startsWith("providers.bedrock."));
 });
