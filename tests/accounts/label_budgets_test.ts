@@ -17,7 +17,7 @@ onNodes((test) => {
       assertEquals(failure.code, "api_key_limit_exceeded");
       assertMatch(
         failure.message,
-        /This session has reached its spend limit of 0\.10 \(0\.09 spent\).*new session/,
+        /This session's spend limit of 0\.10 \(0\.09 spent\) does not cover.*new session/,
       );
       assertEquals(failure.row.retryable, undefined);
       assertEquals((await spendAtOnce([node], [dev], { calls: 3, ...inSession("other") })).spent, 3);

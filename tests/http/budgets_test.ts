@@ -135,7 +135,10 @@ Deno.test("a session that has reached its limit is told so in every format, and 
       assertEquals([response.status, response.headers.get("x-should-retry")], [429, "false"]);
       const { error } = await response.json();
       assertEquals(error.code, "api_key_limit_exceeded");
-      assertMatch(error.message, /^This session has reached its spend limit of 0\.20 .*Start a new session/);
+      assertMatch(
+        error.message,
+        /^This session's spend limit of 0\.20 \(0\.\d+ spent\) does not cover .*Start a new session/,
+      );
       const other = await post(path, body, { "x-svc-session": `other ${path}`.replace(" ", "-") });
       assertEquals(other.status, 200);
       await other.body?.cancel();

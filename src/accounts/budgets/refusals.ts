@@ -30,10 +30,7 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
       );
     case "session":
       return spentRefusal(
-        `This session has reached its spend limit of ${shown(limit)} (${
-          shown(lease.spentHere)
-        } spent), which does not ` +
-          "cover",
+        `This session's spend limit of ${shown(limit)} (${shown(lease.spentHere)} spent) does not cover`,
         lease,
         " Start a new session, or ask the operator of the gateway for a higher limit.",
       );
