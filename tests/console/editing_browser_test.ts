@@ -130,7 +130,7 @@ browserTest(
     assertEquals((await ask("DELETE", `/admin/sessions/${id}`, { headers })).status, 200);
     await filled(page, { name: "late" });
     await saved(page);
-    await page.shows("Your session has ended. Sign in again to go on.");
+    await page.shows("Your session has ended. Sign in again to continue.");
     await page.fill("input[name=secret]", ADMIN);
     await page.press("Enter");
     await page.until("document.querySelector('main h1')?.textContent === 'Keys'");

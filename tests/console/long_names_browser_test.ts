@@ -62,7 +62,7 @@ browserTest("long names stay inside of pages and dialogs", async () => {
   await to(page, "Explore");
   await page.until("document.querySelector('main tbody a')");
   await page.evaluate("document.querySelector('main tbody a').click()");
-  await page.shows("What happened when");
+  await page.shows("Steps and times");
   await assertInside(page, "a generation");
   assertEquals(page.mistakes, []);
 });

@@ -112,7 +112,7 @@ browserTest("markup in names, tags, errors, tools and sessions is text on every 
   await page.press("Escape");
   await to(page, "Explore");
   await page.click("main tbody a");
-  await page.shows("What happened when");
+  await page.shows("Steps and times");
   await clean("a generation");
   assertEquals(page.requests.filter((url) => url.endsWith("/x")), []);
   assertEquals(page.mistakes, []);

@@ -40,7 +40,7 @@ browserTest(
     await page.click("button", "Filter");
     await page.until(`location.hash.includes("feature") && ${ROWS}.length === 1`);
     await page.click("main tbody a");
-    await page.shows("What happened when");
+    await page.shows("Steps and times");
     const shown: string = await page.evaluate("document.querySelector('dialog').innerText");
     for (const part of ["Streaming", "Tokens and price", "EMAIL_ADDRESS", "CREDIT_CARD", "masked"]) {
       assert(shown.includes(part), `${part}: ${shown}`);
@@ -98,7 +98,7 @@ browserTest(
     const [refused]: string[] = await page.evaluate(ROWS);
     assert(!refused.includes("no/such") && refused.includes("\t–\t"), refused);
     await page.click("main tbody a");
-    await page.shows("It was refused, or no provider took it");
+    await page.shows("Refused, or no provider accepted it");
     const facts: string = await page.evaluate("document.querySelector('dialog .facts').innerText");
     assertMatch(facts, /Model\s+–/);
     await page.click("dialog header button", "Close");

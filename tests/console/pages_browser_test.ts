@@ -17,7 +17,7 @@ browserTest(
     await page.click("button", "New key");
     await page.fill("dialog input[name=name]", "ada");
     await page.fill("dialog input[name=spend_amount]", "2.50");
-    await page.click("dialog button", "Make the key");
+    await page.click("dialog button", "Create the key");
     const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
     assertEquals(await page.axe(), []);
     await page.click("dialog button", "Close");
@@ -53,7 +53,7 @@ browserTest(
     await page.until(
       `${ROWS}.some((r) => r.startsWith("ada") && r.includes("$4.00") && r.includes("demo/*"))`,
     );
-    await page.click("dialog button", "Make a new secret");
+    await page.click("dialog button", "Create a new secret");
     const next: string = await page.until("document.querySelector('.secret code')?.textContent");
     assert(next !== secret);
     for (const good of [secret, next]) {
@@ -86,7 +86,7 @@ browserTest(
     await page.click("button", "New account");
     await page.fill("dialog input[name=name]", "acme");
     await page.fill("dialog input[name=credits]", "12.00");
-    await page.click("dialog button", "Make the account");
+    await page.click("dialog button", "Create the account");
     await page.until(`${ROWS}.some((r) => r.startsWith("acme") && r.includes("$12.00"))`);
     await page.click(".choice button", "Teams");
     await page.click("button", "New team");
@@ -95,7 +95,7 @@ browserTest(
     await page.until(
       "(() => { const s = document.querySelector('dialog select[name=account]'); s.value = 'acme'; return s.value === 'acme'; })()",
     );
-    await page.click("dialog button", "Make the team");
+    await page.click("dialog button", "Create the team");
     await page.until(
       `${ROWS}.some((r) => r.startsWith("red") && r.includes("$5.00") && r.includes("acme"))`,
     );

@@ -101,7 +101,7 @@ browserTest(
     await page.shows("The key belongs to the team research");
     await page.shows("10 keys at once");
     await page.fill("dialog input[name=name]", "laptop");
-    await page.click("dialog button", "Make the key");
+    await page.click("dialog button", "Create the key");
     const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
     await page.click("dialog button", "Close");
     await page.until(
@@ -142,7 +142,7 @@ browserTest(
     // A day that is over would make a secret that is never good.
     const today = new Date().toISOString().slice(0, 10);
     assert(await page.evaluate(`document.querySelector("dialog input[name=expires]").min > "${today}"`));
-    await page.click("dialog button", "Make the token");
+    await page.click("dialog button", "Create the token");
     const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
     assertEquals(await page.axe(), []);
     const asked = async () => {

@@ -53,7 +53,7 @@ for (const width of WIDTHS) {
           if (s) s.value = "cards";
           return s?.value === "cards";
         })()`);
-      await page.click("dialog button", "Make the key");
+      await page.click("dialog button", "Create the key");
       const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
       await page.click("dialog button", "Close");
       const secrets = [secret, ADMIN];
@@ -92,7 +92,7 @@ for (const width of WIDTHS) {
       await page.until(`${ROWS}.some((r) => r.includes("completed"))`);
       await assertClean(page, "Explore", secrets);
       await page.click("main tbody a");
-      await page.shows("What happened when");
+      await page.shows("Steps and times");
       // Also those that took no time to speak of.
       for (const step of ["Admission", "Screening", "Attempt"]) await page.shows(step);
       await assertClean(page, "a generation", secrets);
@@ -163,7 +163,7 @@ for (const width of WIDTHS) {
       await to(page, "Keys");
       await page.click("button", "New key");
       await page.fill("dialog input[name=name]", "laptop");
-      await page.click("dialog button", "Make the key");
+      await page.click("dialog button", "Create the key");
       const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
       await page.click("dialog button", "Close");
       await to(page, "Live");
@@ -219,7 +219,7 @@ browserTest(
       Deno.renameSync(path, `${path}.away`);
       await eventually(() => !accounts.storeUp());
       const shows: Record<string, string[]> = {
-        Overview: ["what this process itself has seen"],
+        Overview: ["only the calls of this process"],
         Live: ["test"],
         Explore: ["what this process knows, since", "completed"],
         Keys: ["made", "test", "not known now"],
@@ -231,7 +231,7 @@ browserTest(
       for (const [title, texts] of Object.entries(shows)) {
         await to(page, title);
         // The live view asks once, and then listens.
-        await page.shows("The store is away.");
+        await page.shows("The store is unavailable.");
         for (const text of texts) await page.shows(text);
         assertEquals(await page.axe(), [], title);
         await page.assertFits();

@@ -32,7 +32,7 @@ export function Frame({ session }) {
     <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault();
       document.getElementById("main")?.focus();
-    }}>Skip to the page</a>
+    }}>Skip to the content</a>
     <div class="frame">
       <header class="side ${open ? "open" : ""}">
         <div
@@ -71,7 +71,7 @@ export function Frame({ session }) {
       <main id="main" tabindex="-1">
         ${away && html`
           <p class="strip bad"
-            role="status"><strong>The store is away.</strong> Pages show what this process knows by itself; what was spent is not known now, and nothing can be changed.</p>
+            role="status"><strong>The store is unavailable.</strong> Pages show what this process knows by itself; what was spent is not known now, and nothing can be changed.</p>
         `}
         <${Loaded} key=${page.id} page=${page} />
       </main>

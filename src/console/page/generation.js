@@ -55,12 +55,12 @@ export function GenerationDialog({ id, call, onClose }) {
     ${
     running
       ? html`
-        <p>It is running. What it used is known when it has ended.</p>
+        <p>Running. The usage is known when it ends.</p>
         <${Beginning} of=${call} />
       `
       : unrecorded
       ? html`
-        <p>It was refused, or no provider took it: nothing was billed, and there is no record.</p>
+        <p>Refused, or no provider accepted it: nothing was billed, and there is no record.</p>
         <${Beginning} of=${call} />
       `
       : html`<${Answer} of=${answer}>${(/** @type {Details} */ g) =>
@@ -98,7 +98,7 @@ function Whole({ g }) {
       )}</span><span>${money(g.cost)}</span></div>
     ${g.steps.length > 0 && html`
       <section>
-        <h3>What happened when</h3>
+        <h3>Steps and times</h3>
         <${Timeline} g=${g} />
       </section>
     `}

@@ -18,7 +18,7 @@ export function Payload({ id }) {
           <${Text} label="Request" of=${kept.request} />
           <${Text} label=${kept.answer === null ? "Error" : "Answer"} of=${kept.answer ?? kept.error} />
           ${kept.answer_cut &&
-            html`<p><small class="note">The answer is longer than what is kept.</small></p>`}
+            html`<p><small class="note">The answer was too long to be stored completely.</small></p>`}
         `}<//>`
       : html`<p><button type="button" onClick=${() => setWanted(true)}>Show</button> <small
         class="note">from the payload log; the audit log notes each reading</small></p>`

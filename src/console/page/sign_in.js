@@ -16,7 +16,7 @@ export function SignIn({ oidc }) {
       <div>
         <div class="brand"><span class="mark" aria-hidden="true"><svg viewBox="0 0 32 32"><path d="M7 11c3 0 3 3 6 3s3-3 6-3 3 3 6 3M7 18c3 0 3 3 6 3s3-3 6-3 3 3 6 3" /></svg></span><h1>Sluice</h1></div>
         ${hasEnded() &&
-          html`<p class="note" role="status">Your session has ended. Sign in again to go on.</p>`}
+          html`<p class="note" role="status">Your session has ended. Sign in again to continue.</p>`}
         ${oidc && html`
           <p><a class="button primary" href="/console/oidc/start">Sign in with your organisation</a></p>
           <p class="or">or</p>

@@ -36,7 +36,7 @@ export function SavedViews({ page, query }) {
           return Promise.resolve();
         }}>
           <${Field} label="Name" name="name" required maxlength="60"
-            hint="It is kept by this browser. The address of the page does the same for others." />
+            hint="Stored in this browser. To share the view, copy the address of the page." />
           <//>
           <//>
     `

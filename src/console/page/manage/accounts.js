@@ -28,7 +28,7 @@ export function Accounts() {
       title: "Of credits",
       show: ({ account, unlimited, granted, added, spent, lease }) =>
         unlimited
-          ? html`<${Badge}>without end<//>`
+          ? html`<${Badge}>unlimited<//>`
           : spent === null
           ? html`<${Unknown} lease=${lease} />`
           : html`<${Bar} value=${Number(spent)} of=${
@@ -78,14 +78,14 @@ export function Accounts() {
           reload();
         }}>
           <${Field} label="Amount, $" name="amount" inputmode="decimal" required placeholder="25.00"
-            hint="A negative amount is taken." />
+            hint="A negative amount is subtracted." />
           <${Field} label="What for" name="note" maxlength="500" />
           <//>
           <//>
     `}
     ${making && html`
       <${Dialog} title="New account" onClose=${() => setMaking(false)}>
-        <${Form} submit="Make the account" onSubmit=${async (
+        <${Form} submit="Create the account" onSubmit=${async (
           /** @type {Record<string, string>} */ { name, credits },
         ) => {
           await ask("/admin/accounts", {
@@ -97,8 +97,8 @@ export function Accounts() {
           reload();
         }}>
           <${Field} label="Name" name="name" required maxlength="128" />
-          <${Field} label="Credits, $" name="credits" inputmode="decimal" placeholder="without end"
-            hint="What calls may cost in all, until more is added. Empty: it never runs out." />
+          <${Field} label="Credits, $" name="credits" inputmode="decimal" placeholder="unlimited"
+            hint="Total amount that calls may cost until credits are added. Empty: unlimited." />
           <//>
           <//>
     `}

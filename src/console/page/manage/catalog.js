@@ -59,7 +59,7 @@ export function Catalog() {
   /** @type {ReturnType<typeof useList<Model>>} */
   const { rows, more, error, loading, reload } = useList(`/admin/models${query({ search, limit: 100 })}`);
   return html`
-    <${Panel} title="Catalog" note="Prices are those of a million tokens; ? where nobody knows them."
+    <${Panel} title="Catalog" note="Prices per million tokens; ? is an unknown price."
       actions=${box}>
       ${error && html`<${Failed} error=${error} retry=${reload} />`}
       ${loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`

@@ -32,11 +32,12 @@ export function Changes() {
   });
   return html`
     <${Panel} title="What the providers list now"
-      note="Nothing is taken over by looking; the gateway asks by itself every hour." actions=${html`
-        <${Button} busy=${busy} onClick=${compare}>Ask the providers<//>
+      note="This does not change the catalog. The gateway also requests the lists regularly by itself."
+      actions=${html`
+        <${Button} busy=${busy} onClick=${compare}>Request the lists<//>
       `}>
       ${found === null
-        ? html`<p class="note">Ask, to see which prices and models are others than those that are served.</p>`
+        ? html`<p class="note">Request the lists to see which models and prices differ from the catalog.</p>`
         : html`
           <${Table} caption="What would change" columns=${WHAT} rows=${found} id=${idOf}
             empty="Nothing has changed" />

@@ -67,14 +67,14 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
           mayMakeKeys() && html`<${Button} kind="danger" busy=${revoking} onClick=${revoke}>Revoke<//>`
         }</div>`}
       ${key.source === "config" &&
-        html`<p class="note">The configuration file names this key; it is changed there.</p>`}
+        html`<p class="note">This key is defined in the configuration file and can only be changed there.</p>`}
       <${SpendBar} spend=${key.spend} limit=${key.spend_limit} lease=${key.lease} of=${key.name} />
       <${Facts} items=${factsOf(key)} />
       <p><a href=${href("explore", { query: { key: key.id } })}>Generations of this key</a></p>
       ${usable && mayMakeKeys() && html`
         <section class="sub">
           <h3>Rotate</h3>
-          <${Form} inline submit="Make a new secret" kind="" onSubmit=${async (
+          <${Form} inline submit="Create a new secret" kind="" onSubmit=${async (
             /** @type {Record<string, string>} */ { overlap },
           ) => {
             /** @type {{ secret: string }} */
@@ -84,7 +84,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
             });
             onSecret({ name: key.name, secret, overlap: Number(overlap) });
           }}>
-            <${Field} label="The present one ends" name="overlap" options=${OVERLAPS} initial="86400" />
+            <${Field} label="The current secret ends" name="overlap" options=${OVERLAPS} initial="86400" />
             <//>
             </section>
       `}
@@ -121,7 +121,7 @@ function Models({ path }) {
   const { rows, more, error, loading } = useList(`${path}/models?limit=50`);
   return html`
     <section class="sub">
-      <h3>Models as this key sees them</h3>
+      <h3>Models that are visible to this key</h3>
       ${error
         ? html`<p class="note">${error.message}</p>`
         : loading && rows.length === 0

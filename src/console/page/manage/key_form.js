@@ -50,7 +50,7 @@ export function KeyFields({ before }) {
       ? undefined
       : tomorrow()} initial=${before?.expires_at?.slice(0, 10) ??
       ""}
-      hint="Empty: never. It ends as this day begins, of UTC." />
+      hint="Empty: never. It ends at the beginning of this day (UTC)." />
   `;
 }
 

@@ -86,7 +86,7 @@ export function Keys() {
   const chosen = listed ?? (found && [found.id, found.name].includes(query.key) ? found : undefined);
   const close = () => go("keys", { query: {}, replace: true });
   return html`
-    <${Panel} title="Keys" note="Secrets are shown once, when they are made." actions=${html`${box}${
+    <${Panel} title="Keys" note="A secret is shown only once, when it is created." actions=${html`${box}${
       gone > 0 && html`<${Button} kind="quiet" onClick=${() =>
         setRevoked(!revoked)}>${revoked ? "Hide revoked" : `Show ${gone} revoked`}<//>`
     }${mayMakeKeys() && html`<${Button} kind="primary" onClick=${() => setMaking(true)}>New key<//>`}`}>
@@ -102,7 +102,7 @@ export function Keys() {
     <//>
     ${making && html`
       <${Dialog} title="New key" onClose=${() => setMaking(false)}>
-        <${Form} submit="Make the key" onSubmit=${async (/** @type {Record<string, string>} */ given) => {
+        <${Form} submit="Create the key" onSubmit=${async (/** @type {Record<string, string>} */ given) => {
           /** @type {Shown} */
           const made = await ask("/admin/keys", { method: "POST", body: keyOf(given) });
           setMaking(false);

@@ -87,7 +87,8 @@ const ACCESS_COLUMNS = [
 function TryText({ policies }) {
   const [tried, setTried] = useState(/** @type {{ scan: Scan, text: string } | null} */ (null));
   return html`
-    <${Panel} title="Try a text" note="It is screened as a policy would; nothing is sent or kept.">
+    <${Panel} title="Try a text"
+      note="The text is screened with a policy; nothing is sent to a provider or stored.">
       <${Form} submit="Screen" onSubmit=${async (
         /** @type {Record<string, string>} */ { policy, text },
         /** @type {HTMLFormElement} */ form,

@@ -50,7 +50,7 @@ function OneProvider({ of: provider, reload }) {
     <${Panel} title=${html`${name} <${Badge}>${provider.api}<//> ${
       ill.length > 0 && html`<${Badge} tone="bad">${ill.length} out of service<//>`
     }`} note=${placesOf(provider)} actions=${mayChange() &&
-      html`<${Button} busy=${trying} label=${`Try the credential of ${name}`} onClick=${attempt}>Try the credential<//>`}>
+      html`<${Button} busy=${trying} label=${`Test the credential of ${name}`} onClick=${attempt}>Test the credential<//>`}>
       ${trial && html`<${TrialResult} of=${trial} />`}
       <${Table} caption=${`Models at ${name}`} columns=${columnsOf(close)} rows=${models} id=${(
         /** @type {Model} */ { model },

@@ -32,7 +32,7 @@ export function StatementDialog({ account, onClose }) {
         <${Field} label="Month, in UTC" name="month" type="month" required initial=${month} />
         <//>
         <${Answer} of=${answer}>${(/** @type {Foot} */ foot) => html`<${Sums} ...${foot} />`}<//>
-      <p class="note">The files of each generation name the version of its prices, and end with all that were used.</p>
+      <p class="note">The files name the price version of each generation, and list all of these prices at their end.</p>
       <p class="saving">
         <${Button} busy=${busy} onClick=${() => save("generation", "csv")}>CSV, each generation<//>
         <${Button} busy=${busy} onClick=${() => save("day", "csv")}>CSV, each day<//>

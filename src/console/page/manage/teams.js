@@ -119,10 +119,10 @@ function TeamDialog({ before: opened, onClose, onDone }) {
   };
   return html`
     <${Dialog} title=${before === undefined ? "New team" : `Change ${before.name}`} onClose=${onClose}>
-      <${Form} submit=${before === undefined ? "Make the team" : "Save"} onSubmit=${save}>
+      <${Form} submit=${before === undefined ? "Create the team" : "Save"} onSubmit=${save}>
         ${before === undefined && html`
           <${Field} label="Name" name="name" required maxlength="128"
-            hint="Records and sums know the team by it, so that it stays." />
+            hint="Records and sums use this name, so it cannot be changed later." />
         `}
         <${SpendFields} limit=${before?.spend_limit} />
         <${NameField} label="Account" name="account" of=${names.accounts} now=${before

@@ -76,7 +76,7 @@ export function Tokens() {
     <//>
     ${making && html`
       <${Dialog} title="New token" onClose=${() => setMaking(false)}>
-        <${Form} submit="Make the token" onSubmit=${async (
+        <${Form} submit="Create the token" onSubmit=${async (
           /** @type {Record<string, string>} */ { name, role, expires },
         ) => {
           const body = { name, role, expires_at: expires === "" ? null : expires };
@@ -84,10 +84,10 @@ export function Tokens() {
           setMaking(false);
           reload();
         }}>
-          <${Field} label="Name" name="name" required maxlength="128" hint="Stands in the audit log." />
+          <${Field} label="Name" name="name" required maxlength="128" hint="Shown in the audit log." />
           <${Field} label="Role" name="role" options=${ROLES} />
           <${Field} label="Ends on" name="expires" type="date" min=${tomorrow()}
-            hint="Empty: never. It ends as this day begins, of UTC." />
+            hint="Empty: never. It ends at the beginning of this day (UTC)." />
           <//>
           <//>
     `}

@@ -34,7 +34,7 @@ function State({ of: { warnings, nodes, reload } }) {
     ${reload && !reload.ok && html`
       <${Panel} title=${html`The last reload failed <${Badge} tone="bad">${
         ago(reload.at)
-      }<//>`} note="What ran before goes on.">
+      }<//>`} note="The previous configuration stays in use.">
         <ul class="mistakes">${reload.mistakes.map((mistake) =>
           html`<li key=${mistake}>${mistake}</li>`
         )}</ul>

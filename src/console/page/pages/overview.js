@@ -53,7 +53,7 @@ export default function Overview() {
 /** @param {{ found: Attention }} props */
 function Matters({ found: { data, left_out } }) {
   if (data.length === 0) {
-    return html`<p class="strip good">All is well: nothing is unhealthy, and nothing waits for a decision.</p>`;
+    return html`<p class="strip good">No problems, and nothing that needs a decision.</p>`;
   }
   const more = Object.values(left_out).reduce((sum, n) => sum + n, 0);
   return html`<${Panel} class="matters" title="Needs a look">
@@ -145,7 +145,7 @@ function Charts({ o }) {
   const share = total.requests > 0 ? total.errors / total.requests : 0;
   return html`
     ${!o.store && html`
-      <p class="strip warn" role="status">This is what this process itself has seen in the last hour.</p>
+      <p class="strip warn" role="status">These are only the calls of this process in the last hour.</p>
     `}
     ${o.store && !o.complete && html`
       <p class="strip warn" role="status">These are the newest ${count(

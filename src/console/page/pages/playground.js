@@ -132,7 +132,7 @@ function Fields({ wish, set, models, second, setSecond }) {
         onInput=${(/** @type {Event} */ event) => set({ model: valueOf(event).trim() })} />
       <${Field} label="Second model" name="second" value=${second} suggestions=${models} placeholder="none"
         onInput=${(/** @type {Event} */ event) => setSecond(valueOf(event).trim())} />
-      <${Field} label="Most output tokens" name="max" type="number" min="16" value=${wish.maxTokens}
+      <${Field} label="Maximum output tokens" name="max" type="number" min="16" value=${wish.maxTokens}
         onInput=${(/** @type {Event} */ event) => set({ maxTokens: Number(valueOf(event)) })} />
       <${Field} label="Sensitive data" name="dlp" value=${wish.dlp} options=${MODES} onChange=${(
         /** @type {Event} */ event,
@@ -180,7 +180,7 @@ function RequestCode({ format, wish }) {
     code = error instanceof Error ? error.message : String(error);
   }
   return html`
-    <${Panel} title="The same in code" note="The key stands in the variable SLUICE_API_KEY."
+    <${Panel} title="The request as code" note="The code reads the key from the variable SLUICE_API_KEY."
       actions=${html`
         <${Choice} label="Language" value=${language} options=${LANGUAGES} onChange=${setLanguage} />
         <${Copy} text=${code} what="the code" />

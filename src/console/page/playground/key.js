@@ -67,7 +67,7 @@ export function KeyPanel({ held: key, onChange }) {
     `;
   }
   return html`
-    <${Panel} title="An API key to ask with"
+    <${Panel} title="API key for the playground"
       note="It stays in this page's memory. The admin key is never sent to models.">
       <${Form} inline submit="Use this key" kind="" onSubmit=${(
         /** @type {Record<string, string>} */ { secret },
