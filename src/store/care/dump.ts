@@ -140,6 +140,7 @@ function parsed(text: string): any {
     const value = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
+    // Not JSON: refused below.
   }
   throw damaged();
 }
