@@ -8,7 +8,7 @@ import { sha256Hex } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { type Labels, MOST_TAGS, SESSION_CHARS, TAG_CHARS, TAG_NAME } from "../exchange/labels.ts";
-import { MARK, PLACEHOLDER } from "./pseudonyms.ts";
+import { pseudonym } from "./pseudonyms.ts";
 
 type Header = (name: string) => string | null;
 
@@ -48,9 +48,8 @@ export function labelsIfGood(header: Header, body: unknown): Labels | null {
 }
 
 /**
- * Labels from a body in which values were masked. In a label, the number of a placeholder is replaced by a
- * fingerprint of the original label: in another request the same placeholder stands for another value, and
- * budgets depend on labels.
+ * Labels from a body in which values were masked. A masked label becomes a pseudonym: in another request the
+ * same placeholder stands for another value, and budgets depend on labels.
  */
 export function toldApart(
   masked: Labels | null,
@@ -60,8 +59,7 @@ export function toldApart(
   if (masked === null || sent === null) return masked;
   const apart = (now: string, before: string | null | undefined, most: number) => {
     if (now === before || typeof before !== "string") return now;
-    const mark = MARK + fingerprint(before);
-    return now.replace(PLACEHOLDER, "<$1>").slice(0, most - mark.length) + mark;
+    return pseudonym(now, fingerprint(before), most);
   };
   const tags: Record<string, string> = {};
   for (const [name, value] of Object.entries(masked.tags ?? {})) {

@@ -22,9 +22,9 @@ const OBJECTS = ["metadata", "client_metadata", "trace"];
 const [MOST_IN_FIELD, MOST_IN_OBJECT] = [64, 256];
 
 /** A placeholder of a mask. Its number says which of the values of one request it stands for. */
-export const PLACEHOLDER = /<([A-Z][A-Z0-9_]*)_\d+>/g;
+const PLACEHOLDER = /<([A-Z][A-Z0-9_]*)_\d+>/g;
 /** Between a masked text and the fingerprint of the original. */
-export const MARK = "#";
+const MARK = "#";
 
 /** Values of such fields by object and name, before anything is masked. */
 export interface Identities {
@@ -72,11 +72,34 @@ function* holders(body: unknown): Generator<[name: string, holder: Loose, fields
   }
 }
 
-/** The mark stands in place of a number, so that JSON in such a field stays JSON. */
-function pseudonym(masked: string, fingerprint: string, most: number): string {
+/**
+ * A masked text with a fingerprint of the original, at most `most` UTF-16 units long.
+ *
+ * The placeholders get numbers of this field alone, because another field of the request may hold the same value in one request and not in
+ * the next. The mark follows the first of them, so that JSON in such a field stays JSON.
+ */
+export function pseudonym(masked: string, fingerprint: string, most: number): string {
   const mark = MARK + fingerprint;
-  let marks = 0;
-  const marked = masked.replace(PLACEHOLDER, (_, type) => `<${type}>${marks++ === 0 ? mark : ""}`);
-  if (marks > 0 && marked.length <= most) return marked;
-  return masked.replace(PLACEHOLDER, "<$1>").slice(0, most - mark.length) + mark;
+  const numbered = renumbered(masked);
+  const first = numbered.search(PLACEHOLDER);
+  if (first !== -1 && numbered.length + mark.length <= most) {
+    const end = numbered.indexOf(">", first) + 1;
+    return numbered.slice(0, end) + mark + numbered.slice(end);
+  }
+  return numbered.slice(0, most - mark.length) + mark;
+}
+
+/** Numbers placeholders by type in the order of their first appearance. */
+function renumbered(masked: string): string {
+  const numbers = new Map<string, number>();
+  const counts = new Map<string, number>();
+  return masked.replace(PLACEHOLDER, (placeholder, type: string) => {
+    let number = numbers.get(placeholder);
+    if (number === undefined) {
+      number = (counts.get(type) ?? 0) + 1;
+      counts.set(type, number);
+      numbers.set(placeholder, number);
+    }
+    return `<${type}_${number}>`;
+  });
 }

@@ -8,7 +8,7 @@ import { identitiesOf, setPseudonyms } from "../../src/pipeline/pseudonyms.ts";
 const OTHER = "sk_live_otheraccountotheraccountother00";
 const JANE = "jane@corp.example";
 const BOB = "bob@corp.example";
-const PSEUDONYM = /^<EMAIL_ADDRESS>#[0-9a-f]{12}$/;
+const PSEUDONYM = /^<EMAIL_ADDRESS_1>#[0-9a-f]{12}$/;
 
 type Fields = (mail: string) => Record<string, unknown>;
 
@@ -164,12 +164,16 @@ Deno.test("setPseudonyms() keeps JSON and the limits of providers", () => {
   const body = { metadata: { user_id: clients("<EMAIL_ADDRESS_3>") } };
   setPseudonyms(body, sent, () => "0123456789ab");
   const json = body.metadata.user_id;
-  assertEquals(JSON.parse(json).account_uuid, "<EMAIL_ADDRESS>#0123456789ab");
+  assertEquals(JSON.parse(json).account_uuid, "<EMAIL_ADDRESS_1>#0123456789ab");
   assertEquals(
-    told(`${JANE}, ${BOB}`, "<EMAIL_ADDRESS_1>, <EMAIL_ADDRESS_2>"),
-    "<EMAIL_ADDRESS>#0123456789ab, <EMAIL_ADDRESS>",
+    told(`${JANE}, ${BOB}`, "<EMAIL_ADDRESS_4>, <EMAIL_ADDRESS_2>"),
+    "<EMAIL_ADDRESS_1>#0123456789ab, <EMAIL_ADDRESS_2>",
   );
-  assertEquals(told(4111111111111111, "<CREDIT_CARD_1>"), "<CREDIT_CARD>#0123456789ab");
+  assertEquals(
+    told("1.2.3.4 1.2.3.4", "<IP_ADDRESS_2> <IP_ADDRESS_2>"),
+    "<IP_ADDRESS_1>#0123456789ab <IP_ADDRESS_1>",
+  );
+  assertEquals(told(4111111111111111, "<CREDIT_CARD_1>"), "<CREDIT_CARD_1>#0123456789ab");
   // OpenAI refuses more than 64 characters.
   const before = `team-${"x".repeat(50)}-a@b.co`;
   const long = told(before, `team-${"x".repeat(50)}-<EMAIL_ADDRESS_1>`);

@@ -49,8 +49,8 @@ Deno.test("a call that is refused behind its screening keeps its tags, masked", 
     plugins: { dlp: { mode: "mask" } },
   });
   const end = JSON.parse(told.slice(told.indexOf("event: end")).split("data: ")[1]);
-  assertMatch(end.tags.user, /^<EMAIL_ADDRESS>#[0-9a-f]{12}$/);
-  assertMatch(end.tags.card, /^<CREDIT_CARD>#[0-9a-f]{12}$/);
+  assertMatch(end.tags.user, /^<EMAIL_ADDRESS_1>#[0-9a-f]{12}$/);
+  assertMatch(end.tags.card, /^<CREDIT_CARD_1>#[0-9a-f]{12}$/);
   assertEquals(end.error_code, "model_not_found");
 });
 
@@ -109,7 +109,7 @@ for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     const [first, second, bob] = data.toReversed();
     const tags = [first, bob, carol].map(({ tags }) => tags.user);
     assertEquals(new Set(tags).size, 3);
-    for (const tag of tags) assertMatch(tag, /^<EMAIL_ADDRESS>#[0-9a-f]{12}$/);
+    for (const tag of tags) assertMatch(tag, /^<EMAIL_ADDRESS_1>#[0-9a-f]{12}$/);
     assertEquals([second.tags, second.session], [first.tags, first.session]);
     if (path !== "/v1/messages") assertEquals(first.session, tags[0]);
     assert(!JSON.stringify(data).includes("@corp.example"));
