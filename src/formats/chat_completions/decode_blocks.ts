@@ -43,10 +43,11 @@ export class ChunkReader {
   /** Processes a chunk, or an answer if `whole`. Throws if it contains an error; usage known so far is in `out`. */
   push(chunk: Loose, whole: boolean, out: Part[]): void {
     const state = this.#state;
-    // Cloudflare has a list of them.
-    if (hasError(chunk.error) || array(chunk.errors).some(hasError)) this.fail(decodeLateFailure(chunk), out);
-    if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     const choices = array(chunk.choices);
+    // Cloudflare sends a list of errors instead of an answer.
+    const failed = choices.length === 0 && array(chunk.errors).some(hasError);
+    if (failed || hasError(chunk.error)) this.fail(decodeLateFailure(chunk), out);
+    if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     // Azure's first chunk has only content filter results.
     if (!this.#started && chunk.prompt_filter_results) {
       this.#promptFilters = array(chunk.prompt_filter_results);
