@@ -45,10 +45,11 @@ export const TOOL_ROUNDS = 20;
 /** Measures a request, and throws if it exceeds a limit of the service. */
 export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits): PromptSize {
   if (prompt.turns.length > limits.maxMessages) {
+    const param = prompt.format === "responses" ? "input" : "messages";
     throw new Failure(
       "validation_error",
-      `Cannot read messages: expected at most ${limits.maxMessages}, got ${prompt.turns.length}.`,
-      { param: prompt.format === "responses" ? "input" : "messages" },
+      `Cannot read ${param}: expected at most ${limits.maxMessages}, got ${prompt.turns.length}.`,
+      { param },
     );
   }
   const size: PromptSize = {

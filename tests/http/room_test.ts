@@ -57,6 +57,28 @@ Deno.test("the limits of the service, each with its code", () =>
     ]);
   }));
 
+Deno.test("limits may be as small as an operator likes, and a refusal names the caller's field", () =>
+  running({ server: { max_body_bytes: 500, max_file_bytes: 10, max_messages: 1 } }, async (gateway) => {
+    const ask = async (input: unknown) => {
+      const response = await gateway.post("/v1/responses", { model: "p/model", input });
+      return [response.status, (await response.json()).error?.message];
+    };
+    const image = (bytes: number) => [{
+      role: "user",
+      content: [{
+        type: "input_image",
+        image_url: `data:image/png;base64,${new Uint8Array(bytes).toBase64()}`,
+      }],
+    }];
+    assertEquals(await ask(image(10)), [200, undefined]);
+    assertEquals(await ask(image(11)), [
+      413,
+      "An attachment of type image is too large: expected at most 10 bytes, got 11.",
+    ]);
+    assertEquals(await ask([...HI, ...HI]), [422, "Cannot read input: expected at most 1, got 2."]);
+    assertEquals((await ask("x".repeat(500)))[0], 413);
+  }));
+
 Deno.test("too many calls under way are refused with a time to come back", async () => {
   let open = () => {};
   const opened = new Promise<void>((resolve) => open = resolve);
