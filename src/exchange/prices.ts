@@ -116,6 +116,9 @@ const FALLBACKS: readonly (readonly [kind: string, instead: string])[] = [
 
 const dearest = new WeakMap<PriceSheet, Map<string, Prices>>();
 
+/** Names by which a request asks for the usual tier and no other. */
+const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]);
+
 /**
  * For each kind the highest price that may apply to a call, for its reservation.
  * @param input maximum number of input tokens
@@ -123,10 +126,10 @@ const dearest = new WeakMap<PriceSheet, Map<string, Prices>>();
  */
 export function dearestOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
   if (sheet.tiers.length === 0) return sheet.prices;
-  const open = asked === undefined || asked === "auto" || !USUAL.has(asked);
+  const closed = asked !== undefined &&
+    (ASKS_USUAL.has(asked) || sheet.tiers.some(({ service }) => service === asked));
   const reached = sheet.tiers.filter((tier) =>
-    fits(tier, input) &&
-    (tier.service === null || (open && (asked === undefined || asked === "auto" || tier.service === asked)))
+    fits(tier, input) && (!closed || tier.service === null || tier.service === asked)
   );
   if (reached.length === 0) return sheet.prices;
   const key = reached.map((tier) => sheet.tiers.indexOf(tier)).join();

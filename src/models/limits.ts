@@ -10,10 +10,10 @@
 import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
-import { array, isObject, object } from "../exchange/json.ts";
-import type { Content, Prompt, Source } from "../exchange/prompt.ts";
+import type { Content, Prompt } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
+import { addsText, roundsElsewhere, tokensWithin } from "./elsewhere.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
 export interface SizeLimits {
@@ -66,10 +66,9 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
     // Reference to an earlier audio answer by id.
     if (turn.extra?.fields.audio !== undefined) size.media += SPOKEN_ANSWER;
   }
-  if (prompt.tools.some(runsElsewhere)) {
-    size.media = UNSEEN;
-    size.rounds = TOOL_ROUNDS;
-  }
+  const rounds = roundsElsewhere(prompt);
+  if (rounds || addsText(prompt)) size.media = UNSEEN;
+  if (rounds) size.rounds = TOOL_ROUNDS;
   return size;
 }
 
@@ -100,26 +99,14 @@ function framesOf({ turns, tools, search, output }: Prompt): number {
   return FRAMES.request + FRAMES.turn * turns.length + FRAMES.tool * tools.length + (told ? FRAMES.tools : 0);
 }
 
-/** Provider-defined tools that run in the client. */
-const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply_patch|namespace)(?:_|$)/;
-
-/** Whether the provider runs the tool: its results are added to the prompt without being visible here. */
-export function runsElsewhere(tool: Prompt["tools"][number]): boolean {
-  return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
-}
-
-/** Whether the provider may compact the conversation within the call, for which it reads it once more. */
-export function compactsElsewhere({ unknown }: Prompt): boolean {
-  const { compaction, context_management: management } = unknown;
-  const edits = Array.isArray(management) ? management : array(object(management).edits);
-  return isObject(compaction) || edits.some((edit) => /^compact/.test(String(object(edit).type)));
-}
-
 function attach(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {
   for (const c of content) {
     switch (c.type) {
       case "result":
         attach(c.content, size, limits);
+        break;
+      case "opaque":
+        size.media += tokensWithin(c);
         break;
       case "image":
       case "audio":

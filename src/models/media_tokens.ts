@@ -47,7 +47,13 @@ export function mostTokens({ type, source }: Attachment): number {
   }
 }
 
-/** Decoded size of base64 data in bytes; line breaks within it count as data. */
+/** Tokens of an image by its URL, which may hold it. */
+export function imageAtMost(url: string): number {
+  const data = /^data:[^,]{0,200};base64,/.exec(url);
+  return data === null ? IMAGE_MOST : imageTokens(url.slice(data[0].length));
+}
+
+/** Approximate decoded size of base64 data. */
 export function bytesOf(source: Extract<Source, { kind: "base64" }>): number {
   return Buffer.byteLength(source.data, "base64");
 }

@@ -59,13 +59,13 @@ export async function admit(
   const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
-  capOutput(prompt, model, size);
   const { routes: reached, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
   const others = named === null
     ? null
     : othersOf({ prompt, model, routes: reached, named }, arrival.key, kit);
   const routes = others?.routes ?? reached;
+  capOutput(prompt, model, size, others);
   const estimate = upperBound(prompt, model, size, shape, others);
   const created = kit.now();
   const began = kit.ticker.now();
@@ -78,7 +78,7 @@ export async function admit(
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate),
+    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate, kit),
     estimate,
     labels,
   });

@@ -218,6 +218,18 @@ function adviceOf({ tools }: Prompt): number {
 /** What the prices of a call depend on. */
 type Priced = Pick<Call, "prompt" | "model" | "routes" | "passing" | "others" | "created">;
 
+/**
+ * The tier of service that whichever provider answers is asked for in the caller's words; undefined: it may be any. Other formats drop the
+ * field or rename it, Anthropic's fast mode is a tier of its own, and so may be what is said for a fallback.
+ */
+function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undefined {
+  const { format, serviceTier, unknown: { speed = null } } = prompt;
+  if (speed !== null || others !== null) return undefined;
+  // Of this format only the usual tier is passed on by its name.
+  if (format === "messages" && serviceTier !== "default") return undefined;
+  return routes.every((route) => isTold(route, format, kit)) ? serviceTier : undefined;
+}
+
 /** The requested model with the largest limits of all models that may answer, for the reservation. */
 export function roomiest(model: Model, others: Others | null): Model {
   if (others === null || others.models.length === 0) return model;
@@ -233,11 +245,12 @@ export function roomiest(model: Model, others: Others | null): Model {
 }
 
 /** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
-export function dearestPrices(call: Priced, estimate: Estimate): Prices {
-  const { prompt, model, routes, passing, others, created } = call;
+export function dearestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
+  const { model, routes, passing, others, created } = call;
   if (passing !== null && isFree(routes, passing)) return FREE;
   const input = estimate.input + (estimate.media ?? 0);
-  const dearest = (one: Model) => dearestOf(sheetOf(one, created), input, prompt.serviceTier);
+  const tier = tierAsked(call, kit);
+  const dearest = (one: Model) => dearestOf(sheetOf(one, created), input, tier);
   if (others === null || others.models.length === 0) return dearest(model);
   return dearestOfEach([model, ...others.models].map(dearest));
 }

@@ -6,7 +6,8 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
-import { compactsElsewhere, runsElsewhere, TOOL_ROUNDS } from "../models/limits.ts";
+import { compactsElsewhere, roundsElsewhere } from "../models/elsewhere.ts";
+import { TOOL_ROUNDS } from "../models/limits.ts";
 
 /** The longest existing context, for models with an unknown context length. */
 const LONGEST_CONTEXT = 10_000_000;
@@ -18,7 +19,7 @@ type UsagePart = Extract<Part, { type: "usage" }>;
  * since the gateway counts the searches that it runs. Some models search without a search tool in the request.
  */
 export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsagePart {
-  const several = (prompt.tools.length > 0 && prompt.tools.some(runsElsewhere)) || compactsElsewhere(prompt);
+  const several = roundsElsewhere(prompt) || compactsElsewhere(prompt);
   const rounds = several ? TOOL_ROUNDS : 1;
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;

@@ -117,13 +117,17 @@ function candidate(
   const { routes, passing } = reach ?? { routes: model.routes, passing: null };
   const others = orNull(() => othersOf({ prompt, model, routes, named }, arrival.key, kit));
   const capped = { ...prompt };
-  capOutput(capped, model, size);
+  capOutput(capped, model, size, others);
   const sheet = sheetOf(model, kit.now());
   const shape = shapeOf(capped, model, kit.providers);
   const estimate = upperBoundOfAll(capped, model, size, shape, others);
   const free = passing !== null && isFree(routes, passing);
   const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
-  const dearest = dearestPrices({ prompt, model, routes, passing, others, created: kit.now() }, estimate);
+  const dearest = dearestPrices(
+    { prompt, model, routes, passing, others, created: kit.now() },
+    estimate,
+    kit,
+  );
   const known = free || Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
   const amount = (cost: bigint) => known ? formatAmount(cost) : null;
@@ -184,9 +188,9 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
-  capOutput(capped, model, size);
   const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const others = othersOf({ prompt, model, routes, named }, key, kit);
+  capOutput(capped, model, size, others);
   const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers), others);
   const created = kit.now();
   await kit.accounts.probe({
@@ -197,7 +201,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate),
+    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate, kit),
     estimate,
     labels: toldApart(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });

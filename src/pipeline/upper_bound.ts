@@ -7,7 +7,8 @@
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
-import { compactsElsewhere, mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
+import { compactsElsewhere } from "../models/elsewhere.ts";
+import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Others } from "./call.ts";
 import { roomiest } from "./other_models.ts";
 import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
@@ -30,19 +31,36 @@ const SUMMARY = 16_384;
 /** Search rounds that are reserved at the beginning; further rounds extend the reservation. */
 const SEARCH_ROUNDS = 2;
 
-/** Limits the maximum output to that of the model, and sets one if the output has a price and no other limit. */
-export function capOutput(prompt: Prompt, model: Model, size: PromptSize): void {
-  const { maxCompletion, defaultOutput, contextLength } = model;
+/**
+ * Limits the maximum output to that of the model, and sets one if the output has a price and no other limit.
+ * @param others additional models that may answer with the same maximum; null: none
+ */
+export function capOutput(prompt: Prompt, model: Model, size: PromptSize, others: Others | null): void {
+  const { maxCompletion, defaultOutput } = model;
   if (prompt.maxOutput === undefined) {
+    const models = others === null ? [model] : [model, ...others.models];
+    const known = models.map((one) => one.maxCompletion).filter((most) => most !== null);
     if (defaultOutput) prompt.maxOutput = defaultOutput;
-    else if (maxCompletion === null && hasOutputPrice(model.pricing)) {
+    else if (known.length < models.length && models.some(mayCostOutput)) {
+      const { contextLength } = roomiest(model, others);
       const room = (contextLength ?? Infinity) - Math.ceil(size.chars / CHARS_PER_TOKEN);
-      prompt.maxOutput = Math.min(UNKNOWN_OUTPUT, Math.max(LEAST_UNCAPPED / 4, room));
+      prompt.maxOutput = Math.min(
+        Math.max(UNKNOWN_OUTPUT, ...known),
+        Math.max(LEAST_UNCAPPED / 4, room),
+      );
     }
   }
   if (prompt.maxOutput !== undefined && maxCompletion !== null) {
     prompt.maxOutput = Math.min(prompt.maxOutput, maxCompletion);
   }
+}
+
+/** Whether output has a price in any tier, at any time. */
+function mayCostOutput({ pricing, sheets = [] }: Model): boolean {
+  return hasOutputPrice(pricing) ||
+    sheets.some(({ prices, tiers }) =>
+      hasOutputPrice(prices) || tiers.some((tier) => hasOutputPrice(tier.prices))
+    );
 }
 
 /** @param others additional models that may answer or be called; null: none */
@@ -57,8 +75,7 @@ export function upperBound(
   const { text, media } = mostInput(size, model.contextLength);
   const n = prompt.n ?? 1;
   const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
-  const compacts = compactsElsewhere(prompt);
-  const rounds = (search ? SEARCH_ROUNDS : 1) * (compacts ? 2 : 1);
+  const rounds = (search ? SEARCH_ROUNDS : 1) * readings(prompt);
   const elsewhere = size.rounds ?? 1;
   const beside = besideAnswer(prompt);
   const usual = Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * USUAL_ATTACHMENT;
@@ -88,19 +105,19 @@ export function upperBoundOfAll(
   const model = roomiest(asked, others);
   const limit = searchLimit(prompt.search ?? {});
   const { output } = first;
+  const cap = prompt.maxOutput ?? model.maxCompletion ?? 0;
   let [input, media] = [0, 0];
   // The usage is highest if each search has its own round, followed by rounds without a search.
   for (let round = 0; round <= limit + MOST_IDLE_ROUNDS + 1; round++) {
     const added = round === 0 ? 0 : Math.min(round, limit) * MOST_RESULTS + output;
-    const next = nextRound(prompt, model, size, { added, output, searches: 0 });
+    const next = nextRound({ prompt, model, size, others }, { added, output: cap, searches: 0 });
     input += next.input;
     media += next.media ?? 0;
   }
-  const times = 1 + (others?.tries.length ?? 0);
   return {
     ...first,
-    input: input * times,
-    media: media * times,
+    input,
+    media,
     searches: first.searches - 1 + limit,
   };
 }
@@ -125,23 +142,36 @@ export function grantedCap(prompt: Prompt, granted: number): number {
   return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / (prompt.n ?? 1)));
 }
 
+interface Round {
+  prompt: Prompt;
+  /** The one with the largest limits of all that may answer. */
+  model: Model;
+  size: PromptSize;
+  others: Others | null;
+}
+
 /** One more round of a request that has used so much. @param added bytes that were added to the prompt */
 export function nextRound(
-  prompt: Prompt,
-  model: Model,
-  size: PromptSize,
+  { prompt, model, size, others }: Round,
   { added, output, searches }: { added: number; output: number; searches: number },
 ): Estimate {
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
   const elsewhere = size.rounds ?? 1;
-  return {
-    input: text,
-    media: media * elsewhere,
-    ...(elsewhere > 1 && { leastMedia: media }),
-    output,
+  const times = readings(prompt);
+  const estimate = {
+    input: text * times,
+    media: media * times * elsewhere,
+    ...(elsewhere > 1 && { leastMedia: media * times }),
+    output: output + besideAnswer(prompt),
     searches,
     hourCache: marksHour(prompt),
   };
+  return others === null ? estimate : withOthers(estimate, output, others);
+}
+
+/** How often a provider reads the prompt for one answer: to compact it, it does so once more. */
+function readings(prompt: Prompt): number {
+  return compactsElsewhere(prompt) ? 2 : 1;
 }
 
 /** Output that is billed beside the answer: a predicted one that it departs from, and the summary of a compaction. */

@@ -52,8 +52,8 @@ function askWith(
   kit: Kit,
   shown?: ScreenedCall["hits"],
 ): AsyncGenerator<readonly Part[]> {
-  const { arrival, prompt, shape, size, reservation } = call;
-  const model = roomiest(call.model, call.others);
+  const { arrival, prompt, shape, size, reservation, others } = call;
+  const model = roomiest(call.model, others);
   if (shape.search) {
     return searchLoop(prompt, {
       websearch: arrival.steps.followed === null
@@ -69,9 +69,9 @@ function askWith(
       mostOutput: prompt.maxOutput ?? model.maxCompletion,
       cut: () => call.cut,
       affords(spent, next) {
-        const estimate = nextRound(prompt, model, size, next);
+        const estimate = nextRound({ prompt, model, size, others }, next);
         // With what was found the prompt may have grown into a dearer tier.
-        return reservation.extend(spent, estimate, dearestPrices(call, estimate));
+        return reservation.extend(spent, estimate, dearestPrices(call, estimate, kit));
       },
     });
   }
