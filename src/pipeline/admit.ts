@@ -84,7 +84,7 @@ export async function admit(
   });
   arrival.steps.waited("budget", kit.ticker.now() - began);
   if (reservation.output < estimate.output && prompt.maxOutput === undefined) {
-    prompt.maxOutput = grantedCap(prompt, reservation.output);
+    prompt.maxOutput = grantedCap(prompt, model, reservation.output);
   }
   if (screened) Object.assign(headers, screened.headers);
   return {

@@ -5,6 +5,7 @@
  * down to {@link LEAST_UNCAPPED}; the granted number is then sent to the provider as the maximum.
  */
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere } from "../models/elsewhere.ts";
@@ -15,6 +16,8 @@ import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
 
 /** Maximum output for models with an unknown maximum. It is sent to the provider. */
 const UNKNOWN_OUTPUT = 16_384;
+/** The longest context that there is, for models whose own is not known. */
+const LONGEST_CONTEXT = 400_000;
 /** Minimum grant for a request without a maximum output, and the output that rate limits count for such a request. */
 const LEAST_UNCAPPED = 4096;
 /** Some providers refuse a smaller maximum, so it is raised to this. */
@@ -73,8 +76,9 @@ export function upperBound(
 ): Estimate {
   const model = roomiest(asked, others);
   const { text, media } = mostInput(size, model.contextLength);
-  const n = prompt.n ?? 1;
-  const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
+  const told = toldOtherwise(prompt, model);
+  const n = Math.max(prompt.n ?? 1, told.answers);
+  const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED, told.cap);
   const rounds = (search ? SEARCH_ROUNDS : 1) * readings(prompt);
   const elsewhere = size.rounds ?? 1;
   const beside = besideAnswer(prompt);
@@ -84,7 +88,8 @@ export function upperBound(
     media: media * calls * rounds * elsewhere,
     ...(elsewhere > 1 && { leastMedia: media * calls * rounds }),
     output: cap * n + beside,
-    ...(prompt.maxOutput === undefined && { leastOutput: Math.min(cap, LEAST_UNCAPPED) * n + beside }),
+    ...(prompt.maxOutput === undefined &&
+      { leastOutput: Math.max(Math.min(cap, LEAST_UNCAPPED), told.cap) * n + beside }),
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
@@ -138,8 +143,9 @@ function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others):
 }
 
 /** The maximum output of each answer if fewer tokens were granted than requested. */
-export function grantedCap(prompt: Prompt, granted: number): number {
-  return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / (prompt.n ?? 1)));
+export function grantedCap(prompt: Prompt, model: Model, granted: number): number {
+  const answers = Math.max(prompt.n ?? 1, toldOtherwise(prompt, model).answers);
+  return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / answers));
 }
 
 interface Round {
@@ -158,15 +164,46 @@ export function nextRound(
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
   const elsewhere = size.rounds ?? 1;
   const times = readings(prompt);
+  const told = toldOtherwise(prompt, model);
   const estimate = {
     input: text * times,
     media: media * times * elsewhere,
     ...(elsewhere > 1 && { leastMedia: media * times }),
-    output: output + besideAnswer(prompt),
+    output: Math.max(output, told.cap) * told.answers + besideAnswer(prompt),
     searches,
     hourCache: marksHour(prompt),
   };
   return others === null ? estimate : withOthers(estimate, output, others);
+}
+
+/** Names that other APIs have for the maximum output, and for the number of answers. */
+const CAPS = /^max_?(?:completion_|output_|new_|gen_)?(?:tokens|length|len)$|^num_predict$/i;
+const ANSWERS = /^(?:n|best_of|num_(?:generations|return_sequences)|candidate_?count)$/i;
+/** Fields with further settings of a provider's own. */
+const NESTS = /^(?:extra_body|options|generation_?config|parameters)$/i;
+const MOST_ANSWERS = 128;
+
+/** What the caller says by such names, which a lenient provider of the caller's format may heed although the format has others. */
+function toldOtherwise({ unknown }: Prompt, { contextLength, maxCompletion }: Model) {
+  const told = { cap: 0, answers: 1 };
+  const read = (fields: Loose, depth: number) => {
+    for (const name in fields) {
+      const value = fields[name];
+      if (isObject(value)) {
+        if (depth === 0 && NESTS.test(name)) read(value, depth + 1);
+        continue;
+      }
+      const count = Math.ceil(Number(value));
+      if (!(count > 0)) continue;
+      if (CAPS.test(name)) told.cap = Math.max(told.cap, count);
+      else if (ANSWERS.test(name)) told.answers = Math.max(told.answers, count);
+    }
+  };
+  read(unknown, 0);
+  // No model writes more.
+  told.cap = Math.min(told.cap, Math.max(contextLength ?? LONGEST_CONTEXT, maxCompletion ?? 0));
+  told.answers = Math.min(told.answers, MOST_ANSWERS);
+  return told;
 }
 
 /** How often a provider reads the prompt for one answer: to compact it, it does so once more. */

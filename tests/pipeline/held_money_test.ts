@@ -88,7 +88,9 @@ function messagesAnswer(
 function chatAnswer({ body }: { body: Any }, { tier, unseen, uncapped = 8192 }: Dearest): Response {
   const input = unseen ?? chars(body.messages, body.tools);
   const n = body.n ?? 1;
-  const output = (body.max_completion_tokens ?? body.max_tokens ?? uncapped) * n;
+  const cap = body.options?.num_predict ?? body.max_new_tokens ?? body.max_completion_tokens ??
+    body.max_tokens;
+  const output = (cap ?? uncapped) * Math.max(n, body.best_of ?? 1);
   return Response.json({
     id: "c",
     object: "chat.completion",
@@ -105,7 +107,7 @@ function chatAnswer({ body }: { body: Any }, { tier, unseen, uncapped = 8192 }: 
 
 function responsesAnswer({ body }: { body: Any }, { tier, unseen }: Dearest): Response {
   const input = unseen ?? chars(body.input, body.tools);
-  const output = body.max_output_tokens ?? 8192;
+  const output = (body.max_tokens ?? body.max_output_tokens ?? 8192) * (body.n ?? 1);
   const content = [{ type: "output_text", text: "hello", annotations: [] }];
   return Response.json({
     id: "r",
@@ -233,6 +235,11 @@ const CASES: Record<string, Case> = {
   }, {
     other: { max_completion_tokens: null },
   }),
+  "a maximum by another API's name": responses({ max_tokens: 7000, max_output_tokens: 100 }),
+  "several answers where the format has one": responses({ n: 20 }),
+  "a maximum in options": chat({ max_tokens: 100, options: { num_predict: 7000 } }),
+  "a maximum by a server's own name": chat({ max_tokens: 100, max_new_tokens: 7000 }),
+  "the best of several answers": chat({ best_of: 10 }),
   "a stored prompt": responses({ prompt: { id: "pmpt_1" } }, MUCH),
   "documents of the provider's": chat({ data_sources: [{ type: "azure_search" }] }, MUCH),
   "a search of the provider's": chat({ search_parameters: { mode: "on" } }, MUCH),
@@ -307,6 +314,16 @@ Deno.test("a request that is surely served in the usual tier is not held at the 
     assert(cost <= held && held < 1.2 * cost, `${cost} of ${held}`);
     await money.close();
   }
+});
+
+Deno.test("a smaller maximum that is granted for several answers is one of each", async () => {
+  const one = responses({ n: 4, max_output_tokens: undefined });
+  const accounts = [{ name: "default", credits: "1.00" }];
+  const money = await heldMoney((seen, nth) => answerOf(seen, nth, {}), providersOf(one, []), { accounts });
+  const { status, cost, held } = await money.ask(one.path, { model: "p/model", ...one.body });
+  assertEquals(status, 200);
+  assert(cost > 0.5 && cost <= held && held <= 1, `${cost} of ${held}`);
+  await money.close();
 });
 
 /** Numbers that look drawn by chance, the same in each run. */
