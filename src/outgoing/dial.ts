@@ -18,7 +18,7 @@ export interface Server {
 }
 
 export class Attempts {
-  /** Number of attempts that timed out since the last success. */
+  /** Number of TLS handshakes that timed out since the last success. */
   stuck = 0;
   /** Number of attempts in progress. */
   trying = 0;
@@ -73,7 +73,7 @@ export async function dial(
     return dialed;
   } catch (cause) {
     if (late) {
-      attempts.stuck++;
+      if (attempt.shakesHands) attempts.stuck++;
       throw timeout(firstByteMs);
     }
     if (signal?.aborted) throw broken(cause);
@@ -91,12 +91,16 @@ class Attempt {
   readonly #abort = new AbortController();
   #over = false;
   #conn: Deno.TcpConn | Deno.TlsConn | null = null;
+  /** The TLS handshake has begun. */
+  shakesHands = false;
   #reject!: (cause: Error) => void;
   /** Rejects when the attempt is given up. */
   readonly givenUp: Promise<never> = new Promise((_, reject) => this.#reject = reject);
 
   constructor() {
     this.givenUp.catch(() => {});
+    // Deno calls it also after it has connected, and if it throws then, nobody can close the connection (Deno 2.9.6).
+    this.#abort.signal.throwIfAborted = () => {};
   }
 
   readonly giveUp = (): void => {
@@ -113,6 +117,7 @@ class Attempt {
     if (!secure) return { conn, protocol: null };
     // From here on, the TLS connection owns the TCP connection.
     this.#conn = null;
+    this.shakesHands = true;
     const tls = this.#opened(
       await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: protocols }),
     );
