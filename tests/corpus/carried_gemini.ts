@@ -53,6 +53,7 @@ export function readGeminiRequest(body: Wild): Carried {
   if (config.responseMimeType) {
     into.json = config.responseJsonSchema ? canonical(config.responseJsonSchema) : "";
   }
+  wish(into, body, { serviceTier: "service_tier" });
   wish(into, config, {
     temperature: "temperature",
     topP: "top_p",

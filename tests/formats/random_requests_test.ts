@@ -77,8 +77,11 @@ for (const caller of CALLERS) {
           for (const [field, names] of Object.entries(ELSEWHERE)) {
             const value = field === "seed" && body.seed === 0 ? 1 : body[field];
             if (value === undefined || !says(value) || dropped.includes(field)) continue;
-            // Converse's default.
-            if (target === "converse" && (value === "auto" || value === "standard_only")) continue;
+            // The default of both.
+            if (
+              (target === "converse" || target === "gemini") &&
+              (value === "auto" || value === "standard_only")
+            ) continue;
             if (!names.some((name) => text.includes(`"${name}":`))) note(`${field} vanished`);
           }
         } catch (thrown) {

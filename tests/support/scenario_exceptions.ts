@@ -84,7 +84,6 @@ export const DROPPED: Readonly<Record<string, readonly string[]>> = {
     "logit_bias",
     "metadata",
     "prompt_cache_key",
-    "service_tier",
     "user",
     "verbosity",
   ],
@@ -102,7 +101,7 @@ export const DROPPED: Readonly<Record<string, readonly string[]>> = {
   ],
   "wishes/messages/chat_completions": ["service_tier", "stop_sequences", "top_k"],
   "wishes/messages/responses": ["stop_sequences", "top_k"],
-  "wishes/messages/gemini": ["metadata", "service_tier"],
+  "wishes/messages/gemini": ["metadata"],
   "wishes/messages/converse": ["metadata", "top_k"],
   "wishes/responses/chat_completions": ["include", "metadata", "prompt_cache_key", "top_logprobs", "top_p"],
   "wishes/responses/messages": [
@@ -123,5 +122,5 @@ export const DROPPED: Readonly<Record<string, readonly string[]>> = {
     "top_p",
     "user",
   ],
-  "wishes/responses/gemini": ["metadata", "prompt_cache_key", "service_tier", "text", "user"],
+  "wishes/responses/gemini": ["metadata", "prompt_cache_key", "text", "user"],
 };

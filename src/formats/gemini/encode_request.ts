@@ -36,6 +36,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (shape.instruction) instruction.push({ text: shape.instruction });
   const thinking = encodeEffort(prompt.reasoning, context);
   const { config: generationConfig, refused } = encodeSampling(prompt, context);
+  const tier = encodeTier(prompt.serviceTier, version);
   if (thinking) generationConfig.thinkingConfig = thinking;
   Object.assign(generationConfig, shape.config, encodeModalities(prompt));
   const body: Loose = {
@@ -43,14 +44,20 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     contents,
     ...tools,
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(tier && { serviceTier: tier }),
   };
   if (thinking === null) refused.push("reasoning");
   const budget = prompt.reasoning?.budget ?? -1;
   if (budget >= 0 && thinking?.thinkingBudget !== undefined && thinking.thinkingBudget !== budget) {
     refused.push("reasoning");
   }
-  const dropped = droppedFields(prompt, [...cut, ...refused]);
+  const dropped = droppedFields(prompt, [...cut, ...refused], tier);
   return { body, dropped: shape.instruction ? [...dropped, ...lostExactness(prompt)] : dropped };
+}
+
+/** Models before Gemini 2.5 are served in one tier. */
+function encodeTier(tier: string | undefined, version: number | null): string | undefined {
+  return version !== null && version >= 2.5 && (tier === "flex" || tier === "priority") ? tier : undefined;
 }
 
 /** `systemInstruction` accepts text only. Other content becomes part of the user's turn. */

@@ -159,6 +159,24 @@ Deno.test("encodeRequest() asks for images and sound", () => {
   assertEquals(dropped(prompt([user("hi")], { ...foreign, format: "chat_completions" })), ["audio"]);
 });
 
+Deno.test("encodeRequest() asks for the tier of service that the caller wants, of models that have tiers", () => {
+  const asked = (serviceTier: string, model: string) => {
+    const given = prompt([user("hi")], { serviceTier });
+    return [encode(given, { model }).serviceTier, dropped(given, { model })];
+  };
+  for (const model of ["gemini-3-pro", "gemini-2.5-flash", "gemini-flash-latest"]) {
+    for (const tier of ["flex", "priority"]) assertEquals(asked(tier, model), [tier, []], model);
+    for (const tier of ["auto", "default", "standard_only"]) {
+      assertEquals(asked(tier, model), [undefined, []]);
+    }
+    assertEquals(asked("scale", model), [undefined, ["service_tier"]]);
+  }
+  for (const model of ["gemini-2.0-flash", "gemma-3-27b-it"]) {
+    assertEquals(asked("flex", model), [undefined, ["service_tier"]]);
+    assertEquals(asked("auto", model), [undefined, []]);
+  }
+});
+
 Deno.test("encodeRequest() names what it drops as the caller wrote it", () => {
   const more: Partial<Prompt> = {
     unknown: { safety_settings: [], custom: 1 },

@@ -89,6 +89,7 @@ const body = z.strictObject({
     }).refine((c) => c.thinkingBudget === undefined || c.thinkingLevel === undefined, "one scale of two")
       .optional(),
   }).refine((c) => !c.responseJsonSchema || c.responseMimeType, "a schema wants JSON").optional(),
+  serviceTier: z.enum(["flex", "priority", "standard"]).optional(),
 }).refine((b) => b.tools || !b.toolConfig, "a tool configuration without tools");
 
 export type Body = z.infer<typeof body>;
