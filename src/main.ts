@@ -186,13 +186,19 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
   Deno.exit(status);
 }
 
-/** Lets any worker answer for the metrics of all. */
+/** Lets any worker answer for the metrics of all, and makes changes by an administrator hold for all. */
 async function joinSiblings(gateway: Gateway, worker: Worker): Promise<void> {
   const hub = worker && env(HUB);
   if (!hub) return;
   const { joinHub } = await import("./assembly/siblings.ts");
-  const siblings = await joinHub(hub, worker.which, () => gateway.metrics.own());
-  gateway.metrics.answerFor(siblings.ask);
+  const { accounts, metrics } = gateway;
+  const siblings = await joinHub(
+    hub,
+    worker.which,
+    (about) => about === "metrics" ? metrics.own() : accounts.takeChanges().then(() => true),
+  );
+  metrics.answerFor(() => siblings.ask("metrics"));
+  accounts.tellChanges(() => siblings.ask("changes"));
 }
 
 /** Takes connections, and prints the address. */

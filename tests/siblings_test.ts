@@ -7,11 +7,11 @@ Deno.test("workers ask each other, those that are gone or never answer are left 
   const hub = openHub();
   const first = await joinHub(hub.address, 1, () => ({ of: 1 }));
   const second = await joinHub(hub.address, 2, () => ["two", 'with "quotes"\n']);
-  await eventually(async () => Object.keys(await first.ask()).length === 1);
-  assertEquals(await first.ask(), { 2: ["two", 'with "quotes"\n'] });
-  assertEquals(await second.ask(), { 1: { of: 1 } });
+  await eventually(async () => Object.keys(await first.ask("metrics")).length === 1);
+  assertEquals(await first.ask("metrics"), { 2: ["two", 'with "quotes"\n'] });
+  assertEquals(await second.ask("metrics"), { 1: { of: 1 } });
   // Questions at once keep apart.
-  assertEquals(await Promise.all([first.ask(), second.ask(), first.ask()]), [
+  assertEquals(await Promise.all([first.ask("metrics"), second.ask("metrics"), first.ask("metrics")]), [
     { 2: ["two", 'with "quotes"\n'] },
     { 1: { of: 1 } },
     { 2: ["two", 'with "quotes"\n'] },
@@ -19,18 +19,18 @@ Deno.test("workers ask each other, those that are gone or never answer are left 
 
   const port = Number(hub.address.split(":")[0]);
   const stranger = await joinHub(`${port}:wrong`, 3, () => "never");
-  assertEquals(await stranger.ask(), {});
+  assertEquals(await stranger.ask("metrics"), {});
   // One that says who it is, and then nothing.
   const mute = await Deno.connect({ hostname: "127.0.0.1", port });
   const hello = { hello: hub.address.split(":")[1], worker: 4 };
   await mute.write(new TextEncoder().encode(JSON.stringify(hello) + "\n"));
-  assertEquals(await first.ask(), { 2: ["two", 'with "quotes"\n'] });
+  assertEquals(await first.ask("metrics"), { 2: ["two", 'with "quotes"\n'] });
   mute.close();
 
   second.close();
-  await eventually(async () => Object.keys(await first.ask()).length === 0);
+  await eventually(async () => Object.keys(await first.ask("metrics")).length === 0);
   hub.close();
-  await eventually(async () => Object.keys(await first.ask()).length === 0);
+  await eventually(async () => Object.keys(await first.ask("metrics")).length === 0);
   for (const one of [first, stranger]) one.close();
 });
 
@@ -54,7 +54,7 @@ Deno.test("the hub closes strangers at once that send long lines, what is no mes
   const hub = openHub(LONG_MS);
   const worker = await joinHub(hub.address, 1, () => "here");
   const other = await joinHub(hub.address, 2, () => "there");
-  await eventually(async () => Object.keys(await worker.ask()).length === 1);
+  await eventually(async () => Object.keys(await worker.ask("metrics")).length === 1);
   const [port, secret] = hub.address.split(":");
   const lines = [
     "null\n",
@@ -73,7 +73,7 @@ Deno.test("the hub closes strangers at once that send long lines, what is no mes
   await assertRejects(async () => {
     for (let written = 0; written < 512 << 20;) written += await endless.write(piece);
   });
-  assertEquals(await worker.ask(), { 2: "there" });
+  assertEquals(await worker.ask("metrics"), { 2: "there" });
 
   hub.close();
   for (const one of [worker, other]) one.close();
@@ -96,7 +96,7 @@ Deno.test("the hub keeps few strangers that say nothing, and workers come in bes
   // The first ones had to go for the last ones, and not for being late.
   await Promise.all(ended.slice(0, 100));
   const late = await joinHub(hub.address, 2, () => "there");
-  await eventually(async () => Object.keys(await worker.ask()).length === 1);
+  await eventually(async () => Object.keys(await worker.ask("metrics")).length === 1);
 
   hub.close();
   await Promise.all(ended);

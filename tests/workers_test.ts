@@ -152,6 +152,40 @@ Deno.test("--workers share one port, say once that they listen, and are replaced
   }));
 
 Deno.test(
+  "--workers all know what an administrator has changed when that is answered",
+  { ignore: !linux },
+  () =>
+    serving(["--workers", "2"], async (program) => {
+      await answersByWorker(program.url);
+      const call = async (path: string, bearer: string, method = "GET", body?: unknown) => {
+        const response = await fetch(program.url + path, {
+          method,
+          headers: { authorization: `Bearer ${bearer}`, connection: "close" },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        return { status: response.status, body: await response.json() };
+      };
+      // One in 2^23 runs asks one worker alone.
+      const statuses = async (path: string, secret: string) => {
+        const seen = new Set<number>();
+        for (let i = 0; i < 24; i++) seen.add((await call(path, secret)).status);
+        return [...seen];
+      };
+      const { body: { id, secret } } = await call("/admin/keys", ADMIN, "POST", { name: "changing" });
+      assertEquals(await statuses("/v1/key", secret), [200]);
+      const rotated = await call(`/admin/keys/${id}/rotate`, ADMIN, "POST", { overlap_seconds: 0 });
+      assertEquals(await statuses("/v1/key", secret), [401]);
+      assertEquals(await statuses("/v1/key", rotated.body.secret), [200]);
+      assertEquals((await call(`/admin/keys/${id}`, ADMIN, "DELETE")).status, 200);
+      assertEquals(await statuses("/v1/key", rotated.body.secret), [401]);
+      const token = (await call("/admin/tokens", ADMIN, "POST", { name: "t", role: "auditor" })).body;
+      assertEquals(await statuses("/admin/keys", token.secret), [200]);
+      await call(`/admin/tokens/${token.id}`, ADMIN, "DELETE");
+      assertEquals(await statuses("/admin/keys", token.secret), [401]);
+    }),
+);
+
+Deno.test(
   "--workers spend one account together, to its last cent and not beyond",
   { ignore: !linux },
   () =>

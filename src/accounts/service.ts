@@ -62,6 +62,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     tellsWhatIsKnown: ticking,
   });
   let closed = false;
+  let tellOthers: () => Promise<unknown> = () => Promise.resolve();
   return {
     ...callsOf(parts),
     node,
@@ -86,6 +87,9 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
       if (!maintenance.known) throw new StoreUnavailable("The store is not known yet.");
       return (await saidAbout(store)).map((one) => ({ ...one, self: one.node === node }));
     },
+    takeChanges: () => parts.changes.pull(),
+    tellChanges: (told) => void (tellOthers = told),
+    changed: async () => void await tellOthers(),
     tick: () => maintenance.tick(),
     async flush() {
       await Promise.all([sync.flush(), audit.flush()]);

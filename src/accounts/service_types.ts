@@ -78,6 +78,12 @@ export interface AccountsService extends Accounts, Administration {
   nodes(): Promise<{ node: string; self: boolean; about: unknown }[]>;
   /** Applies a new configuration; nothing of it if the store is unavailable. */
   reload(config: AccountsConfig): Promise<void>;
+  /** Reads from the store what other processes have changed. */
+  takeChanges(): Promise<void>;
+  /** @param told makes other workers read a change; resolves when they have */
+  tellChanges(told: () => Promise<unknown>): void;
+  /** After a change by an administrator: resolves when the other workers have read it. */
+  changed(): Promise<void>;
   /** One turn of the maintenance: reads changes, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
   /** Resolves when every record that exists now is in the store; rejects while that is unavailable. */

@@ -21,9 +21,15 @@ const LINE_FEED = 10;
 /** What was told, by the number of the worker. */
 export type Told = Readonly<Record<string, unknown>>;
 
+/**
+ * What a worker asks the others: for their metrics, or to take in what has just been changed in the store; then the answer
+ * says that they have.
+ */
+export type Subject = "metrics" | "changes";
+
 export interface Siblings {
   /** What the others tell now; without those that do not answer. */
-  ask(): Promise<Told>;
+  ask(about: Subject): Promise<Told>;
   close(): void;
 }
 
@@ -32,6 +38,7 @@ interface Message {
   worker?: number;
   /** Of a worker: what do the others say? Of a hub: what do you say? */
   ask?: number;
+  about?: Subject;
   /** The answer to it. */
   told?: number;
   value?: unknown;
@@ -120,7 +127,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
   const questions = new Map<number, Question>();
   let asked = 0;
 
-  function ask(from: Line, id: number): void {
+  function ask(from: Line, id: number, about?: Subject): void {
     const question = ++asked;
     const others = [...workers.keys()].filter((line) => line !== from);
     const told: Record<string, unknown> = {};
@@ -130,7 +137,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
     };
     const timer = setTimeout(done, PATIENCE_MS);
     questions.set(question, { waiting: new Set(others), told, done });
-    for (const line of others) line.send({ ask: question });
+    for (const line of others) line.send({ ask: question, about });
     if (others.length === 0) done();
   }
 
@@ -151,14 +158,14 @@ export function openHub(helloMs = HELLO_MS): Hub {
       strangers.delete(oldest);
       oldest.close();
     }
-    for await (const { hello, worker, ask: question, told, value } of line.messages()) {
+    for await (const { hello, worker, ask: question, about, told, value } of line.messages()) {
       if (!workers.has(line)) {
         if (!isSame(hello, secret) || worker === undefined) break;
         clearTimeout(stranger);
         strangers.delete(line);
         line.mostBytes = MOST_LINE_BYTES;
         workers.set(line, worker);
-      } else if (question !== undefined) ask(line, question);
+      } else if (question !== undefined) ask(line, question, about);
       else if (told !== undefined) answered(line, told, value);
     }
     clearTimeout(stranger);
@@ -188,8 +195,12 @@ function isSame(given: unknown, secret: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** @param tell what this worker says to others that ask */
-export async function joinHub(address: string, worker: number, tell: () => unknown): Promise<Siblings> {
+/** @param tell what this worker says to others that ask; nothing if it fails */
+export async function joinHub(
+  address: string,
+  worker: number,
+  tell: (about: Subject) => unknown,
+): Promise<Siblings> {
   const [port, secret] = address.split(":");
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));
   const waiting = new Map<number, (told: Told) => void>();
@@ -197,21 +208,25 @@ export async function joinHub(address: string, worker: number, tell: () => unkno
   let gone = false;
   line.send({ hello: secret, worker });
   void (async () => {
-    for await (const { ask, told, value } of line.messages()) {
-      if (ask !== undefined) line.send({ told: ask, value: tell() });
+    const answer = async (ask: number, about: Subject) => {
+      const value = await tell(about);
+      line.send({ told: ask, value });
+    };
+    for await (const { ask, about = "metrics", told, value } of line.messages()) {
+      if (ask !== undefined) answer(ask, about).catch(() => {});
       else if (told !== undefined) waiting.get(told)?.(value as Told);
     }
     gone = true;
     for (const resolve of waiting.values()) resolve({});
   })();
   return {
-    async ask() {
+    async ask(about) {
       if (gone) return {};
       const id = ++asked;
       try {
         return await new Promise<Told>((resolve) => {
           waiting.set(id, resolve);
-          line.send({ ask: id });
+          line.send({ ask: id, about });
         });
       } finally {
         waiting.delete(id);

@@ -88,7 +88,11 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
     if (noted) await trail.failed(thrown);
     throw thrown;
   }
-  if (noted) await trail.done();
+  if (noted) {
+    await trail.done();
+    // The next request may come to another worker.
+    await state.administration.changed();
+  }
   response.headers.set(STORE_HEADER, state.administration.storeUp() ? "up" : "away");
   const renewal = session && renewalOf(session, context);
   if (renewal !== null) response.headers.append("set-cookie", renewal);

@@ -113,6 +113,8 @@ export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
   consoleSessions: AccountsService["consoleSessions"];
+  /** Something has been changed: resolves when the workers beside this one know. */
+  changed: AccountsService["changed"];
   storeUp(): boolean;
   /** Number of records not yet written to the store. */
   pendingCount(): number;
