@@ -61,6 +61,8 @@ export interface Answer {
   usage: Usage | null;
   /** Number of executed web searches; undefined if search was not enabled. */
   searches?: number;
+  /** The tier of service that the provider says it gave, in its own word. */
+  service?: string;
   /** Fields of the provider's usage report other than the counts. */
   usageExtra?: Extra;
 }
@@ -221,6 +223,7 @@ export class Collector {
       case "usage":
         this.answer.usage = part.usage;
         if (part.searches !== undefined) this.answer.searches = part.searches;
+        if (part.service !== undefined) this.answer.service = part.service;
         if (part.extra) this.answer.usageExtra = part.extra;
         return;
       case "finish": {

@@ -111,6 +111,7 @@ export class ResponseWriter {
       case "usage":
         this.#usage = part.usage;
         this.#searches = part.searches ?? this.#searches;
+        this.#response.served = part.service ?? this.#response.served;
         return;
       case "finish":
         this.#end = part;

@@ -20,6 +20,8 @@ interface ResponseState {
 export class ResponseObject {
   readonly #context: EncodeAnswer;
   readonly #echo: Loose;
+  /** The tier of service that the provider gave, in its own word. */
+  served: string | undefined;
   /** Fields reported by a provider of this format. */
   #reported: Loose = {};
 
@@ -52,7 +54,8 @@ export class ResponseObject {
         : { reason: string(object(this.#reported.incomplete_details).reason) || state.incomplete },
       model: this.#context.model(),
       output: state.output,
-      service_tier: string(this.#reported.service_tier) ?? prompt.serviceTier ?? "default",
+      service_tier: string(this.#reported.service_tier) ?? tierOf(this.served) ?? prompt.serviceTier ??
+        "default",
       usage: state.usage,
     };
   }
@@ -76,6 +79,13 @@ export class ResponseObject {
     };
   }
 }
+
+/** Another API's tier under the name that it has here. */
+function tierOf(served: string | undefined): string | undefined {
+  return served === undefined || TIERS.has(served) ? served : "default";
+}
+
+const TIERS: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
 
 /** The part of a generation's id after its prefix. */
 export function suffixOf(id: string): string {

@@ -1,7 +1,11 @@
 /** Token counts of the responses format. */
 import { assertEquals } from "@std/assert";
+import type { Loose } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
+import { responses } from "../../../src/formats/responses/mod.ts";
 import { decodeUsage, encodeUsage } from "../../../src/formats/responses/usage.ts";
+import { answering, answerOf, eventsOf, streamText } from "./support.ts";
 
 Deno.test("decodeUsage() reads totals with their parts", () => {
   assertEquals(
@@ -28,4 +32,23 @@ Deno.test("encodeUsage() is read back as it was, and tells searches only when th
   assertEquals(decodeUsage(encodeUsage(usage, undefined)), usage);
   assertEquals(encodeUsage(usage, 0).server_tool_use, undefined);
   assertEquals(encodeUsage(usage, 2).server_tool_use, { web_search_requests: 2, web_fetch_requests: 0 });
+});
+
+Deno.test("a response names the tier of service that another API gave, not the one that was asked for", () => {
+  const usage = { ...NO_USAGE, input: 1, output: 1 };
+  const cases = [["standard", "default"], ["priority", "priority"], ["offpeak", "default"], [
+    undefined,
+    "flex",
+  ]];
+  for (const [service, told] of cases) {
+    const parts: Part[] = [
+      { type: "start" },
+      { type: "usage", usage, ...(service && { service }) },
+      { type: "finish", choice: 0, reason: "stop" },
+    ];
+    const context = answering({ service_tier: "flex" });
+    const [streamed] = eventsOf(streamText(parts, context)).slice(-1);
+    assertEquals((streamed.data.response as Loose).service_tier, told);
+    assertEquals(responses.encodeAnswer(answerOf(parts), context).service_tier, told);
+  }
 });
