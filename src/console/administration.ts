@@ -23,7 +23,7 @@ import { pricesUsed } from "./prices_used.ts";
 const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
 const FROM = query(
   "from",
-  "Only from this time on; a day begins in UTC, and so does a time without a zone.",
+  "Only from this time on. Dates, and times without a time zone, are in UTC.",
   { type: "date-time" },
 );
 const TO = query("to", "Only before this time.", { type: "date-time" });
@@ -38,7 +38,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     ({ request, administration }, page) =>
       administration.listKeys({ ...keyQuery(queryOf(request)), ...page }),
     [
-      query("search", "Only keys whose name holds this text."),
+      query("search", "Only keys whose name contains this text."),
       query("team", "Only of this team."),
       ...PAGE,
     ],
@@ -48,7 +48,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/keys",
-    "Makes a key and shows its secret, this once.",
+    "Creates a key. Only this answer contains its secret.",
     "KeyWithSecret",
     async ({ request, administration }) => {
       const { key, secret } = await administration.createKey(await body(request));
@@ -66,7 +66,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   ),
   list(
     "/admin/keys/{key}/models",
-    "Lists the models that a key sees, and whether its policies let it call them.",
+    "Lists the models that are visible to a key, and whether its policies permit each of them.",
     "KeyModelList",
     async ({ administration, state, parameters }, page) =>
       modelsOfKey(await administration.keyOf(parameters.key), state, page),
@@ -94,7 +94,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/keys/{key}/rotate",
-    "Gives a key a new secret and shows it, this once; the old one stays valid for overlap_seconds.",
+    "Creates a new secret for a key. Only this answer contains it. The old secret stays valid for `overlap_seconds`.",
     "KeyWithSecret",
     async ({ request, administration, parameters }) => {
       const options = {
@@ -107,7 +107,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   ),
   list(
     "/admin/usage",
-    "Sums usage and cost by key, model, day and the like.",
+    "Sums of usage and cost, grouped by key, model, day and other dimensions.",
     "UsageList",
     ({ request, administration }, page) => administration.usage({ ...usageQuery(queryOf(request)), ...page }),
     [
@@ -158,7 +158,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   PAYLOAD,
   list(
     "/admin/audit",
-    "Lists what data-loss prevention found and what administrators changed, newest first.",
+    "Lists the audit log, newest first: findings of data-loss prevention and changes by administrators.",
     "AuditList",
     ({ request, administration }, page) =>
       administration.auditEntries({ ...auditQuery(queryOf(request)), ...page }),

@@ -9,7 +9,7 @@ import { pageOf } from "./pages.ts";
 export const CATALOG: readonly Endpoint[] = [
   list(
     "/admin/models",
-    "Lists the catalog with prices, and for each route its share of the load, its breaker and its time to the first output.",
+    "Lists the catalog with prices, and for each route its share of the load, its circuit breaker and its time to the first output.",
     "CatalogList",
     ({ request, state }, page) => {
       const wanted = queryOf(request).get("search")?.toLowerCase() ?? "";
@@ -18,13 +18,13 @@ export const CATALOG: readonly Endpoint[] = [
       const { data, next_cursor } = pageOf(found, page);
       return Promise.resolve({ data: data.map((model) => modelView(model, state)), next_cursor });
     },
-    [query("search", "Only models whose id or name holds this text."), ...PAGE],
+    [query("search", "Only models whose id or name contains this text."), ...PAGE],
     "read",
     MODEL_COLUMNS,
   ),
   list(
     "/admin/models/changes",
-    "Lists what has changed in the catalog since this process began, newest first: prices, models, sizes, routes.",
+    "Lists the changes of the catalog since the start of this process, newest first: prices, models, sizes, routes.",
     "CatalogChangeList",
     ({ state }, page) => Promise.resolve(pageOf(state.operation.catalogChanges(), page)),
     PAGE,
@@ -33,7 +33,7 @@ export const CATALOG: readonly Endpoint[] = [
   ),
   list(
     "/admin/models/diff",
-    "Asks the providers for their models, and tells what would change of the catalog; nothing is taken over.",
+    "Requests the providers' lists of models and returns how the catalog would change. The catalog is not changed.",
     "CatalogDifferences",
     async ({ state }, page) => pageOf(await state.operation.differences(), page),
     PAGE,

@@ -8,7 +8,7 @@ export const CONFIGURATION: readonly Endpoint[] = [
   endpoint(
     "GET",
     "/admin/config",
-    "Shows the configuration as it runs, without secrets, and how its last reload went, here and in other processes.",
+    "Shows the active configuration without secrets, and the result of the last reload of each process.",
     "RunningConfiguration",
     async ({ state: { operation } }) => {
       const { config, defaults } = await operation.configuration();

@@ -13,17 +13,17 @@ export const LIVE: readonly Endpoint[] = [{
   credential: "admin_key",
   access: "read_own",
   summary:
-    "Tells of calls as they begin and end, until the connection is closed: to a member of those of own keys. Calls of other processes are told a second later.",
+    "Server-sent events when calls begin and end, until the connection is closed. Members get only the calls of their own keys. Calls of other processes are sent a second later.",
   parameters: [
     query("key", "Only of this key, by id or name."),
     query("account", "Only of this account."),
     query("team", "Only of this team."),
     query("session", "Only of this session."),
     query("model", "Only of this model."),
-    query("provider", "Only of this provider; then only ends are told."),
+    query("provider", "Only of this provider. Then only ends of calls are sent."),
     query(
       "status",
-      "Only those that ended so; then only ends are told.",
+      "Only those with this status. Then only ends of calls are sent.",
       { values: VALUES.status },
     ),
     query("format", "Only of this format.", { values: VALUES.format }),

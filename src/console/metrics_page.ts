@@ -8,7 +8,7 @@ export const METRICS_PAGE: Endpoint = {
   path: "/metrics",
   surface: OPERATION,
   credential: "admin_or_loopback",
-  summary: "Shows the metrics in the text format of Prometheus, those of all workers in one answer.",
+  summary: "The metrics of all workers in the text format of Prometheus.",
   answer: { types: ["text/plain"] },
   async handle({ state }) {
     return new Response(prometheusText(await state.allMetrics()), {

@@ -19,7 +19,7 @@ export const OIDC_ENDPOINTS: readonly Endpoint[] = [
     path: `${PLACE}/start`,
     surface: OPERATION,
     credential: "none",
-    summary: "Sends the browser to the identity provider, to sign in to the console.",
+    summary: "Redirects the browser to the identity provider for the sign-in to the console.",
     answer: { status: 302, types: ["text/html"] },
     exists: hasProvider,
     handle: (context) => refusing(context, start),
@@ -29,7 +29,7 @@ export const OIDC_ENDPOINTS: readonly Endpoint[] = [
     path: `${PLACE}/callback`,
     surface: OPERATION,
     credential: "none",
-    summary: "Takes the browser back from the identity provider, and sets the session's cookie.",
+    summary: "Receives the browser's redirect from the identity provider and sets the session cookie.",
     parameters: [
       { name: "code", in: "query", description: "The provider's code." },
       { name: "state", in: "query", description: "The state that the sign-in began with." },

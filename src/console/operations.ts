@@ -90,8 +90,8 @@ export const query = (name: string, description: string, more: Partial<Parameter
 
 /** The page parameters of a list. */
 export const PAGE = [
-  query("limit", "How many at most, up to 1000.", { type: "integer", least: 1, most: 1000 }),
-  query("cursor", "The next_cursor of the page before."),
+  query("limit", "Maximum number of entries, at most 1000.", { type: "integer", least: 1, most: 1000 }),
+  query("cursor", "The `next_cursor` of the previous page."),
 ];
 
 /** The query of a request's URL. */

@@ -8,7 +8,7 @@ export const OVERVIEW: readonly Endpoint[] = [
   endpoint(
     "GET",
     "/admin/overview",
-    "Shows requests, errors, spend, tokens and times over a range of time, in all and by the values of one dimension; to a member of own keys.",
+    "Requests, errors, spend, tokens and durations of a time range, in total and grouped by one dimension. Members get only the data of their own keys.",
     "Overview",
     async ({ request, state, administration }) => {
       const { overview } = await import("./overview.ts");
@@ -22,16 +22,16 @@ export const OVERVIEW: readonly Endpoint[] = [
     {
       access: "read_own",
       parameters: [
-        query("range", "How far back; 24h where nothing is said.", { values: Object.keys(RANGES) }),
-        query("by", "What the groups are of; model where nothing is said.", { values: DIMENSIONS }),
-        query("of", "A value of that dimension: total and series are of it alone."),
+        query("range", "The time range until now. Default: 24h.", { values: Object.keys(RANGES) }),
+        query("by", "The dimension of the groups. Default: model.", { values: DIMENSIONS }),
+        query("of", "A value of that dimension, for which alone total and series are computed."),
       ],
     },
   ),
   endpoint(
     "GET",
     "/admin/attention",
-    "Lists what is unhealthy now, and what somebody has to decide: breakers, budgets, keys that expire, prices, the configuration; to a member of own keys alone.",
+    "Lists current problems and items that need a decision: circuit breakers, budgets, expiring keys, prices, the configuration. Members get only those of their own keys.",
     "Attention",
     async (context) => {
       const { attention } = await import("./attention.ts");

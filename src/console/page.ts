@@ -50,7 +50,8 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
   }),
   served({
     path: "/console/ways",
-    summary: "Tells how one may sign in to the console, and whether this browser is signed in.",
+    summary:
+      "Shows the available methods of signing in to the console, and whether this browser is signed in.",
     answer: { schema: "SignInWays" },
     handle: (context) =>
       Response.json({ signed_in: sessionOf(context) !== null, oidc: context.state.oidc !== null }, {
@@ -61,7 +62,7 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
     path: "/console/assets/{version}/{file+}",
     summary: "A file of the operator's page.",
     parameters: [
-      { name: "version", in: "path", description: "What all files of the page are, as the page names it." },
+      { name: "version", in: "path", description: "The version of the page's files, as the page names it." },
       { name: "file", in: "path", description: "The file's path." },
     ],
     answer: { types: ["text/javascript", "text/css", "image/svg+xml"] },

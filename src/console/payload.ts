@@ -9,7 +9,7 @@ import { endpoint } from "./operations.ts";
 export const PAYLOAD: Endpoint = endpoint(
   "GET",
   "/admin/generations/{id}/payload",
-  "Shows what a generation was asked and answered, from the payload log. Each reading goes into the audit log.",
+  "Shows the request and the answer of a generation from the payload log. Each read access is written to the audit log.",
   "Payload",
   readPayload,
   { access: "read", parameters: [{ name: "id", in: "path", description: "The generation's id." }] },

@@ -14,7 +14,7 @@ const TOKEN: Parameter = { name: "id", in: "path", description: "The token's id.
 export const PEOPLE: readonly Endpoint[] = [
   list(
     "/admin/tokens",
-    "Lists the tokens of the administration, newest first, without their secrets.",
+    "Lists the administration tokens, newest first, without their secrets.",
     "TokenList",
     ({ administration }, page) => administration.listTokens(page),
     PAGE,
@@ -24,7 +24,7 @@ export const PEOPLE: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/tokens",
-    "Makes a token of the administration and shows its secret, this once.",
+    "Creates an administration token. Only this answer contains its secret.",
     "TokenWithSecret",
     async ({ request, administration }) => await administration.createToken(await body(request)),
     { access: "change_people", request: "TokenInput", status: STATUS_CODE.Created },
@@ -32,14 +32,14 @@ export const PEOPLE: readonly Endpoint[] = [
   endpoint(
     "DELETE",
     "/admin/tokens/{id}",
-    "Revokes a token of the administration: it is refused from now on, on every node.",
+    "Revokes an administration token, on every node.",
     "Token",
     ({ administration, parameters }) => administration.revokeToken(parameters.id),
     { access: "change_people", parameters: [TOKEN] },
   ),
   list(
     "/admin/sessions",
-    "Lists the sessions of the console that last, newest first: who has signed in, when, and with what.",
+    "Lists the active console sessions, newest first: person, time and method of the sign-in.",
     "SessionList",
     ({ request, administration }, page) =>
       administration.sessions({ member: textOf(queryOf(request))("member"), ...page }),
@@ -50,7 +50,7 @@ export const PEOPLE: readonly Endpoint[] = [
   endpoint(
     "DELETE",
     "/admin/sessions/{id}",
-    "Ends a session of the console: it is refused from now on, on every node.",
+    "Ends a console session, on every node.",
     "SessionView",
     ({ administration, parameters }) => administration.endSession(parameters.id),
     { access: "change_people", parameters: [SESSION] },
@@ -58,7 +58,7 @@ export const PEOPLE: readonly Endpoint[] = [
   endpoint(
     "DELETE",
     "/admin/sessions",
-    "Ends all sessions of a person, and lists which those were.",
+    "Ends all sessions of a person and lists them.",
     "EndedSessions",
     async ({ request, administration }) => {
       const member = textOf(queryOf(request))("member");

@@ -7,7 +7,7 @@ export const POLICIES: readonly Endpoint[] = [
   endpoint(
     "GET",
     "/admin/policies",
-    "Shows the policies as they run. Of stop words and allowed values only their number: such texts are often what is to be protected.",
+    "Shows the active policies. Stop words and allowed values are only counted, because they are often sensitive themselves.",
     "Policies",
     ({ state }) => ({
       dlp: dlpPolicies(state),
@@ -19,7 +19,7 @@ export const POLICIES: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/dlp/scan",
-    "Screens a text or a request as a policy would, and tells the findings; nothing is sent or kept.",
+    "Screens a text or a request with a policy and returns the findings. Nothing is sent to a provider or stored.",
     "DlpScan",
     async ({ request, state }) => {
       const { dryScan } = await import("../pipeline/dry_scan.ts");

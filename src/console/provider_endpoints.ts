@@ -15,7 +15,7 @@ interface ProviderModel {
 export const PROVIDERS: readonly Endpoint[] = [
   list(
     "/admin/providers",
-    "Lists the providers with their health, circuit breakers, times to the first output and last errors, as this process knows them.",
+    "Lists the providers with health, circuit breakers, times to the first output and last errors, as seen by this process.",
     "ProviderList",
     ({ state }, page) => Promise.resolve(pageOf(state.kit.providers.health(), page)),
     PAGE,
@@ -39,7 +39,7 @@ export const PROVIDERS: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/providers/{provider}/try",
-    "Tries a provider's credential by its list of models, or by the shortest call of a model, which costs a little.",
+    "Tests a provider's credential by requesting its list of models, or by a call of at most 16 tokens, which has a small cost.",
     "ProviderTrial",
     async ({ request, state: { kit }, trail, parameters }) => {
       const { model } = await body<ProviderModel>(request, { optional: true, fields: ["model"] });

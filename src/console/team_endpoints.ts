@@ -33,7 +33,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/teams",
-    "Makes a team.",
+    "Creates a team.",
     "Team",
     async ({ request, administration }) => await administration.createTeam(await body<TeamInput>(request)),
     { access: "change", request: "TeamInput", status: STATUS_CODE.Created },
@@ -41,7 +41,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
   endpoint(
     "PATCH",
     "/admin/teams/{team}",
-    "Changes fields of a team that is not the configuration's.",
+    "Changes fields of a team. Teams of the configuration file cannot be changed here.",
     "Team",
     async ({ request, administration, parameters }) =>
       await administration.changeTeam(parameters.team, await body<TeamChange>(request)),
@@ -50,14 +50,14 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
   endpoint(
     "DELETE",
     "/admin/teams/{team}",
-    "Removes a team that no key names, and that is not the configuration's.",
+    "Deletes a team. Teams that have keys, and teams of the configuration file, cannot be deleted.",
     "Team",
     ({ administration, parameters }) => administration.removeTeam(parameters.team),
     { access: "change", parameters: [TEAM] },
   ),
   list(
     "/admin/accounts",
-    "Lists the accounts by name, with what each was granted, spent and has left.",
+    "Lists the accounts by name, with granted, spent and remaining credits.",
     "AccountList",
     ({ administration }, page) => administration.accounts(page),
     PAGE,
@@ -67,7 +67,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
   endpoint(
     "POST",
     "/admin/accounts",
-    "Makes an account.",
+    "Creates an account.",
     "Credits",
     async ({ request, administration }) =>
       await administration.createAccount(await body<AccountInput>(request)),
@@ -76,7 +76,7 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
   endpoint(
     "GET",
     "/admin/accounts/{account}/credits",
-    "Shows what an account was granted, spent and has left.",
+    "Shows the granted, spent and remaining credits of an account.",
     "Credits",
     ({ administration, parameters }) => administration.credits(parameters.account),
     { access: "read", parameters: [ACCOUNT] },
@@ -105,16 +105,20 @@ export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
     surface: OPERATION,
     credential: "admin_key",
     access: "read",
-    summary: "Lists what an account used in a month, with sums and prices, as JSON or CSV.",
+    summary: "The usage of an account in a month, with sums and prices, as JSON or CSV.",
     parameters: [
       ACCOUNT,
       query("month", "The month, as YYYY-MM, in UTC.", {
         pattern: String.raw`^\d{4}-(?:0[1-9]|1[0-2])$`,
         required: true,
       }),
-      query("by", "A line for each generation (the default), or for each day and model.", {
-        values: ["generation", "day"],
-      }),
+      query(
+        "by",
+        "One line for each generation (the default), or for each day and model.",
+        {
+          values: ["generation", "day"],
+        },
+      ),
     ],
     answer: { schema: "Statement", types: ["application/json", "text/csv"] },
     async handle({ request, administration, parameters }) {

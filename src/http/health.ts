@@ -8,7 +8,7 @@ export const HEALTH: readonly Endpoint[] = [
     path: "/healthz",
     surface: OPERATION,
     credential: "none",
-    summary: "Says that the process is up.",
+    summary: "Returns 200 while the process is running.",
     answer: { types: ["text/plain"] },
     handle: () => new Response("ok\n"),
   },
@@ -18,7 +18,7 @@ export const HEALTH: readonly Endpoint[] = [
     surface: OPERATION,
     credential: "none",
     summary:
-      "Says whether the process may take traffic: 503 while it stops, and while its database file cannot be used.",
+      "Returns 200 if the process accepts traffic, and 503 during the shutdown or while its database file cannot be used.",
     answer: { types: ["text/plain"] },
     handle: ({ state }) => {
       if (!state.ready()) return new Response("stopping\n", { status: 503 });

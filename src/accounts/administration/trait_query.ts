@@ -5,7 +5,7 @@ import type { GenerationTraits } from "../../store/mod.ts";
 export const TEXTS = {
   provider: ["provider", "Only those that this provider answered."],
   format: ["format", "Only of this format."],
-  status: ["status", "Only those that ended so."],
+  status: ["status", "Only those with this status."],
   error_code: ["errorCode", "Only those that failed with this code."],
   team: ["team", "Only of this team."],
   requested_model: ["requestedModel", "Only those that asked for this model, such as svc/auto."],

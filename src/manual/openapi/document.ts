@@ -42,7 +42,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], program: Program
     info: {
       title: "Sluice",
       version: program.version,
-      summary: "One address and one key for the models of many providers.",
+      summary: "A gateway to language-model providers: one base URL and one API key for all models.",
       description: "The manual is at [/docs](/docs).",
       license: { name: program.license, identifier: program.license },
     },
