@@ -267,7 +267,7 @@ async function toldToEnd(worker: Worker): Promise<void> {
 async function drain(gateway: Gateway, server: Server, shutdownGraceMs: number): Promise<void> {
   gateway.stop();
   server.drain();
-  log("stopping: generations under way are finished first");
+  log("stopping: running generations may finish first");
   const graceMs = env("DENO_DEPLOY") ? Math.min(shutdownGraceMs, DEPLOY_GRACE_MS) : shutdownGraceMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const grace = new Promise<void>((resolve) => {
@@ -324,7 +324,7 @@ function askedAgain(): Promise<void> {
   return new Promise((resolve) => {
     Deno.addSignalListener("SIGINT", () => {
       if (performance.now() - began < SAME_SIGNAL_MS) return;
-      log("stopping now: generations under way are recorded as interrupted");
+      log("stopping now: running generations are recorded as interrupted");
       resolve();
     });
   });
@@ -360,12 +360,15 @@ async function reload(
       if (certificate) secure.renew(certificate);
     } catch {
       // They were tried with the configuration, and replaced since.
-      log("server.tls: the files do not belong together any more; the certificate before stays", "warn");
+      log(
+        "server.tls: the certificate and the key do not match; the previous certificate stays in use",
+        "warn",
+      );
     }
   } catch (error) {
     gateway.notReloaded(error);
     const why = error instanceof Error ? error.message.replace(/\n\s*/g, "; ") : error;
-    log(`configuration not reloaded, the running one stays: ${why}`, "warn");
+    log(`configuration not reloaded, the running configuration stays in use: ${why}`, "warn");
   }
 }
 
@@ -373,7 +376,7 @@ async function loadSeldom(files: number): Promise<void> {
   try {
     const { importSeldom } = await import("./seldom.ts");
     await importSeldom();
-    log(`the process may open ${files} files: what is needed seldom is loaded already`);
+    log(`the process may open only ${files} files: all modules are loaded now instead of on first use`);
   } catch (error) {
     log(
       `warning: cannot load what is seldom needed: ${error instanceof Error ? error.message : error}`,

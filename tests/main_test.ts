@@ -218,9 +218,9 @@ Deno.test("a configuration from the environment; reload; and a stream that outli
     );
     program.kill("SIGHUP");
     await program.said("configuration reloaded");
-    const told = program.err().split("\n").filter((line) => line.includes("takes a restart"));
+    const told = program.err().split("\n").filter((line) => line.includes("needs a restart"));
     assertEquals(told.map((line) => line.split(" ").slice(1).join(" ")), [
-      "warning: store.retention_days: not taken over, as a change takes a restart",
+      "warning: store.retention_days: the change needs a restart and is not applied",
     ]);
     assertEquals(await names(), ["p/two"]);
 

@@ -98,7 +98,7 @@ Deno.test("what is first needed while no file can be opened works afterwards, an
     return statuses;
   };
   try {
-    await gateway.said("what is needed seldom is loaded already");
+    await gateway.said("all modules are loaded now instead of on first use");
     assertEquals(await ask("/healthz", ""), 200);
     await told("take");
     await asked();

@@ -88,7 +88,7 @@ Deno.test({
     await write(0, 3);
     program.kill("SIGHUP");
     await eventually(() => count("configuration reloaded") === 2);
-    assertEquals(count("takes a restart"), 0);
+    assertEquals(count("needs a restart"), 0);
     const keys = CONFIG.keys.map((key) => ({ ...key, dlp_policy: "lost" }));
     await Deno.writeTextFile(
       `${cwd}/sluice.json`,
@@ -97,7 +97,7 @@ Deno.test({
     program.kill("SIGHUP");
     await eventually(() => count("configuration reloaded") === 4);
     assertEquals(count("warning: keys[0].dlp_policy"), 1, "one worker warns for all");
-    assertEquals(count("warning: log_level: not taken over"), 1);
+    assertEquals(count("warning: log_level: the change needs a restart"), 1);
     program.kill("SIGTERM");
     assertEquals(await program.ended, 0);
     await Deno.remove(cwd, { recursive: true });

@@ -32,7 +32,9 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   if (url.startsWith("sqlite:")) return openStore(url, { held });
   const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
   if (filePrefix === null) {
-    log("no store.journal on a disk: while the database is away, records wait in bounded memory");
+    log(
+      "no store.journal on a disk: while the database is unavailable, records wait in a limited memory buffer",
+    );
   }
   return openStore(url, { filePrefix, connections });
 }

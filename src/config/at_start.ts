@@ -30,5 +30,5 @@ export function notTakenOver(started: Config, next: Config): string[] {
   const before = readAtStart(started);
   return Object.entries(readAtStart(next))
     .filter(([path, value]) => value !== before[path])
-    .map(([path]) => `${path}: not taken over, as a change takes a restart`);
+    .map(([path]) => `${path}: the change needs a restart and is not applied`);
 }

@@ -194,7 +194,7 @@ export class Discovery {
     } catch (thrown) {
       await Deno.remove(next).catch(() => {});
       if (!this.#complaints.has("")) {
-        log(`the lists of models cannot be kept in ${file}: ${reasonOf(thrown)}`);
+        log(`the lists of models cannot be stored in ${file}: ${reasonOf(thrown)}`);
       }
       this.#complaints.set("", file);
     }

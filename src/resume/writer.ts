@@ -97,7 +97,11 @@ export class StreamWriter {
       for (const { written } of updates) written();
     } catch (error) {
       const away = error instanceof StoreUnavailable;
-      if (!away) log(`streams cannot be kept: ${error instanceof Error ? error.message : typeof error}`);
+      if (!away) {
+        log(
+          `streams cannot be stored for resumption: ${error instanceof Error ? error.message : typeof error}`,
+        );
+      }
       for (const stream of streams) this.#queue.add(stream);
       this.#failing ??= began;
       if (away && performance.now() + RETRY_MS < this.#failing + patienceMs) return await pause(RETRY_MS);

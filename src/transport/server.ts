@@ -153,7 +153,9 @@ async function acceptAll(
       complainedAt = at;
       const what = cause instanceof Error ? cause.message : String(cause);
       const open = connections.open;
-      log(`cannot accept connections (${what}) with ${open} open: those that wait longest are closed`);
+      log(
+        `cannot accept connections (${what}) with ${open} open: the connections that have been idle the longest are closed`,
+      );
     }
     connections.closeSome(Math.ceil(connections.open * SHARE_CLOSED));
     await pause(PAUSE_MS);

@@ -14,7 +14,7 @@ Deno.test("notTakenOver() names each field that is read at the start alone and h
     logs: "json",
     admin_key: "0123456789abcdef",
   });
-  const words = "not taken over, as a change takes a restart";
+  const words = "the change needs a restart and is not applied";
   assertEquals(notTakenOver(started, changed), [
     `server.port: ${words}`,
     `server.idle_seconds: ${words}`,

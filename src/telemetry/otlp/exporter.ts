@@ -156,7 +156,10 @@ export class Exporter {
     this.#options.lost(what, count);
     const now = this.#options.now();
     if (Math.abs(now - this.#toldAt) < TELL_EVERY_MS) return;
-    this.#options.log(`telemetry: the collector did not get ${this.#lost} ${what}: ${why}`, "warn");
+    this.#options.log(
+      `telemetry: ${this.#lost} ${what} could not be exported to the collector: ${why}`,
+      "warn",
+    );
     this.#toldAt = now;
     this.#lost = 0;
   }
