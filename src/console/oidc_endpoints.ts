@@ -102,7 +102,7 @@ const byAddress = new Map<string, number>();
 async function bounded<T>(address: string, work: () => Promise<T>): Promise<T> {
   const ofAddress = byAddress.get(address) ?? 0;
   if (running >= MOST_AT_ONCE || ofAddress >= MOST_OF_ADDRESS) {
-    throw new Failure("service_unavailable", "Too many people sign in just now; try again soon.");
+    throw new Failure("service_unavailable", "Too many sign-ins are in progress; try again soon.");
   }
   running++;
   byAddress.set(address, ofAddress + 1);

@@ -169,7 +169,7 @@ function noClaim(thrown: unknown): never {
   if (!(thrown instanceof StoreUnavailable)) throw thrown;
   throw new Failure(
     "service_unavailable",
-    "The store is away, so that nobody can tell whether a request with this Idempotency-Key has run; try again soon.",
+    "The database is unavailable, so it is not known whether a request with this Idempotency-Key has run; try again soon.",
     { cause: thrown },
   );
 }

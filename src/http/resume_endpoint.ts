@@ -18,7 +18,9 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
   const resumption = await state.resumption();
   const found = await resumption.find(id, key.id).catch((thrown) => {
     if (!(thrown instanceof StoreUnavailable)) throw thrown;
-    throw new Failure("service_unavailable", "The store is away; try again soon.", { cause: thrown });
+    throw new Failure("service_unavailable", "The database is unavailable; try again soon.", {
+      cause: thrown,
+    });
   });
   // Not found: a refused generation never became a stream, and the client of one that was lost before its
   // head was stored was not told that it could be resumed.
@@ -27,7 +29,7 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
   ) {
     throw new Failure(
       "not_found",
-      "There is no such stream: of this key, that asked to be resumed, and whose time is not over.",
+      "There is no such stream: it belongs to another key, cannot be resumed, or has expired.",
     );
   }
   const from = firstWanted(request, id);

@@ -13,7 +13,7 @@ export class SocketsOfKeys {
     if (most !== null && count >= most) {
       throw new Failure(
         "provider_rate_limited",
-        `Cannot open a WebSocket: this key has ${count} open, which are all that it may.`,
+        `Cannot open a WebSocket: this key has ${count} open, which is the maximum.`,
       );
     }
     this.#open.set(key, count + 1);

@@ -26,7 +26,7 @@ export function cancelled(): Failure {
 export function noPlace(model: string): Failure {
   return new Failure(
     "service_unavailable",
-    `Every place at the providers of ${model} is taken; try again soon.`,
+    `The maximum number of concurrent calls to the providers of ${model} is reached; try again soon.`,
   );
 }
 

@@ -22,7 +22,7 @@ export const WINDOW = 64 << 10;
 export function interrupted(): Failure {
   return new Failure(
     "service_unavailable",
-    "The generation was interrupted: the gateway that ran it has ended. Ask again, with another Idempotency-Key.",
+    "The generation was interrupted: the gateway that ran it has stopped. Send the request again with another Idempotency-Key.",
     { headers: { "x-should-retry": "false" } },
   );
 }
@@ -31,7 +31,7 @@ export function interrupted(): Failure {
 export function cutShort(): Failure {
   return new Failure(
     "service_unavailable",
-    "The generation was ended before its time, because nobody read its stream. Ask again, with another Idempotency-Key.",
+    "The generation was ended because nobody read its stream. Send the request again with another Idempotency-Key.",
     { headers: { "x-should-retry": "false" } },
   );
 }
@@ -40,7 +40,7 @@ export function cutShort(): Failure {
 export function notKept(): Failure {
   return new Failure(
     "service_unavailable",
-    "The stream cannot be resumed: it was not kept to its end. Ask again, with another Idempotency-Key.",
+    "The stream cannot be resumed: it was not stored to its end. Send the request again with another Idempotency-Key.",
     { headers: { "x-should-retry": "false" } },
   );
 }

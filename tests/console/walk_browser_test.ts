@@ -215,7 +215,10 @@ browserTest(
       const page = await browser.page();
       await signIn(page, gateway.url);
       await to(page, "Keys");
-      assertEquals(await page.evaluate("document.body.innerText.includes('The store is away')"), false);
+      assertEquals(
+        await page.evaluate("document.body.innerText.includes('The store is unavailable')"),
+        false,
+      );
       Deno.renameSync(path, `${path}.away`);
       await eventually(() => !accounts.storeUp());
       const shows: Record<string, string[]> = {
@@ -259,7 +262,7 @@ browserTest(
       Deno.renameSync(`${path}.away`, path);
       await eventually(() => accounts.storeUp());
       await to(page, "Explore");
-      await page.until("!document.body.innerText.includes('The store is away')");
+      await page.until("!document.body.innerText.includes('The store is unavailable')");
       assertEquals(page.mistakes, []);
     } finally {
       await browser.close();

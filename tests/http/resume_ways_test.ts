@@ -234,7 +234,7 @@ Deno.test("who comes back to a stream of which not all was kept has what had ids
     // The loss may still have to be written.
     const whole = (await eventually(async () => {
       const { status, text } = await again();
-      return status === 200 && text.includes("was not kept to its end") ? text : null;
+      return status === 200 && text.includes("was not stored to its end") ? text : null;
     }))!;
     assert(whole.startsWith(kept), path);
     const ids = [...kept.matchAll(/^id: (.*)$/gm)].map(([, id]) => id);

@@ -9,7 +9,7 @@ import { type Store, StoreUnavailable, type StreamUpdate } from "../../src/store
 import { eventually, turns } from "../support/time.ts";
 import { ASKING, begin, event, read, type Rig, withResumption } from "./rig.ts";
 
-const NOT_KEPT = "was not kept to its end";
+const NOT_KEPT = "was not stored to its end";
 const INTERRUPTED = "The generation was interrupted";
 const COMMENT = ": resumption ended: the store cannot be written\n\n";
 const named = (...numbers: number[]) =>

@@ -119,6 +119,6 @@ function withinLimit(
 
 function refused(): Promise<never> {
   return Promise.reject(
-    new Failure("permission_denied", "A member sees and makes own keys, and nothing else."),
+    new Failure("permission_denied", "A member can only see and create own keys."),
   );
 }

@@ -76,7 +76,7 @@ function shown(amount: bigint | null): string {
 export function reservedOnly(now: number, demands: readonly Demand[]): Failure {
   return new Failure(
     "provider_rate_limited",
-    "What is left of the budget is reserved by calls under way; try again in a second.",
+    "The rest of the budget is reserved by calls in progress; try again in a second.",
     { retryAfter: 1, details: { reserved: true, ...rateStateOf(demands, now) } },
   );
 }

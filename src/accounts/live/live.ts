@@ -181,7 +181,7 @@ export class Live implements CallWatch {
 
   #refuseTooMany({ member }: WatchOptions): void {
     if (this.#watching >= MOST_WATCHERS) {
-      throw new Failure("service_unavailable", "Too many watch just now; try again soon.");
+      throw new Failure("service_unavailable", "Too many live views are open; try again soon.");
     }
     if (member === undefined) return;
     let own = 0;

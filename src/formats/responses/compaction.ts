@@ -109,7 +109,7 @@ function cutSummary({ incomplete_details, max_output_tokens }: Loose): Failure {
   if (object(incomplete_details).reason === "content_filter") {
     return new Failure(
       "provider_forbidden",
-      "Cannot compact the conversation: a filter of content ended the summary.",
+      "Cannot compact the conversation: a content filter ended the summary.",
     );
   }
   const cap = typeof max_output_tokens === "number" ? ` of ${max_output_tokens} tokens` : "";
