@@ -92,7 +92,7 @@ Deno.test("commands on keys, usage, generations and models", () =>
     ]);
     const rotated = await run("keys", "rotate", "ada", "--overlap", "60");
     assertEquals(rotated.code, 0);
-    assertMatch(rotated.out, /sk_live_\w+\nThe secret is shown this once/);
+    assertMatch(rotated.out, /sk_live_\w+\nThe secret is shown only once/);
     assert(!rotated.out.includes(made.secret));
     const listed = await run("keys", "list");
     assertMatch(listed.out, /ada +store +default +valid/);

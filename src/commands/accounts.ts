@@ -100,7 +100,7 @@ function secretText(
   asJson: boolean,
 ): string {
   if (asJson) return JSON.stringify({ ...key, secret }, null, 2);
-  return `${key.name} (${key.id})\n${secret}\nThe secret is shown this once; only a hash of it is kept.`;
+  return `${key.name} (${key.id})\n${secret}\nThe secret is shown only once; the store has only a hash of it.`;
 }
 
 /** Rows under their names, in columns. */

@@ -85,29 +85,29 @@ function fileText({ providers, store, port, secret, env }: Answers): string {
   // A comma belongs before the comment.
   const listed = lines.map((line, i) => i < lines.length - 1 ? line.replace(": {} //", ": {}, //") : line);
   const program = programCalled(env);
-  return `// Configuration of Sluice. \`${program} check --config FILE\` says what would run; every field stands in the manual,
-// which the gateway serves under /docs, and in the JSON Schema for editors below.
+  return `// Configuration of Sluice. \`${program} check --config FILE\` validates it. Every field is described in the manual,
+// which the gateway serves at /docs, and in the JSON Schema for editors below.
 {
   "$schema": "http://127.0.0.1:${port}/config.schema.json",
   "server": { "hostname": "127.0.0.1", "port": ${port} }, // "0.0.0.0" to serve other machines
   "store": { "url": ${JSON.stringify(store)} },
 
-  // With an admin key there are the administration API, and the console under /console.
+  // The admin key turns on the administration API and the console at /console.
   // "admin_key": "\${SLUICE_ADMIN_KEY}",
 
-  // Each name is a known provider; \`${program} providers\` lists them, with the variables that they need.
+  // Each name is a known provider; \`${program} providers\` lists them, with the environment variables that they need.
   "providers": {
 ${listed.join("\n")}
   },
 
-  // The catalog is what these providers list, with known prices. An entry here wins field by field:
+  // The catalog contains the models that these providers list, with known prices. An entry here overrides single fields:
   // "models": [{ "id": "openai/gpt-5", "name": "Ours", "pricing": { "prompt": "0.00000125", "completion": "0.00001" } }],
   "catalog": {
     "discover_hours": 1,
-    "unpriced": "refuse" // a model whose price nobody knows is for keys without any limit alone
+    "unpriced": "refuse" // only keys without any spending limit can use a model with an unknown price
   },
 
-  // Money that keys of an account may spend together; null never runs out.
+  // The amount that all keys of an account may spend together; null: unlimited.
   "accounts": [{ "name": "default", "credits": null }],
   "keys": [
     {

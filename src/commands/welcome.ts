@@ -28,10 +28,10 @@ export function welcomeText({ base, secret, found, models, administered, program
   const key = secret ?? "$SLUICE_KEY";
   const mode = found.length === 0
     ? "Demo mode."
-    : "Serving what the environment has keys of, on this machine alone.";
+    : "Serving the providers whose API keys are in the environment, for this machine only.";
   const shown = secret === null
-    ? `${mode} The key was shown on the first start; \`${program} keys create NAME\` makes another.`
-    : `${mode} Your key, shown this once: ${secret}`;
+    ? `${mode} The key was shown at the first start; \`${program} keys create NAME\` creates another one.`
+    : `${mode} Your key, shown only once: ${secret}`;
   const json = `-H "Content-Type: application/json"`;
   const model = exampleOf(found, models);
   const page = `${base}/console`;
@@ -70,7 +70,7 @@ function table(found: readonly FoundProvider[], models: readonly Model[], progra
     }
   }
   const note =
-    `Prices are dollars for a million tokens; ? is not known. \`${program} init\` writes a configuration to go on from.`;
+    `Prices are US dollars per million tokens; ? is unknown. \`${program} init\` writes a configuration to start from.`;
   return [...inColumns(rows), "", note].join("\n");
 }
 

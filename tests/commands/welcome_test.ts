@@ -14,7 +14,7 @@ const WELCOME = {
 
 Deno.test("a start after the first says how a key is made with what the reader has", () => {
   const text = welcomeText({ ...WELCOME, secret: null });
-  assertStringIncludes(text, "`deno task start keys create NAME` makes another");
+  assertStringIncludes(text, "`deno task start keys create NAME` creates another");
   assert(!welcomeText({ ...WELCOME, secret: "sk_live_x" }).includes("keys create"));
 });
 

@@ -5,7 +5,7 @@ import { GROUPS } from "../../dlp/recognizers/recognizer.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
-  `What [data-loss prevention](../dlp.md) looks for. Each name is accepted in \`entity_types\` of a policy or a request, in any letter case; a group stands for all its types. "Default" are the types that are looked for where \`entity_types\` is left out.`;
+  `The types of data that [data-loss prevention](../dlp.md) finds. \`entity_types\` of a policy or a request accepts each of these names, in any letter case; the name of a group includes all its types. "Default" marks the types that are used if \`entity_types\` is not set.`;
 
 export function entitiesPage(): string {
   const groups = Object.entries(GROUPS).map(([group, { category, aliases }]) => {
