@@ -20,7 +20,7 @@ import type { Spot } from "./view.ts";
 // deno-lint-ignore no-control-regex
 const MARK = /[%&\\=+\x00-\x08\x0e-\x1f\x7f]/g;
 const BACKSLASH =
-  /\\{1,8}(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
+  /\\{1,8}(?:u([0-9A-Fa-f]{4})|[ux]\{([0-9A-Fa-f]{1,6})\}|U(0{2}[01][0-9A-Fa-f]{5})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,64}|%u([0-9A-Fa-f]{4})/y;
 /** Entities of markup characters are skipped: pages are full of them, and values do not contain them. */
 const ENTITY =
@@ -148,12 +148,12 @@ function backslash(text: string, start: number, spots: Spot[]): void {
     return;
   }
   const end = start + match[0].length;
-  const hex = match[1] ?? match[2] ?? match[3];
+  const hex = match[1] ?? match[2] ?? match[3] ?? match[4];
   const says = hex !== undefined
     ? unit(parseInt(hex, 16))
-    : match[4] !== undefined
-    ? unit(parseInt(match[4], 8))
-    : SHORT[match[5]] ?? match[5];
+    : match[5] !== undefined
+    ? unit(parseInt(match[5], 8))
+    : SHORT[match[6]] ?? match[6];
   // A whitespace-like control character becomes a space; others within a value are removed.
   spots.push({ start, end, says: /^[\b\v\f\0]$/.test(says) ? "" : says });
 }

@@ -111,6 +111,8 @@ export function settle<T extends { start: number; end: number }>(
     const first = escapeAt(escapes, one.start);
     const last = escapeAt(escapes, one.end - 1);
     if (!first && !last) return true;
+    // Made of the escape's own digits: "\\U0000201D".
+    if (first === last) return false;
     if (higher.some((other) => other.start < one.end && one.start < other.end)) return false;
     if (first) one.start = first.start;
     if (last) one.end = last.end;

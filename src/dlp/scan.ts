@@ -10,6 +10,7 @@ import { type Reading, readings, revealed, settle, type TablePlace } from "./lat
 import { overlaps } from "./overlaps.ts";
 import { longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
+import { strangeness } from "./recognizers/randomness.ts";
 import type { Category } from "./recognizers/recognizer.ts";
 import { type Candidate, scannedView } from "./recognizers/scanned_view.ts";
 import { segmentEnd, segmentStart } from "./segments.ts";
@@ -148,7 +149,9 @@ function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<vo
     // A value joined from two lines must not replace a finding within one of them, or a part of it.
     if (reading.joined) {
       const known = [...settled, ...lower];
-      here = here.filter((one) => !known.some((other) => cuts(one, other)) && !isMadeOf(text, one, known));
+      here = here.filter((one) =>
+        !known.some((other) => cuts(one, other) || addsWords(text, one, other)) && !isMadeOf(text, one, known)
+      );
     }
     if (reading.escapes.length > 0) {
       settled = [...settled, ...settle(lower, here, reading.escapes)];
@@ -161,6 +164,18 @@ function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<vo
 /** Whether one span overlaps another partially. */
 function cuts(one: Candidate, other: Candidate): boolean {
   return one.start < other.end && other.start < one.end && (other.start < one.start || other.end > one.end);
+}
+
+/** Whether a span is another one with words of the next line, or of the line before. */
+function addsWords(text: string, one: Candidate, other: Candidate): boolean {
+  if (one.start === other.start && other.end < one.end) return !isTorn(text.slice(other.end, one.end));
+  return one.end === other.end && one.start < other.start && !isTorn(text.slice(one.start, other.start));
+}
+
+/** Whether that was torn off a value which a line break cuts: neither a word nor a number. */
+function isTorn(rest: string): boolean {
+  const units = rest.replace(/[^A-Za-z0-9]+/g, "");
+  return units.length >= 5 && (/\d/.test(units) && /[A-Za-z]/.test(units) || strangeness(units) > 0.25);
 }
 
 /** Whether a span consists only of other findings and white space. */

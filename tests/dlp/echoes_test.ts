@@ -14,7 +14,7 @@ function screened(body: any, requestOptions: Record<string, unknown> = {}): Verd
 function screenedAs(format: keyof typeof LEAVES, body: any, options: Record<string, unknown>): Verdict {
   const asked = readRequestOptions({ mode: "mask", ...options });
   const check = merge(null, asked, { unscannable: "pass", restore: false });
-  const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs: 1000 });
+  const work = screenBody(readLeaves(body, LEAVES[format]), check, { budgetMs: 60_000 });
   let step = work.next();
   while (!step.done) step = work.next();
   return step.value;

@@ -191,3 +191,37 @@ Deno.test("scan() knows names that folding takes apart", () => {
     assert(found.some(({ entityType }) => entityType === "TH_TNIN"), text);
   }
 });
+
+Deno.test("scan() takes no word of the next line or the one before into a value that ends or begins a line", () => {
+  const token = "ghp_qMOVIOcpebh7DL7zOlcpYdPNEL4hgv4nA9sK";
+  const wanted = ["SECRET", "FINANCIAL", "CONTACT", "NATIONAL_ID", "NETWORK"];
+  for (
+    const [value, type] of [
+      [token, "GITHUB_TOKEN"],
+      ["jane@corp.example", "EMAIL_ADDRESS"],
+      ["+49 30 901820", "PHONE_NUMBER"],
+      ["sk-proj-qMOVIOcpebh7DL7zOlcpYdPNEL4hgv4nqMOVIOcpebh7DL7zOlcp", "OPENAI_API_KEY"],
+      ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4N0twMlF6OSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg", "JWT"],
+    ]
+  ) {
+    for (
+      const [lead, trail] of [["", "\nThanks"], ["Dear all,\nJohn\n", "\nBest regards"], ["", "\r\n12 items"]]
+    ) {
+      assertEquals(
+        found(lead + value + trail, ...wanted),
+        [`${type} ${value}`],
+        JSON.stringify(lead + trail),
+      );
+    }
+  }
+  // What is torn off a token is as strange as the token.
+  const torn = `${token.slice(0, 30)}\n${token.slice(30)}`;
+  assertEquals(found(`${torn}\nThanks`, "SECRET"), [`GITHUB_TOKEN ${torn}`]);
+});
+
+Deno.test("scan() reads escapes of eight hexadecimal digits, and finds no value in the digits of one escape", () => {
+  const card = [..."4111"].map((c) => `\\U000000${c.charCodeAt(0).toString(16)}`).join("");
+  assertEquals(found(`${card} 1111 1111 1111`, "CREDIT_CARD"), [`CREDIT_CARD ${card} 1111 1111 1111`]);
+  assertEquals(found("\\x{34}111 1111 1111 1111", "CREDIT_CARD"), ["CREDIT_CARD \\x{34}111 1111 1111 1111"]);
+  assertEquals(found("dni: \\U0000201D", "ES_NIF"), []);
+});

@@ -17,6 +17,8 @@ export function scanGlued(view: ScannedView, table: NumberTable, from: number, t
   const [, lead, digits, tail] = match;
   const start = from + lead.length;
   const end = start + digits.length;
+  // The fraction of a number with an exponent.
+  if (lead === "" && !bounded(view.text, start, end)) return;
   const few = lead.length <= FEW_LETTERS && tail.length <= FEW_LETTERS;
   for (const { rule, plain } of table.masks.digits(digits.length) ?? []) {
     if (!rule.check || !few && !(isLong(start, end) && plain >= 0.6) && !isNamedBy(rule.label, lead)) {

@@ -317,7 +317,10 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     }
     // "Seite 204037 von 93" is a phrase, and so is "Página 9001100 de 380".
     if (
-      free && !(j > first && (plain !== upper && /[A-Z]/.test(plain) || isLatin(text.charCodeAt(start - 1))))
+      free &&
+      !(j > first &&
+        (plain !== upper && (/[A-Z]/.test(plain) || raw.includes("/")) ||
+          isLatin(text.charCodeAt(start - 1))))
     ) {
       for (const form of free) {
         if (form.rule.free!.shape.test(upper)) judge(view, form, start, end, upper, plain !== upper);

@@ -34,6 +34,8 @@ function ownSentence(lead: string): string {
   return /[\n.!?。]/.test(lead) ? lead.replace(OTHER_SENTENCE, "") : lead;
 }
 
+/** What names of vulnerabilities and standards begin with. */
+const IDENTIFIED = /(?<![A-Za-z])(?:CVE|CWE|RHSA|USN|DSA|ISO|IEC|RFC|ISBN|ISSN|ICD|EC)-$/i;
 const MOST_DIGITS = 18;
 const JOINT = / ?\(0\) ?(?=\d)|\) ?[-.]? ?(?=\d)| ?\((?=\d)| - (?=\d)/y;
 
@@ -103,6 +105,7 @@ function scanPhone(view: ScannedView, at: number): number {
   if (plus) start--;
   const prev = text.charCodeAt(start - 1);
   if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0 || prev === 36) return at;
+  if (prev === 45 && IDENTIFIED.test(text.slice(start > 10 ? start - 10 : 0, start))) return at;
   if (prev === 46 || prev === 45 || prev === 47 || prev === 44) {
     if ((CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0) return at;
   }
@@ -166,13 +169,15 @@ function scanPhone(view: ScannedView, at: number): number {
 const NANP =
   /^(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]? ?[2-9]\d\d[ .-]?\d{4}|[2-9]\d\d([ .-])[1-9]\d\d\1\d{4}|[2-9]\d\d\/[2-9]\d\d-\d{4})$/;
 const BRACKETED = /^\(\d{2,5}\) ?\d[\d -]{4,10}$/;
+/** The year of a volume and its pages. */
+const YEAR_AND_PAGES = /^\((?:1[89]|20)\d\d\) ?\d{1,4}-\d{1,4}$/;
 const TRUNK = /^0\d{1,4}[ /-]\d{2,4}(?:[ -]?\d{2,4}){0,4}$/;
 const DATE =
   /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|^\d{4}[./-]\d\d\b|^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$|^\d+$(?<=^(?:19|20)\d{6})/;
 
 function national(written: string, digits: string, labelled: boolean, alone: boolean, part: boolean): number {
   if (digits.length > 15 || /^(\d)\1+$/.test(digits) && !labelled) return 0;
-  if (part && !labelled) return 0;
+  if (part && !labelled || YEAR_AND_PAGES.test(written)) return 0;
   if (NANP.test(written)) {
     return written[0] === "(" ? 0.75 : labelled ? 0.9 : /\./.test(written) ? 0.5 : 0.6;
   }
@@ -231,6 +236,8 @@ export const PHONE: readonly Recognizer[] = [
       ],
       clean: [
         "copyright 1999-2001",
+        "overflow the call stack (CVE-2026-9358)",
+        "Physica A 388 (2009) 764-774",
         "2013-05-12 10:30:45",
         "part 555-123-4567-A",
         "Is that page for mobile use?\nYes, see order 07400 125089",

@@ -52,7 +52,20 @@ FOLLOWERS.forEach((followers, i) => {
 
 /** Consists of words, as identifiers do: few digits, and letters in an order usual in words. */
 export function wordy(value: string): boolean {
-  return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12;
+  return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12 &&
+    turnsOf(value) < value.length * MOST_TURNS;
+}
+
+/** Words of four letters that are joined by capitals change their kind of unit twice in each: 0.5 for each unit. */
+const MOST_TURNS = 0.5;
+
+/** How often a unit is of another kind than the one before: small letters, capitals, digits, others. */
+function turnsOf(value: string): number {
+  let turns = 0;
+  for (let i = 1; i < value.length; i++) {
+    if (CLASS_OF[value.charCodeAt(i)] !== CLASS_OF[value.charCodeAt(i - 1)]) turns++;
+  }
+  return turns;
 }
 
 /** The share of adjacent letters that are unusual in words. */
@@ -81,9 +94,16 @@ const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,
 /** Words and numbers, joined by punctuation or capitals. */
 const IDENTIFIER =
   /^(?:[A-Za-z]+\d{0,2}|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
+/** "int32/Elem=int32" */
+const NAMES_IN_A_ROW = /^[A-Za-z]+\d{0,2}(?:[/=|:.][A-Za-z]+\d{0,2})+=?$/;
 const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const DATED = /(?:19|20)\d\d-[01]\d-[0-3]\d/;
 const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;
+
+/** Single small letters between capitals and digits: no name that is joined of words has two of them. */
+function isErratic(value: string): boolean {
+  return (value.match(/(?<=[A-Z0-9])[a-z](?=[A-Z0-9])/g)?.length ?? 0) > 1;
+}
 
 /**
  * Randomly generated, judged by its characters and their distribution; cheap tests come first and rule out
@@ -119,16 +139,16 @@ export function looksRandom(value: string, strict: boolean): boolean {
     if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2;
     if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
       if (length < 24 || strange <= 0.3) return false;
-    } else if (strange <= 0.18) return false;
+    } else if (strange <= 0.18 && !isErratic(value)) return false;
     return entropy(value) > 3.3 && !FILE_OR_VERSION.test(value);
   }
   const hex = HEXADECIMAL.test(value);
   if (hex && length < 14) return false;
   // Identifiers with a number in them are not random; hexadecimal values and those with many digits may be.
-  if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1) return false;
+  if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1 && !isErratic(value)) return false;
   if (digits < 2 && turns < 8 && strange < 0.15) return false;
   if (strange < 0.2 && (NAME_AND_NUMBER.test(value) || digits < 6 && DOTTED_NAME.test(value))) return false;
-  if (strange < 0.2 && IDENTIFIER.test(value)) return false;
+  if (strange < 0.2 && (IDENTIFIER.test(value) || NAMES_IN_A_ROW.test(value))) return false;
   if (HEX_CONSTANT.test(value) || FILE_OR_VERSION.test(value) || strange < 0.2 && DATED.test(value)) {
     return false;
   }

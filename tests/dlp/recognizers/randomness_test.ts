@@ -1,5 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { entropy, isPlaceholder, looksRandom, strangeness } from "../../../src/dlp/recognizers/randomness.ts";
+import { drawing } from "../drawn_values.ts";
+import {
+  entropy,
+  isPlaceholder,
+  looksRandom,
+  strangeness,
+  wordy,
+} from "../../../src/dlp/recognizers/randomness.ts";
 
 Deno.test("entropy() counts bits in a unit", () => {
   assertEquals(entropy("aaaa"), 0);
@@ -44,4 +51,30 @@ Deno.test("isPlaceholder() knows stand-ins", () => {
     assert(isPlaceholder(value), value);
   }
   assertEquals(isPlaceholder("kd93JsPq02LmVx7Y"), false);
+});
+
+Deno.test("wordy() and looksRandom() tell letters and digits drawn by chance from names by where the capitals stand", () => {
+  const draw = drawing(20261127);
+  const base62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  const missed = { wordy: 0, looksRandom: 0 };
+  for (let i = 0; i < 2000; i++) {
+    const value = Array.from({ length: 20 }, () => base62[draw(62)]).join("");
+    if (wordy(value)) missed.wordy++;
+    if (!looksRandom(value, true)) missed.looksRandom++;
+  }
+  assert(missed.wordy <= 15 && missed.looksRandom <= 15, JSON.stringify(missed));
+  for (
+    const name of [
+      "xsltInitAllDocKeys",
+      "HomeEfsFileSystemKmsKeyId",
+      "X-Amz-Security-Token",
+      "ExtraJarsS3Path",
+    ]
+  ) {
+    assertEquals(looksRandom(name, false), false, name);
+  }
+  for (const name of ["personal_access_token_for_admins", "your-api-key-goes-here", "AccessTokenProvider"]) {
+    assert(wordy(name), name);
+  }
+  assertEquals(looksRandom("int32/Elem=int32", false), false);
 });

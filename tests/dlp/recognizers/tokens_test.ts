@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { RECOGNIZERS } from "../../../src/dlp/recognizers/list.ts";
 import { tokenTable } from "../../../src/dlp/recognizers/tokens.ts";
+import { detector } from "../../../src/dlp/scan.ts";
+import { drawing } from "../drawn_values.ts";
 
 const FORMS = tokenTable(RECOGNIZERS).byPair.flatMap((forms) => forms ?? []);
 
@@ -34,5 +36,39 @@ Deno.test("tokenTable() patterns match a whole token and nothing longer", () => 
     assert(matching(token), token);
     assert(matching(`${token}" `), token);
     assert(!matching(`${token}9`), token);
+  }
+});
+
+Deno.test("scan() finds tokens of issuers by their beginnings, with a body drawn afresh", () => {
+  const draw = drawing(7);
+  const upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const alphabets: Record<string, string> = {
+    a: upper + upper.toLowerCase() + "0123456789",
+    u: upper + "0123456789",
+    l: upper.toLowerCase() + "0123456789",
+    h: "0123456789abcdef",
+    b: "abcdefghijklmnopqrstuvwxyz234567",
+  };
+  const run = (kind: string, n: number) =>
+    Array.from({ length: n }, () => alphabets[kind][draw(alphabets[kind].length)]).join("");
+  // Beginnings and what stands behind them: the alphabet's letter and how many.
+  const forms = [
+    "AIK_CI_ a32, AQ.Ab8RN6 a44, ATAT a180, AstraCS: a24, BSA a27, CCDB1_ a22 _ a40, CCIPRJ_ a22 _ h40, EXO a26",
+    "apk_ a88, bkaa_ a75, bkua_ l53, cfk_ a48, cmVmd a59, cnvca a51, cog_ b52, configcat-sdk-1/ a22 / a22",
+    "csa_ h30 a6, ddp_ a36, dvc_server_ a40, essu_ a80, ion_ a42, lip_ a24, llx- a48, m0- a40",
+    "mercury_production_ rma_ a43 _yrucrem, mdb_sa_id_ h24, mlsn. a64, napi_ a64, nfo_ a36, nyk_ a67",
+    "os_v2_app_ b103, api_live. a40, packagist_ort_ h68, persona_production_ a40, phs_ a43, pina_ a90",
+    "polar_oat_ a43, ramp_sec_ a48, rootly_ h64, rpa_ u40 a6, samsara_api_ a30, sgp_ a64, signkey-prod- h64",
+    "sk_car_ a22, snyk_uat. h8 . a60 . a43, SWMKEY-1- a43, tr_prod_ a24, ucat_ a26, vtwn_ a32",
+    "waka_ h8 - h4 - h4 - h4 - h12, xapp-12- u11 - 1234567890123 - h64, xnd_production_ a60, zpka_ l32 _ h8",
+  ].join(", ").split(", ");
+  const scan = detector(new Set(RECOGNIZERS.filter((one) => one.group === "SECRET").map((one) => one.type)));
+  for (const form of forms) {
+    const [beginning, ...parts] = form.split(" ");
+    const token = beginning +
+      parts.map((part) => /^[aulhb]\d+$/.test(part) ? run(part[0], Number(part.slice(1))) : part).join("");
+    const text = `first line\n  - ${token}\nlast line`;
+    const found = scan.scan(text).map(({ start, end }) => text.slice(start, end));
+    assertEquals(found, [token], form);
   }
 });

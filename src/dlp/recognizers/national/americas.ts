@@ -93,14 +93,14 @@ export const AMERICAS: readonly Recognizer[] = [
       forms: [],
       free: { lengths: [12, 13], shape: /^[A-Z]{3,4}\d{6}[A-Z0-9]{2}[0-9A]$/ },
       check: rfc,
-      label: words("r\\.?f\\.?c", "registro federal", TAX),
+      label: words("r\\.?f\\.?c(?![ -]?\\d{3,5}(?!\\d))", "registro federal", TAX),
       plain: 0.6,
       // The registry also assigns numbers with other check digits.
       loose: 0.7,
     }],
     samples: {
       found: ["«MHTR93041179A»"],
-      clean: ["MHTR93131179A"],
+      clean: ["MHTR93131179A", "(RFC 4357)\n id-gost-3410-12-256"],
     },
   },
   {

@@ -126,7 +126,7 @@ export const US: readonly Recognizer[] = [
         "driver'?s?[ _-]*licen[sc]e\\w*",
         "driving[ _-]*licen[sc]e\\w*",
         "licen[sc]e (?:no|number|#)",
-        "dl ?#?",
+        "(?<!</?)dl ?#?",
         "permit (?:no|number)",
         "lic ?#",
       ),
@@ -136,7 +136,7 @@ export const US: readonly Recognizer[] = [
     }],
     samples: {
       found: ["driver license «D1234567»"],
-      clean: ["model D1234567"],
+      clean: ["model D1234567", '</p><dl><dt><a href="#id2771767">'],
     },
   },
   {

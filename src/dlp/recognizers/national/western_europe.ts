@@ -110,7 +110,7 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
     }],
     samples: {
       found: ["«DMLPRY77D15H501F»"],
-      clean: ["DMLPRY77D15H501G"],
+      clean: ["DMLPRY77D15H501G", "https://git.example/x/commit/36c20d939a"],
     },
   },
   {

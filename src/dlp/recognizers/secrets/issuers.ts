@@ -54,12 +54,14 @@ export const ISSUERS: readonly Recognizer[] = [
     triggers: CREDENTIALS,
     tokens: [
       "ghp_|gho_|ghu_|ghs_|ghr_ A{36,255}",
+      "ghs_|ghu_ [A-Za-z0-9]{1,20}_eyJ[A-Za-z0-9_-]{10,2000}\\.[A-Za-z0-9_-]{10,4000}\\.[A-Za-z0-9_-]{10,1000}",
       "github_pat_ [A-Za-z0-9_]{36,255}",
     ],
     samples: {
       found: [
         "use «ghp_nECfvPTyfTgWVhiHG3AqUK06ynaynipyef8n» here",
         "«github_pat_MfUuS2f79zPR3vRdymmNDi31qPreG95aZe4H»",
+        "«ghs_184732_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxODQ3MzIiLCJpYXQiOjE3NjQwfQ.q7Zk29xLm4Vb81RtYp03nWe5»",
       ],
       clean: ["token: ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_short"],
     },
@@ -90,7 +92,7 @@ export const ISSUERS: readonly Recognizer[] = [
       "xoxb-|xoxp-|xoxa-|xoxr-|xoxs-|xoxo-|xoxc-|xoxd-|xoxe- [A-Za-z0-9-]{10,250}",
       "xoxe.xox [bp]-\\d-[A-Za-z0-9]{100,250}",
       "xoxb|xoxp \\s\\d{9,14}\\s\\d{9,14}\\s[A-Za-z0-9]{20,40}",
-      "xapp- \\d-[A-Za-z0-9]+-\\d+-[A-Za-z0-9]+",
+      "xapp- \\d{1,10}-[A-Za-z0-9]{1,40}-\\d{1,20}-[A-Za-z0-9]{10,120}",
       "hooks.slack.com/ (?:services|workflows|triggers)/[A-Za-z0-9+/]{40,80}",
     ],
     samples: {
@@ -123,6 +125,7 @@ export const ISSUERS: readonly Recognizer[] = [
     triggers: CREDENTIALS,
     tokens: [
       "AIza [A-Za-z0-9_-]{35}",
+      "AQ.Ab8RN6 W{40,60}",
       "GOCSPX- W{28}",
       "ya29. [A-Za-z0-9_-]{20,300}",
       "AAAA [A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{140}",
@@ -244,7 +247,7 @@ export const ISSUERS: readonly Recognizer[] = [
     group: "SECRET",
     triggers: CREDENTIALS,
     tokens: [
-      "SK H{32}",
+      "SK [a-fA-F0-9]{32}",
     ],
     samples: {
       found: ["use «SK4d6eccb500244b52b9735e4985c6f0c5» here"],

@@ -10,11 +10,11 @@ import { SERVICES } from "./services.ts";
 
 const STRONG =
   "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
-  "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
+  "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key(?:[ _.-]?base)?|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
   "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
   "schl[üu]ssel|jeton|cl[ée] (?:d['’ ]?(?:api|acc[èe]s)|secr[èe]te|priv[ée]e)|(?:clave|chave|chiave) (?:d[eai] )?(?:api|acceso|acesso|se[cg]reta|priva[dt]a)|klucz|anahtar[ıi]?|" +
   "sleutel|ключ|токен|密钥|令牌|ト[ー-]クン|キ[ー-]|토큰|키|" +
-  "cookie:[^\\n]{0,40}?[ ;][\\w.-]{1,24}(?==)|authorization[\"']?: ?[\"']?[a-z-]{2,16}|(?<![a-z])(?:api|pass|auth)|[_-]pat";
+  "cookie:[^\\n]{0,40}?[ ;][\\w.-]{1,24}(?==)|authorization[\"']?: ?[\"']?[a-z-]{2,16}|(?<![a-z])(?:api|pass|auth|pat(?![a-z]))|[_-]pat";
 const CLOSE = "[\\]\"'`)}>]{0,3}";
 const OPEN = "[(\"'`\\[@<]{0,3}(?:base64:[+/]?)?";
 /** A word, possibly within a longer identifier, an operator, and the opening of a value; or a word and a space. */
@@ -23,7 +23,7 @@ const NAMED = new RegExp(
   "i",
 );
 const SERVICE = new RegExp(
-  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?[ \\t]{0,3}(?:=>|:{0,3}=|[:=,>])?[ \\t]{0,5}["'\`]?$`,
+  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?[ \\t]{0,3}(?:=>|[?.+]=|:{0,3}=|\\|\\|:?|[:=,>])?[ \\t]{0,5}["'\`=]{0,3}$`,
   "i",
 );
 /** "q7Zk29xLm4Vb81RtYp03 is my API key" */
@@ -31,7 +31,7 @@ const NAMED_BEHIND =
   /^["'`”]? (?:is|ist|est|es|è|é|jest|to|это) (?:[a-zà-ž'’]{1,8} ){0,3}(?:api[ -]?key|(?:access |secret |auth )?(?:token|key|secret)|passwor[dt]|mot de passe|contraseña|senha|jeton|schlüssel|klucz|chiave|clave)(?=\s*(?:[.,;!?)"'\n]|$)| (?:for|für|pour|para|per|voor|do|dla|для)\s)/i;
 const BEHIND = 56;
 const NOT_SECRET =
-  /(?:public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
+  /(?:(?:recv|send|search)[_ -]?key|keyserver[^\n]{0,48}|fingerprint|public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault(?![_-]?(?:token|secret|pass))\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
 /** The end of a value that starts at `start`: a closing quote, white space or a terminating character. */
 function valueEnd(text: string, start: number): number {
@@ -63,6 +63,9 @@ const JOINED = new RegExp(
   "i",
 );
 
+/** "ACCESS_KEY=" behind "AWS_SECRET_" */
+const REST_OF_NAME = /^(?:[A-Za-z]{2,16}[_.-]){0,3}[A-Za-z]{2,16}[:=]{1,2}(?=.{10})/;
+
 /**
  * Examines a run with digits, or a long one: whether it is, or ends with, a random-looking value beside a
  * word that names it.
@@ -82,14 +85,17 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const joined = whole.length >= 20 && !UUID.test(whole) && /\d/.test(whole) && /[_.:=-]/.test(whole)
     ? JOINED.exec(whole)
     : null;
-  const value = joined ? whole.slice(joined[0].length) : whole;
+  const value = joined ? whole.slice(joined[0].length).replace(REST_OF_NAME, "") : whole;
   if (!looksRandom(value, false) || joined && isIdentifier(whole)) return;
   const lead = before(view, start, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
   const behind = !named && text.charCodeAt(end) !== 10 && NAMED_BEHIND.exec(text.slice(end, end + BEHIND));
+  // Behind "github." and the like stands the rest of a host's name and a path.
   const service = !named && !behind && looksRandom(value, true) && SERVICE.test(lead) &&
-    !/:\/\/\S*$/.test(lead);
-  if (!named && !service && !behind || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
+    !/\.$|:\/\/\S*$/.test(lead);
+  if (
+    !named && !service && !behind || NOT_SECRET.test(joined ? lead + joined[0] : lead) || isPlaceholder(value)
+  ) return;
   // The middle of a base64 block, whose lines may end with any word, or a range of characters.
   if (/[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
   // A list of files with checksums.
@@ -99,7 +105,9 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   // A list of checksums: the word ended the previous line.
   if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // "key" is also the name of ids in lists.
-  if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) return;
+  if (!joined && UUID.test(value) && /(?<![\w-]|\w )["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) {
+    return;
+  }
   const word = joined ? joined[0] : behind ? behind[0] : lead;
   const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
   report(view, typeOf(word), end - value.length, end, confidence);

@@ -148,6 +148,9 @@ function isFolder(value: string, word: string): boolean {
   return ROOTED.test(value) || /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
 }
 
+/** In an address, what follows the value. */
+const NEXT_ARGUMENT = /&(?:amp;)?[A-Za-z_][\w.[\]-]{0,40}=[^]*$/;
+
 /** A value assigned directly to a password word; returns whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
@@ -158,6 +161,7 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   let value = quote
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
+  if (!quote) value = value.replace(NEXT_ARGUMENT, "");
   if (!isPassword(value, quote !== "")) {
     if (quote || !/[:=]\s{0,8}$/.test(match[0])) return false;
     value = drawnToken(rest, value.length);
@@ -224,6 +228,8 @@ export function isPassword(value: string, quoted: boolean): boolean {
   if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
     return false;
   }
+  // What an entity of markup ends.
+  if (/^\w{0,4}&[a-z]{2,8};?$/.test(value)) return false;
   // A hexadecimal number, or a placeholder in documentation.
   if (/^0x[\da-f]+$|^[\w.]*\[:?\w+\]/i.test(value)) return false;
   // Text of a non-Latin script, which is not used for passwords.

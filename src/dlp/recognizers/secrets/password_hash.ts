@@ -51,7 +51,7 @@ function scanFramework(view: ScannedView, start: number): void {
 }
 
 const NAMED =
-  /(?:ntlm(?:v2)?|lm|nt|password|passwd|passwort|kennwort|pwd|pass|user|login|shadow)[ _-]?(?:hash(?:es)?|digest|md5|sha-?\d{0,3})(?:\s?\(\w{1,12}\))?["'`\]]{0,2}\s{0,3}(?::|=>?|is|,)?\s{0,3}["'`]?$|(?:ntlm|rolpassword)["'`\]]{0,2}\s{0,3}[:=]\s{0,3}["'`]?(?:md5)?$/i;
+  /(?:ntlm(?:v2)?|(?<![a-z])(?:lm|nt)|password|passwd|passwort|kennwort|pwd|pass|user|login|shadow)[ _-]?(?:hash(?:es)?|digest|md5|sha-?\d{0,3})(?:\s?\(\w{1,12}\))?["'`\]]{0,2}\s{0,3}(?::|=>?|is|,)?\s{0,3}["'`]?$|(?:ntlm|rolpassword)["'`\]]{0,2}\s{0,3}[:=]\s{0,3}["'`]?(?:md5)?$/i;
 /** A line of a dump of Windows accounts: name, number, two hashes. */
 const DUMP = /[^\s:]{1,104}:\d{3,10}:[0-9a-f]{32}:$/i;
 
@@ -89,6 +89,7 @@ export const PASSWORD_HASH: Recognizer = {
       "NTLM hash: «8846f7eaee8fb117ad06bdd830b7586c»",
     ],
     clean: [
+      "{ 'Content-MD5': '7895bf4b8828b55ceaf47747b4bca667' }",
       "root:$2b$12$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhW:0",
       "$1$short$abc",
       "cost is $2,000 and ${HOME}",

@@ -8,7 +8,11 @@ const DISCORD = /[MNOA][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,
 const AZURE_AD = /[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~-])/y;
 const TERRAFORM = /[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9=_-]{60,70}/y;
 const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
-const MAXMIND = /[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
+const MAXMIND = /(?:[A-Za-z0-9]{6}_)?[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
+const SALESFORCE = /00[A-Za-z0-9]{13}![A-Za-z0-9._-]{80,260}(?!\w)/y;
+const FACEBOOK = /\d{15,16}\|[A-Za-z0-9_-]{27,40}(?![\w-])/y;
+const HEX_AND_SECRET = /[0-9a-f]{32}\.(?=[A-Za-z_-]{0,23}\d)(?:[\w-]{16}|[\w-]{24})(?![\w.-])/y;
+const TABLEAU = /[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?!\w)/y;
 const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 
 /** Examines the run from `start` to `end` for such tokens; the following characters distinguish them. */
@@ -17,7 +21,11 @@ export function scanShaped(view: ScannedView, start: number, end: number): boole
   const length = end - start;
   if (next === 58) return shaped(view, "TELEGRAM_BOT_TOKEN", TELEGRAM, start);
   if (next === 126) return length >= 5 && shaped(view, "AZURE_KEY", AZURE_AD, end - 5);
+  if (next === 33) return length === 15 && shaped(view, "API_KEY", SALESFORCE, start);
+  if (next === 124) return length <= 16 && shaped(view, "API_KEY", FACEBOOK, start);
+  if (next === 61) return length <= 22 && shaped(view, "API_KEY", TABLEAU, end - 22);
   if (next === 46) {
+    if (length === 32) return shaped(view, "API_KEY", HEX_AND_SECRET, start);
     return length === 14
       ? shaped(view, "API_KEY", TERRAFORM, start)
       : length >= 24 && length <= 28 && shaped(view, "DISCORD_TOKEN", DISCORD, start);
@@ -25,7 +33,7 @@ export function scanShaped(view: ScannedView, start: number, end: number): boole
   if ((length === 66 || length === 67) && view.text.charCodeAt(end - 65) === 45) {
     return shaped(view, "API_KEY", TRUENAS, start);
   }
-  if (length < 33 || length > 37) return false;
+  if (length < 33 || length > 43) return false;
   return shaped(view, "API_KEY", MAXMIND, start) || shaped(view, "API_KEY", MAILCHIMP, start);
 }
 

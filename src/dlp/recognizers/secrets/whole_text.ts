@@ -29,7 +29,7 @@ const LINE =
 export function scanAssignment(view: ScannedView): void {
   const { text, first, last, focused } = view;
   if (!focused || last - first > 300 || last - first < 26) return;
-  const value = /[\w+/=.~-]{24,}$/.exec(text.slice(first, last))?.[0];
+  const value = /[\w+/.~-]{24,}={0,2}$/.exec(text.slice(first, last))?.[0];
   if (
     !value || value.length === last - first || !looksRandom(value.replace(/^[:=-]+/, ""), true) ||
     isPlaceholder(value)
