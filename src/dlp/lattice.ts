@@ -102,6 +102,7 @@ export function revealed(
  * otherwise it is extended to include the escape.
  */
 export function settle<T extends { start: number; end: number }>(
+  text: string,
   lower: T[],
   higher: readonly T[],
   escapes: readonly Span[],
@@ -114,8 +115,9 @@ export function settle<T extends { start: number; end: number }>(
     // Made of the escape's own digits: "\\U0000201D".
     if (first === last) return false;
     if (higher.some((other) => other.start < one.end && one.start < other.end)) return false;
-    if (first) one.start = first.start;
-    if (last) one.end = last.end;
+    // What gives a value is no escape where the view above has nothing: "cuit=20451813979".
+    if (first && text[first.start] !== "=") one.start = first.start;
+    if (last && text[last.start] !== "=") one.end = last.end;
     return true;
   });
 }

@@ -154,7 +154,7 @@ function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<vo
       );
     }
     if (reading.escapes.length > 0) {
-      settled = [...settled, ...settle(lower, here, reading.escapes)];
+      settled = [...settled, ...settle(text, lower, here, reading.escapes)];
       lower = here;
     } else lower.push(...here);
   }

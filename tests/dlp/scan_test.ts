@@ -224,4 +224,5 @@ Deno.test("scan() reads escapes of eight hexadecimal digits, and finds no value 
   assertEquals(found(`${card} 1111 1111 1111`, "CREDIT_CARD"), [`CREDIT_CARD ${card} 1111 1111 1111`]);
   assertEquals(found("\\x{34}111 1111 1111 1111", "CREDIT_CARD"), ["CREDIT_CARD \\x{34}111 1111 1111 1111"]);
   assertEquals(found("dni: \\U0000201D", "ES_NIF"), []);
+  assertEquals(found("cuit=20451813979&p=2", "AR_CUIT"), ["AR_CUIT 20451813979"]);
 });

@@ -10,6 +10,15 @@ import { TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
 
+/** Letters of the name, the date, and three signs of which any may be a letter. */
+const RFC_FORMS = ["A{3}", "A{4}"].flatMap((name) =>
+  [["", ""], [" ", " "], ["-", "-"], ["-", ""]].flatMap(([first, second]) =>
+    ["999", "99A", "9A9", "9AA", "A99", "A9A", "AA9", "AAA"].map((signs) =>
+      `${name}${first}9{6}${second}${signs}`
+    )
+  )
+);
+
 export const AMERICAS: readonly Recognizer[] = [
   {
     type: "CA_SIN",
@@ -90,8 +99,7 @@ export const AMERICAS: readonly Recognizer[] = [
     type: "MX_RFC",
     group: "NATIONAL_ID",
     numbers: [{
-      forms: [],
-      free: { lengths: [12, 13], shape: /^[A-Z]{3,4}\d{6}[A-Z0-9]{2}[0-9A]$/ },
+      forms: RFC_FORMS,
       check: rfc,
       label: words("r\\.?f\\.?c(?![ -]?\\d{3,5}(?!\\d))", "registro federal", TAX),
       plain: 0.6,
@@ -99,8 +107,8 @@ export const AMERICAS: readonly Recognizer[] = [
       loose: 0.7,
     }],
     samples: {
-      found: ["«MHTR93041179A»"],
-      clean: ["MHTR93131179A", "(RFC 4357)\n id-gost-3410-12-256"],
+      found: ["«MHTR93041179A»", "RFC: «MHTR-930411-79A»", "«MHTR 930411 79A»", "RFC «mhtr-93041179a»"],
+      clean: ["MHTR93131179A", "the customer (BSN 060401722) called", "(RFC 4357)\n id-gost-3410-12-256"],
     },
   },
   {

@@ -77,13 +77,18 @@ export const NORDIC: readonly Recognizer[] = [
     }, {
       forms: ["9{10}"],
       check: (s) => dateAt(s, 4, 2, 0),
-      label: words("cpr\\w*"),
+      label: words("cpr\\w*", "personnummer"),
       plain: 0,
       alone: 0,
       labelled: 0.7,
     }],
     samples: {
-      found: ["«0101110117»", "Personnummer: «220852-3717»", "CPR-nr. «2208523717»"],
+      found: [
+        "«0101110117»",
+        "Personnummer: «220852-3717»",
+        "CPR-nr. «2208523717»",
+        '{"personnummer":"«0111914121»"}',
+      ],
       clean: ["0101110118", "CPR-nr. 3208523717"],
     },
   },

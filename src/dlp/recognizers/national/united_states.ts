@@ -60,7 +60,7 @@ export const US: readonly Recognizer[] = [
       check: (s) => !EIN_UNUSED.has(two(s, 0)),
       label: words(
         // "ein" is an article in German.
-        "fein|ein(?=[\\W_]{1,5}$|\\s*[:#=()]|[ _-]?(?:no|num(?:ber)?|is|was)\\b)",
+        "fein|ein(?=[\\W_]{1,24}$|\\s*[:#=()]|[ _-]?(?:no|num(?:ber)?|is|was)\\b)",
         "employer[ _-]*id\\w*",
         "federal tax",
         TAX,
@@ -71,6 +71,7 @@ export const US: readonly Recognizer[] = [
     samples: {
       found: [
         "EIN «99-1234567»",
+        "EIN ........ «99-1234567»",
         '{"ein": "«99-1234567»"}',
         'variable "ein" {\n  default = "«99-1234567»"\n}',
       ],
