@@ -6,7 +6,7 @@ import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { meantValues } from "./meant_values.ts";
-import { isWithinPlaceholder, type Placeholders } from "./placeholders.ts";
+import { isWithinPlaceholder, type Placeholders, placeholders, unnamed } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
@@ -49,7 +49,9 @@ export function* maskAll(
     leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
     const again: Found[] = [];
     // Patterns were matched before masking, and their matches have been masked; the text has changed since.
-    const scan = new Scan({ ...check, patterns: [] }, clock, undefined);
+    // Nor does a placeholder name what is beside it: "<US_SSN_1> 123456789".
+    const read = (text: string) => unnamed(text, names.originals);
+    const scan = new Scan({ ...check, patterns: [] }, clock, undefined, undefined, read);
     for (const leaf of changed.values()) yield* scan.leaf(leaf, again);
     for (const group of new Set([...changed.keys()].map((leaf) => leaf.group))) {
       if (group === null || group.leaves.length < 2) continue;

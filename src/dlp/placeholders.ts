@@ -79,6 +79,15 @@ export function isWithinPlaceholder(
   return open >= 0 && close + 1 >= end - from && originals.has(near.slice(open, close + 1));
 }
 
+/** A text of the same length in which no placeholder that stands for something names what is beside it. */
+export function unnamed(text: string, originals: ReadonlyMap<string, string>): string {
+  if (originals.size === 0 || !text.includes("<")) return text;
+  return text.replace(
+    WRITTEN,
+    (written) => originals.has(written) ? `<${"x".repeat(written.length - 2)}>` : written,
+  );
+}
+
 /** A text with placeholders replaced by their values. */
 export function unmasked(text: string, originals: ReadonlyMap<string, string>): string {
   if (originals.size === 0 || !text.includes("<")) return text;

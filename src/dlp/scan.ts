@@ -10,7 +10,7 @@ import { type Reading, readings, revealed, settle, type TablePlace } from "./lat
 import { overlaps } from "./overlaps.ts";
 import { longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
-import { strangeness } from "./recognizers/randomness.ts";
+import { isTorn } from "./recognizers/randomness.ts";
 import type { Category } from "./recognizers/recognizer.ts";
 import { type Candidate, scannedView } from "./recognizers/scanned_view.ts";
 import { segmentEnd, segmentStart } from "./segments.ts";
@@ -170,12 +170,6 @@ function cuts(one: Candidate, other: Candidate): boolean {
 function addsWords(text: string, one: Candidate, other: Candidate): boolean {
   if (one.start === other.start && other.end < one.end) return !isTorn(text.slice(other.end, one.end));
   return one.end === other.end && one.start < other.start && !isTorn(text.slice(one.start, other.start));
-}
-
-/** Whether that was torn off a value which a line break cuts: neither a word nor a number. */
-function isTorn(rest: string): boolean {
-  const units = rest.replace(/[^A-Za-z0-9]+/g, "");
-  return units.length >= 5 && (/\d/.test(units) && /[A-Za-z]/.test(units) || strangeness(units) > 0.25);
 }
 
 /** Whether a span consists only of other findings and white space. */

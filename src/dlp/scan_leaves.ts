@@ -9,6 +9,7 @@ import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts
 import { categoryOf } from "./entities.ts";
 import { unescaped } from "./json_text.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";
+import { isTorn } from "./recognizers/randomness.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, modeOf, type RuleSource, stricter } from "./policy.ts";
@@ -98,6 +99,8 @@ export class Scan {
     readonly clock: SliceClock,
     readonly patterns: PatternResult | undefined,
     readonly entities?: ReadonlyMap<string, readonly ModelFinding[]> | null,
+    /** A text as the detectors read it; of the same length. Absent: as it is. */
+    readonly read: (text: string) => string = (text) => text,
   ) {}
 
   /** Adds the findings of one leaf. */
@@ -146,7 +149,7 @@ export class Scan {
     const add = (raw: Judged, start: number, end: number) => {
       const pieces = piecesOf(group, borders, start, end);
       const key = `${start} ${end} ${raw.entityType}`;
-      if (pieces.length < 2 || known.has(key)) return;
+      if (pieces.length < 2 || known.has(key) || addsWords(found, pieces)) return;
       known.add(key);
       found.push({
         ...pieces[0],
@@ -178,6 +181,7 @@ export class Scan {
   *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
     const { check, clock } = this;
     const judged = new Judgement(check, text);
+    text = this.read(text);
     const trace = traceOf(text);
     for (const detector of check.detectors) {
       if (trace !== undefined && isKnownClean(detector, trace)) continue;
@@ -250,6 +254,16 @@ export class Scan {
       if (this.clock.spent) return [];
     }
   }
+}
+
+/** Whether the pieces of a value are a finding of the first or the last part, and words of the others. */
+function addsWords(found: readonly Found[], pieces: readonly Found["rest"][number][]): boolean {
+  const isKnown = (piece: Found["rest"][number]) =>
+    found.some(({ leaf, start, end }) => leaf === piece.leaf && start === piece.start && end === piece.end);
+  const said = (rest: readonly Found["rest"][number][]) =>
+    rest.map(({ leaf, start, end }) => leaf.text.slice(start, end)).join("");
+  return isKnown(pieces[0]) && !isTorn(said(pieces.slice(1))) ||
+    isKnown(pieces[pieces.length - 1]) && !isTorn(said(pieces.slice(0, -1)));
 }
 
 interface Judged extends Finding {

@@ -349,3 +349,38 @@ Deno.test("screenBody() masks a value whole where its end and the next line coul
   const got = masked(user(`{"a":"${CARD}.\\\\n${MAIL}"}`));
   assertEquals(got.messages[0].content, '{"a":"<CREDIT_CARD_1>.\\\\n<EMAIL_ADDRESS_1>"}');
 });
+
+Deno.test("screenBody() takes no word of the next part or the one before into a value that ends or begins a part", () => {
+  const token = "ghp_qMOVIOcpebh7DL7zOlcpYdPNEL4hgv4nA9sK";
+  const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "text", text })));
+  for (
+    const [before, value, behind, placeholder] of [
+      ["my mail is ", MAIL, "Please write a reply", "<EMAIL_ADDRESS_1>"],
+      ["token ", token, "Thanks", "<GITHUB_TOKEN_1>"],
+      ["call ", "+49 30 901820", "12 items", "<PHONE_NUMBER_1>"],
+    ]
+  ) {
+    assertEquals(masked(parts(before + value, behind)), parts(before + placeholder, behind));
+    assertEquals(masked(parts("Hello", value + " ok")), parts("Hello", placeholder + " ok"));
+  }
+  // What is torn off a token is as strange as the token.
+  const torn = parts(`see ${token.slice(0, 30)}`, token.slice(30));
+  assertEquals(masked(torn), parts("see <GITHUB_TOKEN_1>", ""));
+});
+
+Deno.test("screenBody() masks nothing that only a placeholder beside it names", () => {
+  for (
+    const [text, want] of [
+      ["order 536-90-4399 123456789", "order <US_SSN_1> 123456789"],
+      [`${MAIL} 5551234567`, "<EMAIL_ADDRESS_1> 5551234567"],
+      [
+        "ghp_nECfvPTyfTgWVhiHG3AqUK06ynaynipyef8n 9c4f529c85bb9bbe727eba42d6085861",
+        "<GITHUB_TOKEN_1> 9c4f529c85bb9bbe727eba42d6085861",
+      ],
+    ]
+  ) {
+    const body = user(text);
+    assertEquals(screened(body, { mode: "mask" }).action, "mask");
+    assertEquals(body, user(want));
+  }
+});

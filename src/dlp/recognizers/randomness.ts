@@ -82,6 +82,12 @@ export function strangeness(value: string): number {
   return pairs < 4 ? 1 : strange / pairs;
 }
 
+/** Whether a text was torn off a value that a line break or the end of a part cuts: neither a word nor a number. */
+export function isTorn(rest: string): boolean {
+  const units = rest.replace(/[^A-Za-z0-9]+/g, "");
+  return units.length >= 5 && (/\d/.test(units) && /[A-Za-z]/.test(units) || strangeness(units) > 0.25);
+}
+
 /** An identifier or name: words and numbers, joined by punctuation or capitals. */
 export function isIdentifier(value: string): boolean {
   return IDENTIFIER.test(value) && strangeness(value) < 0.2;

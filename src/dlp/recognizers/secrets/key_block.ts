@@ -10,6 +10,17 @@ export function scanKeyBlock(view: ScannedView, start: number): number {
   KEY_BLOCK.lastIndex = start;
   const match = KEY_BLOCK.exec(view.text);
   if (!match || match[1].replace(/\\n|\s|[^A-Za-z0-9+/=]/g, "").length < 24) return start;
-  report(view, "PRIVATE_KEY", start, start + match[0].length, 0.95);
-  return start + match[0].length;
+  const end = endOf(view.text, start, start + match[0].length);
+  report(view, "PRIVATE_KEY", start, end, 0.95);
+  return end;
+}
+
+/** Where a block ends: one without its last line, behind a quote, in front of the next such quote. */
+function endOf(text: string, start: number, end: number): number {
+  const quote = text[start - 1];
+  if (quote !== '"' && quote !== "'" && quote !== "`" || text.startsWith("-----", end - 5)) return end;
+  let at = text.indexOf(quote, start);
+  if (at < 0 || at > end) return end;
+  while (text[at - 1] === "\\") at--;
+  return at;
 }

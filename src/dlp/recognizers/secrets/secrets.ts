@@ -24,6 +24,7 @@ export const SECRETS: readonly Recognizer[] = [
       found: [
         "«-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj7d8fK2p0QzX1\n-----END RSA PRIVATE KEY-----»",
         "«---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nSIKH4t7IeiLXxlDxqZn9wPb9NN3Dm1HXwBcsTLFpeN+NLN3l\n---- END SSH2 ENCRYPTED PRIVATE KEY ----»",
+        '{"key":"«-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj»","x":1}',
         "Private-Lines: 1\n«SIKH4t7IeiLXxlDxqZn9wPb9NN3Dm1HXwBcsTLFpeN+N»\nPrivate-MAC: 3f1b49",
       ],
       clean: ["-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0B\n-----END PUBLIC KEY-----"],
