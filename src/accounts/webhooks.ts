@@ -67,6 +67,9 @@ export class Webhooks {
   #receivers: { of: readonly ConfigWebhook[]; all: readonly Receiver[] } = { of: [], all: [] };
   /** Number of current deliveries by webhook. */
   readonly #busy = new Map<string, number>();
+  /** Ids of deliveries under way, and of those that are over although the store does not know it: it was away. */
+  readonly #underWay = new Set<string>();
+  readonly #over = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   readonly #answerMs: number;
@@ -107,6 +110,7 @@ export class Webhooks {
   /** Delivers what is due. */
   async round(): Promise<void> {
     if (!this.#options.ready()) return;
+    await Promise.all([...this.#over].map((id) => this.#remove(id)));
     await Promise.all(this.#all().map((receiver) => this.#serve(receiver)));
   }
 
@@ -159,13 +163,21 @@ export class Webhooks {
     this.#busy.set(id, PLACES);
     let claimed: Delivery[] = [];
     try {
-      claimed = await store.claimDeliveries({ webhook: id, node, now: clock.now(), most: PLACES - busy });
+      claimed = await store.claimDeliveries({
+        webhook: id,
+        node,
+        now: clock.now(),
+        most: PLACES - busy,
+        busy: [...this.#underWay, ...this.#over],
+      });
     } finally {
       this.#busy.set(id, (this.#busy.get(id) ?? PLACES) - (PLACES - busy) + claimed.length);
     }
     for (const delivery of claimed) {
+      this.#underWay.add(delivery.id);
       this.#track(
         this.#deliver(receiver, delivery).catch((error) => this.#complain(id, error)).finally(() => {
+          this.#underWay.delete(delivery.id);
           this.#busy.set(id, this.#busy.get(id)! - 1);
           // The next delivery can be claimed.
           if (claimed.length === PLACES - busy) this.wake();
@@ -183,13 +195,13 @@ export class Webhooks {
     if (trouble === null) {
       this.#complained.delete(ref.id);
       ended("delivered");
-      return await store.removeDelivery(delivery.id);
+      return await this.#remove(delivery.id);
     }
     if (this.#ending.signal.aborted) return;
     this.#complain(ref.id, trouble);
     if (clock.now() - delivery.created > GIVE_UP_MS) {
       ended("dropped");
-      return await store.removeDelivery(delivery.id);
+      return await this.#remove(delivery.id);
     }
     ended("failed");
     const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(delivery.attempts, 20), LAST_RETRY_MS);
@@ -197,6 +209,13 @@ export class Webhooks {
     const spread = Math.round(wait * (0.75 + Math.random() / 2));
     await store.postponeDelivery(delivery.id, clock.now() + spread);
     if (this.#started && spread < POLL_MS) this.#schedule(spread);
+  }
+
+  /** Until the store knows it, the delivery is not told again. */
+  async #remove(id: string): Promise<void> {
+    this.#over.add(id);
+    await this.#options.store.removeDelivery(id);
+    this.#over.delete(id);
   }
 
   /** Null: the receiver has accepted it. */

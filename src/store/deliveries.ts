@@ -2,7 +2,8 @@
  * The outbox of events for webhooks: an event is stored in the transaction that creates it, until a receiver has accepted it.
  *
  * A node that delivers an event writes its node id into the row. Another node takes the row over only when that node is no longer
- * registered, so no timeout for deliveries is needed.
+ * registered, so no timeout for deliveries is needed. The node itself says with each claim which events it is busy with: rows that
+ * have its id besides are free, since the store was away when it claimed them or when it wanted to postpone them.
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asText, type Row } from "./rows.ts";
@@ -103,17 +104,28 @@ export async function insertEvents(
   }, rows);
 }
 
+/** What a node asks for. */
+export interface DeliveryClaim {
+  webhook: string;
+  node: string;
+  now: number;
+  most: number;
+  /** Ids of the events that the node is busy with. */
+  busy: readonly string[];
+}
+
 /** Claims deliveries that are due and that no living node has claimed. */
 export function claimDeliveries(
   engine: Engine,
-  { webhook, node, now, most }: { webhook: string; node: string; now: number; most: number },
+  { webhook, node, now, most, busy }: DeliveryClaim,
 ): Promise<Delivery[]> {
   return engine.transaction(async (query) => {
     const rows = await query(
       `SELECT id, created, attempts, data FROM deliveries
-       WHERE webhook = $1 AND due <= $2 AND (node IS NULL OR node NOT IN (SELECT id FROM nodes))
+       WHERE webhook = $1 AND due <= $2 AND NOT (${engine.among("id", "$3")})
+         AND (node IS NULL OR node = $4 OR node NOT IN (SELECT id FROM nodes))
        ORDER BY due LIMIT ${most} ${engine.forUpdateOfFree}`,
-      [webhook, now],
+      [webhook, now, JSON.stringify(busy), node],
     );
     if (rows.length === 0) return [];
     await query(`UPDATE deliveries SET node = $2 WHERE id IN (${engine.list("$1")})`, [

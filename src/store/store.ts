@@ -11,7 +11,7 @@ import type { BudgetRef } from "./budgets.ts";
 import type { AccountDeclaration, AccountRow, CreditAddition, NewCredits } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
 import type { AlertChange, OpenAlert } from "./alerts.ts";
-import type { Delivery } from "./deliveries.ts";
+import type { Delivery, DeliveryClaim } from "./deliveries.ts";
 import type { PayloadPlace } from "./payload_places.ts";
 import type { ClosedBreaker } from "./closed_breakers.ts";
 import type { Generation } from "./records.ts";
@@ -218,8 +218,8 @@ export interface PayloadPlaceStore {
 
 /** Events waiting to be delivered to webhooks. */
 export interface DeliveryStore {
-  /** Claims deliveries that are due. The claim lasts until this node reports the result, or is removed. */
-  claimDeliveries(claim: { webhook: string; node: string; now: number; most: number }): Promise<Delivery[]>;
+  /** Takes some that are due. They stay with this node while it says that it is busy with them, and is there. */
+  claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]>;
   /** Removes a delivery that succeeded or was given up. */
   removeDelivery(id: string): Promise<void>;
   postponeDelivery(id: string, due: number): Promise<void>;

@@ -86,6 +86,7 @@ async function fleet(
             node: "node_2",
             now: now + Math.abs(set),
             most: 100,
+            busy: [],
           });
           for (const { id, data } of claimed) {
             events.push(data as AlertEvent);
