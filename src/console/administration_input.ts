@@ -4,7 +4,7 @@
  */
 import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/administration/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
-import { shownInput, unknownName } from "../schema/mistakes.ts";
+import { pathSteps, shownInput, shownName, unknownName } from "../schema/mistakes.ts";
 
 /** Dimensions and time span of a usage report. The dimensions are validated by the accounts. */
 export function usageQuery(query: URLSearchParams) {
@@ -71,10 +71,10 @@ export function refuseUnknown(value: object, known: readonly string[]): void {
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   if (unknown === undefined) return;
   const msg = unknownName("field", unknown, known);
-  const name = unknown.slice(0, 200);
+  const name = shownName(unknown);
   throw new Failure("validation_error", `Cannot read ${name}: ${msg}.`, {
     param: name,
-    errors: [{ type: "extra_forbidden", loc: [name], msg }],
+    errors: [{ type: "extra_forbidden", loc: pathSteps([unknown]), msg }],
   });
 }
 
@@ -87,8 +87,8 @@ export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: u
 
 /** @param type the kind of error, as in `extra.errors` */
 export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
-  const msg = `expected ${expected}, got ${shownInput(found, [field])}`;
-  return new Failure("validation_error", `Cannot read ${field}: ${msg}.`, {
+  const shown = shownInput(found, [field]);
+  return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {
     param: field,
     errors: [{ type, loc: [field], msg }],
   });

@@ -1,6 +1,6 @@
 /** Rejects unknown query parameters: otherwise a misspelt filter would select everything. */
 import { Failure } from "../exchange/failure.ts";
-import { unknownName } from "../schema/mistakes.ts";
+import { pathSteps, shownName, unknownName } from "../schema/mistakes.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** Throws `validation_error` for an unknown or repeated parameter. */
@@ -16,9 +16,9 @@ export function refuseUnknownQuery({ parameters = [] }: Pick<Endpoint, "paramete
 }
 
 function refused(name: string, type: string, msg: string): Failure {
-  const param = name.slice(0, 200);
+  const param = shownName(name);
   return new Failure("validation_error", `Cannot read ${param}: ${msg}.`, {
     param,
-    errors: [{ type, loc: [param], msg }],
+    errors: [{ type, loc: pathSteps([name]), msg }],
   });
 }

@@ -16,15 +16,40 @@ export interface InputMistake {
   message: string;
 }
 
+const PLAIN_NAME = /^[A-Za-z_$][\w-]{0,79}$/;
+/** Characters of a name, or of a value, that a mistake shows. */
+const MOST_SHOWN = 80;
+/** What JSON leaves as it is and a terminal acts upon: controls, line breaks, marks of direction. */
+const ACTED_UPON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Text of somebody else as a JSON string that can be printed, cut where it is long. */
+function quoted(text: string): string {
+  const cut = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return JSON.stringify(cut).replace(
+    ACTED_UPON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** The name of a field that somebody else chose: as it is where it is a usual name, else as a JSON string. */
+export function shownName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : quoted(name);
+}
+
 /** A path as people write it: `providers.openai.keys[0]`. */
 export function pathText(path: InputPath): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;
-    else if (/^[A-Za-z_$][\w-]*$/.test(step)) text += text ? `.${step}` : step;
-    else text += `[${JSON.stringify(step)}]`;
+    else if (PLAIN_NAME.test(step)) text += text ? `.${step}` : step;
+    else text += `[${quoted(step)}]`;
   }
   return text;
+}
+
+/** A path for programs, with names cut where they are long. */
+export function pathSteps(path: InputPath): (string | number)[] {
+  return path.map((step) => typeof step === "number" ? step : step.slice(0, MOST_SHOWN).toWellFormed());
 }
 
 const CREDENTIALS = new Set([
@@ -63,8 +88,7 @@ export function shownInput(value: unknown, path: InputPath): string {
   if (isSecret(path)) return "another value (not shown)";
   if (typeof value !== "string") return String(value);
   if (SECRET_LIKE.test(value)) return "a text like a secret (not shown)";
-  const text = withoutPassword(value);
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return quoted(withoutPassword(value));
 }
 
 /**

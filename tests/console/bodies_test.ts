@@ -103,3 +103,59 @@ Deno.test({
       }
     }, { config: { keys: [{ name: "k", secret: SECRET }] } }),
 });
+
+Deno.test("names of unknown fields and parameters are shown so that a log and a terminal can print them, and cut", () =>
+  withConsole(async (ask) => {
+    await ask("POST", "/admin/keys", { headers: BEARER, body: { name: "made" } });
+    await ask("POST", "/admin/teams", { headers: BEARER, body: { name: "made" } });
+    const names = [
+      "k".repeat(300_000),
+      "a\0b\n\x1b[31m",
+      "a\u202eb\u2028",
+      "\ud800",
+      "__proto__",
+      "<script>",
+    ];
+    for (const name of names) {
+      const body = JSON.parse(`{${JSON.stringify(name)}: 1}`);
+      const asked: [method: string, path: string, body?: unknown][] = [
+        ["POST", "/admin/keys", body],
+        ["PATCH", "/admin/keys/made", body],
+        ["PATCH", "/admin/teams/made", body],
+        ["POST", "/admin/keys/made/rotate", body],
+        ["POST", "/admin/accounts/default/credits", body],
+        ["PATCH", "/admin/keys/made", { spend_limit: body }],
+        ["GET", `/admin/keys?${encodeURIComponent(name.slice(0, 9000).toWellFormed())}=1`],
+      ];
+      for (const [method, path, body] of asked) {
+        const refused = await ask(method, path, { headers: BEARER, body });
+        const label = `${method} ${path.slice(0, 50)} ${name.slice(0, 20)}`;
+        assertEquals(refused.status, 422, label);
+        const { message, extra } = refused.json.error;
+        assert(message.length < 1000 && refused.text.length < 5000, `${label}: ${refused.text.length}`);
+        // deno-lint-ignore no-control-regex
+        assert(!/[\0-\x1f\u2028\u202e]/.test(message), label);
+        assert(message.isWellFormed() && JSON.stringify(extra.errors).isWellFormed(), label);
+      }
+    }
+  }));
+
+Deno.test("values of a query that are refused are shown cut", () =>
+  withConsole(async (ask) => {
+    const long = "x".repeat(9000);
+    for (
+      const path of [
+        `/admin/accounts/default/statement?month=${long}`,
+        `/admin/accounts/default/statement?month=2026-01&by=${long}`,
+        `/admin/usage?by=${long}`,
+        `/admin/usage?from=${long}`,
+        `/admin/keys?limit=${long}`,
+        `/admin/keys?cursor=${long}`,
+        `/admin/generations?status=${long}`,
+      ]
+    ) {
+      const refused = await ask("GET", path, { headers: BEARER });
+      assertEquals(refused.status, 422, path.slice(0, 60));
+      assert(refused.text.length < 2000, `${path.slice(0, 60)}: ${refused.text.length}`);
+    }
+  }));

@@ -5,7 +5,7 @@
 import type { z } from "zod/mini";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { type Field, MOMENT_WORDS, readMoment, type Written } from "../../schema/fields.ts";
-import { oneOf, openReport, read, shownInput } from "../../schema/mistakes.ts";
+import { oneOf, openReport, pathSteps, read, shownInput } from "../../schema/mistakes.ts";
 import {
   type AuditKind,
   isUsageDimension,
@@ -133,7 +133,7 @@ function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, fiel
   if (found.mistakes.length === 0 && result !== undefined) return result;
   const mistakes = found.mistakes.map(({ steps, message }): Mistake => ({
     type: "value_error",
-    loc: steps.length > 0 ? [...steps] : [field],
+    loc: steps.length > 0 ? pathSteps(steps) : [field],
     msg: message,
   }));
   throw refusal(mistakes, found.mistakes[0].path || field);

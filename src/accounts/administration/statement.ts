@@ -6,6 +6,7 @@
  * statement of generations contains the sums by day and model, so that it still adds up to the amount
  * charged.
  */
+import { shownInput } from "../../schema/mistakes.ts";
 import type { Generation, KnownPrices, Store, UsageSum } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { invalid, readAccountName } from "./input.ts";
@@ -94,7 +95,7 @@ export async function makeStatement(
   const account = readAccountName(query.account);
   const by = query.by ?? "generation";
   if (by !== "generation" && by !== "day") {
-    throw invalid("by", `expected generation or day, got ${JSON.stringify(by)}`);
+    throw invalid("by", `expected generation or day, got ${shownInput(by, ["by"])}`);
   }
   const span = monthOf(query.month);
   await sync.flush();
@@ -211,7 +212,7 @@ function isoOf(time: number | undefined): string | null {
 /** A calendar month in UTC, as for budgets. */
 function monthOf(month: string): { from: number; to: number } {
   const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month);
-  if (match === null) throw invalid("month", `expected YYYY-MM, got ${JSON.stringify(month)}`);
+  if (match === null) throw invalid("month", `expected YYYY-MM, got ${shownInput(month, ["month"])}`);
   const [year, index] = [Number(match[1]), Number(match[2]) - 1];
   const at = (index: number) => {
     const date = new Date(0);
