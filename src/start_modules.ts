@@ -162,9 +162,9 @@ import "./store/prices.ts"; import "./store/read_lane.ts"; import "./store/recor
 import "./store/revision.ts"; import "./store/row_json.ts"; import "./store/rows.ts";
 import "./store/running_calls.ts";
 import "./store/sqlite/checkpointer.ts"; import "./store/sqlite/errors.ts"; import "./store/sqlite/file.ts";
-import "./store/sqlite/jobs.ts"; import "./store/sqlite/library.ts"; import "./store/sqlite/lost.ts";
-import "./store/sqlite/mod.ts"; import "./store/sqlite/new_rows.ts"; import "./store/sqlite/parts.ts";
-import "./store/sqlite/thread.ts";
+import "./store/sqlite/jobs.ts"; import "./store/sqlite/library.ts"; import "./store/sqlite/log_pages.ts";
+import "./store/sqlite/lost.ts"; import "./store/sqlite/mod.ts"; import "./store/sqlite/new_rows.ts";
+import "./store/sqlite/parts.ts"; import "./store/sqlite/thread.ts";
 import "./store/streams.ts"; import "./store/sums.ts"; import "./store/sums_state.ts";
 import "./store/sync.ts"; import "./store/teams.ts"; import "./store/usage_dimensions.ts";
 import "./store/warnings.ts";

@@ -1,7 +1,8 @@
 /** Files of a database that are looked at: relied upon whatever they hold, unless they are harmed. */
-import { assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreUnavailable } from "../../src/store/engine.ts";
+import { logHolds } from "../../src/store/sqlite/log_pages.ts";
 import { SqliteFile } from "../../src/store/sqlite/file.ts";
 
 const TABLES = [
@@ -87,6 +88,73 @@ Deno.test("SqliteFile tells a file that cannot be looked at from one that is gon
     file.check(true);
   } finally {
     file.close();
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("SqliteFile relies on a file that a checkpoint has begun to make longer while the log holds the rest, and on no other", () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-file-" });
+  const path = `${folder}/s.db`;
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA journal_mode = WAL");
+  database.exec("PRAGMA wal_autocheckpoint = 0");
+  database.exec("CREATE TABLE one (id TEXT PRIMARY KEY, bytes BLOB)");
+  const write = () => database.exec("INSERT INTO one VALUES (random(), randomblob(100000))");
+  const restIsInLog = () => {
+    const file = Deno.readFileSync(path);
+    const pages = {
+      first: file.length / 4096 + 1,
+      last: new DataView(file.buffer).getUint32(28),
+      bytes: 4096,
+    };
+    const steps = logHolds(`${path}-wal`, pages);
+    for (let step = steps.next();; step = steps.next()) if (step.done) return step.value;
+  };
+  /** A look at the file once it has been short for a while. */
+  const look = () => {
+    let now = 0;
+    const file = new SqliteFile(path, { now: () => now });
+    try {
+      file.check();
+      now = 60_000;
+      file.check();
+      now = 120_000;
+      file.check();
+    } finally {
+      file.close();
+    }
+  };
+  try {
+    for (let i = 0; i < 50; i++) write();
+    // As far as the page that has the size, which is the first to be copied.
+    Deno.copyFileSync(path, `${folder}/t.db`);
+    Deno.copyFileSync(`${path}-wal`, `${folder}/t.db-wal`);
+    const copy = new DatabaseSync(`${folder}/t.db`);
+    copy.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    copy.close();
+    const first = Deno.readFileSync(`${folder}/t.db`).subarray(0, 4096);
+    Deno.writeFileSync(path, first);
+    assertEquals(restIsInLog(), true);
+    look();
+    write();
+    look();
+
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    look();
+    const whole = Deno.readFileSync(path);
+    Deno.truncateSync(path, whole.length - 40 * 4096);
+    assertThrows(look, StoreUnavailable);
+    assertEquals(restIsInLog(), false);
+    Deno.writeFileSync(path, whole);
+    look();
+    // The log holds pages again, but not all of those that are lacking.
+    write();
+    Deno.truncateSync(path, whole.length - 40 * 4096);
+    assertThrows(look, StoreUnavailable);
+    assertEquals(restIsInLog(), false);
+    Deno.writeFileSync(path, whole);
+  } finally {
+    database.close();
     Deno.removeSync(folder, { recursive: true });
   }
 });

@@ -10,6 +10,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StoreDamaged, StoreUnavailable } from "../engine.ts";
 import { sqliteLibrary } from "./library.ts";
+import { logHolds } from "./log_pages.ts";
 
 /** How often the contents are checked, in milliseconds. File identities are checked every time. */
 const LOOK_MS = 1000;
@@ -33,10 +34,14 @@ export class SqliteFile {
   #isNew: boolean;
   /** When the file was first found shorter than its header says. A checkpoint may be extending it. */
   #shortSince: number | null = null;
+  /** The sizes of such a file, in bytes and as its header says it, when its log was found to hold the rest. */
+  #restInLog = "";
+  readonly #now: () => number;
 
   /** @param path path of an open database */
-  constructor(path: string) {
+  constructor(path: string, { now = () => performance.now() }: { now?(): number } = {}) {
     this.#path = path;
+    this.#now = now;
     this.#file = Deno.openSync(path);
     this.#identity = identityOf(path);
     this.#isNew = this.#file.statSync().size === 0;
@@ -54,11 +59,11 @@ export class SqliteFile {
   /** As {@link check}, in steps, since the whole check may take a millisecond. */
   *steps(atOnce = false): Generator<void> {
     if (identityOf(this.#path) !== this.#identity) throw replaced("database file");
-    const now = performance.now();
+    const now = this.#now();
     if (!atOnce && now - this.#lookedAt < LOOK_MS) return;
     for (const suffix of ["-wal", "-shm"]) this.#checkBeside(suffix);
     if (this.#isNew && (this.#isNew = this.#file.statSync().size === 0)) return;
-    const bytes = this.#checkHeader(now);
+    const bytes = yield* this.#checkHeader(now);
     yield;
     yield* this.#probe(bytes);
     this.#lookedAt = now;
@@ -78,18 +83,24 @@ export class SqliteFile {
   }
 
   /** Returns the size of the file. */
-  #checkHeader(now: number): number {
+  *#checkHeader(now: number): Generator<void, number> {
     const head = new Uint8Array(HEADER_BYTES);
     this.#file.seekSync(0, Deno.SeekMode.Start);
     const read = this.#file.readSync(head) ?? 0;
     const magic = new TextDecoder("latin1").decode(head.subarray(0, MAGIC.length));
     if (read < HEADER_BYTES || magic !== MAGIC) throw damaged();
     const view = new DataView(head.buffer);
-    const pageBytes = view.getUint16(16);
+    const bytes = view.getUint16(16) === 1 ? 65_536 : view.getUint16(16);
+    const last = view.getUint32(28);
     const { size } = this.#file.statSync();
-    if (size >= view.getUint32(28) * (pageBytes === 1 ? 65_536 : pageBytes)) this.#shortSince = null;
-    else if (now - (this.#shortSince ??= now) >= 2 * LOOK_MS) {
-      throw new StoreUnavailable("The database file is cut off, or there was no room for the rest of it.");
+    if (size >= last * bytes) this.#shortSince = null;
+    else if (now - (this.#shortSince ??= now) >= 2 * LOOK_MS && this.#restInLog !== `${size} ${last}`) {
+      if (!(yield* logHolds(`${this.#path}-wal`, { first: Math.floor(size / bytes) + 1, last, bytes }))) {
+        throw new StoreUnavailable(
+          "The database file is cut off: pages of it are neither there nor in its log.",
+        );
+      }
+      this.#restInLog = `${size} ${last}`;
     }
     return size;
   }
