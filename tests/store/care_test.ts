@@ -2,12 +2,14 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { backup, BadDump, CareRefused, info, restore, verify } from "../../src/store/care/mod.ts";
 import { tablesOf } from "../../src/store/care/tables.ts";
-import type { Engine } from "../../src/store/engine.ts";
-import { chainKeyOf, SCHEMA_VERSION } from "../../src/store/mod.ts";
+import { type Engine, StoreUnavailable } from "../../src/store/engine.ts";
+import { chainKeyOf, encodeRecord, SCHEMA_VERSION } from "../../src/store/mod.ts";
+import { mountSmall, unmount } from "../chaos/disturb.ts";
 import { configOf, endOf, NOON, open, requestOf, SECRET } from "../accounts/support.ts";
 import { onBothEngines, type Place, sqlitePlace } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
 import { eventually, nextTurn } from "../support/time.ts";
+import { generation, NOW } from "./samples.ts";
 
 const PEPPER = "pepper of a store that is copied";
 const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100");
@@ -37,6 +39,20 @@ async function fill(place: Place, calls = 20): Promise<void> {
   }
   await service.flush();
   await service.close();
+}
+
+/** Two megabytes of records. */
+async function fillMegabytes(place: Place): Promise<void> {
+  const store = place.open();
+  await store.prepare();
+  store.chainWith(chainKeyOf(PEPPER));
+  await store.registerNode("node_1");
+  for (let seq = 1; seq <= 8; seq++) {
+    const records = Array.from({ length: 1000 }, (_, i) => encodeRecord(generation(`gen_${seq}_${i}`)));
+    await store.sync({ node: "node_1", seq, now: NOW, records, leases: [] });
+  }
+  await store.leave("node_1", []);
+  await store.close();
 }
 
 const proof = (place: Place) => verify(place.address, () => Promise.resolve(chainKeyOf(PEPPER)));
@@ -319,4 +335,31 @@ Deno.test("a backup never replaces the store itself, and each replaced store is 
   } finally {
     here.remove();
   }
+});
+
+Deno.test({
+  name:
+    "sqlite: a restore onto a disk with room for the log or the database alone says so, and leaves nothing",
+  // A small file system to fill.
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  async fn() {
+    const from = sqlitePlace();
+    const disk = await Deno.makeTempDir({ prefix: "sluice-disk-" });
+    let mounted = false;
+    try {
+      await fillMegabytes(from);
+      const file = `${from.folder}/backup`;
+      await backup(from.address, file, { pepper: PEPPER });
+      const bytes = Deno.statSync(`${from.folder}/store.db`).size;
+      mounted = await mountSmall(disk, Math.ceil(1.3 * bytes / (1 << 20)));
+      if (!mounted) return console.warn("A file system cannot be mounted here: the test is skipped.");
+      const place = { url: `sqlite:${disk}/store.db` };
+      await assertRejects(() => restore(place, file, DEAD), StoreUnavailable);
+      assertEquals([...Deno.readDirSync(disk)].map(({ name }) => name), []);
+    } finally {
+      if (mounted) await unmount(disk);
+      await Deno.remove(disk);
+      from.remove();
+    }
+  },
 });

@@ -6,7 +6,7 @@
 import { countOf } from "../../exchange/printable.ts";
 import { pause } from "../../timing/waits.ts";
 import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
-import { type Engine, type Query, StoreDamaged, StoreUnfit } from "../engine.ts";
+import { type Engine, type Query, StoreDamaged, StoreUnavailable, StoreUnfit } from "../engine.ts";
 import { SCHEMA_VERSION } from "../migrations/mod.ts";
 import { openPostgres } from "../postgres/mod.ts";
 import { openSqlite } from "../sqlite/mod.ts";
@@ -116,7 +116,10 @@ export async function restore(place: Place, file: string, options: RestoreOption
     Deno.openSync(draft, { write: true, createNew: true, mode: 0o600 }).close();
     await using(
       openSqlite(draft, { inThread: true }),
-      (engine) => fillFrom(engine, readDump(file), totals, { pepper: null, done }),
+      async (engine) => {
+        await fillFrom(engine, readDump(file), totals, { pepper: null, done });
+        await bringLogIn(engine);
+      },
     );
     const aside = setAside(path);
     Deno.renameSync(draft, path);
@@ -269,6 +272,15 @@ function sameFile(database: string, path: string): boolean {
   return ["", "-wal", "-shm", ".pepper"].some((end) =>
     exists(database + end) && Deno.realPathSync(database + end) === real
   );
+}
+
+/**
+ * Copies the log of an SQLite database into its file, so that the file alone is the database. Closing does that too, but says nothing
+ * where there is no room. Throws `StoreUnavailable`.
+ */
+async function bringLogIn(engine: Engine): Promise<void> {
+  const [{ busy }] = await engine.query("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (Number(busy) !== 0) throw new StoreUnavailable("The database that is being made is in use.");
 }
 
 function removeDatabase(path: string): void {
