@@ -1,6 +1,7 @@
 /** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
 import type { Administration } from "../accounts/administration/administration.ts";
-import type { KeyView } from "../accounts/mod.ts";
+import { LARGEST_PAGE } from "../accounts/administration/input.ts";
+import type { GenerationView, KeyView, UsageView } from "../accounts/mod.ts";
 import type { Command } from "./command.ts";
 
 export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
@@ -9,17 +10,13 @@ export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "ge
 export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
   switch (command.command) {
     case "usage": {
-      const { data, incomplete_before: missing } = await accounts.usage({ ...command, whole: true });
+      const { data, incomplete_before: missing } = await everySum(accounts, command);
       if (command.json) return JSON.stringify(data, null, 2);
       const note = `Records before ${missing} are being summed up; some are missing from these sums.`;
       return missing === undefined ? columns(data) : `${columns(data)}\n${note}`;
     }
     case "generations": {
-      const list = await accounts.generations({
-        key: command.key,
-        session: command.session,
-        limit: command.limit,
-      });
+      const list = await newest(accounts, command);
       if (command.json) return JSON.stringify(list, null, 2);
       return columns(list.data.map((g) => ({
         id: g.id,
@@ -82,6 +79,41 @@ function stateOf({ revoked_at, expires_at }: KeyView): string {
   if (revoked_at !== null) return "revoked";
   if (expires_at === null) return "valid";
   return `${Date.parse(expires_at) > Date.now() ? "until" : "ended"} ${expires_at}`;
+}
+
+/** As many generations as were asked for, in the form of a list of the administration. */
+async function newest(
+  accounts: Administration,
+  { key, session, limit }: Extract<AccountsCommand, { command: "generations" }>,
+): ReturnType<Administration["generations"]> {
+  const data: GenerationView[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const most = Math.min(limit - data.length, LARGEST_PAGE);
+    const page = await accounts.generations({ key, session, limit: most, cursor });
+    data.push(...page.data);
+    if (page.next_cursor === null || data.length >= limit) return { ...page, data };
+    cursor = page.next_cursor;
+  }
+}
+
+/** Of sums, however many there are: each page sums up all anew. */
+const SUMS_AT_ONCE = 100_000;
+
+async function everySum(
+  accounts: Administration,
+  { by, from, to, limit }: Extract<AccountsCommand, { command: "usage" }>,
+): ReturnType<Administration["usage"]> {
+  const asked = { by, from, to, whole: true };
+  if (limit !== undefined) return await accounts.usage({ ...asked, limit });
+  const data: UsageView[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await accounts.usage({ ...asked, cursor, most: SUMS_AT_ONCE });
+    for (const sum of page.data) data.push(sum);
+    if (page.next_cursor === null) return { ...page, data };
+    cursor = page.next_cursor;
+  }
 }
 
 async function everyKey(accounts: Administration): Promise<KeyView[]> {

@@ -19,6 +19,14 @@ const MAX_BODY = 1 << 20;
 /** Rows per read of an export: other reads run in between. */
 const EXPORT_ROWS = 1000;
 
+/** Which rows of a list. */
+export interface AskedPage {
+  limit?: number;
+  cursor?: string;
+  /** The whole list is read, page by page. */
+  exported?: boolean;
+}
+
 type Row = Omit<AdministrationEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
 
 /** An endpoint that returns a value as JSON. */
@@ -53,7 +61,7 @@ export const list = (
   path: string,
   summary: string,
   schema: string,
-  rows: (context: AdministrationContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
+  rows: (context: AdministrationContext, page: AskedPage) => Promise<ListPage>,
   parameters: readonly Parameter[],
   access: Access,
   columns: readonly string[] | ((request: IncomingRequest) => readonly string[]),
@@ -68,16 +76,13 @@ export const list = (
   answer: { schema, types: ["application/json", "text/csv", LINES] },
   async handle(context) {
     const page = pageQuery(queryOf(context.request));
-    if (wantsLines(context.request)) {
-      return await wholeLines(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
-    }
+    const pages = ({ cursor = page.cursor }: { cursor?: string }) =>
+      rows(context, { cursor, limit: EXPORT_ROWS, exported: true });
+    if (wantsLines(context.request)) return await wholeLines(pages);
     if (!wantsTable(context.request)) return json(await rows(context, page));
     const names = typeof columns === "function" ? columns(context.request) : columns;
     if (page.limit !== undefined) return table(await rows(context, page), names);
-    return await wholeTable(
-      ({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }),
-      names,
-    );
+    return await wholeTable(pages, names);
   },
 });
 
