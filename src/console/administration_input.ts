@@ -87,8 +87,8 @@ export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: u
 
 /** @param type the kind of error, as in `extra.errors` */
 export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
-  const shown = shownInput(found, [field]);
-  return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {
+  const msg = `expected ${expected}, got ${shownInput(found, [field])}`;
+  return new Failure("validation_error", `Cannot read ${field}: ${msg}.`, {
     param: field,
     errors: [{ type, loc: [field], msg }],
   });

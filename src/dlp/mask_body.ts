@@ -6,7 +6,7 @@ import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { meantValues } from "./meant_values.ts";
-import { isWithinPlaceholder, type Placeholders, placeholders, unnamed } from "./placeholders.ts";
+import { isWithinPlaceholder, type Placeholders, unnamed } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
@@ -16,7 +16,7 @@ const FINDING = 128;
 const ROUNDS = 3;
 
 export interface MaskOptions {
-  /** The leaves that the findings were sought in. */
+  /** The leaves in which the findings were searched. */
   scanned: readonly Leaf[];
   check: Check;
   clock: SliceClock;
@@ -24,9 +24,7 @@ export interface MaskOptions {
 }
 
 /**
- * Masks findings until nothing is found any more. Null: not possible.
- *
- * @param scanned the leaves in which the findings were searched
+ * Masks findings until nothing is found any more. False: not possible.
  */
 export function* maskAll(
   reading: BodyLeaves,
@@ -49,7 +47,7 @@ export function* maskAll(
     leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
     const again: Found[] = [];
     // Patterns were matched before masking, and their matches have been masked; the text has changed since.
-    // Nor does a placeholder name what is beside it: "<US_SSN_1> 123456789".
+    // A placeholder is no context for the text beside it: "<US_SSN_1> 123456789".
     const read = (text: string) => unnamed(text, names.originals);
     const scan = new Scan({ ...check, patterns: [] }, clock, undefined, undefined, read);
     for (const leaf of changed.values()) yield* scan.leaf(leaf, again);

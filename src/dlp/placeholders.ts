@@ -6,9 +6,9 @@ import { foldValue } from "./exact_words.ts";
 
 export interface Placeholders {
   of(type: string, category: string, value: string): string;
-  /** Skips numbers that these texts write, too. */
+  /** Excludes the numbers of placeholders that these texts contain. */
   avoid(texts: Iterable<string>): void;
-  /** Placeholders that stand for something, or that a text writes. */
+  /** Placeholders in use, or contained in a text. */
   readonly taken: Set<string>;
   /** The value of each placeholder, as first written. */
   readonly originals: ReadonlyMap<string, string>;
@@ -79,7 +79,7 @@ export function isWithinPlaceholder(
   return open >= 0 && close + 1 >= end - from && originals.has(near.slice(open, close + 1));
 }
 
-/** A text of the same length in which no placeholder that stands for something names what is beside it. */
+/** The text with the names in known placeholders overwritten, so that they are no context for the text beside them. Same length. */
 export function unnamed(text: string, originals: ReadonlyMap<string, string>): string {
   if (originals.size === 0 || !text.includes("<")) return text;
   return text.replace(

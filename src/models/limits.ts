@@ -10,7 +10,7 @@
 import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { Content, Prompt } from "../exchange/prompt.ts";
+import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
 import { addsText, roundsElsewhere, tokensWithin } from "./elsewhere.ts";
