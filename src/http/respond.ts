@@ -233,7 +233,7 @@ function stream(
     written = false;
     deadline.arm(keepAliveMs);
   };
-  parts.shorten?.((batch) => {
+  parts.sendDeltasTo?.((batch) => {
     const { direct } = sink;
     if (gone || direct === null || frames.encodeText?.(batch, joined) !== true) return null;
     written = true;

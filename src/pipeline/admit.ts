@@ -112,7 +112,7 @@ export async function admit(
     repaired: 0,
     provider: null,
     answers: new Set(),
-    onward: null,
+    deltaSink: null,
     cut: false,
   };
 }

@@ -103,7 +103,7 @@ export interface Others {
 }
 
 /** Accepts parts at once and resolves when it can accept more (backpressure); null: it does not accept them. */
-export type Onward = (batch: readonly Part[]) => Promise<void> | null;
+export type DeltaSink = (batch: readonly Part[]) => Promise<void> | null;
 
 /** Parts of an answer, in order. */
 export interface Parts extends AsyncGenerator<readonly Part[]> {
@@ -111,7 +111,7 @@ export interface Parts extends AsyncGenerator<readonly Part[]> {
    * Fast path: while the consumer waits for the next batch, text deltas may be passed directly to this callback and are then not part of
    * a batch. Passing each of thousands of deltas from stage to stage costs more than processing them. Absent: a stage must see all parts.
    */
-  shorten?(onward: Onward): void;
+  sendDeltasTo?(deltaSink: DeltaSink): void;
 }
 
 /** Parallel provider calls whose answers form one answer. */
@@ -167,7 +167,7 @@ export interface Call {
   /** Functions that end the answers that are being read. */
   answers: Set<() => void>;
   /** Fast path for text deltas past all stages; null: deltas are passed from stage to stage. */
-  onward: Onward | null;
+  deltaSink: DeltaSink | null;
   /** The call was ended by {@link cutOff}: its caller has disconnected, and its capacity is needed. */
   cut: boolean;
 }

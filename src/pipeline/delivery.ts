@@ -98,16 +98,16 @@ export class Delivery {
 
   /** Fast path: passes the parts of these bytes directly to a waiting caller. Null: the bytes must be processed in the usual way. */
   pass(bytes: Uint8Array): Promise<void> | null {
-    const { onward, cut } = this.#asked.call;
+    const { deltaSink, cut } = this.#asked.call;
     const reader = this.#reader!;
-    if (onward === null || cut || this.#restore !== null || !isShort(reader, bytes)) return null;
+    if (deltaSink === null || cut || this.#restore !== null || !isShort(reader, bytes)) return null;
     this.take(bytes);
     this.failure = reader.push(bytes, this.#batch);
     this.isRead = true;
     this.#unpaused += bytes.length;
     if (this.failure !== undefined || this.#unpaused >= TURN_BYTES || !this.#batch.every(isText)) return null;
     this.#told = this.#tell();
-    const passed = this.#told.length === 0 ? null : onward(this.#told);
+    const passed = this.#told.length === 0 ? null : deltaSink(this.#told);
     if (passed !== null) this.next();
     return passed;
   }

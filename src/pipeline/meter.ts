@@ -27,7 +27,7 @@ export function meter(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: K
 
 /** The same for a call without other stages, whose parts come directly from {@link generate}. */
 export function meterPlain(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
-  return new MeteredParts(parts, new Meter(call, kit), (onward) => call.onward = onward);
+  return new MeteredParts(parts, new Meter(call, kit), (deltaSink) => call.deltaSink = deltaSink);
 }
 
 /** The same for an answer that is not streamed. @param ask calls the provider and passes on the parts */

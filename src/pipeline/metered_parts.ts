@@ -1,6 +1,6 @@
 /** The parts of an answer while they pass the meter. */
 import type { Part } from "../exchange/part.ts";
-import type { Onward, Parts } from "./call.ts";
+import type { DeltaSink, Parts } from "./call.ts";
 
 interface Counter {
   /** The parts to pass on. */
@@ -21,7 +21,7 @@ type Step = IteratorResult<readonly Part[]>;
 export class MeteredParts implements Parts {
   readonly #parts: AsyncGenerator<readonly Part[]>;
   readonly #meter: Counter;
-  readonly #pass: ((onward: Onward) => void) | null;
+  readonly #pass: ((deltaSink: DeltaSink) => void) | null;
   #begun = false;
   /** The provider's parts have ended, and missing parts were added. */
   #restGiven = false;
@@ -31,16 +31,16 @@ export class MeteredParts implements Parts {
   constructor(
     parts: AsyncGenerator<readonly Part[]>,
     meter: Counter,
-    pass: ((onward: Onward) => void) | null = null,
+    pass: ((deltaSink: DeltaSink) => void) | null = null,
   ) {
     this.#parts = parts;
     this.#meter = meter;
     this.#pass = pass;
   }
 
-  shorten(onward: Onward): void {
+  sendDeltasTo(deltaSink: DeltaSink): void {
     this.#pass?.((batch) => {
-      const passed = onward(batch);
+      const passed = deltaSink(batch);
       if (passed !== null) this.#meter.take(batch);
       return passed;
     });
