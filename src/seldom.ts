@@ -55,7 +55,7 @@ export async function importSeldom(): Promise<void> {
     import("./pipeline/repair/repair_calls.ts"),
     import("./pipeline/screen.ts"),
     import("./pipeline/try_provider.ts"),
-    import("./pipeline/ways.ts"),
+    import("./pipeline/composite_call.ts"),
     import("./providers/credentials/aws/mod.ts"),
     import("./providers/credentials/azure/mod.ts"),
     import("./providers/credentials/google/mod.ts"),

@@ -114,7 +114,7 @@ const FALLBACKS: readonly (readonly [kind: string, instead: string])[] = [
   ["image_output", "completion"],
 ];
 
-const dearest = new WeakMap<PriceSheet, Map<string, Prices>>();
+const highest = new WeakMap<PriceSheet, Map<string, Prices>>();
 
 /** Names by which a request asks for the usual tier and no other. */
 const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]);
@@ -124,7 +124,7 @@ const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]
  * @param input maximum number of input tokens
  * @param asked the requested service tier; undefined or `auto`: determined by the provider's account
  */
-export function dearestOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
+export function highestPricesOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
   if (sheet.tiers.length === 0) return sheet.prices;
   const closed = asked !== undefined &&
     (ASKS_USUAL.has(asked) || sheet.tiers.some(({ service }) => service === asked));
@@ -133,18 +133,18 @@ export function dearestOf(sheet: PriceSheet, input: number, asked: string | unde
   );
   if (reached.length === 0) return sheet.prices;
   const key = reached.map((tier) => sheet.tiers.indexOf(tier)).join();
-  let known = dearest.get(sheet);
-  if (known === undefined) dearest.set(sheet, known = new Map());
+  let known = highest.get(sheet);
+  if (known === undefined) highest.set(sheet, known = new Map());
   let prices = known.get(key);
   if (prices === undefined) {
-    prices = dearestOfEach([sheet.prices, ...reached.map((tier) => tier.prices)]);
+    prices = highestOfEach([sheet.prices, ...reached.map((tier) => tier.prices)]);
     known.set(key, prices);
   }
   return prices;
 }
 
 /** For each kind the highest of several prices. */
-export function dearestOfEach(prices: readonly Prices[]): Prices {
+export function highestOfEach(prices: readonly Prices[]): Prices {
   return prices.map(complete).reduce(mostOfEach);
 }
 

@@ -372,7 +372,7 @@ function autoListing(choices: readonly Model[], created: number): Listing {
   const most = (values: (number | null)[]) =>
     values.some((v) => v === null) ? null : Math.max(...values as number[]);
   const union = (lists: Iterable<string>[]) => [...new Set(lists.flatMap((l) => [...l]))];
-  const dearest = (kind: string) =>
+  const highestPrice = (kind: string) =>
     choices.map((m) => m.pricing[kind] ?? "0").reduce((a, b) => Number(b) > Number(a) ? b : a);
   return {
     id: AUTO,
@@ -384,7 +384,7 @@ function autoListing(choices: readonly Model[], created: number): Listing {
       context: most(choices.map((m) => m.contextLength)),
       output: most(choices.map((m) => m.maxCompletion)),
     }),
-    pricing: { prompt: dearest("prompt"), completion: dearest("completion") },
+    pricing: { prompt: highestPrice("prompt"), completion: highestPrice("completion") },
     capabilities: {
       modality_input: union(choices.map((m) => m.inputs)),
       modality_output: union(choices.map((m) => m.outputs)),

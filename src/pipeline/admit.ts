@@ -15,9 +15,8 @@ import { countIfOver, measure, type PromptSize, refuseOversize } from "../models
 import { isShortName } from "./answer_name.ts";
 import { labelsOf, toldApart } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
-import { dearestPrices, othersOf } from "./other_models.ts";
-import { ownRoutes, reachOf } from "./passing.ts";
-import { type Identities, setPseudonyms } from "./pseudonyms.ts";
+import { highestPrices, othersOf } from "./other_models.ts";
+import { callRoutes, ownRoutes } from "./caller_credential.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -59,7 +58,8 @@ export async function admit(
   const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
-  const { routes: reached, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
+  capOutput(prompt, model, size);
+  const { routes: reached, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
   const others = named === null
     ? null
@@ -78,7 +78,7 @@ export async function admit(
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate, kit),
+    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate),
     estimate,
     labels,
   });
@@ -92,7 +92,7 @@ export async function admit(
     prompt,
     model,
     routes,
-    passing,
+    callerCredential,
     shape,
     others,
     size,

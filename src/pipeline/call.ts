@@ -11,7 +11,7 @@ import type { Usage } from "../exchange/usage.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
-import type { Passing, Route } from "../providers/provider.ts";
+import type { CallerCredential, Route } from "../providers/provider.ts";
 import type { judgeHits } from "../dlp/answer_fields.ts";
 import type { HeldAnswer } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
@@ -130,7 +130,7 @@ export interface Call {
   /** The routes of the model that the call may use. */
   routes: readonly Route[];
   /** The caller's own credential at a provider; null: there is none. */
-  passing: Passing | null;
+  callerCredential: CallerCredential | null;
   shape: Shape;
   /** Additional models that the request names; null: none. */
   others: Others | null;

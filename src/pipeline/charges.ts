@@ -17,9 +17,9 @@ interface Counted extends Omit<ProviderUse, "usage"> {
  * credential are not billed.
  */
 export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
-  const { uses, lost, passing, others } = call;
+  const { uses, lost, callerCredential, others } = call;
   // Fast path: most calls make one provider call.
-  if (uses.length === 1 && lost.length === 0 && passing === null && others === null) {
+  if (uses.length === 1 && lost.length === 0 && callerCredential === null && others === null) {
     const { usage: told, service } = uses[0];
     const whole = told !== null && told.input === usage.input && told.output === usage.output;
     end.charges = [charge(whole ? told : usage, service, call)];
@@ -32,7 +32,7 @@ export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   const whole = sum.input === usage.input && sum.output === usage.output;
   const counted: Counted[] = whole ? reported : withEstimated(reported, usage, sum, uses);
   const priced = (use: Counted) => chargesOf(use, call);
-  if (passing === null) {
+  if (callerCredential === null) {
     end.charges = [...counted, ...reportedOf(lost)].flatMap(priced);
     return;
   }

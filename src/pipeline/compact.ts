@@ -8,7 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Provider, Upstream } from "../providers/provider.ts";
 import type { Call } from "./call.ts";
-import { generate, type Way } from "./generate.ts";
+import { type CallVariant, generate } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 
 /** Providers that do not support compactions although their API has them. */
@@ -25,9 +25,13 @@ export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Pa
   );
   if (routes.length > 0 && !isMasked(call)) {
     const asked = new Set<Provider>();
-    const way: Way = { routes, missing: MISSING, through: (upstream) => compacting(upstream, asked) };
+    const variant: CallVariant = {
+      routes,
+      missing: MISSING,
+      adaptUpstream: (upstream) => compacting(upstream, asked),
+    };
     try {
-      yield* generate(call, call.prompt, kit, way);
+      yield* generate(call, call.prompt, kit, variant);
       return;
     } catch (thrown) {
       if (thrown !== MISSING) throw thrown;

@@ -36,19 +36,19 @@ const MOST_DROPPED = 400;
 const hedging = lazy(() => import("../providers/hedge.ts"));
 
 /** A provider call that is not a plain generation, for example a compaction. */
-export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
+export interface CallVariant extends Required<Pick<Opening<unknown>, "adaptUpstream" | "missing">> {
   routes: readonly Route[];
 }
 
 interface Asking extends Asked {
   /** Absent: a plain call to any route of the model. */
-  way?: Way;
+  variant?: CallVariant;
 }
 
 /** Calls the provider and reads up to the first parts of the answer. */
 async function ask(asking: Asking): Promise<Answering> {
-  const { call, prompt, kit, way } = asking;
-  const routes = way?.routes ?? call.routes;
+  const { call, prompt, kit, variant } = asking;
+  const routes = variant?.routes ?? call.routes;
   const made = { first: notMade(), second: notMade() };
   const { together } = call;
   const further = call.asked++ > 0;
@@ -58,7 +58,7 @@ async function ask(asking: Asking): Promise<Answering> {
   }
   let which: "first" | "second" = "first";
   let answer: { opened: Opened; begun: Begun };
-  if (way === undefined && hedges(call)) {
+  if (variant === undefined && hedges(call)) {
     const { openHedged } = await hedging.open();
     const hedged = await openHedged(kit.providers, routes, {
       opening: (which, signal) => openingOf(asking, made[which], { further, signal }),
@@ -77,7 +77,7 @@ async function ask(asking: Asking): Promise<Answering> {
   const use: ProviderUse = {
     usage: null,
     service: undefined,
-    own: call.provider === call.passing?.provider,
+    own: call.provider === call.callerCredential?.provider,
     provider: call.provider,
   };
   call.uses.push(use);
@@ -92,12 +92,14 @@ function openingOf(
   made: Made,
   { further, signal }: { further: boolean; signal?: AbortSignal },
 ): Opening<Begun> {
-  const { call, prompt, kit, way } = asking;
-  const { model, passing, arrival, together } = call;
-  const through = passing === null
-    ? way?.through
+  const { call, prompt, kit, variant } = asking;
+  const { model, callerCredential, arrival, together } = call;
+  const adaptUpstream = callerCredential === null
+    ? variant?.adaptUpstream
     : (upstream: Upstream) =>
-      way === undefined ? passing.through(upstream) : way.through(passing.through(upstream));
+      variant === undefined
+        ? callerCredential.applyTo(upstream)
+        : variant.adaptUpstream(callerCredential.applyTo(upstream));
   return {
     prepare(upstream, format, providersModel) {
       together?.placed.resolve();
@@ -127,8 +129,8 @@ function openingOf(
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
-    through,
-    missing: way?.missing,
+    adaptUpstream,
+    missing: variant?.missing,
     signal,
     further,
     // Once one of several parallel calls has begun, the others are made even if the caller has disconnected.
@@ -174,7 +176,10 @@ function encodeFor(
   const { prompt, call: { model } } = asking;
   const flat = flattenTools(prompt, api.toolForms(prompt.format));
   made.names = flat.names;
-  const request = blaming(prompt, () => encodeFlat(flat.prompt, upstream, format, providersModel, model));
+  const request = withCallerField(
+    prompt,
+    () => encodeFlat(flat.prompt, upstream, format, providersModel, model),
+  );
   made.dropped = request.dropped;
   return request;
 }
@@ -187,9 +192,14 @@ function tellDropped(dropped: readonly string[], call: Call): void {
   call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
 }
 
-/** @param way absent: a plain call to any route of the model */
-export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): AsyncGenerator<readonly Part[]> {
-  return deliver(() => ask({ call, prompt, kit, way }), { call, prompt, kit });
+/** @param variant absent: a plain call to any route of the model */
+export function generate(
+  call: Call,
+  prompt: Prompt,
+  kit: Kit,
+  variant?: CallVariant,
+): AsyncGenerator<readonly Part[]> {
+  return deliver(() => ask({ call, prompt, kit, variant }), { call, prompt, kit });
 }
 
 /**
@@ -317,8 +327,9 @@ interface Made {
 const notMade = (): Made => ({ names: null, dropped: [] });
 
 /** Whether the call is hedged: only if it makes a single provider call. */
-export function hedges({ arrival, routes, passing, shape }: Call): boolean {
-  return arrival.key.hedge && routes.length > 1 && passing === null && !shape.search && shape.calls === 1;
+export function hedges({ arrival, routes, callerCredential, shape }: Call): boolean {
+  return arrival.key.hedge && routes.length > 1 && callerCredential === null && !shape.search &&
+    shape.calls === 1;
 }
 
 function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): Promise<boolean> {
@@ -341,7 +352,7 @@ function* writtenInSlices(
 }
 
 /** Sets `param` of the failure for unsupported content to the field of the conversation in the caller's format. */
-function blaming<T>(prompt: Prompt, encode: () => T): T {
+function withCallerField<T>(prompt: Prompt, encode: () => T): T {
   try {
     return bounded(encode);
   } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Begun } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { estimateUsage } from "./estimate.ts";
 import type { Kit } from "./kit.ts";
-import { roomiest, servedModel } from "./other_models.ts";
+import { servedModel, withLargestLimits } from "./other_models.ts";
 import { plausible } from "./plausible.ts";
 
 /** Bills a cancelled call for its output so far. */
@@ -40,7 +40,7 @@ export function noteUsage(
     const bounded = plausible(
       part,
       prompt,
-      call.others === null ? call.model : roomiest(call.model, call.others),
+      call.others === null ? call.model : withLargestLimits(call.model, call.others),
     );
     use.usage = bounded.usage;
     if (call.others !== null) {

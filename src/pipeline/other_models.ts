@@ -8,7 +8,7 @@ import type { Estimate, Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { FormatName } from "../exchange/format_name.ts";
 import { array, number, object } from "../exchange/json.ts";
-import { dearestOf, dearestOfEach, type Prices } from "../exchange/prices.ts";
+import { highestOfEach, highestPricesOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import {
   type Catalog,
@@ -24,7 +24,7 @@ import type { Route } from "../providers/provider.ts";
 import type { Call, Others } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import type { NamedModel } from "./named_models.ts";
-import { FREE, isFree } from "./passing.ts";
+import { FREE, isFree } from "./caller_credential.ts";
 
 export interface Asked {
   prompt: Prompt;
@@ -216,7 +216,7 @@ function adviceOf({ tools }: Prompt): number {
 }
 
 /** What the prices of a call depend on. */
-type Priced = Pick<Call, "prompt" | "model" | "routes" | "passing" | "others" | "created">;
+type Priced = Pick<Call, "prompt" | "model" | "routes" | "callerCredential" | "others" | "created">;
 
 /**
  * The tier of service that whichever provider answers is asked for in the caller's words; undefined: it may be any. Other formats drop the
@@ -231,7 +231,7 @@ function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undef
 }
 
 /** The requested model with the largest limits of all models that may answer, for the reservation. */
-export function roomiest(model: Model, others: Others | null): Model {
+export function withLargestLimits(model: Model, others: Others | null): Model {
   if (others === null || others.models.length === 0) return model;
   const all = [model, ...others.models];
   const contexts = all.map((one) => one.contextLength);
@@ -245,14 +245,13 @@ export function roomiest(model: Model, others: Others | null): Model {
 }
 
 /** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
-export function dearestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
-  const { model, routes, passing, others, created } = call;
-  if (passing !== null && isFree(routes, passing)) return FREE;
+export function highestPrices(call: Priced, estimate: Estimate): Prices {
+  const { prompt, model, routes, callerCredential, others, created } = call;
+  if (callerCredential !== null && isFree(routes, callerCredential)) return FREE;
   const input = estimate.input + (estimate.media ?? 0);
-  const tier = tierAsked(call, kit);
-  const dearest = (one: Model) => dearestOf(sheetOf(one, created), input, tier);
-  if (others === null || others.models.length === 0) return dearest(model);
-  return dearestOfEach([model, ...others.models].map(dearest));
+  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, prompt.serviceTier);
+  if (others === null || others.models.length === 0) return pricesFor(model);
+  return highestOfEach([model, ...others.models].map(pricesFor));
 }
 
 /** The catalog model that a provider's answer names; null: it is not in the catalog, or has no price. */

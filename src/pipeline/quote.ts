@@ -20,8 +20,8 @@ import { encodeFlat } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { labelsIfGood, labelsOf, toldApart } from "./labels.ts";
 import { namedModels } from "./named_models.ts";
-import { dearestPrices, othersOf } from "./other_models.ts";
-import { FREE, isFree, reachOf } from "./passing.ts";
+import { highestPrices, othersOf } from "./other_models.ts";
+import { callRoutes, FREE, isFree } from "./caller_credential.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, upperBound, upperBoundOfAll } from "./upper_bound.ts";
 
@@ -69,8 +69,8 @@ export async function quote(
   const models = candidatesOf(asked, kit);
   const candidates: Candidate[] = [];
   for (const model of models) {
-    const way = await wayTo(model, kit);
-    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way }, kit)));
+    const usable = await firstUsableRoute(model, kit);
+    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, usable }, kit)));
   }
   const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
   return {
@@ -106,27 +106,26 @@ function orNull<T>(look: () => T): T | null {
 
 function candidate(
   model: Model,
-  { arrival, prompt, size, named, inputTokens, cached, way }: Asked & {
+  { arrival, prompt, size, named, inputTokens, cached, usable }: Asked & {
     inputTokens: number;
     cached: number;
-    way: Way | null;
+    usable: UsableRoute | null;
   },
   kit: Kit,
 ): Candidate {
-  const reach = orNull(() => reachOf(model, arrival, kit, prompt.model !== AUTO));
-  const { routes, passing } = reach ?? { routes: model.routes, passing: null };
+  const reach = orNull(() => callRoutes(model, arrival, kit, prompt.model !== AUTO));
+  const { routes, callerCredential } = reach ?? { routes: model.routes, callerCredential: null };
   const others = orNull(() => othersOf({ prompt, model, routes, named }, arrival.key, kit));
   const capped = { ...prompt };
   capOutput(capped, model, size, others);
   const sheet = sheetOf(model, kit.now());
   const shape = shapeOf(capped, model, kit.providers);
   const estimate = upperBoundOfAll(capped, model, size, shape, others);
-  const free = passing !== null && isFree(routes, passing);
+  const free = callerCredential !== null && isFree(routes, callerCredential);
   const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
-  const dearest = dearestPrices(
-    { prompt, model, routes, passing, others, created: kit.now() },
+  const highest = highestPrices(
+    { prompt, model, routes, callerCredential, others, created: kit.now() },
     estimate,
-    kit,
   );
   const known = free || Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
@@ -134,8 +133,8 @@ function candidate(
   return {
     model: model.id,
     cost_min: amount(costOf({ ...NO_USAGE, input: inputTokens, cached: read }, 0, tableOf(prices, kit))),
-    cost_max: amount(costAtMost(estimate, tableOf(dearest, kit))),
-    dropped: (way && orNull(() => droppedBy(model, prompt, way))) ?? [],
+    cost_max: amount(costAtMost(estimate, tableOf(highest, kit))),
+    dropped: (usable && orNull(() => droppedBy(model, prompt, usable))) ?? [],
   };
 }
 
@@ -147,14 +146,14 @@ const caches = (model: Model): boolean =>
   model.features.has("prompt_caching") || model.pricing.input_cache_read !== undefined;
 
 /** A route with its upstream and format. */
-interface Way {
+interface UsableRoute {
   route: Route;
   upstream: Pick<Upstream, "provider" | "api">;
   format: ProviderFormat;
 }
 
 /** The first route that is in service. */
-async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
+async function firstUsableRoute(model: Model, kit: Kit): Promise<UsableRoute | null> {
   const route = model.routes.find((one) => kit.providers.healthy([one])) ?? model.routes[0];
   const provider = kit.providers.get(route.provider);
   const api = kit.providers.apiOf(route);
@@ -163,7 +162,7 @@ async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
 }
 
 /** The fields that would be dropped. Throws if the provider's API does not support some content. */
-function droppedBy(model: Model, prompt: Prompt, { route, upstream, format }: Way): string[] {
+function droppedBy(model: Model, prompt: Prompt, { route, upstream, format }: UsableRoute): string[] {
   const flat = flattenTools(prompt, upstream.api.toolForms(prompt.format));
   const request = encodeFlat(flat.prompt, upstream, format, route.model, model);
   return [...request.dropped, ...prompt.search?.unread ?? []];
@@ -188,7 +187,8 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
-  const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
+  capOutput(capped, model, size);
+  const { routes, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const others = othersOf({ prompt, model, routes, named }, key, kit);
   capOutput(capped, model, size, others);
   const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers), others);
@@ -201,15 +201,15 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestPrices({ prompt, model, routes, passing, others, created }, estimate, kit),
+    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate),
     estimate,
     labels: toldApart(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });
   if (!kit.providers.healthy(routes)) {
     throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");
   }
-  const way = await wayTo(model, kit);
-  if (way !== null) droppedBy(model, prompt, way);
+  const usable = await firstUsableRoute(model, kit);
+  if (usable !== null) droppedBy(model, prompt, usable);
 }
 
 /** Throws if data-loss prevention would refuse the request. Nothing is written to the audit log. */

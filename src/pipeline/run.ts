@@ -13,7 +13,7 @@ import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
 
 // Loaded on first use, since few calls need them.
-const ways = lazy(() => import("./ways.ts"));
+const compositeCall = lazy(() => import("./composite_call.ts"));
 const restoring = lazy(() => import("../dlp/restore.ts"));
 
 export interface Run {
@@ -51,7 +51,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   const one = isOneCall(call);
   const asked = one
     ? generateOnce(call, kit)
-    : await begun(call, async () => (await ways.open()).askOtherwise(call, kit));
+    : await begun(call, async () => (await compositeCall.open()).runCompositeCall(call, kit));
   const { payloads } = kit;
   const parts = payloads?.keeps(arrival.key)
     ? payloads.keep(asked, { call, body: arrival.body, kit })

@@ -11,7 +11,7 @@ import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere } from "../models/elsewhere.ts";
 import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Others } from "./call.ts";
-import { roomiest } from "./other_models.ts";
+import { withLargestLimits } from "./other_models.ts";
 import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
 
 /** Maximum output for models with an unknown maximum. It is sent to the provider. */
@@ -74,7 +74,7 @@ export function upperBound(
   { calls, search }: Shape,
   others: Others | null,
 ): Estimate {
-  const model = roomiest(asked, others);
+  const model = withLargestLimits(asked, others);
   const { text, media } = mostInput(size, model.contextLength);
   const told = toldOtherwise(prompt, model);
   const n = Math.max(prompt.n ?? 1, told.answers);
@@ -107,7 +107,7 @@ export function upperBoundOfAll(
 ): Estimate {
   const first = upperBound(prompt, asked, size, shape, others);
   if (!shape.search) return first;
-  const model = roomiest(asked, others);
+  const model = withLargestLimits(asked, others);
   const limit = searchLimit(prompt.search ?? {});
   const { output } = first;
   const cap = prompt.maxOutput ?? model.maxCompletion ?? 0;

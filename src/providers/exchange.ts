@@ -89,7 +89,9 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       heard.status = reply.status;
       const text = withheld.refusal(await readRefusal(reply, ticker));
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
-      if (upstream.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
+      if (upstream.usesCallerCredential && REFUSED_CREDENTIAL.has(reply.status)) {
+        return ownCredentialRefused(reply.status);
+      }
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
         // Filtered again after decoding, since JSON can escape characters in several ways.

@@ -25,7 +25,7 @@ export type { ProviderHealth } from "./states.ts";
 export interface Providers {
   get(name: string): Provider | undefined;
   /** Whether any provider accepts callers' own credentials. */
-  readonly passes: boolean;
+  readonly acceptsCallerCredentials: boolean;
   /** The API of a route's calls; undefined: there is no such provider. */
   apiOf(route: Route): ProviderApi | undefined;
   /**
@@ -71,7 +71,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
 class OpenProviders implements Providers {
   readonly states: States;
-  readonly passes: boolean;
+  readonly acceptsCallerCredentials: boolean;
   readonly #options: ProvidersOptions;
   readonly #ticker: Ticker;
   readonly #exchange: Exchange;
@@ -86,7 +86,7 @@ class OpenProviders implements Providers {
     this.#random = options.random ?? Math.random;
     this.#sleep = options.sleep ?? pause;
     this.states = openStates(list, { ticker, routes, discovered, log, previous: previous?.states });
-    this.passes = list.some(({ passCredentials }) => passCredentials === true);
+    this.acceptsCallerCredentials = list.some(({ passCredentials }) => passCredentials === true);
   }
 
   get(name: string): Provider | undefined {
@@ -131,7 +131,7 @@ class OpenProviders implements Providers {
     const came = ticker.now();
     const line = new RouteLine(
       this.inTurn(routes, opening),
-      (route) => (this.states.find(route)?.model.restsUntil ?? 0) > came,
+      (route) => (this.states.find(route)?.model.avoidedUntil ?? 0) > came,
     );
     const shut: Route[] = [];
     let full = false;

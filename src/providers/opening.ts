@@ -49,7 +49,7 @@ export interface Opening<T> {
   /** Absent: the order of the configuration. */
   order?: RouteOrder;
   /** Replaces the upstream of a route, for example to use the caller's credential. */
-  through?(upstream: Upstream): Upstream;
+  adaptUpstream?(upstream: Upstream): Upstream;
   /** The failure if the provider does not have this endpoint (404, 405, 501). Absent: the provider's own error. */
   missing?: Failure;
   /** Cancels the call; nothing more is tried. */

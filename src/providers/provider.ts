@@ -58,7 +58,7 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   readonly withheld: Withheld;
   /** The credential is the caller's own, so its refusal does not concern other calls. Absent: it is the gateway's. */
-  readonly passing?: true;
+  readonly usesCallerCredential?: true;
 }
 
 /** @param api the result of {@link apiOf}: for a cloud, the API adapted to that cloud */
@@ -68,10 +68,10 @@ export function upstreamOf(provider: Provider, api: ProviderApi): Upstream {
 }
 
 /** A caller's own credential, and the provider that it is for. */
-export interface Passing {
+export interface CallerCredential {
   provider: string;
   /** The upstream with the caller's credential, if it belongs to that provider; any other unchanged. */
-  through(upstream: Upstream): Upstream;
+  applyTo(upstream: Upstream): Upstream;
 }
 
 /** No credential of the gateway. */
@@ -87,7 +87,7 @@ export function upstreamWithCallersCredential(
 ): Upstream {
   const passing = { ...provider, credential: NO_CREDENTIAL };
   const headers = { ...standingHeaders(passing, api), ...callers };
-  return { provider: passing, api, headers, withheld: new Withheld(headers), passing: true };
+  return { provider: passing, api, headers, withheld: new Withheld(headers), usesCallerCredential: true };
 }
 
 /** The API of a route's calls, adapted to its provider (cloud, preset). */

@@ -42,12 +42,12 @@ export function pauseMs(failure: Failure, attempt: number, random: () => number)
 }
 
 /** A provider is skipped for at most this time because of its `Retry-After`, in milliseconds. */
-const LONGEST_REST_MS = 600_000;
+const LONGEST_AVOID_MS = 600_000;
 
 /** How long other routes are preferred: the provider's `Retry-After`, if it is too long for a pause before a retry; else 0. */
-export function restMs(failure: Failure): number {
+export function avoidMs(failure: Failure): number {
   const asked = isTransient(failure) ? (failure.retryAfter ?? 0) * 1000 : 0;
-  return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_REST_MS);
+  return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_AVOID_MS);
 }
 
 export class RetryBudget {

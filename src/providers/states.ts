@@ -37,7 +37,7 @@ export interface ModelState {
   retries: number;
   firstBytes: FirstBytes;
   /** End of the provider's `Retry-After`: until then other routes are tried first. */
-  restsUntil: number;
+  avoidedUntil: number;
   /** The last failure of the provider (not of a request), and its time. */
   lastFailure: LastFailure | null;
   /** The last refusal that an operator has to correct, so that it is logged only once. */
@@ -221,7 +221,7 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
     failed: 0,
     retries: 0,
     firstBytes: new FirstBytes(),
-    restsUntil: 0,
+    avoidedUntil: 0,
     lastFailure: null,
     complaint: "",
   };

@@ -13,7 +13,7 @@ import { noteFailure } from "./last_failure.ts";
 import type { OpenAnswer, Opened, Opening } from "./opening.ts";
 import type { Route, Upstream } from "./provider.ts";
 import { cancelled } from "./refusals.ts";
-import { isFault, isTransient, restMs } from "./retry.ts";
+import { avoidMs, isFault, isTransient } from "./retry.ts";
 import type { ModelState, RouteState } from "./states.ts";
 
 /** An attempt without an answer. */
@@ -43,7 +43,7 @@ export async function tryRoute<T>(
   { ticker, exchange, only, came }: TryOptions,
 ): Promise<OpenAnswer<T> | Failed | "shut"> {
   const { limiter } = found.state;
-  const upstream = opening.through?.(found.upstream) ?? found.upstream;
+  const upstream = opening.adaptUpstream?.(found.upstream) ?? found.upstream;
   let outgoing: Outgoing;
   let began = came;
   let format: ProviderFormat;
@@ -144,7 +144,7 @@ class RouteAttempt {
     this.#model.firstBytes.add(now - began, now);
     this.#answering = true;
     this.#model.complaint = "";
-    this.#model.restsUntil = 0;
+    this.#model.avoidedUntil = 0;
   }
 
   failed(failure: Failure): void {
@@ -153,10 +153,12 @@ class RouteAttempt {
     // none.
     if (this.#answering && only) return;
     // The limits of one caller's account say nothing about others.
-    if (upstream.passing && failure.code === "provider_rate_limited") return permit.succeed(ticker.now());
+    if (upstream.usesCallerCredential && failure.code === "provider_rate_limited") {
+      return permit.succeed(ticker.now());
+    }
     const fault = isFault(failure);
-    const rest = restMs(failure);
-    if (rest > 0) this.#model.restsUntil = ticker.now() + rest;
+    const rest = avoidMs(failure);
+    if (rest > 0) this.#model.avoidedUntil = ticker.now() + rest;
     if (isTransient(failure) || failure.lasting) noteFailure(this.#model, failure);
     if (fault) permit.fail(ticker.now());
     // A refusal of the request counts as an answer; a refusal of the gateway's key, or an error of the

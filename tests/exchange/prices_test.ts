@@ -1,6 +1,6 @@
 /** Which prices a call is billed by, and which it can reach. */
 import { assertEquals } from "@std/assert";
-import { dearestOf, priceOf, type PriceSheet, sheetAt } from "../../src/exchange/prices.ts";
+import { highestPricesOf, priceOf, type PriceSheet, sheetAt } from "../../src/exchange/prices.ts";
 
 const sheet = (more: Partial<PriceSheet> = {}): PriceSheet => ({
   source: "test",
@@ -59,23 +59,23 @@ Deno.test("sheetAt() takes what is in force at the time, by day and by hour", ()
   assertEquals(priceOf(sheets[2], 1, undefined).version, "busy 01:00-04:00");
 });
 
-Deno.test("dearestOf() is of every kind the dearest price that the call can reach", () => {
+Deno.test("highestPricesOf() gives for each kind the highest price that the call can reach", () => {
   const { tiers } = TIERED;
-  assertEquals(dearestOf(sheet(), 1e9, undefined).prompt, "1");
+  assertEquals(highestPricesOf(sheet(), 1e9, undefined).prompt, "1");
   // The provider's account may be set to priority, unless the request says otherwise.
-  assertEquals(dearestOf(TIERED, 10, undefined).prompt, "9");
-  assertEquals(dearestOf(TIERED, 10, "auto").prompt, "9");
-  assertEquals(dearestOf(TIERED, 10, "default").prompt, "1");
-  assertEquals(dearestOf(TIERED, 10, "flex").prompt, "1");
-  assertEquals(dearestOf(TIERED, 500, "default").completion, "6");
-  assertEquals(dearestOf(TIERED, 5000, "flex").prompt, "3");
+  assertEquals(highestPricesOf(TIERED, 10, undefined).prompt, "9");
+  assertEquals(highestPricesOf(TIERED, 10, "auto").prompt, "9");
+  assertEquals(highestPricesOf(TIERED, 10, "default").prompt, "1");
+  assertEquals(highestPricesOf(TIERED, 10, "flex").prompt, "1");
+  assertEquals(highestPricesOf(TIERED, 500, "default").completion, "6");
+  assertEquals(highestPricesOf(TIERED, 5000, "flex").prompt, "3");
   // One object for the same reach, so that its table is worked out once.
-  assertEquals(dearestOf(TIERED, 10, "auto") === dearestOf(TIERED, 11, "auto"), true);
+  assertEquals(highestPricesOf(TIERED, 10, "auto") === highestPricesOf(TIERED, 11, "auto"), true);
   // A kind that a tier has no price for costs there what it is part of.
   const cached = sheet({
     prices: { prompt: "1", completion: "4", input_cache_read: "0.1" },
     tiers: [{ above: 5, service: null, prices: { prompt: "3", completion: "4" } }],
   });
-  assertEquals(dearestOf(cached, 6, "default").input_cache_read, "3");
+  assertEquals(highestPricesOf(cached, 6, "default").input_cache_read, "3");
   assertEquals(tiers.length, 5);
 });

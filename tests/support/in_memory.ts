@@ -186,7 +186,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     maxVersion: null,
   };
   return {
-    passes: false,
+    acceptsCallerCredentials: false,
     get: () => provider,
     apiOf: () => provider.api,
     healthy: () => true,

@@ -82,10 +82,10 @@ export interface PriceTable {
   imageOutput: bigint | null;
   search: bigint;
   /** The highest price of a token, by kind of input. */
-  most: DearestPrices;
+  most: HighestPrices;
 }
 
-interface DearestPrices {
+interface HighestPrices {
   /** Of text, and of images and audio, if nothing is written to a cache for an hour. */
   text: bigint;
   media: bigint;
@@ -121,8 +121,8 @@ function readPrices(prices: Prices): PriceTable {
   const completion = price("completion") ?? 0n;
   const [audio, image, reasoning] = [price("audio"), price("image"), price("internal_reasoning")];
   const [audioOutput, imageOutput] = [price("audio_output"), price("image_output")];
-  const text = dearest(prompt, cacheRead, cacheWrite);
-  const keptText = dearest(text, cacheWrite1h);
+  const text = highest(prompt, cacheRead, cacheWrite);
+  const keptText = highest(text, cacheWrite1h);
   return {
     version: versionOf(prices),
     prompt,
@@ -138,10 +138,10 @@ function readPrices(prices: Prices): PriceTable {
     search: price("web_search") ?? 0n,
     most: {
       text,
-      media: dearest(text, audio, image),
+      media: highest(text, audio, image),
       keptText,
-      keptMedia: dearest(keptText, audio, image),
-      output: dearest(completion, reasoning, audioOutput, imageOutput),
+      keptMedia: highest(keptText, audio, image),
+      output: highest(completion, reasoning, audioOutput, imageOutput),
     },
   };
 }
@@ -301,7 +301,7 @@ export function costAtMost(estimate: Estimate, { most, search }: PriceTable): bi
   );
 }
 
-function dearest(...prices: (bigint | null)[]): bigint {
+function highest(...prices: (bigint | null)[]): bigint {
   let most = 0n;
   for (const price of prices) if (price !== null && price > most) most = price;
   return most;

@@ -9,7 +9,7 @@ import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Prices } from "../exchange/prices.ts";
 import type { Model } from "../models/catalog.ts";
-import { type Passing, type Route, upstreamWithCallersCredential } from "../providers/provider.ts";
+import { type CallerCredential, type Route, upstreamWithCallersCredential } from "../providers/provider.ts";
 import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
@@ -30,17 +30,17 @@ const COMPANIONS = [
 ];
 
 /** The routes of a call and its credential. */
-export interface Reach {
+export interface CallRoutes {
   routes: readonly Route[];
   /** Null: the gateway's own credentials are used. */
-  passing: Passing | null;
+  callerCredential: CallerCredential | null;
 }
 
 /** Prices of a call with the caller's own credential. */
 export const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
 
 /** Whether all of the routes use the caller's credential. */
-export function isFree(routes: readonly Route[], { provider }: Passing): boolean {
+export function isFree(routes: readonly Route[], { provider }: CallerCredential): boolean {
   return routes.every((route) => route.provider === provider);
 }
 
@@ -48,25 +48,25 @@ export function isFree(routes: readonly Route[], { provider }: Passing): boolean
  * @param named the request names the model; otherwise it has routes with the gateway's own credentials. Throws `validation_error` if the
  * model requires a caller's credential and there is none.
  */
-export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean): Reach {
+export function callRoutes(model: Model, arrival: Arrival, kit: Kit, named: boolean): CallRoutes {
   const { routes } = model;
   const { providers } = kit;
-  if (!providers.passes) return { routes, passing: null };
+  if (!providers.acceptsCallerCredentials) return { routes, callerCredential: null };
   const others = ownRoutes(routes, providers);
   const bound = routes.find((route) => !others.includes(route));
-  if (bound === undefined) return { routes, passing: null };
+  if (bound === undefined) return { routes, callerCredential: null };
   const names = credentialHeaders(bound, kit);
   const credential = named ? credentialOf(names, arrival, kit) : null;
   if (credential === null) {
-    if (others.length > 0) return { routes: others, passing: null };
+    if (others.length > 0) return { routes: others, callerCredential: null };
     throw absent(model, names);
   }
-  const headers = { ...companionsOf(arrival), ...credential };
+  const headers = { ...companionHeaders(arrival), ...credential };
   return {
     routes: routes.filter((route) => route.provider === bound.provider || others.includes(route)),
-    passing: {
+    callerCredential: {
       provider: bound.provider,
-      through: (upstream) =>
+      applyTo: (upstream) =>
         upstream.provider.name === bound.provider
           ? upstreamWithCallersCredential(upstream, headers)
           : upstream,
@@ -76,7 +76,7 @@ export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean
 
 /** The routes that use the gateway's own credentials. */
 export function ownRoutes(routes: readonly Route[], providers: Kit["providers"]): readonly Route[] {
-  if (!providers.passes) return routes;
+  if (!providers.acceptsCallerCredentials) return routes;
   return routes.filter(({ provider }) => providers.get(provider)?.passCredentials !== true);
 }
 
@@ -102,7 +102,7 @@ function credentialOf(
   return Object.keys(found).length > 0 ? found : null;
 }
 
-function companionsOf({ header }: Arrival): Record<string, string> {
+function companionHeaders({ header }: Arrival): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of COMPANIONS) {
     const value = header(name);

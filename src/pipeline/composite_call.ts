@@ -6,14 +6,14 @@ import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
-import { type SearchLoop, searchLoop } from "./search_loop.ts";
-import { dearestPrices, roomiest } from "./other_models.ts";
+import { searchLoop } from "./search_loop.ts";
+import { highestPrices, withLargestLimits } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
 
 /** The parts of such a call's answer. */
-export async function askOtherwise(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
+export async function runCompositeCall(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
   // Few calls need them.
   if (call.arrival.compacts) return screenedBy(call, kit, (await import("./compact.ts")).compact);
   if (!repairs(call.arrival)) return ask(call, kit);
@@ -52,8 +52,8 @@ function askWith(
   kit: Kit,
   shown?: ScreenedCall["hits"],
 ): AsyncGenerator<readonly Part[]> {
-  const { arrival, prompt, shape, size, reservation, others } = call;
-  const model = roomiest(call.model, others);
+  const { arrival, prompt, shape, size, reservation } = call;
+  const model = withLargestLimits(call.model, call.others);
   if (shape.search) {
     return searchLoop(prompt, {
       websearch: arrival.steps.followed === null
@@ -71,7 +71,7 @@ function askWith(
       affords(spent, next) {
         const estimate = nextRound({ prompt, model, size, others }, next);
         // With what was found the prompt may have grown into a dearer tier.
-        return reservation.extend(spent, estimate, dearestPrices(call, estimate, kit));
+        return reservation.extend(spent, estimate, highestPrices(call, estimate));
       },
     });
   }
