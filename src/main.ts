@@ -143,7 +143,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   if (demo && speaks) await welcome(gateway, { base, flags, administered: config.adminKey !== null });
   reloads = oneByOne(() => reload(source, flags, { gateway, secure, started: config, warn }));
   if (reloadAsked) reloads();
-  await toldToEnd(worker);
+  await endRequested(worker);
   await drain(gateway, server, config.server.shutdownGraceMs);
   const { collectorAnswers } = await gateway.close();
   await Promise.all([jsonLog?.flush(), logs?.flush()]);
@@ -253,7 +253,7 @@ async function welcome(
 }
 
 /** Resolves when a signal ends the process, or the one that started it is gone. */
-async function toldToEnd(worker: Worker): Promise<void> {
+async function endRequested(worker: Worker): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
     if (worker !== null) void parentGone().then(resolve);

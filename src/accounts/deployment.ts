@@ -17,7 +17,7 @@ const WATCH_MS = 12_000;
 const LOOK_MS = 500;
 
 /** A summary of a configuration, without secrets. */
-interface Said {
+interface ConfigSummary {
   /** Names of keys, with fingerprints of their secrets. */
   keys: Record<string, string>;
   /** Names of accounts, with their credits. */
@@ -38,11 +38,11 @@ export function announce(
   { store, node, pepper, about }: DeploymentOptions,
   config: AccountsConfig,
 ): Promise<void> {
-  return store.announce(node, JSON.stringify({ ...saidOf(config, pepper), about: about?.() }));
+  return store.announce(node, JSON.stringify({ ...summaryOf(config, pepper), about: about?.() }));
 }
 
 /** The status of each registered node; null: published by a release without status. */
-export async function saidAbout(
+export async function deploymentStatuses(
   store: Pick<Store, "announcements">,
 ): Promise<{ node: string; about: unknown }[]> {
   return (await store.announcements()).map(({ node, data }) => ({
@@ -54,7 +54,7 @@ export async function saidAbout(
 /** Publishes this node. Throws {@link StoreRefused} if a living node has a conflicting configuration. */
 export async function join(options: DeploymentOptions, config: AccountsConfig): Promise<void> {
   const { store, node, pepper, rest = pause } = options;
-  const own = saidOf(config, pepper);
+  const own = summaryOf(config, pepper);
   const others = async () =>
     (await store.announcements()).filter((other) =>
       other.node !== node && contradiction(other, own) !== null
@@ -81,8 +81,8 @@ export async function join(options: DeploymentOptions, config: AccountsConfig): 
 }
 
 /** Null: the other node has a key in common, or nothing conflicts. */
-function contradiction({ data }: Announcement, own: Said): string | null {
-  const other: Said = JSON.parse(data);
+function contradiction({ data }: Announcement, own: ConfigSummary): string | null {
+  const other: ConfigSummary = JSON.parse(data);
   const common = Object.keys(own.keys).filter((name) => Object.hasOwn(other.keys, name));
   if (common.some((name) => own.keys[name] === other.keys[name])) return null;
   if (common.length > 0) return `the key ${JSON.stringify(common[0])} has another secret there`;
@@ -94,9 +94,9 @@ function contradiction({ data }: Announcement, own: Said): string | null {
 }
 
 /** Cache by configuration: fingerprints of 100,000 keys take seconds, and are published repeatedly. */
-const known = new WeakMap<AccountsConfig, { pepper: string; said: Said }>();
+const known = new WeakMap<AccountsConfig, { pepper: string; said: ConfigSummary }>();
 
-function saidOf(config: AccountsConfig, pepper: string): Said {
+function summaryOf(config: AccountsConfig, pepper: string): ConfigSummary {
   const before = known.get(config);
   if (before?.pepper === pepper) return before.said;
   const said = tell(config, pepper);
@@ -104,7 +104,7 @@ function saidOf(config: AccountsConfig, pepper: string): Said {
   return said;
 }
 
-function tell({ keys, accounts }: AccountsConfig, pepper: string): Said {
+function tell({ keys, accounts }: AccountsConfig, pepper: string): ConfigSummary {
   // Truncated so much that the secret cannot be verified with it; an HMAC would take ten times as long.
   const fingerprint = (name: string, secret: string) =>
     sha256Hex(pepper + JSON.stringify(["configured key", name, secret])).slice(0, 16);

@@ -6,7 +6,7 @@
  */
 import { StoreForbidden, StoreUnavailable, StoreUnfit } from "../store/mod.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
-import { saidAbout } from "./deployment.ts";
+import { deploymentStatuses } from "./deployment.ts";
 import { KeyContext } from "./keys/key_state.ts";
 import { openAdministration } from "./administration/lazy_administration.ts";
 import { beginningOf } from "./ledger.ts";
@@ -59,7 +59,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     sessions: parts.consoleSessions,
     storePrepared: () => maintenance.prepared,
     // A command needs the complete answer or an error.
-    tellsWhatIsKnown: ticking,
+    answersFromMemory: ticking,
   });
   let closed = false;
   let tellOthers: () => Promise<unknown> = () => Promise.resolve();
@@ -67,7 +67,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     ...callsOf(parts),
     node,
     keyFor: (purpose) => maintenance.keyFor(purpose),
-    tellAlso: (receivers) => void (parts.receivers = receivers),
+    addReceivers: (receivers) => void (parts.receivers = receivers),
     wakeOutbox: () => webhooks.wake(),
     storeUp: parts.storeReady,
     refusal: () => maintenance.refusal,
@@ -85,7 +85,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     announce: () => maintenance.announce(),
     async nodes() {
       if (!maintenance.known) throw new StoreUnavailable("The store is not known yet.");
-      return (await saidAbout(store)).map((one) => ({ ...one, self: one.node === node }));
+      return (await deploymentStatuses(store)).map((one) => ({ ...one, self: one.node === node }));
     },
     takeChanges: () => parts.changes.pull(),
     tellChanges: (told) => void (tellOthers = told),

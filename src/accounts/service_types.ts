@@ -61,7 +61,7 @@ export interface AccountsService extends Accounts, Administration {
   /** A key per purpose that only gateways on this store can compute; null: the store has not been reached yet. */
   keyFor(purpose: string): Uint8Array | null;
   /** Adds receivers of events that other modules write to the outbox. */
-  tellAlso(receivers: readonly EventReceiver[]): void;
+  addReceivers(receivers: readonly EventReceiver[]): void;
   /** The outbox has new entries. */
   wakeOutbox(): void;
   /** False: the store is unavailable; requests that need it are answered with 503. */

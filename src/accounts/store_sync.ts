@@ -135,7 +135,7 @@ export class StoreSync {
   }
 
   /** Reports a changed limit to the store, so that the spend is compared with it at once, and warnings are sent. */
-  async tellLimit(kind: LeaseKind, budget: BudgetRef): Promise<void> {
+  async reportLimit(kind: LeaseKind, budget: BudgetRef): Promise<void> {
     const lease = this.leases.open(kind, budget);
     if (budget.limit !== null) lease.changeLimit(budget.limit);
     // Nothing of it is needed here yet.
@@ -153,8 +153,8 @@ export class StoreSync {
   exhausted(lease: Lease): void {
     const { limit } = lease.budget;
     // The limit of an account is known to the store only.
-    if (lease.toldExhausted || (limit !== null && lease.spentHere * 5n < limit * 4n)) return;
-    lease.toldExhausted = true;
+    if (lease.exhaustionReported || (limit !== null && lease.spentHere * 5n < limit * 4n)) return;
+    lease.exhaustionReported = true;
     this.#exhausted.add(lease);
     this.renewSoon(lease);
   }
@@ -374,7 +374,7 @@ export class StoreSync {
   #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
     const { store, warn } = this.#options;
     this.leases.putBackDropped(dropped);
-    for (const lease of exhausted) lease.toldExhausted = false;
+    for (const lease of exhausted) lease.exhaustionReported = false;
     const notRenewed = [...renewing];
     if (error instanceof StoreUnavailable) {
       // Waiters that did not fit into this transaction are rejected too: the next one would fail likewise.

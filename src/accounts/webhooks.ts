@@ -14,7 +14,7 @@ import {
   type WarningData,
   type WebhookRef,
 } from "../store/mod.ts";
-import { ask, whyNotTaken } from "../outgoing/ask.ts";
+import { ask, deliveryError } from "../outgoing/ask.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./budgets/money.ts";
@@ -248,7 +248,7 @@ export class Webhooks {
     this.#complained.add(id);
     const name = this.#all().find(({ ref }) => ref.id === id)?.name ?? "a receiver";
     this.#options.warn(
-      `${name} could not be told of an event, which is tried again: ${whyNotTaken(trouble)}`,
+      `${name} could not be told of an event, which is tried again: ${deliveryError(trouble)}`,
     );
   }
 }

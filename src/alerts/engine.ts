@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
-import { whyNotTaken } from "../outgoing/ask.ts";
+import { deliveryError } from "../outgoing/ask.ts";
 import { type AlertEvent, type AlertStore, type OpenAlert, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { rest } from "../timing/waits.ts";
@@ -65,7 +65,7 @@ export class Alerts {
   readonly #ofNode = new Judge();
   readonly #since = new Map<string, number>();
   readonly #ending = new AbortController();
-  readonly #telling = new Set<Promise<void>>();
+  readonly #sending = new Set<Promise<void>>();
   readonly receivers: readonly AlertReceiver[];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -94,7 +94,7 @@ export class Alerts {
     this.#ending.abort();
     clearTimeout(this.#timer);
     await this.#running;
-    await Promise.all(this.#telling);
+    await Promise.all(this.#sending);
     const { store, node, ready } = this.#options;
     if (leaves && ready()) await store.leaveJudgement(node).catch(() => {});
   }
@@ -193,11 +193,11 @@ export class Alerts {
         starts: this.#since.get(key) ?? now(),
         ends: verdict === "fires" ? null : now(),
       };
-      for (const to of rule.to) this.#tellDirectly(receiverId(to), event);
+      for (const to of rule.to) this.#sendDirectly(receiverId(to), event);
     }
   }
 
-  #tellDirectly(receiver: string, data: AlertEvent): void {
+  #sendDirectly(receiver: string, data: AlertEvent): void {
     const { now, warn } = this.#options;
     const found = this.receivers.find(({ id }) => id === receiver)!;
     const delivery = { id: `evt_${crypto.randomUUID().replaceAll("-", "")}`, created: now(), data };
@@ -212,9 +212,9 @@ export class Alerts {
         );
         if (trouble === null) return;
       }
-      warn(`${found.name} could not be told of an alert: ${whyNotTaken(trouble)}`);
-    })().finally(() => this.#telling.delete(told));
-    this.#telling.add(told);
+      warn(`${found.name} could not be told of an alert: ${deliveryError(trouble)}`);
+    })().finally(() => this.#sending.delete(told));
+    this.#sending.add(told);
   }
 }
 

@@ -7,7 +7,7 @@ import type { AlertEvent, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 
 export interface AlertRulesOptions {
-  accounts: Pick<AccountsService, "node" | "tellAlso" | "wakeOutbox" | "storeUp">;
+  accounts: Pick<AccountsService, "node" | "addReceivers" | "wakeOutbox" | "storeUp">;
   store: Store;
   collect(): readonly MetricData[];
   first: boolean;
@@ -33,7 +33,7 @@ export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Al
     warn: (line) => log(line, "warn"),
     everyMs: alertsEveryMs,
   });
-  accounts.tellAlso(
+  accounts.addReceivers(
     alerts.receivers.map(({ id, name, send }) => ({
       id,
       name,

@@ -1,12 +1,12 @@
 /** The metrics of this process and, where it is one of several workers, of the others. */
 import type { LabelledMetrics } from "../metrics/prometheus.ts";
 import type { MetricData, MetricRegistry } from "../metrics/registry.ts";
-import type { Told } from "./siblings.ts";
+import type { WorkerAnswers } from "./siblings.ts";
 
 export class AllMetrics {
   readonly #registry: MetricRegistry;
   readonly #worker: number | null;
-  #others: (() => Promise<Told>) | null = null;
+  #others: (() => Promise<WorkerAnswers>) | null = null;
 
   /** @param worker which of several; null: there is one process */
   constructor(registry: MetricRegistry, worker: number | null) {
@@ -20,7 +20,7 @@ export class AllMetrics {
   }
 
   /** @param others what {@link own} gives in each of the others */
-  answerFor(others: () => Promise<Told>): void {
+  answerFor(others: () => Promise<WorkerAnswers>): void {
     this.#others = others;
   }
 
@@ -28,7 +28,7 @@ export class AllMetrics {
     const metrics = this.#registry.collect();
     if (this.#worker === null) return [{ metrics, common: {} }];
     const told = await this.#others?.() ?? {};
-    const workers: Told = { ...told, [this.#worker]: metrics.map(({ samples }) => samples) };
+    const workers: WorkerAnswers = { ...told, [this.#worker]: metrics.map(({ samples }) => samples) };
     return Object.entries(workers).map(([worker, values]) => ({
       metrics: metrics.map((metric, i) => ({ ...metric, samples: (values as never[])[i] })),
       common: { worker },

@@ -16,7 +16,7 @@ export class RunningAlerts {
     const before = this.#alerts;
     if (before && JSON.stringify(before.config) === JSON.stringify({ rules, smtp })) return;
     this.#alerts = null;
-    this.#options.accounts.tellAlso([]);
+    this.#options.accounts.addReceivers([]);
     await before?.stop({ leaves: rules.length === 0 });
     if (rules.length === 0) return;
     const { openAlerts } = await import("./alert_rules.ts");

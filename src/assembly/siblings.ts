@@ -19,7 +19,7 @@ const MOST_STRANGERS = 64;
 const LINE_FEED = 10;
 
 /** What was told, by the number of the worker. */
-export type Told = Readonly<Record<string, unknown>>;
+export type WorkerAnswers = Readonly<Record<string, unknown>>;
 
 /**
  * What a worker asks the others: for their metrics, or to take in what has just been changed in the store; then the answer
@@ -29,7 +29,7 @@ export type Subject = "metrics" | "changes";
 
 export interface Siblings {
   /** What the others tell now; without those that do not answer. */
-  ask(about: Subject): Promise<Told>;
+  ask(): Promise<WorkerAnswers>;
   close(): void;
 }
 
@@ -203,18 +203,14 @@ export async function joinHub(
 ): Promise<Siblings> {
   const [port, secret] = address.split(":");
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));
-  const waiting = new Map<number, (told: Told) => void>();
+  const waiting = new Map<number, (told: WorkerAnswers) => void>();
   let asked = 0;
   let gone = false;
   line.send({ hello: secret, worker });
   void (async () => {
-    const answer = async (ask: number, about: Subject) => {
-      const value = await tell(about);
-      line.send({ told: ask, value });
-    };
-    for await (const { ask, about = "metrics", told, value } of line.messages()) {
-      if (ask !== undefined) answer(ask, about).catch(() => {});
-      else if (told !== undefined) waiting.get(told)?.(value as Told);
+    for await (const { ask, told, value } of line.messages()) {
+      if (ask !== undefined) line.send({ told: ask, value: tell() });
+      else if (told !== undefined) waiting.get(told)?.(value as WorkerAnswers);
     }
     gone = true;
     for (const resolve of waiting.values()) resolve({});
@@ -224,7 +220,7 @@ export async function joinHub(
       if (gone) return {};
       const id = ++asked;
       try {
-        return await new Promise<Told>((resolve) => {
+        return await new Promise<WorkerAnswers>((resolve) => {
           waiting.set(id, resolve);
           line.send({ ask: id, about });
         });

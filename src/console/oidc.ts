@@ -8,7 +8,7 @@ import * as oauth from "oauth4webapi";
 import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
 import { excessOf, type JsonBudget } from "../exchange/json_budget.ts";
 import type { OidcConfig } from "../http/oidc_config.ts";
-import { ask, whyNotTaken } from "../outgoing/ask.ts";
+import { ask, deliveryError } from "../outgoing/ask.ts";
 
 /** The state of a sign-in, stored in the browser's cookie. */
 export interface Flow {
@@ -180,7 +180,7 @@ async function claimsOf(
     }
     const network = error instanceof TypeError ||
       (error instanceof DOMException && error.name === "TimeoutError");
-    if (network) throw away(whyNotTaken(error));
+    if (network) throw away(deliveryError(error));
     // The library's error codes say which check failed; its messages may contain parts of tokens.
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw new SignInRefused(
@@ -221,7 +221,7 @@ async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> 
   } catch (error) {
     // The library's error codes say what is wrong with a response.
     throw away(
-      error instanceof Error && "code" in error ? `${error.name} ${error.code}` : whyNotTaken(error),
+      error instanceof Error && "code" in error ? `${error.name} ${error.code}` : deliveryError(error),
     );
   }
 }

@@ -20,20 +20,20 @@ const MOST_ECHOES = 50_000;
 /**
  * Findings for all occurrences in the leaves of values in `found` that are not findings yet.
  *
- * @param isSaid whether a leaf is text of the model in which placeholders were replaced
+ * @param isFromModel whether a leaf is text of the model in which placeholders were replaced
  */
 const PART = 64;
 
 /**
  * Findings for all places in the leaves that hold a value of `found`, and are no finding yet.
  *
- * @param isSaid whether a leaf is of an answer whose placeholders were turned back
+ * @param isFromModel whether a leaf is of an answer whose placeholders were turned back
  */
 export function* echoesOf(
   leaves: readonly Leaf[],
   found: readonly Found[],
   clock: SliceClock,
-  isSaid: (leaf: Leaf) => boolean,
+  isFromModel: (leaf: Leaf) => boolean,
 ): Generator<void, Found[]> {
   const values = new Map<string, Found>();
   const known = new Map<Leaf, Span[]>();
@@ -54,7 +54,7 @@ export function* echoesOf(
     const view = viewOf(leaf);
     const text = view?.text ?? leaf.text;
     const here = merged(known.get(leaf) ?? []);
-    const shortest = isSaid(leaf) ? SHORTEST_SAID : SHORTEST;
+    const shortest = isFromModel(leaf) ? SHORTEST_SAID : SHORTEST;
     let quotes: number[] | null = null;
     for (const [value, one] of values) {
       if (value.length < shortest) continue;

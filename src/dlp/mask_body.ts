@@ -36,7 +36,7 @@ export function* maskAll(
   let todo = yield* meantValues(found.filter(({ mode }) => mode === "mask"), clock);
   todo = [
     ...todo,
-    ...yield* echoesOf(scanned, todo, clock, (leaf) => check.restore && isSaid(leaf, reading)),
+    ...yield* echoesOf(scanned, todo, clock, (leaf) => check.restore && isFromModel(leaf, reading)),
   ];
   if (clock.spent) return false;
   let leaves = reading.leaves;
@@ -68,7 +68,7 @@ export function* maskAll(
 }
 
 /** Whether a leaf belongs to a message or tool call of the model. */
-function isSaid({ message, location }: Leaf, { senders }: BodyLeaves): boolean {
+function isFromModel({ message, location }: Leaf, { senders }: BodyLeaves): boolean {
   if (message === null) return false;
   const role = senders[message]?.role;
   return role === undefined ? /\]\.(?:arguments|input)$/.test(location) : role === "assistant";

@@ -49,7 +49,7 @@ export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]):
   if (location) options.location = location;
   const cache = decodeCacheMark(raw.cache_control);
   if (cache) options.cache = cache;
-  const unread = Object.keys(raw).filter((name) => !READ.has(name) && wishes(name, raw[name]));
+  const unread = Object.keys(raw).filter((name) => !READ.has(name) && isNonDefault(name, raw[name]));
   if (unread.length > 0) options.unread = unread.map((name) => `${String(loc[0])}.${name}`);
   return options;
 }
@@ -74,7 +74,7 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a value differs from the default behaviour. */
-function wishes(name: string, value: unknown): boolean {
+function isNonDefault(name: string, value: unknown): boolean {
   if (name === "external_web_access") return value === false;
   return value !== null && value !== undefined && value !== false &&
     !(Array.isArray(value) && (value.length === 0 || (value.length === 1 && USUAL.has(value[0]))));

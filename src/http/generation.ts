@@ -8,7 +8,7 @@ import type { CallerFormat } from "../formats/format.ts";
 import { answerName } from "../pipeline/answer_name.ts";
 import { type Arrival, type Call, cutOff } from "../pipeline/call.ts";
 import { isScreened } from "../pipeline/guard.ts";
-import { tellRefused } from "../pipeline/refused.ts";
+import { reportRefused } from "../pipeline/refused.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
 import type { FollowedCall } from "../pipeline/telemetry.ts";
@@ -184,7 +184,7 @@ class Generation {
       return held === null ? response : await withLength(response);
     } catch (thrown) {
       const failure = Failure.from(thrown).with(this.#call?.headers ?? {});
-      this.#tellRefused(thrown, failure);
+      this.#reportRefused(thrown, failure);
       steps.followed?.refused(failure);
       await this.#keeping?.refused(failure);
       throw failure;
@@ -296,7 +296,7 @@ class Generation {
    * Not counted under overload, to keep refusals cheap, nor if the caller disconnected, since that is not a
    * refusal.
    */
-  #tellRefused(thrown: unknown, { code }: Failure): void {
+  #reportRefused(thrown: unknown, { code }: Failure): void {
     const key = this.#asker;
     const arrival = this.#arrival;
     if (key === null || arrival?.admitted || thrown === OVERLOADED || thrown === CALLER_LEFT) return;
@@ -304,7 +304,7 @@ class Generation {
     const { formatName: format, header } = this.#admission;
     const passed = arrival?.passed === true;
     const body = passed ? arrival?.body : this.#sent;
-    tellRefused({ id, created: this.#created, key, format, body, passed, header }, code, state.kit);
+    reportRefused({ id, created: this.#created, key, format, body, passed, header }, code, state.kit);
   }
 
   #over(): void {

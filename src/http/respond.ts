@@ -15,7 +15,7 @@ import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
 import type { Parts } from "../pipeline/call.ts";
-import { tellAll } from "../pipeline/whole_parts.ts";
+import { deliverAll } from "../pipeline/whole_parts.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface Delivery {
@@ -64,7 +64,7 @@ export async function respondWhole(
 ): Promise<Response> {
   try {
     const collector = new Collector();
-    await tellAll(delivery.parts, (batch) => collector.add(batch));
+    await deliverAll(delivery.parts, (batch) => collector.add(batch));
     const { answer } = collector;
     const { format, context } = delivery;
     const run = delivery.large();

@@ -69,7 +69,7 @@ export function withReason(words: string, thrown: unknown): string {
 }
 
 /** The reason of a failed delivery, for operators. Strings are returned unchanged; of errors not thrown by {@link ask}, only the name. */
-export function whyNotTaken(trouble: unknown): string {
+export function deliveryError(trouble: unknown): string {
   if (typeof trouble === "string") return trouble;
   if (trouble instanceof NoAnswer) return withReason("it cannot be reached", trouble);
   if (!(trouble instanceof Error)) return "for an unknown reason";

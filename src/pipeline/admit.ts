@@ -13,7 +13,7 @@ import type { AutoRouter } from "../models/auto.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { isShortName } from "./answer_name.ts";
-import { labelsOf, toldApart } from "./labels.ts";
+import { distinguishMasked, labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { highestPrices, othersOf } from "./other_models.ts";
 import { callRoutes, ownRoutes } from "./caller_credential.ts";
@@ -70,6 +70,7 @@ export async function admit(
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
+  const labels = distinguishMasked(labelsOf(arrival.header, arrival.body), sent, fingerprint);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,

@@ -3,20 +3,20 @@ import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 
 /** One finding, without its value. */
-export interface ToldFinding {
+export interface ReportedFinding {
   category: string;
   type: string;
   location: string;
 }
 
-export interface ToldFindings {
+export interface ReportedFindings {
   /** The id of the generation; refused requests have one too. */
   id: string;
   key: Key;
   of: "request" | "answer";
   mode: string;
   action: "refused" | "masked" | "alerted";
-  found: readonly ToldFinding[];
+  found: readonly ReportedFinding[];
   /** Number of locations that could not be scanned. */
   unscanned?: number;
 }
@@ -24,8 +24,8 @@ export interface ToldFindings {
 const MOST_PLACES = 50;
 
 /** Writes findings to the audit log and the metrics: types, rules and locations, never a value. */
-export function tellFindings(
-  { id, key, of, mode, action, found, unscanned = 0 }: ToldFindings,
+export function reportFindings(
+  { id, key, of, mode, action, found, unscanned = 0 }: ReportedFindings,
   { accounts, metrics }: Pick<Kit, "accounts" | "metrics">,
 ): void {
   // Callers choose the names of patterns, which may be names of object properties such as `toString`.

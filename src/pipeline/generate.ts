@@ -25,7 +25,7 @@ import { type Answering, type Asked, Delivery, isLargeBatch, NO_PARTS, portionsO
 import type { Kit } from "./kit.ts";
 import { bill, noteUsage } from "./note_usage.ts";
 import { SplitSecrets } from "./split_secrets.ts";
-import type { Took } from "./whole_parts.ts";
+import type { BatchSink } from "./whole_parts.ts";
 
 /** Maximum length of the header with dropped fields: clients and proxies reject headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -82,7 +82,7 @@ async function ask(asking: Asking): Promise<Answering> {
   };
   call.uses.push(use);
   const unread = call.prompt.search?.unread;
-  tellDropped(unread ? [...dropped, ...unread] : dropped, call);
+  reportDropped(unread ? [...dropped, ...unread] : dropped, call);
   return { opened, begun, use, names };
 }
 
@@ -185,7 +185,7 @@ function encodeFor(
 }
 
 /** Lists the dropped fields in the header `x-svc-dropped` and in the record. */
-function tellDropped(dropped: readonly string[], call: Call): void {
+function reportDropped(dropped: readonly string[], call: Call): void {
   if (dropped.length === 0) return;
   const fields = headerList(dropped);
   call.headers["x-svc-dropped"] = fields;
@@ -217,7 +217,7 @@ export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part
 }
 
 /** Passes the parts of an answer that is not streamed to a callback. */
-export async function generateWhole(call: Call, kit: Kit, took: Took): Promise<void> {
+export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Promise<void> {
   const { prompt } = call;
   const answering = await ask({ call, prompt, kit });
   const { begun: { batch, reader, failure }, opened, use, names } = answering;

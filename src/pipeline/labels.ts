@@ -51,7 +51,7 @@ export function labelsIfGood(header: Header, body: unknown): Labels | null {
  * Labels from a body in which values were masked. A masked label becomes a pseudonym: in another request the
  * same placeholder stands for another value, and budgets depend on labels.
  */
-export function toldApart(
+export function distinguishMasked(
   masked: Labels | null,
   sent: Labels | null,
   fingerprint: (text: string) => string,

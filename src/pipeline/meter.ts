@@ -18,7 +18,7 @@ import { CALLER_LEFT } from "../providers/refusals.ts";
 import { addCharges, reportedOf } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
-import type { Took } from "./whole_parts.ts";
+import type { BatchSink } from "./whole_parts.ts";
 
 /** The parts of the call, metered. */
 export function meter(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
@@ -32,8 +32,8 @@ export function meterPlain(parts: AsyncGenerator<readonly Part[]>, call: Call, k
 
 /** The same for an answer that is not streamed. @param ask calls the provider and passes on the parts */
 export async function meterWhole(
-  ask: (took: Took) => Promise<void>,
-  took: Took,
+  ask: (took: BatchSink) => Promise<void>,
+  took: BatchSink,
   { call, kit }: { call: Call; kit: Kit },
 ): Promise<void> {
   const meter = new Meter(call, kit);

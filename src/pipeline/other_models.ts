@@ -69,7 +69,7 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
     if (restricted) {
       refuseUnless(meant, { one, key, limited, providers }, kit);
       meant.forEach((known, i) => known.length === 0 && ignorant.add(providers[i]));
-      if (ignorant.size === providers.length) throw knownTogetherNowhere(one, model);
+      if (ignorant.size === providers.length) throw noCommonProvider(one, model);
     }
     for (const model of meant.flat()) models.add(model);
   }
@@ -182,7 +182,7 @@ function mayNotChoose({ field }: NamedModel): Failure {
   );
 }
 
-function knownTogetherNowhere({ field, name }: NamedModel, { id }: Model): Failure {
+function noCommonProvider({ field, name }: NamedModel, { id }: Model): Failure {
   return new Failure(
     "model_not_found",
     `Cannot use ${field}: no provider of ${id} has model ${

@@ -18,7 +18,7 @@ import { choose, type Read } from "./admit.ts";
 import type { Arrival } from "./call.ts";
 import { encodeFlat } from "./generate.ts";
 import type { Kit } from "./kit.ts";
-import { labelsIfGood, labelsOf, toldApart } from "./labels.ts";
+import { distinguishMasked, labelsIfGood, labelsOf } from "./labels.ts";
 import { namedModels } from "./named_models.ts";
 import { highestPrices, othersOf } from "./other_models.ts";
 import { callRoutes, FREE, isFree } from "./caller_credential.ts";
@@ -203,7 +203,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     key,
     prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate),
     estimate,
-    labels: toldApart(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
+    labels: distinguishMasked(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });
   if (!kit.providers.healthy(routes)) {
     throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");

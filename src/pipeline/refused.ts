@@ -20,7 +20,7 @@ export interface RefusedArrival {
 }
 
 /** Counts a call that was not admitted, and notifies the watchers of the live view. */
-export function tellRefused(
+export function reportRefused(
   { id, created, key, format, body, passed, header }: RefusedArrival,
   code: FailureCode,
   { accounts, catalog, metrics }: Pick<Kit, "accounts" | "catalog" | "metrics">,

@@ -17,7 +17,7 @@ import { screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/sc
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { measureText } from "../models/limits.ts";
-import { tellFindings } from "./audit_dlp.ts";
+import { reportFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { holdsDocuments, readDocuments } from "./read_documents.ts";
@@ -87,15 +87,14 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
-/** Writes findings to the audit log and the metrics. */
-function tell(
-  { action, all, unscanned }: Pick<Verdict, "action" | "all" | "unscanned">,
-  { mode }: Check,
-  { arrival: { id, key }, of }: { arrival: Arrival; of: "request" | "answer" },
-  kit: Kit,
-): void {
-  if (all.length === 0 && action !== "block") return;
-  tellFindings({
+/** Location of findings in a model's search query. */
+const QUERY = "answer.search.query";
+
+/** @param place location of all findings; absent: they have their own locations in the request */
+function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit, place?: string): Verdict {
+  const { action, all, unscanned } = verdict;
+  if (all.length === 0 && action !== "block") return verdict;
+  reportFindings({
     id,
     key,
     of,

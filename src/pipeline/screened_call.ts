@@ -2,7 +2,7 @@
 import type { Finding } from "../dlp/scan.ts";
 import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
-import { tellFindings, type ToldFinding } from "./audit_dlp.ts";
+import { type ReportedFinding, reportFindings } from "./audit_dlp.ts";
 import type { AnswerScreening, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
@@ -24,7 +24,7 @@ export function screenedCall(
   { screened, answers, ask }: { screened: Screened; answers: AnswerScreening; ask: Ask },
 ): ScreenedCall {
   const lengths = new Map<string, number>();
-  const told: ToldFinding[] = [];
+  const told: ReportedFinding[] = [];
   let refused = false;
   const { rules, screen, judgeHits } = answers;
   const { mode } = rules;
@@ -71,7 +71,7 @@ export function screenedCall(
       const { id, key } = call.arrival;
       const action = refused ? "refused" : mode === "mask" ? "masked" : "alerted";
       call.arrival.steps.screenedAnswer(mode, action, told.length);
-      tellFindings({ id, key, of: "answer", mode, action, found: told }, kit);
+      reportFindings({ id, key, of: "answer", mode, action, found: told }, kit);
     },
   };
 }

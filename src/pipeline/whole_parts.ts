@@ -1,25 +1,25 @@
 /** The parts of an answer that is not streamed: read one by one or, at lower cost, passed to a callback. */
 import type { Part } from "../exchange/part.ts";
 
-export type Took = (batch: readonly Part[]) => void;
+export type BatchSink = (batch: readonly Part[]) => void;
 
 export class WholeParts implements AsyncGenerator<readonly Part[]> {
-  readonly #tellAll: (took: Took) => Promise<void>;
+  readonly #deliverAll: (took: BatchSink) => Promise<void>;
   readonly #oneByOne: () => AsyncGenerator<readonly Part[]>;
   #parts: AsyncGenerator<readonly Part[]> | null = null;
 
   /** Only one of the two is ever called. */
   constructor(
-    tellAll: (took: Took) => Promise<void>,
+    deliverAll: (took: BatchSink) => Promise<void>,
     oneByOne: () => AsyncGenerator<readonly Part[]>,
   ) {
-    this.#tellAll = tellAll;
+    this.#deliverAll = deliverAll;
     this.#oneByOne = oneByOne;
   }
 
   /** Runs the call to its end. Instead of reading them one by one. */
-  tellAll(took: Took): Promise<void> {
-    return this.#tellAll(took);
+  deliverAll(took: BatchSink): Promise<void> {
+    return this.#deliverAll(took);
   }
 
   next(): Promise<IteratorResult<readonly Part[]>> {
@@ -48,10 +48,10 @@ export class WholeParts implements AsyncGenerator<readonly Part[]> {
 }
 
 /** Passes all batches to a callback, in the cheapest way available. */
-export function tellAll(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
-  return parts instanceof WholeParts ? parts.tellAll(took) : tellEach(parts, took);
+export function deliverAll(parts: AsyncGenerator<readonly Part[]>, took: BatchSink): Promise<void> {
+  return parts instanceof WholeParts ? parts.deliverAll(took) : deliverEach(parts, took);
 }
 
-async function tellEach(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
+async function deliverEach(parts: AsyncGenerator<readonly Part[]>, took: BatchSink): Promise<void> {
   for await (const batch of parts) took(batch);
 }

@@ -15,7 +15,7 @@ export type Value<F> = F extends Field<infer S> ? z.output<S> : never;
 /** What a field is where it is written. */
 export type Written<F> = F extends Field<infer S> ? z.input<S> : never;
 
-interface Ways<S extends z.ZodMiniType> {
+interface Conversions<S extends z.ZodMiniType> {
   /** The schema that a written value is read by. Left out: the field's. */
   reader?(): z.ZodMiniType<z.output<S>>;
   /** What an allowed value is in the code, for values that need no check: defaults. Left out: itself. */
@@ -26,13 +26,13 @@ interface Ways<S extends z.ZodMiniType> {
 
 export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
   readonly #make: () => S;
-  readonly #ways: Ways<S>;
+  readonly #conversions: Conversions<S>;
   #schema: S | undefined;
   #reader: z.ZodMiniType<z.output<S>> | undefined;
 
-  constructor(make: () => S, ways: Ways<S> = {}) {
+  constructor(make: () => S, conversions: Conversions<S> = {}) {
     this.#make = make;
-    this.#ways = ways;
+    this.#conversions = conversions;
   }
 
   /** The field with all that is said of it, as the JSON Schema shows it. */
@@ -42,21 +42,21 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
 
   /** The schema that a written value is read by: without description and default, each of which makes a schema anew. */
   get reader(): z.ZodMiniType<z.output<S>> {
-    return this.#reader ??= this.#ways.reader?.() ?? this.schema as z.ZodMiniType<z.output<S>>;
+    return this.#reader ??= this.#conversions.reader?.() ?? this.schema as z.ZodMiniType<z.output<S>>;
   }
 
   /** Whether something stands for it where it is left out. */
   get mayBeAbsent(): boolean {
-    return this.#ways.absent !== undefined;
+    return this.#conversions.absent !== undefined;
   }
 
   absent(): z.output<S> {
-    return this.#ways.absent!();
+    return this.#conversions.absent!();
   }
 
   /** What an allowed value is in the code. */
   convert(value: z.input<S>): z.output<S> {
-    return this.#ways.convert === undefined ? value as z.output<S> : this.#ways.convert(value);
+    return this.#conversions.convert === undefined ? value as z.output<S> : this.#conversions.convert(value);
   }
 
   /** Throws a `ZodError` where a value is not allowed. */
@@ -79,7 +79,7 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
       z.globalRegistry.add(schema, words);
       return schema;
     };
-    return new Field(make, { ...this.#ways, reader: () => this.reader });
+    return new Field(make, { ...this.#conversions, reader: () => this.reader });
   }
 
   refine(allows: (value: z.output<S>) => boolean, words: { error: string }): Field<S> {
@@ -110,13 +110,13 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
 
   #checked(check: () => z.core.$ZodCheck<z.output<S>>): Field<S> {
     return new Field(() => this.schema.check(check()), {
-      ...this.#ways,
+      ...this.#conversions,
       reader: () => this.reader.check(check()),
     });
   }
 
   transform<T>(into: (value: z.output<S>) => T): Field<z.ZodMiniPipe<S, z.ZodMiniTransform<T, z.output<S>>>> {
-    const { absent } = this.#ways;
+    const { absent } = this.#conversions;
     const end = () => z.transform(into) as z.ZodMiniTransform<T, z.output<S>>;
     return new Field(() => z.pipe(this.schema, end()), {
       reader: () => z.pipe(this.reader, end()),

@@ -98,7 +98,7 @@ async function syncOnce(
     return { now: request.now, forgotten: true, grants: [], warnings: [] };
   }
   const now = optional(fenced[0].now, asInt) ?? request.now;
-  const records = await stillOwed(engine, query, request.records);
+  const records = await notYetReported(engine, query, request.records);
   await writeRunning(engine, query, request, chaining);
   const { dropped = [], exhausted = [], webhooks = [] } = request;
   if (records.length === 0 && request.leases.length === 0 && dropped.length === 0) {
@@ -127,7 +127,7 @@ async function syncOnce(
 }
 
 /** Presumed records, without those whose actual records have arrived since. */
-async function stillOwed(
+async function notYetReported(
   engine: Engine,
   query: Query,
   records: readonly LedgerRecord[],

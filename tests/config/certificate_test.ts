@@ -25,7 +25,7 @@ PjeHib7sr/BPdOPMxFb50a4eqsJTZQSn6m/m4g63bTYRwFPP+Ig5L5gNeT0KjnQ=
 `;
 
 /** All that is said of two texts. */
-async function saidOf(
+async function summaryOf(
   texts: { cert: string; key: string },
   now?: number,
 ): Promise<{ mistakes: string[]; warnings: string[] }> {
@@ -79,16 +79,16 @@ const CASES: readonly [name: string, cert: string, key: string, said: string][] 
 
 for (const [name, cert, key, said] of CASES) {
   Deno.test(`checkCertificate() of ${name} says which file is wrong, and how`, async () => {
-    assertEquals(await saidOf({ cert, key }), { mistakes: [said], warnings: [] });
+    assertEquals(await summaryOf({ cert, key }), { mistakes: [said], warnings: [] });
   });
 }
 
 Deno.test("checkCertificate() takes a good certificate, and doubts one whose time is over or has not begun", async () => {
-  assertEquals(await saidOf(TLS), { mistakes: [], warnings: [] });
-  const { mistakes, warnings } = await saidOf(EXPIRED);
+  assertEquals(await summaryOf(TLS), { mistakes: [], warnings: [] });
+  const { mistakes, warnings } = await summaryOf(EXPIRED);
   assertEquals([mistakes.length, warnings.length], [0, 1]);
   assertMatch(warnings[0], /^server\.tls\.cert: .*callers refuse it since 2025-02-01/);
-  const early = await saidOf(TLS, Date.UTC(2001, 1, 1));
+  const early = await summaryOf(TLS, Date.UTC(2001, 1, 1));
   assertEquals(early.mistakes, []);
   assertMatch(
     early.warnings.join(),

@@ -1,7 +1,7 @@
 /** What the operator is told of a server that cannot be reached: the reason, in words of the gateway's own, by both clients. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { askBy, whyNotTaken, withReason } from "../../src/outgoing/ask.ts";
+import { askBy, deliveryError, withReason } from "../../src/outgoing/ask.ts";
 import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
 import type { Exchange } from "../../src/outgoing/reply.ts";
 import { openSend, type Send } from "../../src/outgoing/send.ts";
@@ -85,7 +85,7 @@ for (const [name, certificate, host, trusted, reason] of CASES) {
         const thrown = await assertRejects(() => askBy(way, url, { most: 100, signal }), TypeError);
         assertEquals(withReason("no connection", thrown), `no connection: ${reason}`);
         assertEquals(thrown.message, `there is no answer: ${reason}`);
-        assertEquals(whyNotTaken(thrown), `it cannot be reached: ${reason}`);
+        assertEquals(deliveryError(thrown), `it cannot be reached: ${reason}`);
       }
     });
     client.close();
@@ -110,11 +110,11 @@ Deno.test("a port where nobody listens, and a name of nobody, are told apart", a
   assertEquals(await told("http://nobody.invalid/"), [nameless, nameless]);
 });
 
-Deno.test("whyNotTaken() tells words as they are, and no text of an error that ask() did not throw", () => {
-  assertEquals(whyNotTaken("it answered with status 500"), "it answered with status 500");
-  assertEquals(whyNotTaken(new DOMException("late", "TimeoutError")), "it did not answer in time");
-  assertEquals(whyNotTaken(new RangeError("https://user:secret@example.com/")), "RangeError");
-  assertEquals(whyNotTaken(undefined), "for an unknown reason");
+Deno.test("deliveryError() tells words as they are, and no text of an error that ask() did not throw", () => {
+  assertEquals(deliveryError("it answered with status 500"), "it answered with status 500");
+  assertEquals(deliveryError(new DOMException("late", "TimeoutError")), "it did not answer in time");
+  assertEquals(deliveryError(new RangeError("https://user:secret@example.com/")), "RangeError");
+  assertEquals(deliveryError(undefined), "for an unknown reason");
 });
 
 Deno.test("an error of an unknown kind gives no reason, and none of its text", () => {

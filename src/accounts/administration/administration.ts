@@ -118,7 +118,7 @@ export interface AdministrationOptions extends Scope {
   /** True: the store has been reached, has its tables, and belongs to this gateway. */
   storePrepared(): boolean;
   /** True: while the store is unavailable, reads are answered from the memory of this process. */
-  tellsWhatIsKnown: boolean;
+  answersFromMemory: boolean;
 }
 
 /** The administration for one request; changes are recorded in the request's trail. */

@@ -57,11 +57,11 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
   const reports = new Reports(options);
   const teams = new TeamAdministration(options);
   const offline = new OfflineReports({ ...options, recent: () => options.calls.recent() });
-  const needingStore: Basis["needingStore"] = (method) => sayingAway(method, options.storePrepared);
+  const needingStore: Basis["needingStore"] = (method) => convertUnavailable(method, options.storePrepared);
   const reading: Basis["reading"] = (method, knownHere) =>
-    sayingAway(
-      orKnown(method, knownHere, options),
-      () => options.tellsWhatIsKnown || options.storePrepared(),
+    convertUnavailable(
+      orFromMemory(method, knownHere, options),
+      () => options.answersFromMemory || options.storePrepared(),
     );
   return (trail) => {
     const basis = { options, keys, reports, offline, trail, needingStore, reading };
@@ -248,10 +248,10 @@ function pick(before: object, patch: object): object {
 }
 
 /** The store's answer, or while it is unavailable that of this process; null: no data. */
-function orKnown<Args extends unknown[], Result>(
+function orFromMemory<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
   knownHere: (...args: Args) => Result | null,
-  { sync, storeReady, tellsWhatIsKnown }: AdministrationOptions,
+  { sync, storeReady, answersFromMemory }: AdministrationOptions,
 ): (...args: Args) => Promise<Result> {
   return async (...args) => {
     const known = () => {
@@ -259,11 +259,11 @@ function orKnown<Args extends unknown[], Result>(
       if (found !== null) return found;
       throw new StoreUnavailable("It is not known here.");
     };
-    if (tellsWhatIsKnown && !storeReady()) return known();
+    if (answersFromMemory && !storeReady()) return known();
     try {
       return await method(...args);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !tellsWhatIsKnown) throw error;
+      if (!(error instanceof StoreUnavailable) || !answersFromMemory) throw error;
       // The store may only be busy with reads.
       const isThere = await sync.connect().then(() => true, () => false);
       if (isThere) throw error;
@@ -276,7 +276,7 @@ function orKnown<Args extends unknown[], Result>(
  * Converts errors of an unavailable store, or of one that is not prepared or belongs to another gateway, to
  * `service_unavailable`.
  */
-function sayingAway<Args extends unknown[], Result>(
+function convertUnavailable<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
   prepared: () => boolean,
 ): (...args: Args) => Promise<Result> {

@@ -136,7 +136,7 @@ export class KeyAdministration {
     const key = await this.#save(before.id, (now) => ({ ...now, ...changed, account }));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
       const { sync, clock } = this.#options;
-      await sync.tellLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
+      await sync.reportLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
     }
     return { before: keyView(state), key };
   }

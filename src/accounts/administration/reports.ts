@@ -185,7 +185,7 @@ export class Reports {
       );
     }
     await changes.pull();
-    if (!configured.isUnlimited(name)) await sync.tellLimit("credits", accountBudget(name));
+    if (!configured.isUnlimited(name)) await sync.reportLimit("credits", accountBudget(name));
     return await this.credits(account);
   }
 

@@ -46,7 +46,7 @@ export class TeamAdministration {
     await this.#stored(name);
     await this.#save(name, (now) => ({ ...now, ...changed }));
     const { sync, clock } = this.#options;
-    if (changed.spendLimit) await sync.tellLimit("team", teamBudget(name, changed.spendLimit, clock.now()));
+    if (changed.spendLimit) await sync.reportLimit("team", teamBudget(name, changed.spendLimit, clock.now()));
   }
 
   /** Throws while active keys refer to the team: their calls would be refused. */

@@ -39,7 +39,7 @@ export class Lease {
   /** When a call last used it; unused leases are dropped. */
   touchedAt = 0;
   /** The store has been informed that the budget refuses calls. */
-  toldExhausted = false;
+  exhaustionReported = false;
   #budget: BudgetRef;
   #granted = 0n;
   #used = 0n;
@@ -242,7 +242,7 @@ export class Lease {
       this.#used = 0n;
       this.#reserved = 0n;
     }
-    if (grant.limit !== this.#limit) this.toldExhausted = false;
+    if (grant.limit !== this.#limit) this.exhaustionReported = false;
     this.#unlimited = grant.limit === null;
     this.#granted = grant.amount;
     this.#limit = grant.limit ?? 0n;

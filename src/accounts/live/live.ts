@@ -15,12 +15,12 @@ import type { Beginning } from "../ledger.ts";
 import { Elsewhere, type OtherProcesses } from "./live_elsewhere.ts";
 import { add, Audience, type Chunk, lose, type Watcher } from "./live_audience.ts";
 import {
+  CallEvent,
   encode,
   frame,
   type LiveFilter,
   type Lost,
   matches,
-  Said,
   type UnrecordedView,
 } from "./live_events.ts";
 import {
@@ -92,7 +92,7 @@ export class Live implements CallWatch {
   /** By filter. */
   readonly #audiences = new Map<string, Audience>();
   #watching = 0;
-  #events: Said[] = [];
+  #events: CallEvent[] = [];
   #dropped: Lost = { events: 0, ended: 0 };
   /** The only group of watchers, if all of them want everything and that is too much; null otherwise. */
   #sampled: Audience | null = null;
@@ -120,20 +120,20 @@ export class Live implements CallWatch {
 
   began(beginning: Beginning): void {
     if (this.#watching === 0 || !this.#keeps("start", beginning.id)) return;
-    this.#events.push(new Said("start", beginning.id, () => beginningView(beginning)));
+    this.#events.push(new CallEvent("start", beginning.id, () => beginningView(beginning)));
   }
 
   ended(generation: Generation): void {
     if (this.#watching === 0) return;
     this.#elsewhere?.endedHere(generation.id);
     if (!this.#keeps("end", generation.id)) return;
-    this.#events.push(new Said("end", generation.id, () => generationView(generation)));
+    this.#events.push(new CallEvent("end", generation.id, () => generationView(generation)));
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
     if (this.#watching === 0) return;
     const now = this.#options.now();
-    this.#say(new Said("end", beginning.id, () => unrecordedView(beginning, errorCode, now)));
+    this.#say(new CallEvent("end", beginning.id, () => unrecordedView(beginning, errorCode, now)));
   }
 
   /** A server-sent event stream for one watcher: `hello`, then `start`, `end`, `seen` and `lost`. */
@@ -164,7 +164,7 @@ export class Live implements CallWatch {
     if (audience === undefined) {
       const all = member === undefined && Object.values(filter).every((value) => value === undefined);
       this.#keepAll();
-      const wants = all ? null : (said: Said) => this.#isWanted(said, options);
+      const wants = all ? null : (said: CallEvent) => this.#isWanted(said, options);
       this.#audiences.set(name, audience = new Audience(wants, member, this.#options.now()));
     }
     return audience;
@@ -286,23 +286,23 @@ export class Live implements CallWatch {
   #open(): Elsewhere {
     const { others, now } = this.#options;
     const opened: Elsewhere = new Elsewhere(others, {
-      start: (view) => this.#elsewhere === opened && this.#say(new Said("start", view.id, () => view)),
-      end: (view) => this.#elsewhere === opened && this.#say(new Said("end", view.id, () => view)),
+      start: (view) => this.#elsewhere === opened && this.#say(new CallEvent("start", view.id, () => view)),
+      end: (view) => this.#elsewhere === opened && this.#say(new CallEvent("end", view.id, () => view)),
     }, now);
     return opened;
   }
 
-  #isWanted({ event, view }: Pick<Said, "event" | "view">, { filter, member }: WatchOptions): boolean {
+  #isWanted({ event, view }: Pick<CallEvent, "event" | "view">, { filter, member }: WatchOptions): boolean {
     return (member === undefined || this.#options.memberOf(view.key_id) === member) &&
       matches(event, view, filter);
   }
 
-  #say(said: Said): void {
+  #say(said: CallEvent): void {
     if (this.#keeps(said.event, said.id)) this.#events.push(said);
   }
 
   /** Whether one more event is collected; otherwise it is counted as dropped. */
-  #keeps(event: Said["event"], id: string): boolean {
+  #keeps(event: CallEvent["event"], id: string): boolean {
     if (this.#events.length < this.#most || this.#sampled?.follows(id)) return true;
     lose(this.#dropped, { event });
     return false;

@@ -1,6 +1,6 @@
 /** A group of watchers with the same filter: events are selected and encoded once. */
 import { shareBytes } from "../../transport/shared_bytes.ts";
-import { encode, frame, type Lost, type Said } from "./live_events.ts";
+import { type CallEvent, encode, frame, type Lost } from "./live_events.ts";
 
 export interface Watcher {
   controller: ReadableStreamDefaultController<Uint8Array>;
@@ -26,8 +26,8 @@ export class Audience {
   readonly watchers = new Set<Watcher>();
   /** The person whose calls they may see; absent: all. */
   readonly member: string | undefined;
-  readonly #wants: ((said: Said) => boolean) | null;
-  #waiting: Said[] = [];
+  readonly #wants: ((callEvent: CallEvent) => boolean) | null;
+  #waiting: CallEvent[] = [];
   #lost: Lost = { events: 0, ended: 0 };
   readonly #followed = new Set<string>();
   /** Whether events had to be dropped the last time. */
@@ -40,7 +40,7 @@ export class Audience {
   waited = 0;
 
   /** @param wants the filter; null: everything */
-  constructor(wants: ((said: Said) => boolean) | null, member: string | undefined, now: number) {
+  constructor(wants: ((callEvent: CallEvent) => boolean) | null, member: string | undefined, now: number) {
     this.#wants = wants;
     this.member = member;
     this.quietSince = now;
@@ -57,13 +57,13 @@ export class Audience {
   }
 
   /** Collects the events that match the filter. */
-  take(events: readonly Said[], dropped: Lost): void {
+  take(events: readonly CallEvent[], dropped: Lost): void {
     // Members must not learn how many calls others make.
     if (this.member === undefined) add(this.#lost, dropped);
-    for (const said of events) {
-      if (this.#wants !== null && !this.#wants(said)) continue;
-      if (this.#waiting.length < MOST_WAITING || this.follows(said.id)) this.#waiting.push(said);
-      else lose(this.#lost, said);
+    for (const callEvent of events) {
+      if (this.#wants !== null && !this.#wants(callEvent)) continue;
+      if (this.#waiting.length < MOST_WAITING || this.follows(callEvent.id)) this.#waiting.push(callEvent);
+      else lose(this.#lost, callEvent);
     }
   }
 
@@ -75,41 +75,41 @@ export class Audience {
     this.#lost = { events: 0, ended: 0 };
     const told = this.#chosen(waiting, most);
     if (told.size < waiting.length) {
-      for (const said of waiting) if (!told.has(said)) lose(lost, said);
+      for (const callEvent of waiting) if (!told.has(callEvent)) lose(lost, callEvent);
     }
     this.overflows = lost.events > 0;
     this.told = told.size;
     if (waiting.length === 0 && lost.events === 0) return null;
     let text = lost.events > 0 ? frame("lost", lost) : "";
     const holds = { ...lost };
-    for (const said of waiting) {
-      if (!told.has(said)) continue;
-      text += said.text;
-      lose(holds, said);
-      this.#follow(said);
+    for (const callEvent of waiting) {
+      if (!told.has(callEvent)) continue;
+      text += callEvent.text;
+      lose(holds, callEvent);
+      this.#follow(callEvent);
     }
     return { bytes: shareBytes(encode(text)), holds };
   }
 
   /** Ends of calls whose start was sent come first: otherwise these calls would seem to run for ever. */
-  #chosen(waiting: readonly Said[], most: number): Set<Said> {
-    const told = new Set<Said>();
+  #chosen(waiting: readonly CallEvent[], most: number): Set<CallEvent> {
+    const told = new Set<CallEvent>();
     let length = 0;
-    const tell = (said: Said) => {
+    const tell = (callEvent: CallEvent) => {
       // The first event always fits.
       if (told.size > 0 && length >= most) return false;
-      told.add(said);
-      length += said.text.length;
+      told.add(callEvent);
+      length += callEvent.text.length;
       return true;
     };
-    for (const said of waiting) {
-      if (this.follows(said.id) && said.event === "end" && !tell(said)) return told;
+    for (const callEvent of waiting) {
+      if (this.follows(callEvent.id) && callEvent.event === "end" && !tell(callEvent)) return told;
     }
-    for (const said of waiting) if (!told.has(said) && !tell(said)) break;
+    for (const callEvent of waiting) if (!told.has(callEvent) && !tell(callEvent)) break;
     return told;
   }
 
-  #follow({ event, id }: Said): void {
+  #follow({ event, id }: CallEvent): void {
     if (event === "end") this.#followed.delete(id);
     else this.#followed.add(id);
     if (this.#followed.size <= MOST_FOLLOWED) return;
@@ -125,7 +125,7 @@ export function add(to: Lost, more: Lost): void {
 }
 
 /** Counts a dropped event. */
-export function lose(to: Lost, { event }: Pick<Said, "event">): void {
+export function lose(to: Lost, { event }: Pick<CallEvent, "event">): void {
   to.events++;
   if (event === "end") to.ended++;
 }

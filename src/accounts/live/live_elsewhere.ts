@@ -15,7 +15,7 @@ export interface OtherProcesses {
   ended(from: number): Promise<readonly Generation[]> | null;
 }
 
-export interface Told {
+export interface CallListener {
   start(view: BeginningView): void;
   end(view: GenerationView | UnrecordedView): void;
 }
@@ -29,7 +29,7 @@ const MOST_TOLD = 5000;
 
 export class Elsewhere {
   readonly #others: OtherProcesses;
-  readonly #tell: Told;
+  readonly #tell: CallListener;
   readonly #now: () => number;
   #noted = -Infinity;
   /** Running calls of other processes, as sent to watchers. */
@@ -39,7 +39,7 @@ export class Elsewhere {
   /** Number of processes that publish their calls. */
   #telling = 0;
 
-  constructor(others: OtherProcesses, tell: Told, now: () => number) {
+  constructor(others: OtherProcesses, tell: CallListener, now: () => number) {
     this.#others = others;
     this.#tell = tell;
     this.#now = now;

@@ -41,7 +41,7 @@ export interface Lost {
 type SaidView = BeginningView & { provider?: string | null; status?: string };
 
 /** An event. Its view and text are created on demand, at most once, so that calls do not wait for them. */
-export class Said {
+export class CallEvent {
   readonly event: "start" | "end";
   /** Id of the call. */
   readonly id: string;
@@ -77,7 +77,7 @@ export function frame(event: string, data: object): string {
 }
 
 /** A start does not have a provider and a status yet. */
-export function matches(event: Said["event"], view: SaidView, filter: LiveFilter): boolean {
+export function matches(event: CallEvent["event"], view: SaidView, filter: LiveFilter): boolean {
   if (event === "start" && (filter.status !== undefined || filter.provider !== undefined)) return false;
   const is = (wanted: string | undefined, ...found: (string | null | undefined)[]) =>
     wanted === undefined || found.includes(wanted);

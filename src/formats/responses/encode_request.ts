@@ -39,7 +39,7 @@ const INEXPRESSIBLE = [
 ] as const;
 
 /** Zero penalties and empty arrays are defaults. */
-function isSaid(field: NamedField, value: unknown): boolean {
+function isNonDefault(field: NamedField, value: unknown): boolean {
   return value !== undefined && (value !== 0 || field === "seed") &&
     !(Array.isArray(value) && value.length === 0);
 }
@@ -105,7 +105,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   encodeUser(prompt, own, body);
   encodeTier(prompt, own, body, dropped);
   if (own) return { body, dropped: [...dropped] };
-  for (const field of INEXPRESSIBLE) if (isSaid(field, prompt[field])) lose(field);
+  for (const field of INEXPRESSIBLE) if (isNonDefault(field, prompt[field])) lose(field);
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
   if (Object.keys(metadata ?? {}).length < Object.keys(prompt.metadata ?? {}).length) lose("metadata");

@@ -14,7 +14,7 @@ import { makeFolderOf } from "../sqlite/file.ts";
 import { type DumpHead, dumpLines } from "./dump.ts";
 import { readDump, writeDump } from "./dump_file.ts";
 import { type StoreInfo, storeInfo } from "./info.ts";
-import { beatsHere, fillFrom, isForeign, provenDump, rowsHere } from "./restore.ts";
+import { fillFrom, heartbeatsByNode, isForeign, provenDump, rowsHere } from "./restore.ts";
 import { schemaVersion, type Totals } from "./tables.ts";
 
 export type { LedgerFault, LedgerProof } from "../chain/verify.ts";
@@ -219,12 +219,12 @@ async function refuseHeld(place: Place, { force = false, deadMs = DEAD_MS }: Res
  * nodes were seen.
  */
 async function beating(engine: Engine, deadMs: number, enough = 1): Promise<Set<string>> {
-  const before = await beatsHere(engine, engine.query);
+  const before = await heartbeatsByNode(engine, engine.query);
   const alive = new Set<string>();
   const end = performance.now() + deadMs;
   while (before.size > 0 && alive.size < enough && performance.now() < end) {
     await pause(LOOK_MS);
-    for (const [node, beat] of await beatsHere(engine, engine.query)) {
+    for (const [node, beat] of await heartbeatsByNode(engine, engine.query)) {
       if (before.get(node) !== beat) alive.add(node);
     }
   }

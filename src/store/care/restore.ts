@@ -42,7 +42,7 @@ export async function rowsHere(engine: Engine, query: Query): Promise<number> {
 }
 
 /** Heartbeat counters by node. If one increases, the store is in use. */
-export async function beatsHere(engine: Engine, query: Query): Promise<Map<string, string>> {
+export async function heartbeatsByNode(engine: Engine, query: Query): Promise<Map<string, string>> {
   if (!await hasTable(engine, query, "nodes")) return new Map();
   const rows = await query("SELECT id, beat FROM nodes");
   return new Map(rows.map((row) => [String(row.id), String(row.beat)]));

@@ -30,10 +30,10 @@ const LISTEN_AGAIN_MS = 500;
 
 /** An exclusively reserved connection. Its statements fail when it is lost; the driver would leave them pending. */
 export interface LongConnection {
-  unsafe(sql: string, params?: Said[1], options?: Said[2]): Promise<Row[]>;
+  unsafe(sql: string, params?: QueryArguments[1], options?: QueryArguments[2]): Promise<Row[]>;
 }
 
-type Said = Parameters<postgres.Sql["unsafe"]>;
+type QueryArguments = Parameters<postgres.Sql["unsafe"]>;
 
 export interface Channel {
   name: string;
@@ -192,7 +192,7 @@ export class PostgresPool {
     broken.end({ timeout: 0 }).catch(() => {});
     this.#lost.get(broken)?.abort();
     // A silent connection looks the same whether it is broken or idle, so the listener is replaced too.
-    this.#deafen();
+    this.#dropListener();
   }
 
   /**
@@ -224,13 +224,18 @@ export class PostgresPool {
       await this.#bounded(() => listener.on.unsafe(`LISTEN "${name}"`));
       listener.begun = true;
     } catch (error) {
-      this.#deafen(listener.on);
+      this.#dropListener(listener.on);
       throw error;
     }
   }
 
   #listening(onMessage: Channel["onMessage"]): postgres.Sql {
-    const on: postgres.Sql = this.#connect!(this.#url, this.#options, () => this.#deafen(on), onMessage);
+    const on: postgres.Sql = this.#connect!(
+      this.#url,
+      this.#options,
+      () => this.#dropListener(on),
+      onMessage,
+    );
     return on;
   }
 
@@ -244,7 +249,7 @@ export class PostgresPool {
   }
 
   /** Drops the connection that listens. */
-  #deafen(on = this.#listener?.on): void {
+  #dropListener(on = this.#listener?.on): void {
     if (on === undefined || on !== this.#listener?.on) return;
     this.#listener = null;
     this.#listensAgain = performance.now() + LISTEN_AGAIN_MS;

@@ -4,14 +4,14 @@
  */
 import { headBytes } from "../../transport/text_bytes.ts";
 import { writeAll } from "../../transport/write_all.ts";
-import type { Certificates, Sent, Told } from "./request.ts";
+import type { Certificates, ExportResponse, Sent } from "./request.ts";
 
 /** The head of an answer, with all interim ones before it. */
 const MOST_HEAD_BYTES = 65_536;
 const HEAD_END = /\r?\n\r?\n/;
 
 /** Posts by connections of its own, past `fetch`, which would be traced itself. */
-export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {
+export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<ExportResponse> {
   const secure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port || (secure ? 443 : 80));
@@ -48,7 +48,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
       if (!signal.aborted) void connecting.then((conn) => conn.close()).catch(() => {});
     }
 
-    async function exchange(conn: Deno.Conn): Promise<Told> {
+    async function exchange(conn: Deno.Conn): Promise<ExportResponse> {
       const fields = { host: url.host, connection: "close", ...login, ...headers };
       const head = Object.entries({ ...fields, "content-length": String(body.length) })
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
@@ -60,7 +60,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
   };
 }
 
-async function readHead(conn: Deno.Conn): Promise<Told> {
+async function readHead(conn: Deno.Conn): Promise<ExportResponse> {
   const decoder = new TextDecoder("latin1");
   const buffer = new Uint8Array(4096);
   let text = "";

@@ -1,7 +1,7 @@
 /** One request to a collector: over HTTP, or by gRPC. */
 import { directly } from "./direct.ts";
 import type { Destination } from "./environment.ts";
-import type { Certificates, Post, Sent, Told } from "./request.ts";
+import type { Certificates, ExportResponse, Post, Sent } from "./request.ts";
 
 /** Statuses after which the specification has a request sent again. */
 const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -44,7 +44,7 @@ export async function openPost(to: Destination, { path, readText, proxied }: Pos
   };
 }
 
-function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {
+function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<ExportResponse> {
   const client = ca !== undefined || (cert !== undefined && key !== undefined)
     ? Deno.createHttpClient({
       ...(ca !== undefined && { caCerts: [ca] }),

@@ -21,7 +21,7 @@ export interface Sent {
   signal: AbortSignal;
 }
 
-export interface Told {
+export interface ExportResponse {
   status: number;
   retryAfter: string | null;
 }

@@ -12,7 +12,7 @@ import { withSummaries } from "../../../src/formats/responses/summaries.ts";
 import { canonicalDigest } from "../../../src/http/canonical_json.ts";
 import { isWithin, networkOf } from "../../../src/exchange/networks.ts";
 import { textFrame, WebSocketFrameReader } from "../../../src/transport/websocket_frames.ts";
-import { tellFindings } from "../../../src/pipeline/audit_dlp.ts";
+import { reportFindings } from "../../../src/pipeline/audit_dlp.ts";
 import { portionsOf } from "../../../src/pipeline/delivery.ts";
 import { labelsOf } from "../../../src/pipeline/labels.ts";
 import { Declared } from "../../../src/pipeline/repair/declared.ts";
@@ -208,7 +208,7 @@ const answers: Dimension[] = [
     };
     return () => {
       said.length = 0;
-      tellFindings(
+      reportFindings(
         { id: "g", key: {} as never, of: "answer", mode: "mask", action: "masked", found },
         kit as never,
       );
