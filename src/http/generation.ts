@@ -309,7 +309,7 @@ class Generation {
 
   #over(): void {
     this.#deadline.close();
-    this.#call?.held?.close();
+    this.#call?.memory?.close();
     this.#place.leave();
     this.#admission.steps.followed?.close(this.#answered ? STATUS_CODE.OK : null);
   }

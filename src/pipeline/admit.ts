@@ -109,7 +109,7 @@ export async function admit(
     began,
     headers,
     large: false,
-    held: null,
+    memory: null,
     repaired: 0,
     provider: null,
     answers: new Set(),

@@ -16,11 +16,11 @@ const UNCOUNTED_BYTES = 128 << 10;
 interface OfKey {
   bytes: number;
   /** In the order of their beginning. */
-  open: Set<HeldAnswer>;
+  open: Set<CallMemory>;
 }
 
 interface Waiting {
-  held: HeldAnswer;
+  held: CallMemory;
   resolve(): void;
 }
 
@@ -41,26 +41,26 @@ export class AnswerMemory {
   }
 
   /** The memory of one call; its provider calls share it. */
-  open(key: string): HeldAnswer {
+  open(key: string): CallMemory {
     let of = this.#keys.get(key);
     if (of === undefined) this.#keys.set(key, of = { bytes: 0, open: new Set() });
-    const held = new HeldAnswer(this, key);
+    const held = new CallMemory(this, key);
     of.open.add(held);
     return held;
   }
 
   /** Resolves when there is memory for more. */
-  async add(held: HeldAnswer, bytes: number): Promise<void> {
+  async add(held: CallMemory, bytes: number): Promise<void> {
     this.#count(held, bytes);
     if (!this.#mayGoOn(held)) await new Promise<void>((resolve) => this.#waiting.add({ held, resolve }));
   }
 
-  remove(held: HeldAnswer, bytes: number): void {
+  remove(held: CallMemory, bytes: number): void {
     this.#count(held, -bytes);
     this.#goOn();
   }
 
-  close(held: HeldAnswer, bytes: number): void {
+  close(held: CallMemory, bytes: number): void {
     this.#count(held, -bytes);
     const of = this.#keys.get(held.key)!;
     of.open.delete(held);
@@ -68,7 +68,7 @@ export class AnswerMemory {
     this.#goOn();
   }
 
-  #count(held: HeldAnswer, bytes: number): void {
+  #count(held: CallMemory, bytes: number): void {
     this.#all += bytes;
     this.#keys.get(held.key)!.bytes += bytes;
   }
@@ -81,7 +81,7 @@ export class AnswerMemory {
     }
   }
 
-  #mayGoOn(held: HeldAnswer): boolean {
+  #mayGoOn(held: CallMemory): boolean {
     const of = this.#keys.get(held.key);
     // The call has ended.
     if (of === undefined || !of.open.has(held)) return true;
@@ -91,7 +91,7 @@ export class AnswerMemory {
 }
 
 /** The memory that one call uses. */
-export class HeldAnswer {
+export class CallMemory {
   readonly key: string;
   readonly #memory: AnswerMemory;
   #bytes = 0;
@@ -123,15 +123,15 @@ export class HeldAnswer {
 }
 
 /** The part of a provider's answer that is in memory. */
-export class Intake {
-  readonly #open: () => HeldAnswer;
-  #held: HeldAnswer | null = null;
+export class AnswerBuffer {
+  readonly #open: () => CallMemory;
+  #memory: CallMemory | null = null;
   #all = 0;
   /** Bytes counted in the call's memory. */
   #counted = 0;
 
   /** @param open creates the memory count of the call; it is called when the answer is large enough */
-  constructor(open: () => HeldAnswer) {
+  constructor(open: () => CallMemory) {
     this.#open = open;
   }
 
@@ -144,12 +144,12 @@ export class Intake {
   holds(bytes: number): Promise<void> | null {
     this.#all = bytes;
     const more = bytes < UNCOUNTED_BYTES ? -this.#counted : COPIES * bytes - this.#counted;
-    if (more < 0) this.#held!.shrink(-more);
+    if (more < 0) this.#memory!.shrink(-more);
     else if (more < COPIES * UNCOUNTED_BYTES) return null;
     this.#counted += more;
     if (more < 0) return null;
-    this.#held ??= this.#open();
-    return this.#held.grow(more);
+    this.#memory ??= this.#open();
+    return this.#memory.grow(more);
   }
 
   /** Releases the memory: the answer has been passed on, or never will be. */

@@ -5,7 +5,7 @@ import type { Opened } from "../providers/mod.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import { AnswerBounds } from "./answer_bounds.ts";
-import { AnswerMemory, Intake } from "./answer_memory.ts";
+import { AnswerBuffer, AnswerMemory } from "./answer_memory.ts";
 import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
@@ -28,7 +28,7 @@ export interface Begun {
   failure?: Failure;
   /** Reads the next bytes; null: the end. */
   reader: AnswerReader | null;
-  intake: Intake;
+  buffer: AnswerBuffer;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface Begun {
  */
 export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Begun> {
   const { api: { framing }, format, reply, first, withheld } = opened;
-  const intake = intakeOf(call);
+  const buffer = answerBufferOf(call);
   // Fast path: most answers that are not streamed are short and arrive together with their headers.
   if (
     reply.ended === true && first.length <= LARGE && !framing.isStream(reply.header("content-type") ?? "")
@@ -46,28 +46,28 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
       "convert",
       () => readWhole(withheld.answer(decoder.decode(first)), format),
     );
-    return { batch, reader: null, intake };
+    return { batch, reader: null, buffer };
   }
-  return beginLater(opened, call, kit, intake);
+  return beginLater(opened, call, kit, buffer);
 }
 
 /** A separate function, because a closure in {@link begin} would keep its variables in memory, including the first bytes. */
-function intakeOf(call: Call): Intake {
-  return new Intake(() => call.held ??= memory.open(call.arrival.key.id));
+function answerBufferOf(call: Call): AnswerBuffer {
+  return new AnswerBuffer(() => call.memory ??= memory.open(call.arrival.key.id));
 }
 
 async function beginLater(
   { api: { framing }, format, model, reply, first, withheld }: Opened,
   call: Call,
   kit: Kit,
-  intake: Intake,
+  buffer: AnswerBuffer,
 ): Promise<Begun> {
   const { slices } = kit;
   const { id } = call.arrival.key;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
     let unpaused = 0;
     const came = async (bytes: number) => {
-      const room = intake.more(bytes);
+      const room = buffer.more(bytes);
       if (room !== null) await room;
       unpaused += bytes;
       if (unpaused < LARGE) return;
@@ -86,14 +86,14 @@ async function beginLater(
       };
       if (length <= LARGE) {
         const batch = kit.metrics.holding("convert", () => readWhole(text(), format));
-        return { batch, reader: null, intake };
+        return { batch, reader: null, buffer };
       }
       call.large = true;
       const decoded = await slices.step(id, "convert", text);
       const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
-      return { batch, reader: null, intake };
+      return { batch, reader: null, buffer };
     } catch (thrown) {
-      intake.passed();
+      buffer.passed();
       throw thrown;
     }
   }
@@ -104,7 +104,7 @@ async function beginLater(
   let unpaused = 0;
   try {
     for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-      const room = bytes === null ? null : take(reader, bytes.length, intake, call);
+      const room = bytes === null ? null : take(reader, bytes.length, buffer, call);
       if (room !== null) await room;
       const reading = read(reader, bytes, batch, id, kit);
       const failure = reading instanceof Promise ? await reading : reading;
@@ -115,20 +115,25 @@ async function beginLater(
       }
       if (failure && batch.every(isPreamble)) throw failure;
       if (failure || batch.length > 0 || bytes === null) {
-        return { batch, failure, reader: bytes === null ? null : reader, intake };
+        return { batch, failure, reader: bytes === null ? null : reader, buffer };
       }
     }
   } catch (thrown) {
-    intake.passed();
+    buffer.passed();
     throw thrown;
   }
 }
 
 /** Counts received bytes that stay in memory: all bytes of a JSON body, or those of an incomplete frame. */
-export function take(reader: AnswerReader, bytes: number, intake: Intake, call: Call): Promise<void> | null {
-  if (call.prompt.stream) return intake.holds(reader.pending + bytes);
-  const room = intake.more(bytes);
-  if (intake.isLarge) call.large = true;
+export function take(
+  reader: AnswerReader,
+  bytes: number,
+  buffer: AnswerBuffer,
+  call: Call,
+): Promise<void> | null {
+  if (call.prompt.stream) return buffer.holds(reader.pending + bytes);
+  const room = buffer.more(bytes);
+  if (buffer.isLarge) call.large = true;
   return room;
 }
 

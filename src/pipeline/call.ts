@@ -13,7 +13,7 @@ import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 import type { CallerCredential, Route } from "../providers/provider.ts";
 import type { judgeHits } from "../dlp/answer_fields.ts";
-import type { HeldAnswer } from "./answer_memory.ts";
+import type { CallMemory } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { SearchScreening } from "./screen_search.ts";
 import type { Shape } from "./shape.ts";
@@ -161,7 +161,7 @@ export interface Call {
   /** The answer is so large that work on all of it is done in separate slices. */
   large: boolean;
   /** Memory that the call uses for large answers; null: none. */
-  held: HeldAnswer | null;
+  memory: CallMemory | null;
   /** The provider that answers; absent before. */
   provider: string | null;
   /** Functions that end the answers that are being read. */

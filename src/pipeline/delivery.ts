@@ -120,7 +120,7 @@ export class Delivery {
 
   /** Resolves when there is memory for the bytes; null: at once. */
   take({ length }: Uint8Array): Promise<void> | null {
-    return take(this.#reader!, length, this.#answering.begun.intake, this.#asked.call);
+    return take(this.#reader!, length, this.#answering.begun.buffer, this.#asked.call);
   }
 
   /** Decodes bytes (null: the end) to parts. Returns the failure that they contain, if any. */

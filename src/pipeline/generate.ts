@@ -64,7 +64,7 @@ async function ask(asking: Asking): Promise<Answering> {
       opening: (which, signal) => openingOf(asking, made[which], { further, signal }),
       affords: () => affordsTwo(call),
       lost({ opened, begun }) {
-        begun.intake.passed();
+        begun.buffer.passed();
         bill(begun, { prompt, provider: opened.provider.name }, call, kit);
       },
     });
@@ -262,7 +262,7 @@ async function* deliver(
     if (thrown === CALLER_LEFT && call.cut && call.uses.length > 0) return;
     throw thrown;
   }
-  const { opened, begun: { intake } } = answering;
+  const { opened, begun: { buffer } } = answering;
   const { key } = call.arrival;
   const delivery = new Delivery(answering, { call, prompt, kit });
   const pass = (bytes: Uint8Array) => delivery.pass(bytes);
@@ -314,7 +314,7 @@ async function* deliver(
     call.answers.delete(end);
     opened.close();
     // A whole answer is collected, and then written for its caller.
-    if (prompt.stream) intake.passed();
+    if (prompt.stream) buffer.passed();
   }
 }
 

@@ -2,7 +2,7 @@
  * The connections of one server: their maximum number, the timeout of each state, and which connection is closed when a new one needs its
  * place.
  */
-import { HeldAnswers } from "./held_answers.ts";
+import { UnsentAnswers } from "./unsent_answers.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import type { Conn } from "./listener.ts";
 import { OldestFirst, Place } from "./oldest_first.ts";
@@ -32,7 +32,7 @@ export class Connections implements Host {
   readonly handle: Host["handle"];
   readonly headerMs: number;
   readonly idleMs: number;
-  readonly held: HeldAnswers<Hosted>;
+  readonly unsent: UnsentAnswers<Hosted>;
   /** Connections close after their current request; a new one may send one request. */
   stopping = false;
   /** No new connections are accepted. */
@@ -73,7 +73,7 @@ export class Connections implements Host {
     this.handle = handle;
     this.headerMs = headerMs;
     this.idleMs = idleMs;
-    this.held = new HeldAnswers(heldBytes);
+    this.unsent = new UnsentAnswers(heldBytes);
     this.#bounds = maxConnections;
     this.#clock = clock;
     this.#openHttp2 = openHttp2;

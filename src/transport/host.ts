@@ -1,5 +1,5 @@
 /** The interface between a server and its connections. */
-import type { HeldAnswers } from "./held_answers.ts";
+import type { UnsentAnswers } from "./unsent_answers.ts";
 import type { Http2Request } from "./http2_request.ts";
 import type { Incoming } from "./incoming.ts";
 
@@ -49,7 +49,7 @@ export interface Host {
   /** A WebSocket started or stopped waiting for a message. */
   rests(connection: Hosted, rests: boolean): void;
   /** Unsent bytes of large answers. */
-  readonly held: HeldAnswers<Hosted>;
+  readonly unsent: UnsentAnswers<Hosted>;
   /** Connections close after their current request. */
   readonly stopping: boolean;
   /** Maximum silence within a body, in milliseconds. */

@@ -2,7 +2,7 @@
  * An HTTP/2 client connection. The server accepts and limits it; its bytes are relayed to an HTTP/2
  * implementation.
  */
-import { LARGE_BYTES } from "./held_answers.ts";
+import { LARGE_BYTES } from "./unsent_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { Http2Request } from "./http2_request.ts";
@@ -120,14 +120,14 @@ export class Http2Connection implements Hosted {
 
   /** Tracks a complete answer that the client has not received. Returns a function to call when it is over. */
   #answer(size: number): () => void {
-    const { held } = this.#host;
+    const { unsent } = this.#host;
     this.#answered++;
-    if (size > 0) held.add(this, size);
+    if (size > 0) unsent.add(this, size);
     this.#look();
     return () => {
       this.#requests--;
       this.#answered--;
-      held.taken(this, size);
+      unsent.taken(this, size);
     };
   }
 
@@ -137,7 +137,7 @@ export class Http2Connection implements Hosted {
     this.#mayLeave();
     this.#conn.close();
     this.#inner?.leave();
-    this.#host.held.end(this);
+    this.#host.unsent.end(this);
     this.#host.closed(this);
   }
 

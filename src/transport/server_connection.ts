@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { BUFFER_BYTES, BUFFER_BYTES_MOST, SMALL_BUFFER_BYTES } from "./buffer_sizes.ts";
-import { LARGE_BYTES } from "./held_answers.ts";
+import { LARGE_BYTES } from "./unsent_answers.ts";
 import { MAX_HEAD_BYTES, refuseLoneFeeds } from "./head.ts";
 import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
@@ -303,8 +303,8 @@ export class ServerConnection implements Hosted {
 
   async #putHeld(bytes: Uint8Array): Promise<void> {
     const large = bytes.length > LARGE_BYTES;
-    if (large) this.#host.held.add(this, bytes.length);
-    await this.#put(bytes).finally(() => large && this.#host.held.end(this));
+    if (large) this.#host.unsent.add(this, bytes.length);
+    await this.#put(bytes).finally(() => large && this.#host.unsent.end(this));
     if (this.#socket !== null) this.#enter("upgraded");
   }
 
@@ -364,7 +364,7 @@ export class ServerConnection implements Hosted {
   }
 
   pass(head: Uint8Array, body: HeldBody): Promise<void> {
-    return this.#host.held.pass(this, { head, body }, (piece) => this.#put(piece));
+    return this.#host.unsent.pass(this, { head, body }, (piece) => this.#put(piece));
   }
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {

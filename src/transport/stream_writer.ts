@@ -1,6 +1,6 @@
 /** Writes streamed answers to a connection. */
 import { settled } from "../timing/waits.ts";
-import { LARGE_BYTES } from "./held_answers.ts";
+import { LARGE_BYTES } from "./unsent_answers.ts";
 import { type BodyReader, PulledBody } from "./pulled_body.ts";
 import { chunk, LAST_CHUNK } from "./response_bytes.ts";
 import { headBytes } from "./text_bytes.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AnswerMemory, Intake } from "../../src/pipeline/answer_memory.ts";
+import { AnswerBuffer, AnswerMemory } from "../../src/pipeline/answer_memory.ts";
 
 /** Whether a promise has resolved by now. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
@@ -58,28 +58,28 @@ Deno.test("answers of one call share what it holds, and those that wait go on wh
   assertEquals(memory.bytes, 0);
 });
 
-Deno.test("Intake counts an answer once it is worth it, as many times as it is in memory, and gives all of it back", () => {
+Deno.test("AnswerBuffer counts an answer once it is worth it, as many times as it is in memory, and gives all of it back", () => {
   const memory = new AnswerMemory(1 << 30);
   const held = memory.open("a");
-  const intake = new Intake(() => held);
-  assertEquals(intake.more(100_000), null);
+  const buffer = new AnswerBuffer(() => held);
+  assertEquals(buffer.more(100_000), null);
   assertEquals(memory.bytes, 0);
-  intake.more(100_000);
+  buffer.more(100_000);
   assertEquals(memory.bytes, 600_000);
   // A little more is counted with what comes behind it.
-  assertEquals(intake.more(1000), null);
+  assertEquals(buffer.more(1000), null);
   assertEquals(memory.bytes, 600_000);
-  intake.more(2_000_000);
-  assertEquals([memory.bytes, intake.isLarge], [6_603_000, true]);
-  intake.passed();
+  buffer.more(2_000_000);
+  assertEquals([memory.bytes, buffer.isLarge], [6_603_000, true]);
+  buffer.passed();
   assertEquals(memory.bytes, 0);
   // Of a stream: what of it has not been passed on.
-  for (let i = 0; i < 100; i++) assertEquals(intake.holds(60_000), null);
-  intake.holds(200_000);
+  for (let i = 0; i < 100; i++) assertEquals(buffer.holds(60_000), null);
+  buffer.holds(200_000);
   assertEquals(memory.bytes, 600_000);
-  intake.holds(150_000);
+  buffer.holds(150_000);
   assertEquals(memory.bytes, 450_000);
-  intake.holds(10);
+  buffer.holds(10);
   assertEquals(memory.bytes, 0);
   held.close();
 });

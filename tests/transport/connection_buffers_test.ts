@@ -1,6 +1,6 @@
 /** How much memory a connection waits with: there may be thousands whose streams go on for long. */
 import { assert, assertEquals } from "@std/assert";
-import { HeldAnswers } from "../../src/transport/held_answers.ts";
+import { UnsentAnswers } from "../../src/transport/unsent_answers.ts";
 import type { Host } from "../../src/transport/host.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { PulledBody } from "../../src/transport/pulled_body.ts";
@@ -12,7 +12,7 @@ const host = (answer: () => Response): Host => ({
   handle: () => Promise.resolve(answer()),
   headerMs: 1000,
   idleMs: 1000,
-  held: new HeldAnswers(undefined),
+  unsent: new UnsentAnswers(undefined),
   stopping: false,
   entered() {},
   rests() {},

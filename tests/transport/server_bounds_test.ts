@@ -1,6 +1,6 @@
 /** How long connections may take, and how many there may be. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { LARGE_BYTES } from "../../src/transport/held_answers.ts";
+import { LARGE_BYTES } from "../../src/transport/unsent_answers.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
 import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";

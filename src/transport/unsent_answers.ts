@@ -15,7 +15,7 @@ interface Taker {
   close(): void;
 }
 
-export class HeldAnswers<T extends Taker> {
+export class UnsentAnswers<T extends Taker> {
   readonly #most: number;
   readonly #held = new Map<T, number>();
   #all = 0;
