@@ -205,19 +205,19 @@ export async function joinHub(
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));
   const waiting = new Map<number, (told: WorkerAnswers) => void>();
   let asked = 0;
-  let gone = false;
+  let disconnected = false;
   line.send({ hello: secret, worker });
   void (async () => {
     for await (const { ask, told, value } of line.messages()) {
       if (ask !== undefined) line.send({ told: ask, value: tell() });
       else if (told !== undefined) waiting.get(told)?.(value as WorkerAnswers);
     }
-    gone = true;
+    disconnected = true;
     for (const resolve of waiting.values()) resolve({});
   })();
   return {
-    async ask(about) {
-      if (gone) return {};
+    async ask() {
+      if (disconnected) return {};
       const id = ++asked;
       try {
         return await new Promise<WorkerAnswers>((resolve) => {

@@ -214,7 +214,7 @@ export class AnswerText {
   }
 
   /** Marks text up to a position as sent unchanged. */
-  gone(end: number): void {
+  markSent(end: number): void {
     this.#rendered = end;
   }
 

@@ -29,7 +29,7 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
       large: false,
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),
-      gone: () => false,
+      disconnected: () => false,
       steps: new Steps(kit.ticker),
     };
     return Response.json(await quote(arrival, tokens, { kit, step }));

@@ -168,7 +168,7 @@ class Generation {
       const { call, parts } = await run(arrival, kit);
       // The caller disconnected while the request was screened, or waited for budget; no provider request has
       // been sent.
-      if (!arrival.joinable && arrival.gone()) {
+      if (!arrival.joinable && arrival.disconnected()) {
         await call.reservation.release();
         throw CALLER_LEFT;
       }
@@ -232,7 +232,7 @@ class Generation {
       large: this.#place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
       header,
-      gone: () => !(kept?.followed() ?? !(this.#left || this.#connection?.aborted === true)),
+      disconnected: () => !(kept?.followed() ?? !(this.#left || this.#connection?.aborted === true)),
       joinable: kept?.joinable,
       steps,
     };

@@ -158,12 +158,12 @@ function stream(
   let opening = begun;
   let pulling: Promise<void> = Promise.resolve();
   let ended = false;
-  let gone = false;
+  let disconnected = false;
   let written = false;
   let sink: BodySink;
 
   const write = (text: string) => {
-    if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
+    if (text !== "" && !disconnected) sink.enqueue(encoder.encode(text));
   };
   /**
    * While the run is awaited, this triggers a keep-alive; while the caller is awaited, it detects a stalled
@@ -190,7 +190,7 @@ function stream(
     if (ended) return true;
     if (!done && frames.encodeText?.(value, joined) === true) {
       const bytes = joined.take();
-      if (!gone) sink.enqueue(bytes);
+      if (!disconnected) sink.enqueue(bytes);
       written = true;
       deadline.arm(STALL_MS);
       return true;
@@ -199,10 +199,10 @@ function stream(
     write(text);
     if (done) {
       end();
-      if (!gone) sink.close();
+      if (!disconnected) sink.close();
       return true;
     }
-    if (text === "" && !gone) return false;
+    if (text === "" && !disconnected) return false;
     written = true;
     deadline.arm(STALL_MS);
     return true;
@@ -211,7 +211,7 @@ function stream(
   function fail(thrown: unknown): void {
     if (ended) return;
     end();
-    if (gone) return;
+    if (disconnected) return;
     write(frames.fail(Failure.from(thrown)));
     sink.close();
   }
@@ -235,7 +235,7 @@ function stream(
   };
   parts.sendDeltasTo?.((batch) => {
     const { direct } = sink;
-    if (gone || direct === null || frames.encodeText?.(batch, joined) !== true) return null;
+    if (disconnected || direct === null || frames.encodeText?.(batch, joined) !== true) return null;
     written = true;
     deadline.arm(STALL_MS);
     return direct(joined.take(), taken);
@@ -243,7 +243,7 @@ function stream(
 
   /** The caller disconnected: reads the run to its end, or until the drain time is over. */
   async function leave(): Promise<void> {
-    gone = true;
+    disconnected = true;
     live.delete(fail);
     let patient = true;
     delivery.left(() => patient = false);

@@ -135,7 +135,7 @@ class Session implements SocketUser {
     return true;
   }
 
-  gone(): void {
+  disconnected(): void {
     this.#leaving?.abort();
   }
 

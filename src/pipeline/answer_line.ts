@@ -159,13 +159,13 @@ export class Line {
   /** Releases the parts that are known to be clean. */
   give(out: Part[]): void {
     if (this.refused) return;
-    let gone = 0;
+    let removed = 0;
     for (const one of this.#waiting) {
       if (!this.#giveOne(one, out)) break;
-      gone++;
+      removed++;
     }
-    if (gone === this.#waiting.length) this.#waiting.length = 0;
-    else if (gone > 0) this.#waiting.splice(0, gone);
+    if (removed === this.#waiting.length) this.#waiting.length = 0;
+    else if (removed > 0) this.#waiting.splice(0, removed);
     for (const text of this.#texts) text.forget();
   }
 
@@ -185,7 +185,7 @@ export class Line {
     }
     const clear = this.#alert ? one.end : Math.min(one.end, text.cleared);
     if (clear < one.end && (clear <= one.start || text.isBlank(one.start, clear))) return false;
-    if (this.#alert) text.gone(one.end);
+    if (this.#alert) text.markSent(one.end);
     const said = this.#alert ? (part as Delta).text : text.render(one.start, clear);
     const whole = clear === one.end;
     const intact = this.#alert || whole && text.isIntact(one.first, one.end);

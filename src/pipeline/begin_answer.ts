@@ -97,8 +97,12 @@ async function beginLater(
       throw thrown;
     }
   }
-  const { prompt, arrival: { gone } } = call;
-  const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });
+  const { prompt, arrival: { disconnected } } = call;
+  const bounds = new AnswerBounds({
+    whole: !prompt.stream,
+    left: disconnected,
+    lately: () => kit.ticker.lately,
+  });
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds, model);
   const batch: Part[] = [];
   let unpaused = 0;

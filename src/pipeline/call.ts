@@ -38,7 +38,7 @@ export interface Arrival {
   /** A request header, by its name in lower case. */
   header(name: string): string | null;
   /** Whether the caller has disconnected. */
-  gone(): boolean;
+  disconnected(): boolean;
   /** A repeated request may join this one, so the provider is called even if the caller disconnects before. Absent: no. */
   joinable?: boolean;
   /** Records the processing steps. */

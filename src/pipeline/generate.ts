@@ -134,8 +134,8 @@ function openingOf(
     signal,
     further,
     // Once one of several parallel calls has begun, the others are made even if the caller has disconnected.
-    gone: call.uses.length === 0 && (together === null || !further) && !arrival.joinable
-      ? arrival.gone
+    abandoned: call.uses.length === 0 && (together === null || !further) && !arrival.joinable
+      ? arrival.disconnected
       : undefined,
     over: further || together !== null ? () => call.cut || together?.over === true : undefined,
     watch: arrival.steps,

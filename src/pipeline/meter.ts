@@ -140,7 +140,7 @@ class Meter {
       searches,
       ttftMs: this.#ttft,
       latencyMs: elapsed(call, kit),
-      clientGone: call.arrival.gone(),
+      clientGone: call.arrival.disconnected(),
       toolCalls: this.#toolCalls,
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };

@@ -26,7 +26,7 @@ interface Open {
    * The last characters passed on: fewer than {@link KNOWN}, or all that may be the start of a secret in an
    * earlier block.
    */
-  gone: string;
+  sentTail: string;
   held: string;
   /**
    * Number of characters of a secret's beginning read so far, including those passed on; 0: nothing is held
@@ -125,7 +125,7 @@ export class SplitSecrets {
     const before = lane === undefined ? undefined : this.#lastOf.get(lane);
     const open = {
       last: part,
-      gone: before === undefined ? "" : before.gone + before.held,
+      sentTail: before === undefined ? "" : before.sentTail + before.held,
       held: "",
       begun: 0,
     };
@@ -137,27 +137,27 @@ export class SplitSecrets {
   #pass(part: Delta): string {
     const open = this.#open.get(part.block) ?? this.#begin(part);
     open.last = part;
-    const { gone } = open;
+    const { sentTail } = open;
     const { text } = part;
     // Fast path: most deltas are a word without the first letter of any secret.
-    if (text.length < KNOWN * 4 && open.held === "" && !this.#mayBegin(gone) && !this.#mayBegin(text)) {
-      open.gone = text.length < KNOWN ? text : text.slice(1 - KNOWN);
+    if (text.length < KNOWN * 4 && open.held === "" && !this.#mayBegin(sentTail) && !this.#mayBegin(text)) {
+      open.sentTail = text.length < KNOWN ? text : text.slice(1 - KNOWN);
       return text;
     }
-    const all = gone + open.held + part.text;
+    const all = sentTail + open.held + part.text;
     if (all.length > LONG && open.held === "" && !this.#prefixes.some((prefix) => all.includes(prefix))) {
-      open.gone = all.slice(1 - KNOWN);
+      open.sentTail = all.slice(1 - KNOWN);
       return part.text;
     }
     let said = "";
-    let done = gone.length;
+    let done = sentTail.length;
     let held = all.length;
     let begins = all.length;
     for (let at = 0; at + KNOWN <= all.length; at++) {
       if (this.#firsts[all.charCodeAt(at)] !== 1) continue;
       const end = this.#secretAt(all, at);
       // Matches completely within earlier blocks have been handled.
-      if (end === 0 || (end > 0 && end <= gone.length)) continue;
+      if (end === 0 || (end > 0 && end <= sentTail.length)) continue;
       if (end < 0) {
         held = Math.max(at, done);
         begins = at;
@@ -171,7 +171,7 @@ export class SplitSecrets {
     said += all.slice(done, held);
     open.held = all.slice(held);
     open.begun = all.length - begins;
-    open.gone = all.slice(Math.max(0, Math.min(begins, held - KNOWN + 1)), held);
+    open.sentTail = all.slice(Math.max(0, Math.min(begins, held - KNOWN + 1)), held);
     return said;
   }
 

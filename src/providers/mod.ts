@@ -167,7 +167,7 @@ class OpenProviders implements Providers {
             break;
           }
           at += waited;
-          if (last === undefined && opening.gone?.()) {
+          if (last === undefined && opening.abandoned?.()) {
             limiter.leave();
             throw CALLER_LEFT;
           }

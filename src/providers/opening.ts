@@ -55,7 +55,7 @@ export interface Opening<T> {
   /** Cancels the call; nothing more is tried. */
   signal?: AbortSignal;
   /** Whether the caller has disconnected and no attempt has begun: then the call gives up its wait for capacity. Absent: no. */
-  gone?(): boolean;
+  abandoned?(): boolean;
   /** Whether the request has ended for another reason: nothing more is tried. Absent: no. */
   over?(): boolean;
   /**

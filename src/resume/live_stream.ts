@@ -305,15 +305,15 @@ export class LiveStream {
     const quickest = size === 0 ? Infinity : this.#quickest();
     let slowest = Infinity;
     for (const follower of this.#followers) slowest = Math.min(slowest, follower.position);
-    let gone = 0;
+    let removed = 0;
     for (const piece of this.#pieces) {
       const end = piece.begins + piece.text.length;
       const taken = piece.first + piece.events <= slowest ||
         (end <= quickest && this.#chars - end > WINDOW);
       if (!(piece.written || this.#lost !== null) || !taken) break;
-      gone++;
+      removed++;
     }
-    if (gone > 0) this.#pieces.splice(0, gone);
+    if (removed > 0) this.#pieces.splice(0, removed);
   }
 
   /** The next events for a follower. `wait`: none yet; `behind`: only in the store. */

@@ -214,10 +214,10 @@ export class Resumption {
   }
 
   /** As {@link find}, after the answer has started, or it is certain that it never will. */
-  async answered(id: string, keyId: string, gone: () => boolean): Promise<Found | null> {
+  async answered(id: string, keyId: string, disconnected: () => boolean): Promise<Found | null> {
     for (let ms = 25;; ms = Math.min(400, ms * 2)) {
       const found = await this.find(id, keyId);
-      if (found === null || found.head !== null || !found.goesOn || gone()) return found;
+      if (found === null || found.head !== null || !found.goesOn || disconnected()) return found;
       const live = this.#live.get(id);
       await (live?.changed(ms) ?? pause(ms));
     }

@@ -87,11 +87,11 @@ export async function listAudit(
 
 /** Deletes up to `most` records older than `before`; returns how many. 0: none are left. */
 export async function retireAudit(engine: Engine, before: number, most: number): Promise<number> {
-  const gone = await engine.query(
+  const deleted = await engine.query(
     `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE created < $1 ORDER BY created, id LIMIT ${most}) RETURNING id`,
     [Math.floor(before)],
   );
-  return gone.length;
+  return deleted.length;
 }
 
 function decodeRow(row: Row): AuditRecord {

@@ -28,9 +28,9 @@ export async function payloadPlace(query: Query, id: string): Promise<string | n
 
 /** Deletes up to `most` rows older than `before`; returns how many. 0: none are left. */
 export async function retirePayloadPlaces(query: Query, before: number, most: number): Promise<number> {
-  const gone = await query(
+  const deleted = await query(
     `DELETE FROM payload_places WHERE id IN (SELECT id FROM payload_places WHERE created < $1 LIMIT ${most}) RETURNING id`,
     [Math.floor(before)],
   );
-  return gone.length;
+  return deleted.length;
 }

@@ -21,13 +21,13 @@ export async function retireSome(engine: Engine, before: number, most: number): 
   return await engine.transaction(async (query) => {
     await query("UPDATE sums_state SET retired = $1 WHERE retired < $1", [cutoff]);
     await query("DELETE FROM removed WHERE created < $1", [cutoff]);
-    const gone = await query(
+    const deleted = await query(
       `DELETE FROM generations WHERE id IN (
          SELECT id FROM generations WHERE created < $1 AND id NOT IN (SELECT id FROM unsummed)
          ORDER BY created, id LIMIT ${most} ${engine.forUpdateOfFree}) RETURNING id`,
       [cutoff],
     );
-    return gone.length;
+    return deleted.length;
   });
 }
 
@@ -43,7 +43,7 @@ export async function retireBudgets(engine: Engine, before: number, most: number
   if (due.length === 0) return 0;
   const ids = JSON.stringify(due.map((row) => row.id));
   return await engine.transaction(async (query) => {
-    const gone = await query(
+    const deleted = await query(
       `DELETE FROM budgets WHERE id IN (
          SELECT id FROM budgets WHERE id IN (${
         engine.list("$1")
@@ -51,9 +51,9 @@ export async function retireBudgets(engine: Engine, before: number, most: number
       [ids],
     );
     await query(`DELETE FROM leases WHERE budget IN (${engine.list("$1")})`, [
-      JSON.stringify(gone.map((row) => row.id)),
+      JSON.stringify(deleted.map((row) => row.id)),
     ]);
-    return gone.length;
+    return deleted.length;
   });
 }
 

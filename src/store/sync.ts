@@ -119,8 +119,8 @@ async function syncOnce(
   const warnings = takeWarnings(budgets.values(), new Set(exhausted));
   await writeBudgets(engine, query, budgets);
   await writeLeases(engine, query, node, { budgets, leases });
-  const gone = new Set(inserted.map(({ holder }) => holder).filter((holder) => holder !== undefined));
-  for (const holder of gone) await lowerLeases(engine, query, holder, leases);
+  const freedHolders = new Set(inserted.map(({ holder }) => holder).filter((holder) => holder !== undefined));
+  for (const holder of freedHolders) await lowerLeases(engine, query, holder, leases);
   if (dropped.length > 0) await dropLeases(engine, query, node, dropped);
   await insertDeliveries(engine, query, { warnings, webhooks, now: request.now });
   return { now, forgotten: false, grants, warnings };

@@ -28,7 +28,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
       throw thrown;
     }
     const held = new HostSocket(upgraded.socket, user);
-    sockets.set(held, held.gone.finally(() => sockets.delete(held)));
+    sockets.set(held, held.whenClosed.finally(() => sockets.delete(held)));
     if (stopping) held.stop();
     return upgraded.response;
   }

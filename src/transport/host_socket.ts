@@ -25,8 +25,8 @@ export class HostSocket implements CallerSocket {
   #taking = false;
   #stopping = false;
   #over = false;
-  readonly #gone = Promise.withResolvers<void>();
-  readonly gone = this.#gone.promise;
+  readonly #whenClosed = Promise.withResolvers<void>();
+  readonly whenClosed = this.#whenClosed.promise;
 
   constructor(socket: WebSocket, user: SocketUser) {
     this.#socket = socket;
@@ -87,8 +87,8 @@ export class HostSocket implements CallerSocket {
     this.#over = true;
     this.#waiting.length = 0;
     this.#hold(0);
-    this.#user.gone?.();
-    this.#gone.resolve();
+    this.#user.disconnected?.();
+    this.#whenClosed.resolve();
     if (!this.#taking) this.#user.over?.();
   }
 
@@ -111,7 +111,7 @@ export class HostSocket implements CallerSocket {
     this.#socket.close(code, reason);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => timer = setTimeout(resolve, CLOSING_MS));
-    await Promise.race([this.gone, late]);
+    await Promise.race([this.whenClosed, late]);
     clearTimeout(timer);
   }
 }

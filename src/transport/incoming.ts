@@ -35,7 +35,7 @@ export class Incoming {
   readonly #framing: BodyFraming;
   readonly #source: BodySource;
   #abort: AbortController | null = null;
-  #gone = false;
+  #disconnected = false;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
 
   constructor(
@@ -54,14 +54,14 @@ export class Incoming {
   get signal(): AbortSignal {
     if (this.#abort === null) {
       this.#abort = new AbortController();
-      if (this.#gone) this.#abort.abort();
+      if (this.#disconnected) this.#abort.abort();
     }
     return this.#abort.signal;
   }
 
   /** The client has disconnected. */
   leave(): void {
-    this.#gone = true;
+    this.#disconnected = true;
     this.#abort?.abort();
   }
 

@@ -68,7 +68,7 @@ export class ServerConnection implements Hosted {
     this.#closed = true;
     this.#conn.close();
     this.#host.closed(this);
-    this.#gone();
+    this.#disconnected();
   }
 
   expire(): void {
@@ -96,7 +96,7 @@ export class ServerConnection implements Hosted {
     this.#host.entered(this, before);
   }
 
-  #gone(): void {
+  #disconnected(): void {
     this.#request?.leave();
     this.#request = null;
     void this.#reader?.cancel().catch(() => {});

@@ -42,7 +42,7 @@ export interface SocketUser {
   /** Handles a message; the next one is delivered after this has resolved. A rejection closes the socket. */
   take(message: string, socket: CallerSocket): Promise<void>;
   /** The connection has ended, possibly while a message is being handled. */
-  gone?(): void;
+  disconnected?(): void;
   /** Called with the bytes used by queued messages, complete or partial. False: not enough memory. */
   hold?(bytes: number): boolean;
   /** Called at the very end, also if the connection ended before the upgrade. */
@@ -118,7 +118,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   #left = false;
   #over = false;
   #patience: ReturnType<typeof setTimeout> | undefined;
-  #gone: PromiseWithResolvers<void> | null = null;
+  #whenClosed: PromiseWithResolvers<void> | null = null;
 
   constructor(wire: Wire, user: SocketUser) {
     super();
@@ -135,10 +135,10 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   }
 
   /** Resolves when the connection has ended. */
-  get gone(): Promise<void> {
+  get whenClosed(): Promise<void> {
     if (this.#over) return Promise.resolve();
-    this.#gone ??= Promise.withResolvers<void>();
-    return this.#gone.promise;
+    this.#whenClosed ??= Promise.withResolvers<void>();
+    return this.#whenClosed.promise;
   }
 
   /** Closes at once, without waiting for the peer, to free its place. */
@@ -164,7 +164,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
 
   async close(code: number, reason: string): Promise<void> {
     if (!this.#closing && !this.#ended) await this.#beginClosing(code, reason);
-    await this.gone;
+    await this.whenClosed;
   }
 
   async #beginClosing(code: number, reason: string): Promise<void> {
@@ -273,7 +273,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#waiting.length = 0;
     this.#frames = rest === "frames" ? this.#frames : null;
     this.#user.hold?.(0);
-    this.#user.gone?.();
+    this.#user.disconnected?.();
     // Waits for earlier writes.
     await this.#writing;
     if (rest === null || !this.#closing) return this.#finish();
@@ -305,7 +305,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     this.#over = true;
     clearTimeout(this.#patience);
     this.#wire.close();
-    this.#gone?.resolve();
+    this.#whenClosed?.resolve();
     if (!this.#taking) this.#user.over?.();
   }
 

@@ -45,7 +45,7 @@ async function record(
   const clock = new StoppedClock();
   let end: GenerationEnd | null | undefined;
   const call = some<Call>({
-    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(clock) }),
+    arrival: some<Arrival>({ id: "gen_0", disconnected: () => false, steps: new Steps(clock) }),
     model: some<Model>({ id: "p/m" }),
     size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
     shape: { search: true, calls: 1 },

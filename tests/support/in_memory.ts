@@ -77,7 +77,7 @@ export async function call(
       headers: () => ({}),
       large: false,
       header: () => null,
-      gone: () => false,
+      disconnected: () => false,
       steps: new Steps(kit.ticker),
     };
     const { call, parts } = await run(arrival, kit);

@@ -200,7 +200,7 @@ Deno.test("serve() says that a WebSocket is over also where its caller left, or 
         pingMs: 60_000,
         opened: () => void told.push(`opened ${name}`),
         take: () => Promise.resolve(),
-        gone: () => void told.push(`gone ${name}`),
+        disconnected: () => void told.push(`gone ${name}`),
         over: () => void told.push(`over ${name}`),
       })!;
     },

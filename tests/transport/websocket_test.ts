@@ -95,7 +95,7 @@ function open({ pingMs = 60_000, hold = (_: number): boolean => true, taking = t
   const wire = new TestWire();
   const gate = Promise.withResolvers<void>();
   if (taking) gate.resolve();
-  const seen = { messages: [] as string[], gone: 0, over: 0 };
+  const seen = { messages: [] as string[], disconnected: 0, over: 0 };
   const socket = new WebSocketConnection(wire, {
     mostMessageBytes: 1000,
     pingMs,
@@ -104,7 +104,7 @@ function open({ pingMs = 60_000, hold = (_: number): boolean => true, taking = t
       seen.messages.push(message);
       await gate.promise;
     },
-    gone: () => seen.gone++,
+    disconnected: () => seen.disconnected++,
     over: () => seen.over++,
   });
   socket.begin();
@@ -118,7 +118,7 @@ Deno.test("of pings that come while nothing can be written, the last one is answ
   await eventually(() => wire.consumed >= 5000 * 7);
   wire.unblock();
   wire.give(frame(CLOSING, ""));
-  await socket.gone;
+  await socket.whenClosed;
   // The first was on its way.
   assertEquals(wire.written.length, 3);
   assertEquals(new TextDecoder().decode(wire.written[1].subarray(2)), "4999");
@@ -136,8 +136,8 @@ Deno.test("a caller is not taken for silent while its own messages wait", async 
   await eventually(() => wire.resting);
   // Now that it is heard, silence ends it.
   await eventually(() => wire.closed);
-  await socket.gone;
-  assertEquals([seen.gone, seen.over], [1, 1]);
+  await socket.whenClosed;
+  assertEquals([seen.disconnected, seen.over], [1, 1]);
 });
 
 class Counter extends Visited {
@@ -182,10 +182,10 @@ Deno.test("a caller who is gone is noticed by what cannot be written, also while
   await turns(3);
   wire.fails = true;
   await eventually(() => wire.closed);
-  await socket.gone;
+  await socket.whenClosed;
   await assertRejects(() => socket.send(["x"]), Deno.errors.BadResource);
   // What is being taken is told, and all is over when it has ended.
-  assertEquals([seen.gone, seen.over, seen.messages], [1, 0, ["0"]]);
+  assertEquals([seen.disconnected, seen.over, seen.messages], [1, 0, ["0"]]);
   go();
   await eventually(() => seen.over === 1);
   assertEquals(seen.messages, ["0"]);
@@ -201,7 +201,7 @@ Deno.test("messages of a caller who has ended are not taken, and what they held 
   wire.give(frame(TEXT, "first"), frame(TEXT, "a"), frame(TEXT, "b"));
   await eventually(() => held === 2 * (1 + MESSAGE_OVERHEAD));
   wire.give(frame(CLOSING, ""));
-  await socket.gone;
+  await socket.whenClosed;
   go();
   await eventually(() => seen.over === 1);
   assertEquals([seen.messages, held], [["first"], 0]);
@@ -217,7 +217,7 @@ Deno.test("an end is said before the connection is closed, and what comes meanwh
   wire.give(frame(CLOSING, new Uint8Array([0x03, 0xe9])));
   await ended;
   assert(wire.closed);
-  assertEquals([wire.written.length, seen], [1, { messages: [], gone: 1, over: 1 }]);
+  assertEquals([wire.written.length, seen], [1, { messages: [], disconnected: 1, over: 1 }]);
 });
 
 Deno.test("messages without a byte take room too, and a socket for which there is none ends", async () => {
@@ -237,7 +237,7 @@ Deno.test("messages without a byte take room too, and a socket for which there i
   assertEquals(wire.written[0][2] << 8 | wire.written[0][3], 1013);
   wire.give(frame(CLOSING, ""));
   wire.close();
-  await socket.gone;
+  await socket.whenClosed;
   go();
   await eventually(() => seen.over === 1);
   assertEquals(seen.messages, []);
@@ -253,7 +253,7 @@ Deno.test("a breach of the protocol is named before the connection is closed, an
   wire.give(frame(TEXT, "a"), new Uint8Array([0xf1, 0x80, 0, 0, 0, 0]), new Uint8Array(50_000));
   await eventually(() => wire.consumed >= 50_000);
   wire.close();
-  await socket.gone;
+  await socket.whenClosed;
   assertEquals([wire.written[0][0], wire.written[0][2] << 8 | wire.written[0][3]], [0x88, 1002]);
   assertEquals([wire.closedAfter >= 50_000, held], [true, 0]);
   // The other side need not wait for the connection to be closed.
@@ -273,9 +273,9 @@ Deno.test("random bytes, cut anywhere, end a socket or wait, and leave nothing b
       wire.give(...pieces.map((piece) => new Uint8Array(piece)));
       await turns(3);
       wire.close();
-      await socket.gone;
+      await socket.whenClosed;
       await eventually(() => seen.over > 0);
-      assertEquals([held, seen.gone, seen.over, wire.reads], [0, 1, 1, 0]);
+      assertEquals([held, seen.disconnected, seen.over, wire.reads], [0, 1, 1, 0]);
     }),
     { seed: 22, numRuns: 100 },
   );
