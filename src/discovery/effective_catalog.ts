@@ -2,7 +2,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Asked, Discovery } from "./discovery.ts";
 import type { Model } from "../models/catalog.ts";
-import type { Door } from "../models/discovered/merge.ts";
+import type { ListedProvider } from "../models/discovered/merge.ts";
 import type { ConfiguredProvider } from "../providers/config.ts";
 import type { Credentials } from "../providers/credentials/open_credential.ts";
 import { PRESETS } from "../providers/presets.ts";
@@ -16,11 +16,11 @@ function hasNoCredential({ passCredentials, auth }: ConfiguredProvider): boolean
 /** Nobody can ask it: the models that are known of its preset are there. */
 function isSilent(settings: ConfiguredProvider): boolean {
   return hasNoCredential(settings) ||
-    PRESETS.some(({ name, list }) => name === doorOf(settings) && list === null);
+    PRESETS.some(({ name, list }) => name === presetOf(settings) && list === null);
 }
 
-/** The door that a provider is: the preset it follows, or the one whose address it has. */
-function doorOf({ preset, baseUrl }: ConfiguredProvider): string | null {
+/** The preset of a provider: the configured one, or the one with the same base URL. */
+function presetOf({ preset, baseUrl }: ConfiguredProvider): string | null {
   return preset ?? PRESETS.find((known) => known.baseUrl === baseUrl)?.name ?? null;
 }
 
@@ -35,12 +35,12 @@ export async function askedOf(config: Config, credentials: Credentials): Promise
   const opened = await credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
     if (settings.api.modelsList === null || isSilent(settings)) return [];
-    const door = doorOf(settings);
-    if (discover !== true && door === null && routed.has(settings.name)) return [];
+    const preset = presetOf(settings);
+    if (discover !== true && preset === null && routed.has(settings.name)) return [];
     const { auth: _, ...provider } = settings;
     return [{
       provider: { ...provider, credential: opened[i] },
-      settings: { name: settings.name, preset: door },
+      settings: { name: settings.name, preset },
     }];
   });
 }
@@ -52,30 +52,28 @@ export async function effectiveModels(
 ): Promise<readonly Model[]> {
   if (config.catalog.discover === false) return config.models;
   const lists = new Map(asked.map((one) => [one.settings.name, discovery?.list(one) ?? null]));
-  const doors = config.providers.map((provider): Door => ({
+  const providers = config.providers.map((provider): ListedProvider => ({
     provider: provider.name,
-    preset: doorOf(provider),
+    preset: presetOf(provider),
     models: lists.get(provider.name) ?? deployed(provider, config.models),
   }));
   const known = new Set(config.providers.filter(isSilent).map(({ name }) => name));
-  if (doors.every(({ preset, models }) => preset === null && models === null)) return config.models;
+  if (providers.every(({ preset, models }) => preset === null && models === null)) return config.models;
   const [{ mergeCatalog }, { openFacts }] = await Promise.all([
     import("../models/discovered/merge.ts"),
     import("../models/facts/facts.ts"),
   ]);
   const facts = await openFacts();
-  const filled = doors.map((door): Door => ({
-    ...door,
-    models: door.models ??
-      (known.has(door.provider) && door.preset !== null
-        ? facts.names(door.preset).map((id) => ({ id }))
-        : null),
+  const filled = providers.map((one): ListedProvider => ({
+    ...one,
+    models: one.models ??
+      (known.has(one.provider) && one.preset !== null ? facts.names(one.preset).map((id) => ({ id })) : null),
   }));
-  return mergeCatalog(config.models, config.catalog, { doors: filled, facts, now });
+  return mergeCatalog(config.models, config.catalog, { providers: filled, facts, now });
 }
 
 /** What the file says a cloud has, without what its own entries call there: those may have other ids. */
-function deployed({ name, cloud }: ConfiguredProvider, written: readonly Model[]): Door["models"] {
+function deployed({ name, cloud }: ConfiguredProvider, written: readonly Model[]): ListedProvider["models"] {
   if (cloud?.models === undefined) return null;
   const routed = new Set(
     written.flatMap(({ routes }) => routes.filter(({ provider }) => provider === name)).map(({ model }) =>

@@ -20,7 +20,7 @@ export interface Listed {
 }
 
 /** A configured provider, with its list. */
-export interface Door {
+export interface ListedProvider {
   provider: string;
   /** The provider's preset; null: none. */
   preset: string | null;
@@ -29,7 +29,7 @@ export interface Door {
 }
 
 export interface Sources {
-  doors: readonly Door[];
+  providers: readonly ListedProvider[];
   facts: FactsTable;
   now: number;
 }
@@ -37,7 +37,7 @@ export interface Sources {
 /** The information of one route about its model. */
 interface Known {
   route: ModelRoute;
-  door: string | null;
+  preset: string | null;
   listed: Listed;
   facts: ModelFacts | undefined;
 }
@@ -50,10 +50,10 @@ const LIKELY = ["tools", "structured_outputs", "response_format"];
 export function mergeCatalog(
   written: readonly Model[],
   { unpriced }: Pick<CatalogSettings, "unpriced">,
-  { doors, facts, now }: Sources,
+  { providers, facts, now }: Sources,
 ): Model[] {
-  const found = gather(doors, facts);
-  const presets = new Map(doors.map(({ provider, preset }) => [provider, preset]));
+  const found = gather(providers, facts);
+  const presets = new Map(providers.map(({ provider, preset }) => [provider, preset]));
   const merged: Model[] = [];
   for (const model of written) {
     const same = found.get(model.id.toLowerCase());
@@ -83,11 +83,11 @@ function priceNow({ pricing, sheets }: Model, now: number): Model["pricing"] {
 
 /** Listed models, by id in lower case. */
 function gather(
-  doors: readonly Door[],
+  providers: readonly ListedProvider[],
   facts: FactsTable,
 ): Map<string, { routes: ModelRoute[]; model: Model }> {
   const groups = new Map<string, { id: string; known: Known[] }>();
-  for (const { provider, preset, models } of doors) {
+  for (const { provider, preset, models } of providers) {
     for (const listed of models ?? []) {
       const known = preset === null ? undefined : facts.find(preset, listed.id);
       if (known === null || (known === undefined && !answersConversations(listed.id))) continue;
@@ -95,7 +95,7 @@ function gather(
       if (!VALID.test(id) || id === "svc/auto") continue;
       const route = { provider, model: listed.id, weight: null };
       const group = groups.get(id.toLowerCase());
-      const one = { route, door: preset, listed, facts: known };
+      const one = { route, preset, listed, facts: known };
       if (group === undefined) groups.set(id.toLowerCase(), { id, known: [one] });
       // If one provider has several names for the same id, the first counts: the others are regions and
       // versions.
@@ -105,7 +105,7 @@ function gather(
   joinDates(groups);
   return new Map(
     [...groups].map(([key, { id, known }]) => {
-      const ordered = doors.flatMap(({ provider }) => known.filter((k) => k.route.provider === provider));
+      const ordered = providers.flatMap(({ provider }) => known.filter((k) => k.route.provider === provider));
       const routes = ordered.map((k) => priced(k.route, k));
       return [key, { routes, model: { ...modelOf(id, ordered, "refuse"), routes } }];
     }),
@@ -142,9 +142,9 @@ function factsOfRoute(
   presets: ReadonlyMap<string, string | null>,
   table: FactsTable,
 ): Omit<Known, "route"> | undefined {
-  const door = presets.get(route.provider) ?? null;
-  const facts = door === null ? undefined : table.find(door, route.model);
-  return facts ? { door, listed: { id: route.model }, facts } : undefined;
+  const preset = presets.get(route.provider) ?? null;
+  const facts = preset === null ? undefined : table.find(preset, route.model);
+  return facts ? { preset, listed: { id: route.model }, facts } : undefined;
 }
 
 /** Adds the price, if it is known and the configuration has none. */
@@ -189,12 +189,12 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
   };
 }
 
-function sheetsOf({ door, listed, facts }: Known): readonly PriceSheet[] | undefined {
+function sheetsOf({ preset, listed, facts }: Known): readonly PriceSheet[] | undefined {
   if (listed.pricing !== undefined) {
     return [{ source: "listed", from: 0, hours: null, prices: listed.pricing, tiers: [] }];
   }
   // A self-hosted server has no price per token.
-  if (isLocal(door)) return [{ source: "own server", from: 0, hours: null, prices: FREE, tiers: [] }];
+  if (isLocal(preset)) return [{ source: "own server", from: 0, hours: null, prices: FREE, tiers: [] }];
   return facts?.sheets;
 }
 

@@ -64,15 +64,15 @@ const OWN = new Set([
 /** Self-hosted servers: their model names can mean anything. */
 const LOCAL = new Set(["ollama", "lmstudio", "vllm", "llamacpp"]);
 
-export const isLocal = (door: string | null) => door !== null && LOCAL.has(door);
+export const isLocal = (preset: string | null) => preset !== null && LOCAL.has(preset);
 
 /**
- * @param door the preset of the provider, null if it has none
+ * @param preset the preset of the provider, null if it has none
  * @param provider the provider's name in the configuration
  */
-export function idOf(door: string | null, provider: string, model: string): string {
-  if (door === null || LOCAL.has(door)) return `${vendorOf(provider)}/${model}`;
-  if (OWN.has(door)) return `${door}/${plain(door, model)}`;
+export function idOf(preset: string | null, provider: string, model: string): string {
+  if (preset === null || LOCAL.has(preset)) return `${vendorOf(provider)}/${model}`;
+  if (OWN.has(preset)) return `${preset}/${plain(preset, model)}`;
   const name = model.replace(/^accounts\/[^/]+\/models\//, "").replace(/^@(?:cf|hf)\//, "").replace(
     /^databricks-/,
     "",
@@ -80,14 +80,14 @@ export function idOf(door: string | null, provider: string, model: string): stri
     // Bedrock: region prefix, vendor separated by a dot, version suffix.
     .replace(/^(?:us|eu|apac|au|jp|ca|sa|us-gov|global)\.(?=[a-z]+\.)/, "");
   const slash = name.indexOf("/");
-  const dotted = door === "bedrock" ? /^([a-z\d]+)\.(.+)$/.exec(name) : null;
+  const dotted = preset === "bedrock" ? /^([a-z\d]+)\.(.+)$/.exec(name) : null;
   if (slash > 0 || dotted) {
     const [vendor, rest] = dotted ? [dotted[1], dotted[2]] : [name.slice(0, slash), name.slice(slash + 1)];
     const lower = vendor.toLowerCase();
     const known = Object.hasOwn(VENDORS, lower) ? VENDORS[lower] : vendorOf(lower);
     return `${known}/${plain(known, rest)}`;
   }
-  const family = FAMILIES.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1] ?? door;
+  const family = FAMILIES.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1] ?? preset;
   return `${family}/${plain(family, name)}`;
 }
 

@@ -23,35 +23,35 @@ export interface ModelFacts {
 
 export interface FactsTable {
   /** Null: known, but not a chat model. Undefined: unknown. */
-  find(door: string, model: string): ModelFacts | null | undefined;
+  find(preset: string, model: string): ModelFacts | null | undefined;
   /** Names of a preset's known chat models. */
-  names(door: string): string[];
+  names(preset: string): string[];
 }
 
 /** Loaded on demand, since the table takes some milliseconds and a megabyte. */
 export async function openFacts(): Promise<FactsTable> {
   const { default: table } = await import("./table.json", { with: { type: "json" } });
-  const doors: Record<string, readonly string[]> = table.doors;
+  const presets: Record<string, readonly string[]> = table.presets;
   const sources: Record<string, string> = table.sources;
-  const opened = new Map<string, DoorRows>();
-  function rowsOf(door: string): DoorRows | undefined {
-    if (!Object.hasOwn(doors, door)) return undefined;
-    let rows = opened.get(door);
-    if (rows === undefined) opened.set(door, rows = new DoorRows(doors[door]));
+  const opened = new Map<string, PresetRows>();
+  function rowsOf(preset: string): PresetRows | undefined {
+    if (!Object.hasOwn(presets, preset)) return undefined;
+    let rows = opened.get(preset);
+    if (rows === undefined) opened.set(preset, rows = new PresetRows(presets[preset]));
     return rows;
   }
   return {
-    names: (door) => rowsOf(door)?.names() ?? [],
-    find(door, model) {
-      const row = rowsOf(door)?.find(model);
+    names: (preset) => rowsOf(preset)?.names() ?? [],
+    find(preset, model) {
+      const row = rowsOf(preset)?.find(model);
       if (row === undefined) return undefined;
-      return row.other ? null : factsOf(door, row, sources);
+      return row.other ? null : factsOf(preset, row, sources);
     },
   };
 }
 
 /** Rows of one preset, by name and by pattern. */
-class DoorRows {
+class PresetRows {
   readonly #byId = new Map<string, string>();
   readonly #patterns: { pattern: RegExp; text: string }[] = [];
 
@@ -76,7 +76,7 @@ class DoorRows {
   }
 }
 
-function factsOf(door: string, row: Row, sources: Readonly<Record<string, string>>): ModelFacts {
+function factsOf(preset: string, row: Row, sources: Readonly<Record<string, string>>): ModelFacts {
   const source = row.source === undefined ? "" : `${row.source} ${sources[row.source].split(" ")[0]}`;
   const cached = row.sheets?.some(({ prices }) => prices.input_cache_read !== undefined);
   const features = cached ? [...new Set([...row.features ?? [], "prompt_caching"])] : row.features;
@@ -90,17 +90,17 @@ function factsOf(door: string, row: Row, sources: Readonly<Record<string, string
     features: row.features && features,
     efforts: row.efforts as readonly Effort[] | undefined,
     parameters: row.refuses && Object.fromEntries(row.refuses.map((name) => [name as ParameterName, false])),
-    sheets: row.sheets?.map((sheet) => sheetOf(door, sheet, source)),
+    sheets: row.sheets?.map((sheet) => sheetOf(preset, sheet, source)),
   };
 }
 
-function sheetOf(door: string, sheet: RowSheet, source: string): PriceSheet {
+function sheetOf(preset: string, sheet: RowSheet, source: string): PriceSheet {
   return {
     source,
     from: sheet.from === undefined ? 0 : Date.parse(`${sheet.from}T00:00:00Z`),
     hours: sheet.hours === undefined ? null : hoursOf(sheet.hours),
     prices: tokenPrices(sheet.prices),
-    tiers: withServices(door, sheet).map(({ above = 0, service = null, prices }): PriceTier => ({
+    tiers: withServices(preset, sheet).map(({ above = 0, service = null, prices }): PriceTier => ({
       above,
       service,
       prices: tokenPrices(prices),

@@ -43,7 +43,7 @@ export interface Row {
 
 export interface Table {
   sources: Readonly<Record<string, string>>;
-  doors: Readonly<Record<string, readonly Row[]>>;
+  presets: Readonly<Record<string, readonly Row[]>>;
 }
 
 /** Converts dollars per million tokens to dollars per token exactly: `2.5` to `0.0000025`. */

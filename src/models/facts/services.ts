@@ -1,10 +1,10 @@
 /** Prices of service tiers: from a source if it has them, otherwise by the vendor's factor. */
-import { TIER_FACTORS } from "./doors.ts";
+import { TIER_FACTORS } from "./facts_presets.ts";
 import type { MillionPrices, RowSheet, RowTier } from "./row.ts";
 
 /** The tiers of a price sheet, including the vendor's service tiers. */
-export function withServices(door: string, { prices, tiers = [] }: RowSheet): readonly RowTier[] {
-  const factors = Object.entries(TIER_FACTORS[door] ?? {});
+export function withServices(preset: string, { prices, tiers = [] }: RowSheet): readonly RowTier[] {
+  const factors = Object.entries(TIER_FACTORS[preset] ?? {});
   const steps = tiers.filter(({ service }) => service === undefined);
   const derived = factors.filter(([service]) => !tiers.some((tier) => tier.service === service))
     .flatMap(([service, factor]): RowTier[] => [

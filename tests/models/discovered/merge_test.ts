@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { loadValue } from "../../../src/config/load.ts";
 import type { FactsTable, ModelFacts } from "../../../src/models/facts/facts.ts";
-import { type Door, mergeCatalog } from "../../../src/models/discovered/merge.ts";
+import { type ListedProvider, mergeCatalog } from "../../../src/models/discovered/merge.ts";
 import type { Model } from "../../../src/models/catalog.ts";
 
 const sheets = (prompt: string) => [{
@@ -28,13 +28,13 @@ const KNOWN: Record<string, ModelFacts | null> = {
   "openai gpt-a": { name: "A", contextLength: 100, sheets: sheets("2") },
   "openai embeds": null,
 };
-const facts: FactsTable = { find: (door, model) => KNOWN[`${door} ${model}`], names: () => [] };
+const facts: FactsTable = { find: (preset, model) => KNOWN[`${preset} ${model}`], names: () => [] };
 
-const door = (
+const listing = (
   provider: string,
   preset: string | null,
   ...models: (string | Record<string, unknown>)[]
-): Door => ({
+): ListedProvider => ({
   provider,
   preset,
   models: models.map((m) => typeof m === "string" ? { id: m } : m as { id: string }),
@@ -50,17 +50,20 @@ const written = (...models: Record<string, unknown>[]): readonly Model[] =>
     catalog: { discover: true },
   }, { env: () => undefined }).config.models;
 
-const merge = (models: readonly Model[], doors: Door[], unpriced: "refuse" | "free" = "refuse") =>
-  mergeCatalog(models, { unpriced }, { doors, facts, now: 0 });
+const merge = (
+  models: readonly Model[],
+  providers: ListedProvider[],
+  unpriced: "refuse" | "free" = "refuse",
+) => mergeCatalog(models, { unpriced }, { providers, facts, now: 0 });
 const routes = (model: Model) => model.routes.map((r) => `${r.provider}:${r.model}`);
 
 const CLAUDES = [
-  door("anthropic", "anthropic", "claude-x-20250101"),
-  door("bedrock", "bedrock", "us.anthropic.claude-x-20250101-v1:0", "eu.anthropic.claude-x-20250101-v1:0"),
-  door("openrouter", "openrouter", "anthropic/claude-x"),
+  listing("anthropic", "anthropic", "claude-x-20250101"),
+  listing("bedrock", "bedrock", "us.anthropic.claude-x-20250101-v1:0", "eu.anthropic.claude-x-20250101-v1:0"),
+  listing("openrouter", "openrouter", "anthropic/claude-x"),
 ];
 
-Deno.test("the same model behind several doors is one, with routes in the order of the configuration", () => {
+Deno.test("the same model behind several providers is one, with routes in the order of the configuration", () => {
   const [model, ...others] = merge([], CLAUDES);
   assertEquals(others, []);
   assertEquals(model.id, "anthropic/claude-x-20250101");
@@ -79,11 +82,11 @@ Deno.test("the same model behind several doors is one, with routes in the order 
 });
 
 Deno.test("a name with and one without a date stay apart where one provider lists both, or there are two dates", () => {
-  const ids = (...names: string[]) => merge([], [door("o", "openai", ...names)]).map((m) => m.id);
+  const ids = (...names: string[]) => merge([], [listing("o", "openai", ...names)]).map((m) => m.id);
   assertEquals(ids("gpt-b", "gpt-b-2024-08-06"), ["openai/gpt-b", "openai/gpt-b-2024-08-06"]);
   const two = merge([], [
-    door("o", "openai", "gpt-b-2024-08-06", "gpt-b-2024-11-20"),
-    door("r", "openrouter", "openai/gpt-b"),
+    listing("o", "openai", "gpt-b-2024-08-06", "gpt-b-2024-11-20"),
+    listing("r", "openrouter", "openai/gpt-b"),
   ]);
   assertEquals(two.length, 3);
   assertEquals(two.flatMap((m) => m.aliases ?? []), []);
@@ -94,7 +97,7 @@ Deno.test("what the file says of a model wins field by field", () => {
     { id: "anthropic/claude-x-20250101", name: "Ours", capabilities: { features: ["tools"] } },
     { id: "openai/gpt-a", pricing: { prompt: "9", completion: "9" } },
   );
-  const [claude, gpt] = merge(models, [...CLAUDES, door("openai", "openai", "gpt-a")]);
+  const [claude, gpt] = merge(models, [...CLAUDES, listing("openai", "openai", "gpt-a")]);
   assertEquals([claude.name, [...claude.features], claude.inputs], ["Ours", ["tools"], ["text", "image"]]);
   assertEquals([claude.contextLength, claude.pricing.prompt, claude.parameters], [200, "3", {
     temperature: false,
@@ -105,49 +108,49 @@ Deno.test("what the file says of a model wins field by field", () => {
 
 Deno.test("an entry that leaves its routes out exists while a provider lists it", () => {
   const models = written({ id: "openai/gpt-a", name: "Ours" });
-  assertEquals(merge(models, [door("openai", "openai")]), []);
-  assertEquals(merge(models, [door("openai", "openai", "gpt-a")]).map(routes), [["openai:gpt-a"]]);
+  assertEquals(merge(models, [listing("openai", "openai")]), []);
+  assertEquals(merge(models, [listing("openai", "openai", "gpt-a")]).map(routes), [["openai:gpt-a"]]);
 });
 
 Deno.test("an entry with routes is filled up with what is known, also while nobody lists it", () => {
   const entry = { id: "mine/a", routes: [{ provider: "openai", model: "gpt-a" }] };
   const [known] = merge(written(entry), [{ provider: "openai", preset: "openai", models: null }]);
   assertEquals([known.pricing.prompt, known.contextLength, known.id], ["2", 100, "mine/a"]);
-  // Behind an unknown door it costs what the file says by silence.
+  // At an unknown preset it costs what the file says by silence.
   const [unknown] = merge(written(entry), [{ provider: "openai", preset: null, models: null }]);
   assertEquals([unknown.pricing, unknown.contextLength], [{ prompt: "0", completion: "0" }, null]);
 });
 
 Deno.test("a model that nobody knows the price of has none, or is free where the operator says so", () => {
-  const doors = [
-    door("openai", "openai", "gpt-new"),
-    door("p", null, "gpt-a"),
-    door("o", "ollama", "qwen3:8b"),
+  const providers = [
+    listing("openai", "openai", "gpt-new"),
+    listing("p", null, "gpt-a"),
+    listing("o", "ollama", "qwen3:8b"),
   ];
-  const [gpt, proxied, own] = merge([], doors);
+  const [gpt, proxied, own] = merge([], providers);
   assertEquals([gpt.sheets, gpt.pricing], [[], {}]);
   assertEquals(proxied.sheets, []);
   assertEquals(own.pricing, { prompt: "0", completion: "0" });
-  const [free] = merge([], doors, "free");
+  const [free] = merge([], providers, "free");
   assertEquals([free.sheets, free.pricing], [undefined, { prompt: "0", completion: "0" }]);
 });
 
 Deno.test("a price of the list counts before that of the table", () => {
   const listed = { id: "gpt-a", contextLength: 64, pricing: { prompt: "0.5", completion: "0.6" } };
-  const [model] = merge([], [door("openai", "openai", listed)]);
+  const [model] = merge([], [listing("openai", "openai", listed)]);
   assertEquals([model.pricing, model.contextLength], [{ prompt: "0.5", completion: "0.6" }, 64]);
   assertEquals(model.sheets![0].source, "listed");
 });
 
 Deno.test("what is no conversation's model, and ids that no key could name, are left out", () => {
   const ids = merge([], [
-    door("openai", "openai", "embeds", "text-embedding-9", "gpt-a", "x*y", "a b", "é"),
-    door("svc", null, "auto"),
+    listing("openai", "openai", "embeds", "text-embedding-9", "gpt-a", "x*y", "a b", "é"),
+    listing("svc", null, "auto"),
   ]).map((m) => m.id);
   assertEquals(ids, ["openai/gpt-a"]);
 });
 
-Deno.test("each route has the price of its own door, for whoever orders by it", () => {
+Deno.test("each route has the price of its own provider, by which callers may order", () => {
   const [claude] = merge([], CLAUDES);
   assertEquals(claude.routes.map(({ cost }) => cost), [3.3, 3.5999999999999996, undefined]);
   const [own] = merge(

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { answersConversations, idOf, undated } from "../../../src/models/discovered/names.ts";
 
-const NAMES: [door: string | null, provider: string, model: string, id: string][] = [
+const NAMES: [preset: string | null, provider: string, model: string, id: string][] = [
   ["anthropic", "anthropic", "claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4-5-20250929"],
   [
     "bedrock",
@@ -37,9 +37,9 @@ const NAMES: [door: string | null, provider: string, model: string, id: string][
   [null, "corp proxy", "gpt-4.1", "corp-proxy/gpt-4.1"],
 ];
 
-for (const [door, provider, model, id] of NAMES) {
-  Deno.test(`idOf() ${door ?? "an unknown door"}: ${model}`, () =>
-    assertEquals(idOf(door, provider, model), id));
+for (const [preset, provider, model, id] of NAMES) {
+  Deno.test(`idOf() ${preset ?? "an unknown preset"}: ${model}`, () =>
+    assertEquals(idOf(preset, provider, model), id));
 }
 
 Deno.test("undated() takes a date off and nothing else", () => {

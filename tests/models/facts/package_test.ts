@@ -4,7 +4,7 @@ import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import { costOf, priceTable } from "../../../src/accounts/budgets/money.ts";
 import { priceOf, sheetAt } from "../../../src/exchange/prices.ts";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
-import { DOORS } from "../../../src/models/facts/doors.ts";
+import { FACTS_PRESETS } from "../../../src/models/facts/facts_presets.ts";
 import { openFacts } from "../../../src/models/facts/facts.ts";
 import type { Row } from "../../../src/models/facts/row.ts";
 
@@ -22,10 +22,10 @@ const DAYS = ["2025-06-01T12:00:00Z", "2026-11-23T02:00:00Z", "2026-11-23T12:00:
 Deno.test("calls cost what the price package's calculator says, at all sizes, times and kinds of tokens", async () => {
   const facts = await openFacts();
   let compared = 0;
-  for (const door of DOORS) {
-    for (const providerId of door.prices) {
+  for (const preset of FACTS_PRESETS) {
+    for (const providerId of preset.prices) {
       for (const { id, prices } of findProvider({ providerId })?.models ?? []) {
-        const sheets = facts.find(door.name, id)?.sheets;
+        const sheets = facts.find(preset.name, id)?.sheets;
         if (!sheets?.[0].source.startsWith("genai-prices")) continue;
         // A price for each request is none for tokens.
         if (JSON.stringify(prices).includes("requests_kcount")) continue;
@@ -50,7 +50,7 @@ Deno.test("calls cost what the price package's calculator says, at all sizes, ti
               cost,
               theirs.total_price,
               1e-9 + theirs.total_price * 1e-6,
-              `${door.name} ${id} ${day} ${JSON.stringify(used)}`,
+              `${preset.name} ${id} ${day} ${JSON.stringify(used)}`,
             );
             compared++;
           }
@@ -61,20 +61,20 @@ Deno.test("calls cost what the price package's calculator says, at all sizes, ti
   assert(compared > 15_000, `${compared} prices`);
 });
 
-Deno.test("what Claude keeps in a cache for an hour costs twice the prompt's price behind every door", async () => {
+Deno.test("what Claude keeps in a cache for an hour costs twice the prompt's price at every preset", async () => {
   const { default: table } = await import("../../../src/models/facts/table.json", { with: { type: "json" } });
   const wrong: string[] = [];
-  const doors = new Set<string>();
-  for (const [door, rows] of Object.entries(table.doors as Record<string, string[]>)) {
+  const presets = new Set<string>();
+  for (const [preset, rows] of Object.entries(table.presets as Record<string, string[]>)) {
     for (const { id, sheets = [] } of rows.map((text): Row => JSON.parse(text))) {
       if (!/claude/.test(id)) continue;
       for (const { prices } of sheets.flatMap((sheet) => [sheet, ...sheet.tiers ?? []])) {
         if (prices.input_cache_write === undefined) continue;
-        doors.add(door);
-        if (Math.abs(prices.input_cache_write_1h - 2 * prices.prompt) > 1e-9) wrong.push(`${door} ${id}`);
+        presets.add(preset);
+        if (Math.abs(prices.input_cache_write_1h - 2 * prices.prompt) > 1e-9) wrong.push(`${preset} ${id}`);
       }
     }
   }
   assertEquals(wrong, []);
-  assert(["anthropic", "bedrock", "vertex", "azure", "openrouter"].every((door) => doors.has(door)));
+  assert(["anthropic", "bedrock", "vertex", "azure", "openrouter"].every((preset) => presets.has(preset)));
 });

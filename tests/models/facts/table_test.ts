@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { priceTable } from "../../../src/accounts/budgets/money.ts";
 import { PRESET_NAMES } from "../../../src/providers/presets.ts";
 import { openFacts } from "../../../src/models/facts/facts.ts";
-import { DOORS } from "../../../src/models/facts/doors.ts";
+import { FACTS_PRESETS } from "../../../src/models/facts/facts_presets.ts";
 import { perToken, type Row } from "../../../src/models/facts/row.ts";
 import { compile } from "../../../src/models/facts/compile/merge.ts";
 import { tableText } from "../../../src/models/facts/compile/main.ts";
@@ -64,7 +64,7 @@ Deno.test("the table has sizes, prices with their tiers, efforts and what models
   ]);
   assertEquals(facts.find("openai", "text-embedding-3-small"), null);
   assertEquals(facts.find("openai", "no-such-model"), undefined);
-  assertEquals(facts.find("no-door", "gpt-5.4"), undefined);
+  assertEquals(facts.find("no-preset", "gpt-5.4"), undefined);
   assertEquals(facts.find("__proto__", "gpt-5.4"), undefined);
 });
 
@@ -72,12 +72,12 @@ Deno.test("every price of the table is one that money can count, at every tier",
   const { default: table } = await import("../../../src/models/facts/table.json", { with: { type: "json" } });
   const facts = await openFacts();
   let priced = 0;
-  for (const [door, rows] of Object.entries(table.doors as Record<string, string[]>)) {
+  for (const [preset, rows] of Object.entries(table.presets as Record<string, string[]>)) {
     for (const text of rows) {
       const { id, source, sheets }: Row = JSON.parse(text);
       if (sheets === undefined) continue;
-      assert(source !== undefined, `${door} ${id}`);
-      for (const { prices, tiers } of facts.find(door, id)?.sheets ?? []) {
+      assert(source !== undefined, `${preset} ${id}`);
+      for (const { prices, tiers } of facts.find(preset, id)?.sheets ?? []) {
         for (const each of [prices, ...tiers.map((tier) => tier.prices)]) {
           const { prompt, completion } = priceTable(each);
           assertEquals([prompt === 0n, completion === 0n], [
@@ -85,7 +85,9 @@ Deno.test("every price of the table is one that money can count, at every tier",
             Number(each.completion) === 0,
           ], id);
           // Above this a price was surely meant for a million tokens.
-          for (const price of Object.values(each)) assert(Number(price) <= 0.002, `${door} ${id}: ${price}`);
+          for (const price of Object.values(each)) {
+            assert(Number(price) <= 0.002, `${preset} ${id}: ${price}`);
+          }
           priced++;
         }
       }
@@ -94,9 +96,9 @@ Deno.test("every price of the table is one that money can count, at every tier",
   assert(priced > 2000, `${priced} prices`);
 });
 
-Deno.test("every door is a preset, or a cloud's", () => {
+Deno.test("every facts preset is a provider preset, or a cloud's", () => {
   const clouds = ["azure", "bedrock", "vertex"];
-  const strange = DOORS.filter(({ name }) => !PRESET_NAMES.includes(name) && !clouds.includes(name));
+  const strange = FACTS_PRESETS.filter(({ name }) => !PRESET_NAMES.includes(name) && !clouds.includes(name));
   assertEquals(strange, []);
 });
 
@@ -126,13 +128,13 @@ sharedTest(
       TODAY,
     );
     const lines = disagreements.map((d) => {
-      const taken = DECISIONS[`${d.door} ${d.model}`] ? "models.dev" : "package";
-      return `${d.door} ${d.model} ${d.price}: package ${d.package}, models.dev ${d.modelsDev}; taken: ${taken}`;
+      const taken = DECISIONS[`${d.preset} ${d.model}`] ? "models.dev" : "package";
+      return `${d.preset} ${d.model} ${d.price}: package ${d.package}, models.dev ${d.modelsDev}; taken: ${taken}`;
     });
     const known = (await Deno.readTextFile(RECORDED)).trimEnd().split("\n").slice(1);
     // A new line wants a look: into DECISIONS where the package is wrong, and into the file either way.
     assertEquals(lines, known);
-    const decided = new Set(disagreements.map((d) => `${d.door} ${d.model}`));
+    const decided = new Set(disagreements.map((d) => `${d.preset} ${d.model}`));
     assertEquals(Object.keys(DECISIONS).filter((key) => !decided.has(key)), [], "decisions about nothing");
   },
 );

@@ -9,11 +9,11 @@ import { compile } from "./merge.ts";
 import type { Table } from "../row.ts";
 
 /** One model per line, so that diffs are readable. */
-export function tableText({ sources, doors }: Table): string {
-  const texts = Object.entries(doors).map(([name, rows]) =>
+export function tableText({ sources, presets }: Table): string {
+  const texts = Object.entries(presets).map(([name, rows]) =>
     `${JSON.stringify(name)}: ${JSON.stringify(rows.map((row) => JSON.stringify(row)), null, 1)}`
   );
-  return `{"sources": ${JSON.stringify(sources)}, "doors": {\n${texts.join(",\n")}\n}}\n`;
+  return `{"sources": ${JSON.stringify(sources)}, "presets": {\n${texts.join(",\n")}\n}}\n`;
 }
 
 if (import.meta.main) {
@@ -22,7 +22,7 @@ if (import.meta.main) {
   const { table, disagreements } = compile(JSON.parse(await Deno.readTextFile(facts)), today);
   const text = tableText(table);
   await Deno.writeTextFile(new URL("../table.json", import.meta.url), text);
-  const count = Object.values(table.doors).reduce((sum, rows) => sum + rows.length, 0);
+  const count = Object.values(table.presets).reduce((sum, rows) => sum + rows.length, 0);
   console.log(
     `wrote ${count} models, ${text.length} bytes; the sources disagree on ${disagreements.length} prices`,
   );

@@ -1,12 +1,12 @@
 /** Merges the two sources: facts from models.dev, prices from the package where it has the model. */
-import { DOORS } from "../doors.ts";
+import { FACTS_PRESETS } from "../facts_presets.ts";
 import { factRows, FACTS_VERSION, type FactsFile, priceRows, PRICES_VERSION } from "./sources.ts";
 import type { MillionPrices, Row, RowSheet, Table } from "../row.ts";
 import { DECISIONS } from "./decisions.ts";
 
 /** A price on which the sources disagree, in dollars per million tokens. */
 export interface Disagreement {
-  door: string;
+  preset: string;
   model: string;
   price: string;
   package: number;
@@ -21,17 +21,17 @@ export interface Compiled {
 /** @param today the date, as `2026-11-22`, whose prices are compared */
 export function compile(file: FactsFile, today: string): Compiled {
   const disagreements: Disagreement[] = [];
-  const doors: Record<string, Row[]> = {};
-  for (const door of DOORS) {
-    const priced = priceRows(door);
+  const presets: Record<string, Row[]> = {};
+  for (const preset of FACTS_PRESETS) {
+    const priced = priceRows(preset);
     const taken = new Set<Row>();
-    const rows = factRows(door, file).map((facts): Row => {
+    const rows = factRows(preset, file).map((facts): Row => {
       const prices = rowFor(priced, facts.id);
       if (prices === undefined) return facts;
       if (prices.id === facts.id) taken.add(prices);
-      const key = `${door.name} ${facts.id}`;
+      const key = `${preset.name} ${facts.id}`;
       const found = differences(facts, prices, today).map((d) => ({
-        door: door.name,
+        preset: preset.name,
         model: facts.id,
         ...d,
       }));
@@ -45,10 +45,10 @@ export function compile(file: FactsFile, today: string): Compiled {
     for (const row of priced) {
       if (!taken.has(row) && !known.has(row.id)) rows.push(row);
     }
-    doors[door.name] = rows.map(withHourCache).map(tidy);
+    presets[preset.name] = rows.map(withHourCache).map(tidy);
   }
   const sources = { "genai-prices": PRICES_VERSION, "models.dev": FACTS_VERSION };
-  return { table: { sources, doors }, disagreements };
+  return { table: { sources, presets }, disagreements };
 }
 
 function rowFor(rows: readonly Row[], id: string): Row | undefined {

@@ -1,6 +1,6 @@
 /** The two sources of the table, converted to rows. */
 import { findProvider, type MatchLogic, type ModelPrice } from "@pydantic/genai-prices";
-import type { Door } from "../doors.ts";
+import type { FactsPreset } from "../facts_presets.ts";
 import type { MillionPrices, Row, RowSheet, RowTier } from "../row.ts";
 
 /** The version in the import map. */
@@ -21,9 +21,9 @@ const PRICE_NAMES: Readonly<Record<string, string>> = {
   output_image_mtok: "image_output",
 };
 
-export function priceRows(door: Door): Row[] {
+export function priceRows(preset: FactsPreset): Row[] {
   const rows = new Map<string, Row>();
-  for (const id of door.prices) {
+  for (const id of preset.prices) {
     for (const model of findProvider({ providerId: id })?.models ?? []) {
       if (rows.has(model.id)) continue;
       const written = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }];
@@ -121,9 +121,9 @@ const CLAUDE_WITH_SCHEMAS =
   /claude-(?:opus-4-[1-9]|sonnet-4-[5-9]|haiku-4-[5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/;
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-export function factRows(door: Door, file: FactsFile): Row[] {
+export function factRows(preset: FactsPreset, file: FactsFile): Row[] {
   const rows = new Map<string, Row>();
-  for (const key of door.facts) {
+  for (const key of preset.facts) {
     for (const [id, facts] of Object.entries(file[key]?.models ?? {})) {
       if (!rows.has(id)) rows.set(id, factRow(id, facts));
     }

@@ -2,7 +2,7 @@
  * The presets with known models and prices, their names in the two sources of the table, and prices of
  * vendors' service tiers.
  */
-export interface Door {
+export interface FactsPreset {
   /** Preset name. */
   readonly name: string;
   /** Keys in models.dev; the first that has a model counts. */
@@ -11,38 +11,38 @@ export interface Door {
   readonly prices: readonly string[];
 }
 
-export const DOORS: readonly Door[] = [
-  door("openai"),
-  door("anthropic"),
-  door("google"),
-  door("mistral"),
-  door("xai", ["xai"], ["x-ai"]),
-  door("groq"),
-  door("deepseek"),
-  door("cohere"),
-  door("together", ["togetherai"]),
-  door("fireworks", ["fireworks-ai"]),
-  door("cerebras"),
-  door("perplexity"),
-  door("moonshot", ["moonshotai"], ["moonshotai"]),
+export const FACTS_PRESETS: readonly FactsPreset[] = [
+  preset("openai"),
+  preset("anthropic"),
+  preset("google"),
+  preset("mistral"),
+  preset("xai", ["xai"], ["x-ai"]),
+  preset("groq"),
+  preset("deepseek"),
+  preset("cohere"),
+  preset("together", ["togetherai"]),
+  preset("fireworks", ["fireworks-ai"]),
+  preset("cerebras"),
+  preset("perplexity"),
+  preset("moonshot", ["moonshotai"], ["moonshotai"]),
   // `zhipuai` has the prices of the Chinese site, in another currency.
-  door("zai"),
-  door("alibaba", ["alibaba"], []),
-  door("nvidia", ["nvidia"], []),
-  door("huggingface", ["huggingface"], []),
-  door("deepinfra", ["deepinfra"], []),
-  door("openrouter"),
-  door("github", ["github-models"], []),
-  door("minimax"),
-  door("nebius", ["nebius"], []),
-  door("databricks", ["databricks"], []),
-  door("cloudflare", ["cloudflare-workers-ai"]),
-  door("azure"),
-  door("bedrock", ["amazon-bedrock"], ["aws"]),
-  door("vertex", ["google-vertex", "google-vertex-anthropic"], ["google"]),
+  preset("zai"),
+  preset("alibaba", ["alibaba"], []),
+  preset("nvidia", ["nvidia"], []),
+  preset("huggingface", ["huggingface"], []),
+  preset("deepinfra", ["deepinfra"], []),
+  preset("openrouter"),
+  preset("github", ["github-models"], []),
+  preset("minimax"),
+  preset("nebius", ["nebius"], []),
+  preset("databricks", ["databricks"], []),
+  preset("cloudflare", ["cloudflare-workers-ai"]),
+  preset("azure"),
+  preset("bedrock", ["amazon-bedrock"], ["aws"]),
+  preset("vertex", ["google-vertex", "google-vertex-anthropic"], ["google"]),
 ];
 
-function door(name: string, facts = [name], prices = [name]): Door {
+function preset(name: string, facts = [name], prices = [name]): FactsPreset {
   return { name, facts, prices };
 }
 
