@@ -29,7 +29,7 @@ export type Subject = "metrics" | "changes";
 
 export interface Siblings {
   /** What the others tell now; without those that do not answer. */
-  ask(): Promise<WorkerAnswers>;
+  ask(about: Subject): Promise<WorkerAnswers>;
   close(): void;
 }
 
@@ -208,15 +208,19 @@ export async function joinHub(
   let disconnected = false;
   line.send({ hello: secret, worker });
   void (async () => {
-    for await (const { ask, told, value } of line.messages()) {
-      if (ask !== undefined) line.send({ told: ask, value: tell() });
+    const answer = async (ask: number, about: Subject) => {
+      const value = await tell(about);
+      line.send({ told: ask, value });
+    };
+    for await (const { ask, about = "metrics", told, value } of line.messages()) {
+      if (ask !== undefined) answer(ask, about).catch(() => {});
       else if (told !== undefined) waiting.get(told)?.(value as WorkerAnswers);
     }
     disconnected = true;
     for (const resolve of waiting.values()) resolve({});
   })();
   return {
-    async ask() {
+    async ask(about) {
       if (disconnected) return {};
       const id = ++asked;
       try {

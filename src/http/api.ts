@@ -102,7 +102,7 @@ export const API: readonly Endpoint[] = [
       name: "format",
       in: "query",
       description: "The format of the body. Default: detected from the body.",
-      values: ["chat_completions", "messages", "responses"],
+      values: ["chat_completions", "chat-completions", "chat", "messages", "responses"],
     }],
     request: "EstimateRequest",
     answer: { schema: "Estimate" },

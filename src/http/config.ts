@@ -41,11 +41,13 @@ export const SERVER = fields({
       "IP address or host name to listen on. `0.0.0.0` and `::` listen on all addresses of the machine. A change needs a restart.",
     ),
   port: whole(0, 65_535).prefault(8787)
-    .describe("TCP port to listen on. 0 takes a free one, which the line `sluice listening on` names."),
+    .describe(
+      "TCP port to listen on. With 0 the system chooses a free port; the line `sluice listening on` shows it. A change needs a restart.",
+    ),
   max_body_bytes: whole(1, 2 ** 30).prefault(33_554_432)
-    .describe("Largest request body, in bytes. Beyond it: 413 `payload_too_large`."),
+    .describe("Maximum size of a request body, in bytes. Larger: 413 `payload_too_large`."),
   max_file_bytes: whole(1, 2 ** 30).prefault(20_971_520)
-    .describe("Largest attachment after decoding, in bytes. Beyond it: 413 `file_too_large`."),
+    .describe("Maximum size of one decoded attachment, in bytes. Larger: 413 `file_too_large`."),
   max_text_chars: whole(1, 2 ** 30).prefault(4_000_000)
     .describe(
       "Maximum total length of all text in a request, in characters. Longer: 413 `text_content_too_large`.",

@@ -17,6 +17,7 @@ import { distinguishMasked, labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { highestPrices, othersOf } from "./other_models.ts";
 import { callRoutes, ownRoutes } from "./caller_credential.ts";
+import { type Identities, setPseudonyms } from "./pseudonyms.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -39,7 +40,7 @@ export async function admit(
 ): Promise<Call> {
   const { format, key, large } = arrival;
   const { unseal, fingerprint } = kit.sealer.of(key.account);
-  const labels = toldApart(labelsOf(arrival.header, arrival.body), sent?.labels ?? null, fingerprint);
+  const labels = distinguishMasked(labelsOf(arrival.header, arrival.body), sent?.labels ?? null, fingerprint);
   if (sent?.identities) setPseudonyms(arrival.body, sent.identities, fingerprint);
   const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
   const look = (prompt: Prompt) => {
@@ -58,7 +59,6 @@ export async function admit(
   const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
-  capOutput(prompt, model, size);
   const { routes: reached, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
   const others = named === null
@@ -70,7 +70,6 @@ export async function admit(
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
-  const labels = distinguishMasked(labelsOf(arrival.header, arrival.body), sent, fingerprint);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,
@@ -79,7 +78,7 @@ export async function admit(
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate),
+    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate, kit),
     estimate,
     labels,
   });

@@ -6,7 +6,7 @@ import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
-import { searchLoop } from "./search_loop.ts";
+import { type SearchLoop, searchLoop } from "./search_loop.ts";
 import { highestPrices, withLargestLimits } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
@@ -52,8 +52,8 @@ function askWith(
   kit: Kit,
   shown?: ScreenedCall["hits"],
 ): AsyncGenerator<readonly Part[]> {
-  const { arrival, prompt, shape, size, reservation } = call;
-  const model = withLargestLimits(call.model, call.others);
+  const { arrival, prompt, shape, size, reservation, others } = call;
+  const model = withLargestLimits(call.model, others);
   if (shape.search) {
     return searchLoop(prompt, {
       websearch: arrival.steps.followed === null
@@ -71,7 +71,7 @@ function askWith(
       affords(spent, next) {
         const estimate = nextRound({ prompt, model, size, others }, next);
         // With what was found the prompt may have grown into a dearer tier.
-        return reservation.extend(spent, estimate, highestPrices(call, estimate));
+        return reservation.extend(spent, estimate, highestPrices(call, estimate, kit));
       },
     });
   }

@@ -34,10 +34,10 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
     const found = another !== undefined ? "both" : only === undefined ? "nothing" : "another value";
     throw refused("text", `a text, or a request in its place, got ${found}`);
   }
-  if (typeof format !== "string" || !Object.hasOwn(LEAVES, format)) {
+  if (format === undefined) {
     throw refused(
       "format",
-      `one of ${Object.keys(LEAVES).join(", ")}, got ${shownInput(format, ["format"])}`,
+      `one of ${Object.keys(LEAVES).join(", ")}, got ${shownInput(named, ["format"])}`,
     );
   }
   const { slices, metrics } = kit;

@@ -245,11 +245,12 @@ export function withLargestLimits(model: Model, others: Others | null): Model {
 }
 
 /** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
-export function highestPrices(call: Priced, estimate: Estimate): Prices {
-  const { prompt, model, routes, callerCredential, others, created } = call;
+export function highestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
+  const { model, routes, callerCredential, others, created } = call;
   if (callerCredential !== null && isFree(routes, callerCredential)) return FREE;
   const input = estimate.input + (estimate.media ?? 0);
-  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, prompt.serviceTier);
+  const tier = tierAsked(call, kit);
+  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, tier);
   if (others === null || others.models.length === 0) return pricesFor(model);
   return highestOfEach([model, ...others.models].map(pricesFor));
 }

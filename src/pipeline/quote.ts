@@ -126,6 +126,7 @@ function candidate(
   const highest = highestPrices(
     { prompt, model, routes, callerCredential, others, created: kit.now() },
     estimate,
+    kit,
   );
   const known = free || Object.values(sheet.prices).some((price) => price !== undefined);
   const read = caches(model) ? cached : 0;
@@ -187,7 +188,6 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
-  capOutput(capped, model, size);
   const { routes, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const others = othersOf({ prompt, model, routes, named }, key, kit);
   capOutput(capped, model, size, others);
@@ -201,7 +201,7 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate),
+    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate, kit),
     estimate,
     labels: distinguishMasked(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });

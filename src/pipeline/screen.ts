@@ -87,13 +87,14 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
-/** Location of findings in a model's search query. */
-const QUERY = "answer.search.query";
-
-/** @param place location of all findings; absent: they have their own locations in the request */
-function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit, place?: string): Verdict {
-  const { action, all, unscanned } = verdict;
-  if (all.length === 0 && action !== "block") return verdict;
+/** Writes findings to the audit log and the metrics. */
+function tell(
+  { action, all, unscanned }: Pick<Verdict, "action" | "all" | "unscanned">,
+  { mode }: Check,
+  { arrival: { id, key }, of }: { arrival: Arrival; of: "request" | "answer" },
+  kit: Kit,
+): void {
+  if (all.length === 0 && action !== "block") return;
   reportFindings({
     id,
     key,

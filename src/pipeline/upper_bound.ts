@@ -45,7 +45,7 @@ export function capOutput(prompt: Prompt, model: Model, size: PromptSize, others
     const known = models.map((one) => one.maxCompletion).filter((most) => most !== null);
     if (defaultOutput) prompt.maxOutput = defaultOutput;
     else if (known.length < models.length && models.some(mayCostOutput)) {
-      const { contextLength } = roomiest(model, others);
+      const { contextLength } = withLargestLimits(model, others);
       const room = (contextLength ?? Infinity) - Math.ceil(size.chars / CHARS_PER_TOKEN);
       prompt.maxOutput = Math.min(
         Math.max(UNKNOWN_OUTPUT, ...known),
