@@ -68,8 +68,10 @@ function isIban(view: ScannedView, start: number, kind: { length: number; shape:
   // A word may be attached to its last digit.
   const next = text.charCodeAt(p);
   if (isAlphanumeric(next) && (isDigit(next) || !isDigit(text.charCodeAt(p - 1)))) return false;
-  // A further group of the same print form means that the number is longer than an IBAN of the country.
-  if (/^[ -]\d{1,4}(?![\w.,])/.test(text.slice(p, p + 6)) && / \S{4} /.test(text.slice(start, p))) {
+  // One more group of the same print form, and nothing behind it, means a longer number than the country has.
+  if (
+    /^[ -]\d{1,4}(?=\s*(?:[;)\]"'\n]|$))/.test(text.slice(p, p + 8)) && / \S{4} /.test(text.slice(start, p))
+  ) {
     return false;
   }
   const upper = compact.toUpperCase();
@@ -85,8 +87,13 @@ export const IBANS: readonly Recognizer[] = [
     aliases: ["IBAN", "INTERNATIONAL_BANK_ACCOUNT_NUMBER"],
     triggers: [{ on: "part", first: LETTER, holds: DIGIT, shortest: 4, scan: scanIban }],
     samples: {
-      found: ["«DE89 3704 0044 0532 0130 00»", "«gb29nwbk60161331926819»", "iban«DE89370400440532013000»and"],
-      clean: ["DE89 3704 0044 0532 0130 01", "gb29nwbk60161331926818"],
+      found: [
+        "«DE89 3704 0044 0532 0130 00»",
+        "«gb29nwbk60161331926819»",
+        "iban«DE89370400440532013000»and",
+        "«DE89 3704 0044 0532 0130 00» 12 items",
+      ],
+      clean: ["DE89 3704 0044 0532 0130 01", "gb29nwbk60161331926818", "AT61 1904 3002 3457 3201 7"],
     },
   },
 ];

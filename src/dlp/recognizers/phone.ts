@@ -96,6 +96,22 @@ function isWordNear(text: string, start: number): boolean {
   return false;
 }
 
+/**
+ * The end of a number that goes on as groups of digits do, where what stands before a blank is a whole number and all of it
+ * is none: "+1 415 555 0132 2026-03-04".
+ */
+function wholeNumber(
+  text: string,
+  start: number,
+  end: number,
+  ends: readonly number[],
+  plus: boolean,
+): number {
+  const isWhole = (to: number) =>
+    plus ? gradeOf(digitsOf(text, start, to)) === "assigned" : NANP.test(text.slice(start, to));
+  return isWhole(end) ? end : ends.findLast(isWhole) ?? end;
+}
+
 /** Checks for a telephone number whose first digit is at `at`; returns where to continue. */
 function scanPhone(view: ScannedView, at: number): number {
   const text = view.text;
@@ -112,6 +128,8 @@ function scanPhone(view: ScannedView, at: number): number {
   let count = 0;
   let grouped = false;
   let end = at;
+  // Where a group ends before a blank.
+  const ends: number[] = [];
   for (let p = at; p < text.length && count < MOST_DIGITS;) {
     if (CLASS_OF[text.charCodeAt(p)] === DIGIT) {
       count++;
@@ -121,9 +139,11 @@ function scanPhone(view: ScannedView, at: number): number {
     const joint = jointLength(text, p);
     if (joint === 0) break;
     grouped = true;
+    if (joint === 1 && text.charCodeAt(p) === 32) ends.push(end);
     p += joint;
   }
   if (count < 7) return at;
+  if (ends.length > 0) end = wholeNumber(text, start, end, ends, plus);
   // An opening bracket around the whole number.
   if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
   const next = text.charCodeAt(end);
@@ -218,6 +238,9 @@ export const PHONE: readonly Recognizer[] = [
       found: [
         "ring «+49 30 901820»",
         "«(415) 555-0132 x12»",
+        "«+14155550132» 83920174",
+        "+44: «+44 20 7946 0958» 10:15",
+        "call «415-555-0132» 2026-03-04",
         "or «+1-555-123-4567».",
         "téléphone : «01 23 45 67 89»",
         "Rappelez-moi au «0623456789»",
