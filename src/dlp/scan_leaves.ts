@@ -103,6 +103,9 @@ export class Scan {
     readonly read: (text: string) => string = (text) => text,
   ) {}
 
+  /** Where each leaf has findings of its own. */
+  readonly #known = new Map<Leaf, { start: number; end: number }[]>();
+
   /** Adds the findings of one leaf. */
   *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
     const view = viewOf(leaf);
@@ -111,6 +114,7 @@ export class Scan {
       if (told !== null && isTold(raw, told)) continue;
       const start = view ? view.from![raw.start] : raw.start;
       const end = view ? view.to![raw.end - 1] : raw.end;
+      if (leaf.group !== null) this.#note(leaf, start, end);
       found.push({
         leaf,
         start,
@@ -149,7 +153,7 @@ export class Scan {
     const add = (raw: Judged, start: number, end: number) => {
       const pieces = piecesOf(group, borders, start, end);
       const key = `${start} ${end} ${raw.entityType}`;
-      if (pieces.length < 2 || known.has(key) || addsWords(found, pieces)) return;
+      if (pieces.length < 2 || known.has(key) || this.#addsWords(pieces)) return;
       known.add(key);
       found.push({
         ...pieces[0],
@@ -175,6 +179,22 @@ export class Scan {
         if (from < at && to > at) add(raw, from, to);
       }
     }
+  }
+
+  #note(leaf: Leaf, start: number, end: number): void {
+    const known = this.#known.get(leaf);
+    if (known) known.push({ start, end });
+    else this.#known.set(leaf, [{ start, end }]);
+  }
+
+  /** Whether the pieces of a value are a finding of the first or the last part, and words of the others. */
+  #addsWords(pieces: readonly Found["rest"][number][]): boolean {
+    const isKnown = (piece: Found["rest"][number]) =>
+      this.#known.get(piece.leaf)?.some(({ start, end }) => start === piece.start && end === piece.end);
+    const said = (rest: readonly Found["rest"][number][]) =>
+      rest.map(({ leaf, start, end }) => leaf.text.slice(start, end)).join("");
+    return isKnown(pieces[0]) === true && !isTorn(said(pieces.slice(1))) ||
+      isKnown(pieces[pieces.length - 1]) === true && !isTorn(said(pieces.slice(0, -1)));
   }
 
   /** @param whole the text of which this is a window, starting at `at` */
@@ -254,16 +274,6 @@ export class Scan {
       if (this.clock.spent) return [];
     }
   }
-}
-
-/** Whether the pieces of a value are a finding of the first or the last part, and words of the others. */
-function addsWords(found: readonly Found[], pieces: readonly Found["rest"][number][]): boolean {
-  const isKnown = (piece: Found["rest"][number]) =>
-    found.some(({ leaf, start, end }) => leaf === piece.leaf && start === piece.start && end === piece.end);
-  const said = (rest: readonly Found["rest"][number][]) =>
-    rest.map(({ leaf, start, end }) => leaf.text.slice(start, end)).join("");
-  return isKnown(pieces[0]) && !isTorn(said(pieces.slice(1))) ||
-    isKnown(pieces[pieces.length - 1]) && !isTorn(said(pieces.slice(0, -1)));
 }
 
 interface Judged extends Finding {

@@ -106,10 +106,11 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       check: codiceFiscale,
       label: words("codice fiscale", "cod\\.? ?fisc\\w*", "c\\.?f\\.?", TAX),
       plain: 0.9,
+      loose: 0.6,
       anyCase: true,
     }],
     samples: {
-      found: ["«DMLPRY77D15H501F»"],
+      found: ["«DMLPRY77D15H501F»", "codice fiscale: «DMLPRY77D15H501G»"],
       clean: ["DMLPRY77D15H501G", "https://git.example/x/commit/36c20d939a"],
     },
   },
