@@ -73,8 +73,9 @@ export function escapes(text: string): Spot[] {
         break;
       }
       case 43:
-        if (!isDigit(text.charCodeAt(start - 1)) || !isDigit(text.charCodeAt(start + 1))) break;
-        spots.push({ start, end: start + 1, says: " " });
+        if (isDigit(text.charCodeAt(start - 1)) && isDigit(text.charCodeAt(start + 1))) {
+          spots.push({ start, end: start + 1, says: " " });
+        } else concatenation(text, start, spots);
         break;
       default:
         spots.push({ start, end: start + 1, says: "" });
@@ -83,6 +84,19 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** Between two strings of a program that are put together, with the sign of it in the middle. */
+const JOINED = /(?<=[\w-] ?)(["'`])\s{0,24}\+\s{0,24}\1(?= ?[\w-])/y;
+
+/** `"AKIA" + "QWER…"`: what stands between the halves of a value says nothing. */
+function concatenation(text: string, plus: number, spots: Spot[]): void {
+  let quote = plus - 1;
+  while (quote > plus - 24 && text.charCodeAt(quote) <= 32) quote--;
+  JOINED.lastIndex = quote;
+  const match = JOINED.exec(text);
+  if (!match || (spots.at(-1)?.end ?? 0) > quote) return;
+  spots.push({ start: quote, end: quote + match[0].length, says: "" });
 }
 
 /** The characters that {@link MARK} matches. */

@@ -28,6 +28,9 @@ export interface Reading {
   hints?: number;
 }
 
+/** Longer ones are runs that stand for other text, with an escape in it. */
+const LONGEST_ESCAPE = 12;
+
 /** Maximum distance between a value and an encoded word that names it. */
 const NAMED_WITHIN = 48;
 
@@ -113,7 +116,7 @@ export function settle<T extends { start: number; end: number }>(
     const last = escapeAt(escapes, one.end - 1);
     if (!first && !last) return true;
     // Made of the escape's own digits: "\\U0000201D".
-    if (first === last) return false;
+    if (first === last && first!.end - first!.start <= LONGEST_ESCAPE) return false;
     if (higher.some((other) => other.start < one.end && one.start < other.end)) return false;
     // What gives a value is no escape where the view above has nothing: "cuit=20451813979".
     if (first && text[first.start] !== "=") one.start = first.start;

@@ -95,6 +95,7 @@ function unpacked(text: string, start: number, end: number): Spot | null {
     return end - start < SHIFTED ? inner(text, start, end) : shifted(text, packed, start, end);
   }
   while (text.charCodeAt(end) === 61 && end < text.length) end++;
+  if (text[start - 1] === "\\" && HEX_SIGN.test(packed)) start--;
   return { start, end, says };
 }
 
@@ -126,7 +127,11 @@ function inner(text: string, start: number, end: number): Spot | null {
   return { start: joiner, end, says };
 }
 
-function hexadecimal(packed: string): string | null {
+/** As databases write bytes: "0x6a61…", "\\x6a61…". */
+const HEX_SIGN = /^0?x(?=[0-9a-f]{12})/i;
+
+function hexadecimal(run: string): string | null {
+  const packed = run.replace(HEX_SIGN, "");
   if (packed.length % 2 !== 0 || !/^[0-9a-fA-F]{12}/.test(packed) || !/^[0-9a-fA-F]+$/.test(packed)) {
     return null;
   }
@@ -238,6 +243,8 @@ function plain(bytes: Uint8Array, packed: number): string | null {
 
 /** Pairs of hexadecimal digits with separators, as in program code. */
 const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}){5,}(?![0-9A-Za-z])/gi;
+/** Bytes as decimal numbers, as JSON has them of a buffer. */
+const DECIMALS = /(?<![\w.,-])\d{2,3}(?: ?, ?\d{2,3}){8,}(?![\w.-])/g;
 /** A line of a hex dump: offset, bytes in groups, and possibly text. */
 const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
 
@@ -279,7 +286,19 @@ function hexDumps(text: string, spots: Spot[]): void {
 /** Byte lists in a run. */
 function listed(text: string, start: number, end: number, spots: Spot[]): void {
   const from = Math.max(0, start - 1);
-  for (const match of text.slice(from, end + 1).matchAll(BYTES)) {
+  const run = text.slice(from, end + 1);
+  for (const match of run.includes(",") ? run.matchAll(DECIMALS) : []) {
+    const bytes = match[0].split(",").map(Number);
+    if (!bytes.every((byte) => byte > 31 && byte < 127 || byte === 10 || byte === 13)) continue;
+    const said = from + match.index;
+    spots.push({
+      start: said,
+      end: said + match[0].length,
+      says: String.fromCharCode(...bytes.slice(0, 4096)),
+    });
+    if (match[0].length === run.trim().length) return;
+  }
+  for (const match of run.matchAll(BYTES)) {
     const says = readable(Buffer.from(match[0].replace(/0x|[ ,:;-]/gi, ""), "hex"));
     if (says === null) continue;
     spots.push({ start: from + match.index, end: from + match.index + match[0].length, says });

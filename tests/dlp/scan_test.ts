@@ -224,5 +224,30 @@ Deno.test("scan() reads escapes of eight hexadecimal digits, and finds no value 
   assertEquals(found(`${card} 1111 1111 1111`, "CREDIT_CARD"), [`CREDIT_CARD ${card} 1111 1111 1111`]);
   assertEquals(found("\\x{34}111 1111 1111 1111", "CREDIT_CARD"), ["CREDIT_CARD \\x{34}111 1111 1111 1111"]);
   assertEquals(found("dni: \\U0000201D", "ES_NIF"), []);
+  const wallet = "0x0000000000000000000000000000000000000001";
+  assertEquals(found(wallet, "CRYPTO"), [`CRYPTO ${wallet}`]);
   assertEquals(found("cuit=20451813979&p=2", "AR_CUIT"), ["AR_CUIT 20451813979"]);
+});
+
+Deno.test("scan() reads bytes as databases and JSON write them, and strings that a program puts together", () => {
+  const card = "4111 1111 1111 1111";
+  const bytes = [...card].map((c) => c.charCodeAt(0));
+  const hex = bytes.map((byte) => byte.toString(16)).join("");
+  for (
+    const [lead, run] of [["INSERT ", `0x${hex}`], ["bytea ", `\\x${hex}`], ["[", bytes.join(",")], [
+      "[",
+      bytes.join(", "),
+    ]]
+  ) {
+    assertEquals(found(`${lead}${run}]`, "CREDIT_CARD"), [`CREDIT_CARD ${run}`]);
+  }
+  const token = "ghp_nECfvPTyfTgWVhiHG3AqUK06ynaynipyef8n";
+  for (const sign of ['" + "', '"+"', '" +\n    "']) {
+    const cut = `${token.slice(0, 20)}${sign}${token.slice(20)}`;
+    assertEquals(found(`const key = "${cut}";`, "SECRET"), [`GITHUB_TOKEN ${cut}`]);
+  }
+  assertEquals(found('"4111 1111 " + "1111 1111"', "CREDIT_CARD"), ['CREDIT_CARD 4111 1111 " + "1111 1111']);
+  // Numbers that are no text, and a sum of strings that is no value.
+  assertEquals(found("[12, 255, 300, 41, 11, 11, 11, 11, 11, 11, 11]", "CREDIT_CARD"), []);
+  assertEquals(found('"Total: " + "12"', "SECRET", "FINANCIAL"), []);
 });
