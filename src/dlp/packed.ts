@@ -294,7 +294,7 @@ function listed(text: string, start: number, end: number, spots: Spot[]): void {
     spots.push({
       start: said,
       end: said + match[0].length,
-      says: String.fromCharCode(...bytes.slice(0, 4096)),
+      says: Buffer.from(bytes).toString("latin1"),
     });
     if (match[0].length === run.trim().length) return;
   }
