@@ -1,7 +1,7 @@
 /** Journals that are damaged, of another store, or taken over: nothing in them is lost or counted twice. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
-import { encodeRecord, type Generation } from "../../src/store/mod.ts";
+import { encodeRecord, type Generation, type Store, StoreUnavailable } from "../../src/store/mod.ts";
 import { sqlitePlace } from "../support/cluster.ts";
 import { eventually } from "../support/time.ts";
 import { configOf, NOON, open } from "./support.ts";
@@ -204,6 +204,39 @@ Deno.test("a journal that is there and cannot be read is told of, once", async (
   try {
     for (let turn = 0; turn < 21; turn++) await service.tick();
     assertEquals(service.warnings.filter((line) => line.includes(`${path} cannot be read`)).length, 1);
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
+Deno.test("all journals are taken over, also where the store goes away while the first of them is", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const nodes = ["node_a", "node_b", "node_c"];
+  const pathOf = (node: string) => `${store.filePrefix}.${node}.journal`;
+  for (const node of nodes) {
+    Deno.writeTextFileSync(pathOf(node), `H ${node}\n+ gen_${node} ${begun(`gen_${node}`)}\n`);
+  }
+  let away = true;
+  const failing: Store = {
+    ...store,
+    async sync(request) {
+      if (away && request.records.length > 0) {
+        away = false;
+        throw new StoreUnavailable("It is away.");
+      }
+      return await store.sync(request);
+    },
+  };
+  const service = await open(failing, configOf());
+  try {
+    // Journals are looked for with each heartbeat.
+    for (let turn = 0; turn < 20; turn++) await service.tick();
+    await service.flush();
+    const { data } = await service.generations({});
+    assertEquals(data.map(({ id }) => id).sort(), nodes.map((node) => `gen_${node}`));
+    for (const node of nodes) assertThrows(() => Deno.statSync(pathOf(node)), Deno.errors.NotFound);
   } finally {
     await service.close();
     here.remove();

@@ -29,7 +29,7 @@ function found(folder: string) {
     for (const { name } of Deno.readDirSync(folder)) {
       if (name.endsWith(".journal")) Deno.copyFileSync(`${folder}/${name}`, `${copy}/${name}`);
     }
-    return adoptOrphans(`${copy}/store.db`, "later").map((orphan) => {
+    return [...adoptOrphans(`${copy}/store.db`, "later")].map((orphan) => {
       orphan.remove();
       const { node, running, ended, damaged } = orphan;
       return { node, running: [...running], ended: [...ended].map(([id, { json }]) => [id, json]), damaged };
@@ -65,7 +65,7 @@ Deno.test("FileJournal says whose records it holds once that is known, also afte
     const storeIds = () => {
       const copy = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
       Deno.copyFileSync(`${folder}/store.db.n1.journal`, `${copy}/store.db.n1.journal`);
-      const [orphan] = adoptOrphans(`${copy}/store.db`, "later");
+      const [orphan] = [...adoptOrphans(`${copy}/store.db`, "later")];
       orphan.remove();
       Deno.removeSync(copy, { recursive: true });
       return [orphan.node, orphan.storeId, ...orphan.running.keys()];
@@ -161,15 +161,15 @@ Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
   withFolder((filePrefix) => {
     const journal = new FileJournal(filePrefix, "n1", ROOM);
     journal.begin("g1", "{}");
-    assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
+    assertEquals([...adoptOrphans(filePrefix, "n2")].length, 0);
     journal.close();
-    const [orphan] = adoptOrphans(filePrefix, "n2");
+    const [orphan] = [...adoptOrphans(filePrefix, "n2")];
     assertEquals([...orphan.running.keys()], ["g1"]);
     // Taken once, until it is let go of.
-    assertEquals(adoptOrphans(filePrefix, "n3").length, 0);
+    assertEquals([...adoptOrphans(filePrefix, "n3")].length, 0);
     orphan.leave();
-    adoptOrphans(filePrefix, "n3")[0].remove();
-    assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
+    [...adoptOrphans(filePrefix, "n3")][0].remove();
+    assertEquals([...adoptOrphans(filePrefix, "n2")].length, 0);
   }));
 
 Deno.test("FileJournal with nothing left leaves no file", () =>
@@ -259,13 +259,13 @@ Deno.test("adoptOrphans() takes over from a process that died before its journal
     Deno.removeSync(path, { recursive: true });
     const age = () => Deno.utimeSync(`${path}.lock`, new Date(1000), new Date(1000));
     age();
-    assertEquals(adoptOrphans(filePrefix, "n2"), []);
+    assertEquals([...adoptOrphans(filePrefix, "n2")], []);
     // As death does: the file stays, and is nobody's.
     journal.close();
     Deno.writeTextFileSync(`${path}.lock`, "");
-    assertEquals(adoptOrphans(filePrefix, "n2"), []);
+    assertEquals([...adoptOrphans(filePrefix, "n2")], []);
     age();
-    const [{ node, running, ended, damaged, remove }] = adoptOrphans(filePrefix, "n2");
+    const [{ node, running, ended, damaged, remove }] = [...adoptOrphans(filePrefix, "n2")];
     assertEquals([node, running.size, ended.size, damaged], ["n1", 0, 0, []]);
     remove();
     assertEquals([...Deno.readDirSync(folder)], []);

@@ -38,19 +38,17 @@ export interface Orphan extends JournalContent {
  * @param passed paths to skip, which belong to others
  * @param unreadable called for journals that cannot be read
  */
-export function adoptOrphans(
+export function* adoptOrphans(
   filePrefix: string,
   ownNode: string,
   passed: ReadonlySet<string> = new Set(),
   unreadable: (path: string) => void = () => {},
-): Orphan[] {
-  const orphans: Orphan[] = [];
+): Generator<Orphan, void, undefined> {
   for (const { path, node, onlyLock } of findJournals(filePrefix)) {
     if (node === ownNode || passed.has(path)) continue;
     const orphan = onlyLock ? adoptLock(path, node) : adopt(path, node, unreadable);
-    if (orphan !== null) orphans.push(orphan);
+    if (orphan !== null) yield orphan;
   }
-  return orphans;
 }
 
 function adopt(path: string, node: string, unreadable: (path: string) => void): Orphan | null {
