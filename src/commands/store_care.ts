@@ -1,7 +1,7 @@
 /** The commands that take care of the store: backup, restore, and what is to be known of it. Each becomes the text to print. */
 import { countOf } from "../exchange/printable.ts";
 import { fingerprintOf, pepperPath, readPepper } from "../accounts/keys/pepper.ts";
-import { findJournals } from "../accounts/journal/journal_files.ts";
+import { findJournals, removeQuietly } from "../accounts/journal/journal_files.ts";
 import {
   asideOf,
   backup,
@@ -13,6 +13,7 @@ import {
   restore,
 } from "../store/care/mod.ts";
 import type { StoreConfig } from "../store/config.ts";
+import { makeFolderOf } from "../store/sqlite/file.ts";
 import { StoreUnavailable } from "../store/mod.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./option_values.ts";
@@ -66,19 +67,28 @@ async function restoreText(
   store: CareConfig,
 ): Promise<string> {
   const path = pathOf(store);
-  const copied = await restore(store, file, {
-    force,
-    pepperConfigured: store.pepper !== null,
-    accept({ pepper }) {
-      if (store.pepper === null || pepper === null || store.pepper === pepper) return;
-      throw new CareRefused(
-        "The keys of this backup were hashed with another pepper than store.pepper: leave store.pepper out, or set " +
-          "the one of the backup.",
-      );
-    },
-  });
-  const { pepper } = copied.head;
-  if (path !== null && store.pepper === null && pepper !== null) placePepper(pepperPath(path), pepper);
+  const place = path === null || store.pepper !== null ? null : pepperPath(path);
+  const draft = `${place}.restoring`;
+  let copied: Copied;
+  try {
+    copied = await restore(store, file, {
+      force,
+      pepperConfigured: store.pepper !== null,
+      accept({ pepper }) {
+        if (store.pepper !== null && pepper !== null && store.pepper !== pepper) {
+          throw new CareRefused(
+            "The keys of this backup were hashed with another pepper than store.pepper: leave store.pepper out, or set " +
+              "the one of the backup.",
+          );
+        }
+        // Before the database is replaced: without room for its pepper it would be of no use.
+        if (place !== null && pepper !== null) draftPepper(draft, pepper);
+      },
+    });
+    if (place !== null && copied.head.pepper !== null) placePepper(place, draft);
+  } finally {
+    if (place !== null) removeQuietly(draft);
+  }
   const kept = copied.aside ?? null;
   if (json) return JSON.stringify({ ...viewOf(copied), replaced: kept }, null, 2);
   return `Restored ${
@@ -87,13 +97,16 @@ async function restoreText(
     (kept === null ? "" : ` What was there is now ${kept}.`);
 }
 
-/** It appears whole, and what was there is kept. */
-function placePepper(path: string, pepper: string): void {
-  const before = readPepper(path);
-  if (before === pepper) return;
-  if (before !== null) Deno.renameSync(path, asideOf(path));
-  const draft = `${path}.restoring`;
+function draftPepper(draft: string, pepper: string): void {
+  makeFolderOf(draft);
   Deno.writeTextFileSync(draft, pepper, { mode: 0o600 });
+}
+
+/** It appears whole, and what was there is kept. */
+function placePepper(path: string, draft: string): void {
+  const before = readPepper(path);
+  if (before === readPepper(draft)) return;
+  if (before !== null) Deno.renameSync(path, asideOf(path));
   Deno.renameSync(draft, path);
 }
 

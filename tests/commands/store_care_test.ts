@@ -161,3 +161,31 @@ Deno.test("what there is one of is told as one", async () => {
     Deno.removeSync(folder, { recursive: true });
   }
 });
+
+Deno.test("a restore that cannot write the pepper of the backup changes nothing", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const [from, to] = ["a", "b"].map((name): CareConfig => ({
+    url: `sqlite:${folder}/${name}/store.db`,
+    pepper: null,
+    journal: null,
+  }));
+  const file = `${folder}/backup`;
+  try {
+    await makeStore(from);
+    const secret = await makeStore(to);
+    await storeCommand({ command: "backup", file, ...run }, from);
+    Deno.mkdirSync(`${folder}/b/store.db.pepper.restoring/full`, { recursive: true });
+    const forced = { command: "restore", file, ...run, force: true } as const;
+    await assertRejects(() => storeCommand(forced, to));
+    assert(await knows(to, secret));
+    Deno.removeSync(`${folder}/b/store.db.pepper.restoring`, { recursive: true });
+    await storeCommand(forced, to);
+    assertEquals(
+      [...Deno.readDirSync(`${folder}/b`)].map(({ name }) => name).filter((name) => name.includes("pepper"))
+        .sort(),
+      ["store.db.pepper", "store.db.pepper.before-restore"],
+    );
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
