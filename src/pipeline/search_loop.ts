@@ -196,7 +196,8 @@ function offer(
   const offered = [...tools, tool];
   const forced = choice?.type === "required" && tools.length > 0;
   if (idle > IDLE_ROUNDS_WITH_TOOLS && forced) return { tools, toolChoice: choice };
-  if (idle > IDLE_ROUNDS_WITH_OFFER) {
+  // Anthropic's API needs definitions of the tools called in the conversation, and calls none of them with `none`.
+  if (idle > IDLE_ROUNDS_WITH_OFFER && prompt.format !== "messages") {
     return { tools, toolChoice: tools.length > 0 ? { type: "none" } : undefined };
   }
   if (idle > IDLE_ROUNDS_WITH_TOOLS) return { tools: offered, toolChoice: { type: "none" } };
