@@ -32,12 +32,15 @@ export function* logHolds(path: string, { first, last, bytes }: Pages): Generato
   const header = read(0, HEADER_BYTES);
   if (header === null || new DataView(header.buffer).getUint32(8) !== bytes) return false;
   const salts = header.subarray(SALTS.log, SALTS.log + SALTS.bytes);
+  const frameBytes = FRAME_HEADER_BYTES + bytes;
+  // Also for a damaged header, which may give any size: no list is made of more pages than the log has room for.
+  if (last - first > (file.statSync().size - HEADER_BYTES) / frameBytes) return false;
   const lacking = new Set<number>();
   for (let page = first; page <= last; page++) lacking.add(page);
   lacking.delete(NEVER_WRITTEN / bytes + 1);
   for (let frame = 0; lacking.size > 0; frame++) {
     if (frame % STEP_FRAMES === STEP_FRAMES - 1) yield;
-    const head = read(HEADER_BYTES + frame * (FRAME_HEADER_BYTES + bytes), FRAME_HEADER_BYTES);
+    const head = read(HEADER_BYTES + frame * frameBytes, FRAME_HEADER_BYTES);
     if (head === null || !salts.every((byte, i) => byte === head[SALTS.frame + i])) return false;
     lacking.delete(new DataView(head.buffer).getUint32(0));
   }
