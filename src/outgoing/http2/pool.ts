@@ -21,6 +21,8 @@ export class Http2Pool {
   /** Consecutive requests without a response, and when the last of them ended. */
   #unanswered = 0;
   #unansweredAt = -Infinity;
+  /** When the last response arrived. */
+  #answeredAt = -Infinity;
   #dialing = 0;
   #waiting = 0;
   #dials = new Set<Promise<void>>();
@@ -42,16 +44,20 @@ export class Http2Pool {
   }
 
   /** A response has arrived. */
-  answered(): void {
+  answered(now: number): void {
     this.#unanswered = 0;
+    this.#answeredAt = now;
   }
 
   /**
    * A request has failed without a response. Requests that were open at the same time count as one, since one event, like the loss of
    * a connection, may have ended them all.
+   *
+   * @param late it timed out: if the server has answered over HTTP/2 recently, it is slow, which HTTP/1.1 would not change
    */
-  unanswered(asked: number, now: number): void {
+  unanswered(asked: number, now: number, late: boolean): void {
     if (asked <= this.#unansweredAt) return;
+    if (late && now - this.#answeredAt < DECLINED_MS) return;
     this.#unansweredAt = now;
     if (++this.#unanswered >= MOST_UNANSWERED) this.decline(now);
   }

@@ -64,12 +64,12 @@ export async function sendHttp2(
     const asked = ticker.lately;
     try {
       await stream.ask(head, body);
-      http2.answered();
+      http2.answered(ticker.lately);
       return stream;
     } catch (cause) {
       stream.close();
       if (exchange.signal?.aborted) throw broken(cause);
-      http2.unanswered(asked, ticker.now());
+      http2.unanswered(asked, ticker.now(), stream.late);
       if (stream.late) throw timeout(exchange.firstByteMs);
       const stale = stream.fate === "cut" && !fresh && !stream.heard && ticker.now() - asked < STALE_MS;
       if (stream.fate !== "refused" && !stale) {

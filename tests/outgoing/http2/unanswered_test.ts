@@ -97,6 +97,35 @@ Deno.test("requests that end unanswered at the same time are one sign that a ser
   }
 });
 
+Deno.test("a server that has answered over HTTP/2 is asked over it however slow it becomes, until it has not answered for long", async () => {
+  const { ticker, pass } = stoppedTicker();
+  let asked = 0;
+  const server = rawServer(async (connection) => {
+    await connection.preface();
+    await connection.write(begin);
+    for (let next = await connection.request(); next !== null; next = await connection.request()) {
+      if (++asked === 1) await connection.write(...whole(next.id, "over HTTP/2"));
+    }
+  }, ["h2", "http/1.1"]);
+  const slow = async () => {
+    pass(100);
+    const before = asked;
+    const late = outcomeOf(server.url, ticker);
+    await eventually(() => asked > before);
+    pass(60_001);
+    assertEquals(await late, SILENT);
+  };
+  try {
+    assertEquals(await outcomeOf(server.url, ticker), "200 over HTTP/2");
+    for (let i = 0; i < 9; i++) await slow();
+    pass(600_000);
+    for (let i = 0; i < 3; i++) await slow();
+    assertEquals(await outcomeOf(server.url, ticker), HTTP1);
+  } finally {
+    await server.close();
+  }
+});
+
 Deno.test("a server with HTTP/2 alone is asked over it, however many requests it leaves unanswered", async () => {
   const { ticker, pass } = stoppedTicker();
   let asked = 0;
