@@ -218,16 +218,27 @@ function adviceOf({ tools }: Prompt): number {
 /** What the prices of a call depend on. */
 type Priced = Pick<Call, "prompt" | "model" | "routes" | "callerCredential" | "others" | "created">;
 
+/** Formats that ask for the usual tier if the caller's format does; others drop the field, or leave the tier to the provider. */
+const ASKS_USUAL_TOO: Readonly<Partial<Record<FormatName, readonly FormatName[]>>> = {
+  chat_completions: ["responses", "messages"],
+  responses: ["chat_completions", "messages"],
+  messages: ["responses"],
+};
+
 /**
- * The tier of service that whichever provider answers is asked for in the caller's words; undefined: it may be any. Other formats drop the
- * field or rename it, Anthropic's fast mode is a tier of its own, and so may be what is said for a fallback.
+ * The tier of service that each provider that may answer is asked for; undefined: it may be any. Anthropic's fast mode is a tier of its own,
+ * and so may be what is said for a fallback.
  */
 function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undefined {
   const { format, serviceTier, unknown: { speed = null } } = prompt;
-  if (speed !== null || others !== null) return undefined;
+  if (serviceTier === undefined || speed !== null || others !== null) return undefined;
+  const isUsual = serviceTier === "default";
   // Of this format only the usual tier is passed on by its name.
-  if (format === "messages" && serviceTier !== "default") return undefined;
-  return routes.every((route) => isTold(route, format, kit)) ? serviceTier : undefined;
+  if (format === "messages" && !isUsual) return undefined;
+  const asks = (route: Route) =>
+    isTold(route, format, kit) ||
+    (isUsual && ASKS_USUAL_TOO[format]?.some((other) => isTold(route, other, kit)));
+  return routes.every(asks) ? serviceTier : undefined;
 }
 
 /** The requested model with the largest limits of all models that may answer, for the reservation. */

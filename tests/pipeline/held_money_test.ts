@@ -304,6 +304,12 @@ Deno.test("a request that is surely served in the usual tier is not held at the 
       chat({ service_tier: "default" }),
       responses({ service_tier: "default" }),
       messages({ service_tier: "standard_only" }),
+      // Asked for in the words of another API.
+      chat({ service_tier: "default" }, {}, { api: "openai-responses" }),
+      chat({ service_tier: "default" }, {}, { api: "anthropic-messages" }),
+      responses({ service_tier: "default" }, {}, { api: "openai-chat" }),
+      responses({ service_tier: "default" }, {}, { api: "anthropic-messages" }),
+      messages({ service_tier: "standard_only" }, {}, { api: "openai-responses" }),
     ]
   ) {
     const money = await heldMoney(
