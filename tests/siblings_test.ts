@@ -103,3 +103,12 @@ Deno.test("the hub keeps few strangers that say nothing, and workers come in bes
   for (const conn of silent) conn.close();
   for (const one of [worker, late]) one.close();
 });
+
+Deno.test("a worker does not wait for a process that has stopped passing on what workers ask", async () => {
+  using hub = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = hub.accept();
+  const worker = await joinHub(`${hub.addr.port}:secret`, 1, () => "here", { patienceMs: 1 });
+  assertEquals(await worker.ask("changes"), {});
+  worker.close();
+  (await accepted).close();
+});

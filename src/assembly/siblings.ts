@@ -195,11 +195,15 @@ function isSame(given: unknown, secret: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** @param tell what this worker says to others that ask; nothing if it fails */
+/**
+ * @param tell what this worker says to others that ask; nothing if it fails
+ * @param patienceMs how long it waits for the hub, which answers within {@link PATIENCE_MS} unless its process stands still
+ */
 export async function joinHub(
   address: string,
   worker: number,
   tell: (about: Subject) => unknown,
+  { patienceMs = 2 * PATIENCE_MS }: { patienceMs?: number } = {},
 ): Promise<Siblings> {
   const [port, secret] = address.split(":");
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));
@@ -223,12 +227,14 @@ export async function joinHub(
     async ask(about) {
       if (disconnected) return {};
       const id = ++asked;
+      const { promise, resolve } = Promise.withResolvers<WorkerAnswers>();
+      const timer = setTimeout(() => resolve({}), patienceMs);
+      waiting.set(id, resolve);
+      line.send({ ask: id, about });
       try {
-        return await new Promise<WorkerAnswers>((resolve) => {
-          waiting.set(id, resolve);
-          line.send({ ask: id, about });
-        });
+        return await promise;
       } finally {
+        clearTimeout(timer);
         waiting.delete(id);
       }
     },
