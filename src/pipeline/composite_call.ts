@@ -5,7 +5,7 @@ import type { Call, Screened, Together } from "./call.ts";
 import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generate.ts";
 import type { Kit } from "./kit.ts";
-import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
+import { addFindings, type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { type SearchLoop, searchLoop } from "./search_loop.ts";
 import { highestPrices, withLargestLimits } from "./other_models.ts";
 import { repairs } from "./shape.ts";
@@ -89,16 +89,10 @@ function askWith(
 }
 
 /** Screens search results for the model, and counts the findings as those of the request are. */
-function readableHits({ headers }: Call, screened: Screened): SearchLoop["readable"] {
+function readableHits(call: Call, screened: Screened): SearchLoop["readable"] {
   return async (hits) => {
     const { read, findings } = await screened.search.hits(hits);
-    if (findings.length === 0) return read;
-    screened.findings += findings.length;
-    headers["x-svc-dlp-findings"] = String(screened.findings);
-    if (screened.report) {
-      screened.report.count += findings.length;
-      screened.report.findings.push(...findings);
-    }
+    if (findings.length > 0) addFindings(call, screened, findings);
     return read;
   };
 }

@@ -1,10 +1,14 @@
 /** Provider calls of one answer whose parts are screened, and the report of findings at the end. */
 import type { Finding } from "../dlp/scan.ts";
+import type { Loose } from "../exchange/json.ts";
 import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type ReportedFinding, reportFindings } from "./audit_dlp.ts";
 import type { AnswerScreening, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
+
+/** Maximum number of findings that a report lists, as in that of a request alone; all are counted. */
+const MOST_LISTED = 1000;
 
 /** One provider call. */
 export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Part[]>;
@@ -35,11 +39,7 @@ export function screenedCall(
   ) => {
     refused ||= ended || mode === "block";
     told.push({ category, type: entityType, location });
-    screened.findings++;
-    call.headers["x-svc-dlp-findings"] = String(screened.findings);
-    if (!screened.report) return;
-    screened.report.count++;
-    screened.report.findings.push({
+    addFindings(call, screened, [{
       category,
       entity_type: entityType,
       message_index: null,
@@ -47,7 +47,7 @@ export function screenedCall(
       start,
       end,
       confidence,
-    });
+    }]);
   };
   return {
     ask: (prompt, choice) =>
@@ -74,6 +74,17 @@ export function screenedCall(
       reportFindings({ id, key, of: "answer", mode, action, found: told }, kit);
     },
   };
+}
+
+/** Counts findings behind the request, in search results and in the answer, and lists them as far as a report lists any. */
+export function addFindings({ headers }: Call, screened: Screened, findings: readonly Loose[]): void {
+  screened.findings += findings.length;
+  headers["x-svc-dlp-findings"] = String(screened.findings);
+  const { report } = screened;
+  if (report === null) return;
+  report.count += findings.length;
+  const left = Math.max(0, MOST_LISTED - report.findings.length);
+  for (const one of findings.slice(0, left)) report.findings.push(one);
 }
 
 /** Passes on parts, and runs a function when they end in any way. */

@@ -165,3 +165,27 @@ Deno.test("placeholders for findings in the answer are none of those of results"
       assert(new Set(named).size >= 2, `${what(cell)}: ${answer}`);
     }
   }, { answers: "mask" }));
+
+Deno.test("a report lists a thousand findings at most, and counts all", () =>
+  screening("mask", async (rig) => {
+    rig.engine(() =>
+      Response.json({
+        results: Array.from({ length: 20 }, (_, i) => ({
+          url: `https://site.test/${i}`,
+          title: "People",
+          content: Array.from({ length: 60 }, (_, n) => `p${n}@c${i}.example`).join(" "),
+        })),
+      })
+    );
+    const cell = CELLS.find((cell) => cell.caller === "messages" && !cell.stream)!;
+    const { response } = await rig.ask(cell, {
+      answer: (round, _, ticket) =>
+        round < 4
+          ? { calls: [searchCall(`${round} ${ticket}`)], usage: USAGE }
+          : { text: "Yes.", usage: USAGE },
+      more: { plugins: { dlp: { mode: "mask" } } },
+    });
+    const { details } = await response.json();
+    assert(details.findings_count > 1000, details.findings_count);
+    assertEquals(details.dlp.length, 1000);
+  }));
