@@ -52,11 +52,14 @@ export function addsText({ unknown }: Prompt): boolean {
   return false;
 }
 
-/** Whether a field says more than that something is not wanted. */
+/** Values that say that something is not wanted. */
+const OFF: ReadonlySet<unknown> = new Set([undefined, null, false, "", "off", "none", "disabled"]);
+
+/** Whether a field asks for something. An empty object does: it has all settings at their defaults. */
 function isSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  if (isObject(value)) return value.mode !== "off" && Object.keys(value).length > 0;
-  return value !== undefined && value !== null && value !== false && value !== "" && value !== "off";
+  if (!isObject(value)) return !OFF.has(value);
+  return ["mode", "type", "enable", "enabled"].every((name) => !(name in value) || !OFF.has(value[name]));
 }
 
 type Opaque = Extract<Content, { type: "opaque" }>;

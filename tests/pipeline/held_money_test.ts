@@ -243,6 +243,8 @@ const CASES: Record<string, Case> = {
   "a stored prompt": responses({ prompt: { id: "pmpt_1" } }, MUCH),
   "documents of the provider's": chat({ data_sources: [{ type: "azure_search" }] }, MUCH),
   "a search of the provider's": chat({ search_parameters: { mode: "on" } }, MUCH),
+  "a search of the provider's with its defaults": chat({ search_parameters: {} }, MUCH),
+  "a search of the provider's by its tool's name": chat({ web_search: { enable: true } }, MUCH),
   "a search among fields of the provider's own": chat({ extra_body: { enable_search: true } }, MUCH),
   "servers without a toolset": messages(
     { mcp_servers: [{ type: "url", url: "https://a.test", name: "a" }] },
@@ -318,6 +320,30 @@ Deno.test("a request that is surely served in the usual tier is not held at the 
     );
     const { cost, held } = await money.ask(one.path, { model: "p/model", ...one.body });
     assert(cost <= held && held < 1.2 * cost, `${cost} of ${held}`);
+    await money.close();
+  }
+});
+
+Deno.test("fields that say that the provider adds nothing hold nothing more", async () => {
+  const money = await heldMoney((seen, nth) => answerOf(seen, nth, {}), providersOf(chat({}), []));
+  try {
+    const { held: plain } = await money.ask("/v1/chat/completions", { model: "p/model", ...chat({}).body });
+    for (
+      const off of [
+        { search_parameters: { mode: "off" } },
+        { web_search: { enable: false } },
+        { web_search: { enabled: false, count: 5 } },
+        { search: { type: "disabled" } },
+        { enable_search: false },
+        { search: "none" },
+        { plugins: {} },
+        { data_sources: [] },
+      ]
+    ) {
+      const { held } = await money.ask("/v1/chat/completions", { model: "p/model", ...chat(off).body });
+      assert(held < 1.1 * plain, `${JSON.stringify(off)}: ${held}, not ${plain}`);
+    }
+  } finally {
     await money.close();
   }
 });
