@@ -1,4 +1,4 @@
-/** The sections `alerts` and `smtp` of the configuration: what operators are told of, and by whom. */
+/** The configuration sections `alerts` and `smtp`: which conditions raise an alert, and who is notified. */
 import {
   between,
   choice,
@@ -30,7 +30,7 @@ function durationOf(text: string): number {
   return ms <= DAY_MS ? ms : NaN;
 }
 
-/** In the code milliseconds. */
+/** Validates a duration and converts it to milliseconds. */
 function duration(least = 0) {
   return stringField(DURATION).refine((text) => durationOf(text) >= least, says(DURATION)).transform(
     durationOf,

@@ -1,8 +1,11 @@
 /**
- * Alerts of a fleet: every few seconds each process puts what it measured into the store, and one of them, whichever took the
- * turn, judges the sum. What changed goes into the store's outbox in the transaction that changes it, so it is told once.
+ * Alerts of a fleet. At a fixed interval each process writes its samples into the store. One of the nodes, the
+ * evaluator, evaluates the rules over the samples of all nodes; if it ends, another node becomes the evaluator.
+ * A change of state and its notifications, which go into the store's outbox, are written in one transaction, so
+ * each change is announced once.
  *
- * Rules about the store itself are judged by each machine for itself, and told without the store.
+ * Rules about the store itself are evaluated separately on each machine, and their notifications are sent
+ * without the store.
  */
 import { createHash } from "node:crypto";
 import type { MetricData } from "../metrics/registry.ts";
@@ -23,20 +26,20 @@ export interface AlertsConfig {
 
 export interface AlertsOptions {
   store: AlertStore;
-  /** Of this process, among the nodes of the store. */
+  /** Identifies this process among the nodes of the store. */
   node: string;
-  /** What an operator calls this machine. */
+  /** Name of this machine in notifications. */
   machine: string;
-  /** True: it judges what is about the store, for this machine. */
+  /** True: this process evaluates the rules about the store for its machine. */
   first: boolean;
   collect(): readonly MetricData[];
-  /** False: the store cannot be asked now. */
+  /** False: the store is unavailable. */
   ready(): boolean;
-  /** There is something in the outbox. */
+  /** Called after something was put into the outbox. */
   wake(): void;
-  /** Milliseconds since the epoch, for what is told. */
+  /** Milliseconds since the epoch, for times in notifications. */
   now(): number;
-  /** Rules are measured by it: one that nobody sets. */
+  /** A monotonic clock, for the durations of rules. */
   clock: Clock;
   warn(line: string): void;
   /** Milliseconds between rounds. */
@@ -44,12 +47,12 @@ export interface AlertsOptions {
 }
 
 const EVERY_MS = 5000;
-/** Attempts at telling of the store, which has no outbox then. */
+/** Waits, in milliseconds, before the notifications about the store are sent again. They do not use the outbox. */
 const RETRIES_MS = [2000, 10_000, 60_000];
 const ANSWER_MS = 15_000;
 
 interface Watched {
-  /** The same on nodes whose rule is the same. */
+  /** Equal on all nodes that have the same rule. */
   id: string;
   rule: AlertRule;
   window: RuleWindow;
@@ -89,7 +92,7 @@ export class Alerts {
     });
   }
 
-  /** @param leaves true: another process may judge at once */
+  /** @param leaves true: if this node is the evaluator, another node can become it immediately */
   async stop({ leaves = true } = {}): Promise<void> {
     this.#ending.abort();
     clearTimeout(this.#timer);
@@ -99,7 +102,7 @@ export class Alerts {
     if (leaves && ready()) await store.leaveJudgement(node).catch(() => {});
   }
 
-  /** Measures, and judges if it is this process's turn. */
+  /** Collects samples, and evaluates the rules if this node is the evaluator. */
   async round(): Promise<void> {
     const { collect, clock, first, ready, warn } = this.#options;
     try {
@@ -131,7 +134,7 @@ export class Alerts {
   async #judgeAll(samples: readonly Sample[], open: readonly OpenAlert[]): Promise<void> {
     const known = new Map(open.map((alert) => [alert.id, alert]));
     for (const id of [...this.#judge.ids()]) {
-      // Another has closed it.
+      // Another process has closed this alert.
       if (this.#judge.isFiring(id) && !known.has(id)) this.#judge.forget(id);
     }
     for (const { id } of open) this.#judge.adopt(id);
@@ -146,7 +149,7 @@ export class Alerts {
         await this.#judgeOne(id, rule, { group, numbers }, known);
       }
     }
-    // Rules that are no more have nobody to tell.
+    // Alerts whose rule was removed are closed without a notification.
     const orphans = open.filter((alert) => !seen.has(alert.id));
     for (const { id, data } of orphans) {
       await this.#options.store.closeAlert({ id, now: this.#options.now(), data, receivers: [] });
@@ -171,7 +174,7 @@ export class Alerts {
       await (verdict === "fires" ? store.openAlert(change) : store.closeAlert(change));
       wake();
     } catch (error) {
-      // What was not written is judged anew.
+      // The state was not written: evaluate it again in the next round.
       if (verdict === "fires") this.#judge.forget(id);
       else this.#judge.adopt(id);
       throw error;

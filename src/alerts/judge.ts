@@ -1,21 +1,22 @@
 /**
- * When an alert begins and when it is over. It begins once its value has been beyond the limit for the rule's time, and is
- * over once it has not been for as long: a value that goes up and down around the limit makes one alert.
+ * Decides when an alert starts and when it ends. It starts after its value has been beyond the limit for the
+ * whole duration of the rule, and ends after the value has been within the limit for the same duration. So a
+ * value that moves around the limit raises one alert.
  */
 
 export interface Thresholds {
   above: number;
   clear: number;
-  /** Milliseconds that either side has to last. */
+  /** Milliseconds for which a value has to stay on one side of the limit. */
   forMs: number;
 }
 
-/** A value of which nothing is known for so long is taken for a good one. */
+/** A value that has been unknown for this long counts as within the limit. */
 const UNKNOWN_MS = 600_000;
 
 interface State {
   firing: boolean;
-  /** Since when the value has been on the other side than the state; null: it has not. */
+  /** Since when the value has been on the side that contradicts the state; null: it is not. */
   turned: number | null;
   unknownSince: number | null;
 }
@@ -25,12 +26,12 @@ export type Verdict = "fires" | "recovers" | null;
 export class Judge {
   readonly #states = new Map<string, State>();
 
-  /** Alerts that are known here. */
+  /** Ids of the alerts that have a state in this process. */
   ids(): IterableIterator<string> {
     return this.#states.keys();
   }
 
-  /** An alert that was begun by another, or before. */
+  /** Takes over an alert that another process, or an earlier run, has started. */
   adopt(id: string): void {
     const state = this.#states.get(id);
     if (state === undefined) this.#states.set(id, { firing: true, turned: null, unknownSince: null });
@@ -45,7 +46,7 @@ export class Judge {
     this.#states.delete(id);
   }
 
-  /** @param value null: not known */
+  /** @param value null: unknown */
   judge(id: string, value: number | null, now: number, { above, clear, forMs }: Thresholds): Verdict {
     const state = this.#states.get(id) ?? { firing: false, turned: null, unknownSince: null };
     const known = this.#known(state, value, now);

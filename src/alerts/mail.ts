@@ -1,4 +1,4 @@
-/** Mail by SMTP. Loaded with the first mail: most gateways send none. */
+/** Mail by SMTP. The module is loaded with the first mail, since most gateways send none. */
 import type { Buffer } from "node:buffer";
 import { createTransport } from "nodemailer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
@@ -8,15 +8,15 @@ export interface Mail {
   to: readonly string[];
   subject: string;
   text: string;
-  /** Of the event: mails that are sent twice have the same id. */
+  /** Derived from the event: a mail that is sent twice has the same id. */
   id: string;
 }
 
 const WAIT_MS = 10_000;
-/** All that a server says while it takes one mail. */
+/** The most bytes that a mail server may send during one mail. */
 const MOST_ANSWERED = 256 << 10;
 
-/** The package bounds each answer, but keeps any number of those that nobody asked for: gigabytes within the time of one mail. */
+/** The package limits the size of each reply, but keeps every unsolicited reply: gigabytes during one mail. */
 function boundAnswers(connection: {
   _onData(chunk: Buffer): void;
   _onResponseTooLarge(): void;
@@ -32,7 +32,7 @@ function boundAnswers(connection: {
 }
 boundAnswers(SMTPConnection.prototype as never);
 
-/** Null: the server has taken it; else why not. */
+/** Resolves with null if the server accepted the mail, else with the reason. */
 export async function sendMail(smtp: SmtpConfig, mail: Mail, signal: AbortSignal): Promise<unknown> {
   const { host, port, security, user, password, from } = smtp;
   const transport = createTransport({
@@ -45,9 +45,9 @@ export async function sendMail(smtp: SmtpConfig, mail: Mail, signal: AbortSignal
     connectionTimeout: WAIT_MS,
     greetingTimeout: WAIT_MS,
     socketTimeout: WAIT_MS,
-    // At once: a server that goes on talking would be read for as long as it does.
+    // Close the socket immediately: otherwise data is read for as long as the server sends it.
     socketCloseTimeout: 0,
-    // Whatever a text holds, nothing is read from files or addresses.
+    // Never load attachments or content from files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -63,7 +63,7 @@ export async function sendMail(smtp: SmtpConfig, mail: Mail, signal: AbortSignal
     });
     return null;
   } catch (error) {
-    // Its text may hold what the server said of the password.
+    // The message may contain a reply of the server that repeats the password.
     const code = (error as { code?: unknown }).code;
     return typeof code === "string" ? `the mail server: ${code}` : "the mail server did not take it";
   } finally {

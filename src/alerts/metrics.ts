@@ -1,33 +1,37 @@
 /**
- * What alerts can be about. Each reads numbers of the registry, per group; numbers of several nodes are added up (or the
- * largest is taken), and make the one value that a rule compares.
+ * The metrics that alert rules can use. Each reads numbers from the registry for each group. The numbers of
+ * all nodes are added, or their maximum is taken, and the result is converted to the one value that a rule
+ * compares with its limit.
  */
 import type { HistogramSample, MetricData, NumberSample } from "../metrics/registry.ts";
 
-/** Numbers by group: counters since the process began, or what is now. */
+/** Numbers by group: counters since the start of the process, or current values. */
 export type Numbers = Map<string, number[]>;
 
 export interface AlertMetric {
   name: string;
-  /** For the manual. */
+  /** Description in the manual. */
   help: string;
   unit: string;
-  /** What it can be told apart by; the first is taken where a rule names none. Null: it is of everything. */
+  /** Labels by which it can be grouped; the first is the default. Null: it has a single group. */
   by: readonly (string | null)[];
-  /** The limit where a rule names none; null: it has to. */
+  /** The default limit; null: the rule must set one. */
   above: number | null;
-  /** True, or the places of numbers: `read` gives what is now. Otherwise what was added within the rule's time is compared. */
+  /**
+   * Which numbers are current values: true means all, a list gives their indexes. For the others, the
+   * increase within the rule's duration is compared.
+   */
   now: boolean | readonly number[];
-  /** How numbers of several nodes become those of all. */
+  /** How the numbers of several nodes are combined. */
   joined: "sum" | "most";
   read(metrics: readonly MetricData[], by: string | null, percent: number): Numbers;
-  /** Null: too little is known. */
+  /** Null: there is too little data. */
   value(numbers: readonly number[], of: { least: number; overMs: number }): number | null;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** The group of everything. */
+/** The group of metrics that are not grouped. */
 const ALL = "{}";
 
 function groupOf(label: string | null, value: unknown): string {
@@ -74,7 +78,7 @@ function share([part, whole]: readonly number[], least: number): number | null {
   return whole >= least && whole > 0 ? part / whole : null;
 }
 
-/** 95 of 100 took no longer, within the bucket by the straight line that Prometheus draws too. */
+/** The 95th percentile, linearly interpolated within its bucket as Prometheus does. */
 function p95(counts: readonly number[], bounds: readonly number[], least: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total < least || total === 0) return null;
@@ -92,7 +96,7 @@ function p95(counts: readonly number[], bounds: readonly number[], least: number
   return null;
 }
 
-/** Of both histograms of calls, in seconds. */
+/** Bucket bounds of both histograms of call durations, in seconds. */
 const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 function durations(name: string, help: string, metric: string, above: number): AlertMetric {
@@ -185,7 +189,7 @@ export const ALERT_METRICS = [
       }
       return numbers;
     },
-    // A half-open breaker asks for a single call: that is no sign of health.
+    // A half-open breaker lets one call through, which does not show that the provider has recovered.
     value: ([failed, attempts, open, breakers], { least }) =>
       breakers > 0 && open === breakers ? 1 : share([failed, attempts], least),
   },
@@ -251,12 +255,12 @@ export const ALERT_METRICS = [
 
 export type AlertMetricName = typeof ALERT_METRICS[number]["name"];
 
-/** What a rule can be about, by its name. */
+/** The metric with a name. */
 export function alertMetric(name: AlertMetricName): AlertMetric {
   return ALERT_METRICS.find((metric) => metric.name === name)!;
 }
 
-/** What is told while the store is away cannot go through it: each node judges for itself. */
+/** Metrics about the store cannot be shared through it: each node evaluates them on its own. */
 export function isOfNode(name: AlertMetricName): boolean {
   return name === "store_lag" || name === "store_down";
 }

@@ -1,11 +1,14 @@
-/** Who is told of alerts: webhooks with a signature, Slack's format, mail. Redirects, which would be the receiver's choice, are not followed. */
+/**
+ * Destinations of alerts: signed webhooks, Slack webhooks, mail. Redirects are not followed, since the
+ * receiver would choose their target.
+ */
 import { createHash, createHmac } from "node:crypto";
 import { ask } from "../outgoing/ask.ts";
 import type { AlertEvent } from "../store/mod.ts";
 import type { AlertDestination, AlertRule, SmtpConfig } from "./config.ts";
 import { subjectOf, textOf } from "./text.ts";
 
-/** Of an answer, of which only the status counts. */
+/** Bytes that are read of a response, of which only the status is used. */
 const MOST_UNREAD_BYTES = 16 << 10;
 
 export interface AlertDelivery {
@@ -15,17 +18,16 @@ export interface AlertDelivery {
 }
 
 export interface AlertReceiver {
-  /** The same for the same receiver, on every node and over a restart. */
+  /** Equal for the same receiver on every node and after a restart. */
   id: string;
-  /** Where it stands in the configuration. */
+  /** Its path in the configuration. */
   name: string;
-  /** Null: it has taken it; else why not. */
+  /** Resolves with null if the receiver accepted the delivery, else with the reason. */
   send(delivery: AlertDelivery, signal: AbortSignal): Promise<unknown>;
 }
 
 /**
- * The receivers of all rules, each once.
- *
+ * The receivers of all rules, without duplicates.
  * @param smtp null: no rule sends mail
  */
 export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null): AlertReceiver[] {
@@ -41,7 +43,7 @@ export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null
   return [...found.values()];
 }
 
-/** The same for the same destination, in every process and after every start: deliveries are kept under it. */
+/** Equal for the same destination in every process and after every restart: deliveries are stored under this id. */
 export function receiverId({ webhook, slack, email }: AlertDestination): string {
   const what = JSON.stringify([webhook ?? null, slack ?? null, email ?? null]);
   return `alert-${createHash("sha256").update(what).digest("hex").slice(0, 16)}`;
@@ -85,7 +87,7 @@ function webhookBody({ id, created, data: { event, starts, ends, ...data } }: Al
   });
 }
 
-/** Slack takes these three for markup. */
+/** Escapes the three characters that have a meaning in Slack's markup. */
 function slackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

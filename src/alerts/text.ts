@@ -1,22 +1,22 @@
-/** An alert in words, for people. */
+/** The text of a notification. */
 import type { AlertEvent } from "../store/mod.ts";
 import { alertMetric, type AlertMetricName } from "./metrics.ts";
 
 const MOST = 200;
 
-/** Control characters would end a line of a mail's head. */
+/** Replaces control characters, which would end a line of the mail's header. */
 function clean(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
   return plain.length > MOST ? `${plain.slice(0, MOST).toWellFormed()}…` : plain;
 }
 
-/** One line: whether it begins or is over, which rule, and which group. */
+/** One line: started or ended, the rule, and the group. */
 export function subjectOf({ event, rule, group }: AlertEvent): string {
   const about = Object.entries(group).map(([name, value]) => `${clean(name)} ${clean(value)}`).join(", ");
   return `${event === "alert.firing" ? "ALERT" : "RECOVERED"} ${clean(rule)}${about && `: ${about}`}`;
 }
 
-/** The subject, what was measured against which limit, since when, and what the metric is. */
+/** The subject, the measured value and its limit, the times of start and end, and what the metric means. */
 export function textOf(event: AlertEvent): string {
   const { metric, above, value, starts, ends } = event;
   const { help, unit } = alertMetric(metric as AlertMetricName);
@@ -28,7 +28,7 @@ export function textOf(event: AlertEvent): string {
   return `${subjectOf(event)}\n${is} ${when}\n${help}`;
 }
 
-/** Four digits where there are fewer before the point; all of those before it, that of a limit as it was written. */
+/** Four significant digits below 1000, otherwise one decimal place, so that a limit is shown as it was configured. */
 function number(value: number): string {
   return String(Number(Math.abs(value) < 1000 ? value.toPrecision(4) : value.toFixed(1)));
 }

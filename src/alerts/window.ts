@@ -1,9 +1,9 @@
-/** What one process measured within the time of a rule: the numbers now less those at the time's beginning. */
+/** What one process measured within the duration of a rule: the current numbers minus those at its beginning. */
 import { alertMetric, type Numbers } from "./metrics.ts";
 import type { MetricData } from "../metrics/registry.ts";
 import type { AlertRule } from "./config.ts";
 
-/** Groups of one rule that are looked at; of more the first stay. */
+/** The most groups that are evaluated for a rule; further groups are ignored. */
 const MOST_GROUPS = 200;
 
 interface Moment {
@@ -19,13 +19,13 @@ export class RuleWindow {
     this.#rule = rule;
   }
 
-  /** Numbers by group as they are within the time that ends now. */
+  /** Numbers by group for the window that ends at `now`. */
   take(now: number, metrics: readonly MetricData[]): Record<string, number[]> {
     const { when } = this.#rule;
     const metric = alertMetric(when.metric);
     const numbers = metric.read(metrics, when.by, when.percent);
     if (metric.now === true) return Object.fromEntries(first(numbers));
-    // What was counted before anybody looked is nobody's alert.
+    // What was counted before the first sample is included.
     if (this.#moments.length === 0) this.#moments.push({ at: now, numbers: new Map() });
     const since = this.#moments.findLastIndex(({ at }) => at <= now - when.over);
     if (since > 0) this.#moments = this.#moments.slice(since);
@@ -49,7 +49,7 @@ function* first(numbers: Numbers): Generator<[string, number[]]> {
   }
 }
 
-/** Numbers of all nodes. */
+/** Combines the numbers of all nodes. */
 export function joined(parts: readonly Record<string, number[]>[], how: "sum" | "most"): Numbers {
   const all: Numbers = new Map();
   for (const part of parts) {

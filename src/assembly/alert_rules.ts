@@ -1,4 +1,7 @@
-/** The alerts of a gateway: what its process measures, the store that its nodes share, and the outbox of its accounts. */
+/**
+ * Connects the alerts of a gateway to the metrics of its process, the store that its nodes share, and the
+ * outbox of its accounts.
+ */
 import type { AccountsService } from "../accounts/mod.ts";
 import { Alerts, type AlertsConfig } from "../alerts/engine.ts";
 import type { MetricData } from "../metrics/registry.ts";
@@ -17,7 +20,7 @@ export interface AlertRulesOptions {
   alertsClock?: Clock;
 }
 
-/** Starts to measure at once, and to judge where this process has the turn. */
+/** Starts collecting samples; evaluates the rules whenever this node is the evaluator. */
 export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Alerts {
   const { accounts, store, collect, first, now, log, alertsEveryMs, alertsClock } = options;
   const alerts = new Alerts(config, {

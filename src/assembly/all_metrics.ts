@@ -1,4 +1,4 @@
-/** The metrics of this process and, where it is one of several workers, of the others. */
+/** The metrics of this process and, if it is one of several workers, of the other workers. */
 import type { LabelledMetrics } from "../metrics/prometheus.ts";
 import type { MetricData, MetricRegistry } from "../metrics/registry.ts";
 import type { WorkerAnswers } from "./siblings.ts";
@@ -8,18 +8,18 @@ export class AllMetrics {
   readonly #worker: number | null;
   #others: (() => Promise<WorkerAnswers>) | null = null;
 
-  /** @param worker which of several; null: there is one process */
+  /** @param worker number of this worker; null: there is only one process */
   constructor(registry: MetricRegistry, worker: number | null) {
     this.#registry = registry;
     this.#worker = worker;
   }
 
-  /** The values of this process, in the order of the rows, which is that of all workers. */
+  /** The samples of this process, in the order of the registry, which is the same in all workers. */
   own(): MetricData["samples"][] {
     return this.#registry.collect().map(({ samples }) => samples);
   }
 
-  /** @param others what {@link own} gives in each of the others */
+  /** @param others resolves with the result of {@link own} of every other worker */
   answerFor(others: () => Promise<WorkerAnswers>): void {
     this.#others = others;
   }

@@ -1,4 +1,4 @@
-/** What a gateway is given, and what it offers to the process that serves it. */
+/** The options of a gateway, and its interface to the process that serves it. */
 import type { AccountsService, GenerationView } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
@@ -9,39 +9,42 @@ import type { Clock } from "../timing/clock.ts";
 
 export interface GatewayOptions {
   now(): number;
-  /** @param level absent: `info` */
+  /** @param level default: `info` */
   log(line: string, level?: "info" | "warn"): void;
   /**
-   * Told of each generation that ended here, once it has its record.
+   * Called for each generation that ended in this process, after its record was written.
    * @param trace id of its trace; undefined: it has none
    */
   recorded?(record: GenerationView, trace?: string): void;
-  /** Where several processes share the port and the work: limits are divided among them, metrics tell them apart. */
+  /**
+   * Set if several processes share the port and the work: limits are divided among them, and metrics are
+   * labelled with the worker.
+   */
   worker?: WorkerPlace;
-  /** For deadlines; absent: the process's own. */
+  /** For deadlines. Default: the clock of the process. */
   clock?: Clock;
-  /** How long a call waits for a slow store, in milliseconds; absent: the usual. */
+  /** Milliseconds that a call waits for a slow store. Default: the usual. */
   storeWaitMs?: number;
-  /** Waits before a retry; absent: a timer. */
+  /** Waits before a retry. Default: a timer. */
   sleep?(ms: number): Promise<void>;
-  /** What is odd about the configuration, for administrators. */
+  /** Warnings about the configuration, for administrators. */
   warnings?: readonly string[];
-  /** Milliseconds between two looks at what alerts are about; absent: the usual. */
+  /** Milliseconds between two samples for alerts. Default: the usual. */
   alertsEveryMs?: number;
-  /** What alerts are measured by; absent: the process's own. */
+  /** Clock for the durations of alert rules. Default: the clock of the process. */
   alertsClock?: Clock;
-  /** Providers are asked for their models. Absent: the configuration is all there is. */
+  /** True: providers are asked for their models. Default: the catalog has the models of the configuration alone. */
   discovers?: boolean;
-  /** Of the program, for telemetry. */
+  /** Version of the program, for telemetry. */
   version?: string;
-  /** A variable of the environment, for credentials of clouds; absent: none is set. */
+  /** Reads an environment variable, for the credentials of clouds. Default: none is set. */
   env?(name: string): string | undefined;
-  /** Certificates, in PEM, that providers may show besides those that the process trusts. */
+  /** CA certificates in PEM that are trusted for providers, in addition to those of the process. */
   caCerts?: string[];
 }
 
 export interface WorkerPlace {
-  /** From 1. */
+  /** Number of this worker, from 1. */
   which: number;
   of: number;
 }
@@ -50,22 +53,25 @@ export interface Gateway {
   handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
   metrics: AllMetrics;
-  /** How many files the process may open: calls whose callers have left keep a part of them at most. Null: as many as it needs. */
+  /**
+   * Sets the limit of open files of the process: calls whose clients have disconnected may use a part of it.
+   * Null: no limit.
+   */
   mayOpen(files: number | null): void;
-  /** Shows what the server knows of its connections among the metrics. */
+  /** Adds the server's connection counts to the metrics. */
   observe(server: Pick<Server, "connections" | "refused">): void;
-  /** The catalog as it is now. */
+  /** The current catalog. */
   models(): readonly Model[];
-  /** Takes another configuration over, without touching what is under way. */
+  /** Puts another configuration into force. Calls in progress keep the old one. */
   reload(config: Config, warnings?: readonly string[]): Promise<void>;
-  /** A configuration could not be taken over: administrators are told why. */
+  /** Reports to administrators why a configuration could not be loaded. */
   notReloaded(error: unknown): void;
-  /** From now on `/readyz` says no and new generations are refused. */
+  /** After this, `/readyz` fails and new generations are refused. */
   stop(): void;
-  /** Resolves when no generation is under way. */
+  /** Resolves when no generation is in progress. */
   idle(): Promise<void>;
   close(): Promise<{
-    /** Whether the collector of telemetry answered until the end; true where there is none. */
+    /** Whether the telemetry collector answered until the end; true if none is configured. */
     collectorAnswers: boolean;
   }>;
 }

@@ -1,4 +1,4 @@
-/** The accounts and the store of a configuration: for a gateway, or alone for one command. */
+/** Opens the accounts and the store of a configuration, for a gateway or for a single command. */
 import {
   type AccountsConfig,
   type AccountsOptions,
@@ -9,14 +9,14 @@ import type { Config } from "../config/schema.ts";
 import { canMakeFiles, openStore, type Store } from "../store/mod.ts";
 import type { GatewayOptions } from "./gateway.ts";
 
-/** The accounts alone, for one command: nothing runs in the background, and no provider is made. */
+/** Opens only the accounts, for one command, without background work and providers. */
 export async function assembleAccounts(config: Config, options: GatewayOptions): Promise<AccountsService> {
-  // What a command writes is in the store before it ends, so it needs no journal.
+  // A command writes to the store before it ends, so it needs no journal.
   const store = openStore(config.store.url);
   return await openAccounts({ ...await accountsOptions(config, store, options), ticking: false });
 }
 
-/** Amounts are whole numbers of these. */
+/** Amounts of money are stored as whole picodollars. */
 const PICODOLLARS = 1e12;
 
 interface StoreListeners {
@@ -25,7 +25,8 @@ interface StoreListeners {
 }
 
 /**
- * Opens the store of a configuration. Throws where its file cannot be made; a database that is away is found out later.
+ * Opens the store of a configuration. Throws if its file cannot be created. A database that is unavailable is
+ * detected later.
  */
 export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   const { url, journal, connections } = config.store;
@@ -39,7 +40,7 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   return openStore(url, { filePrefix, connections });
 }
 
-/** What `openAccounts` is told for a gateway. */
+/** The options of `openAccounts` for a gateway. */
 export async function accountsOptions(
   config: Config,
   store: Store,
@@ -64,7 +65,7 @@ export async function accountsOptions(
   };
 }
 
-/** The part of a configuration that the accounts take over when it is loaded again. */
+/** The part of a configuration that a reload applies to the accounts. */
 export function accountsConfig(
   { keys, accounts, accessPolicies, teams, webhooks, search, oidc }: Config,
 ): AccountsConfig {

@@ -1,4 +1,7 @@
-/** The catalog that is served, kept beside the store for commands and for the next start, by the first worker of a machine. */
+/**
+ * Saves the served catalog in files beside the store, for commands and for the next start. Only the first
+ * worker of a machine writes them.
+ */
 import { readCatalog, saveChanges, saveSnapshot } from "../discovery/snapshot.ts";
 import type { CatalogChange } from "../http/endpoint.ts";
 import type { Model } from "../models/catalog.ts";
@@ -9,14 +12,14 @@ export class KeptCatalog {
   readonly #writes: boolean;
   readonly #now: () => number;
 
-  /** @param file null: there is no place for it */
+  /** @param file null: there is no folder for it */
   constructor(file: string | null, { worker, now }: { worker: number | null; now(): number }) {
     this.#file = file;
     this.#writes = file !== null && (worker ?? 1) === 1;
     this.#now = now;
   }
 
-  /** What a process that served before has left. */
+  /** The catalog and the changes that an earlier process saved. */
   async before(): Promise<{ models: ModelSummary[] | null; changes: CatalogChange[] }> {
     return this.#file === null ? { models: null, changes: [] } : await readCatalog<CatalogChange>(this.#file);
   }

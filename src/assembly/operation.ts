@@ -1,4 +1,7 @@
-/** What a process tells of its own running: the configuration, how its last reload went, how the catalog has changed. */
+/**
+ * What a process reports about its own operation: the configuration, the result of the last reload, and
+ * changes of the catalog.
+ */
 import type { AccountsService } from "../accounts/mod.ts";
 import { ConfigError } from "../config/config_error.ts";
 import type { Config } from "../config/schema.ts";
@@ -9,15 +12,15 @@ import { type ModelSummary, summaryOf } from "../models/summary.ts";
 
 export interface OperationOptions {
   now(): number;
-  /** Place among the processes that share a port; null: it has none. */
+  /** Number among the processes that share a port; null: there is only one process. */
   worker: number | null;
   warnings: readonly string[];
   running(): Config;
   catalog(): readonly Model[];
-  /** The catalog with what the providers list now. */
+  /** The catalog, with the models that the providers currently list. */
   asked(): Promise<readonly Model[]>;
   accounts(): Pick<AccountsService, "announce" | "audit" | "nodes">;
-  /** Keeps what has changed in the catalog for the next start. */
+  /** Saves changes of the catalog for the next start. */
   keepChanges?(changes: readonly CatalogChange[]): void;
 }
 
@@ -78,7 +81,7 @@ export class RunningOperation implements Operation {
     });
   }
 
-  /** Another catalog is served from now on. */
+  /** Called when another catalog is served. */
   catalogChanged(before: readonly Model[], after: readonly Model[]): void {
     if (before === after) return;
     const { now } = this.#options;
@@ -86,8 +89,8 @@ export class RunningOperation implements Operation {
   }
 
   /**
-   * The first catalog is served, where another process has served one before: a price may be another one since the file was
-   * edited, or with the prices of a newer release.
+   * Called when the first catalog is served and an earlier process had served one: a price may have changed
+   * since then, because the file was edited or because a newer release has other prices.
    */
   catalogResumed(
     { changes: earlier, models }: {

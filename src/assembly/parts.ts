@@ -1,6 +1,7 @@
 /**
- * The parts of a gateway that last as long as its process, whatever configuration is in force: the store and the accounts, what is
- * counted, and what calls share. They ask for the configuration in force when they need it.
+ * The components of a gateway that exist as long as its process, independent of the configuration in force:
+ * the store, the accounts, counters, and what calls share. They look up the configuration in force when they
+ * need it.
  */
 import { AllMetrics } from "./all_metrics.ts";
 import { accountsOptions, storeOf } from "./gateway_accounts.ts";
@@ -38,23 +39,23 @@ import { Slices } from "../timing/slices.ts";
 import { Ticker } from "../timing/ticker.ts";
 import { pause } from "../timing/waits.ts";
 
-/** What holds at the moment. */
+/** The state that a reload or a shutdown changes. */
 export interface InForce {
   config: Config;
-  /** Undefined: the first configuration is being taken over. */
+  /** Undefined: the first configuration is still being loaded. */
   state: ServerState | undefined;
-  /** New generations are refused from now on. */
+  /** True: new generations are refused. */
   stopped: boolean;
 }
 
 export interface PartsOptions extends GatewayOptions {
-  /** The catalog of the configuration in force with what the providers list now. */
+  /** The catalog of the configuration in force, with the models that the providers currently list. */
   asked(): Promise<readonly Model[]>;
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** Rejects where the store cannot be used. What was opened before then stays open. */
+/** Rejects if the store cannot be used. Components that were opened before stay open. */
 export async function openParts(inForce: InForce, options: PartsOptions) {
   const { log, now } = options;
   const worker = options.worker?.which ?? null;
@@ -129,7 +130,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
   return parts;
 }
 
-/** Ends them. Answers whether the collector of telemetry answered until the end; true where there is none. */
+/** Closes them. Resolves with whether the telemetry collector answered until the end; true if none is configured. */
 export async function closeParts(parts: Parts): Promise<boolean> {
   await parts.resumption.close();
   parts.ticker.close();
@@ -159,7 +160,10 @@ function openOperation(
   });
 }
 
-/** Seals with a secret that is the same on every node and after a restart; while the store is away, for this process. */
+/**
+ * Encrypts with a secret from the store, which is the same on every node and after a restart. While the store
+ * is unavailable, a secret of this process is used.
+ */
 async function openSealer(config: Config, store: Store, log: (line: string) => void): Promise<LateSealer> {
   const made = () => crypto.randomUUID() + crypto.randomUUID();
   const keyOf = (secret: string) => hmacSha256(secret, "seal");
@@ -175,11 +179,11 @@ async function openSealer(config: Config, store: Store, log: (line: string) => v
   }
 }
 
-/** The model that finds entities, at the path that a configuration names: a reload that leaves the path as it was leaves it loaded. */
+/** The model for entity recognition. A reload that does not change its path keeps it loaded. */
 class EntityModelAt {
   #loaded: { path: string; model: EntityModel } | null = null;
 
-  /** @param path undefined: there is to be none */
+  /** @param path undefined: no model */
   open(path: string | undefined): EntityModel | null {
     if (this.#loaded?.path !== path) {
       this.#loaded?.model.close();
@@ -193,7 +197,7 @@ class EntityModelAt {
   }
 }
 
-/** Null: it is off, as in most gateways; it brings a package along. */
+/** Null: tracing is off. The module is imported only if it is on, since it needs a package. */
 async function openTracing(options: GatewayOptions, metrics: Metrics, proxied: (url: string) => boolean) {
   const { env, now, log, version = "" } = options;
   if (env === undefined || !telemetryIsOn(env)) return null;
@@ -210,7 +214,7 @@ async function openTracing(options: GatewayOptions, metrics: Metrics, proxied: (
   return { telemetry, withinNoTrace };
 }
 
-/** Streams that are kept; loaded with the first call that asks for it. */
+/** Buffered streams that callers can resume; the module is imported with the first call that asks for one. */
 function laterResumption(
   inForce: InForce,
   { now, log }: GatewayOptions,
@@ -238,7 +242,7 @@ function laterResumption(
   };
 }
 
-/** Shows among the metrics what the parts know at the moment. */
+/** Adds gauges of the components to the metrics. */
 function observe(inForce: InForce, parts: Omit<Parts, "sealer">): void {
   const { metrics, inFlight, shedder, accounts, ticker, resumption } = parts;
   metrics.registry.observe(() => ({

@@ -1,4 +1,7 @@
-/** The payload log of a gateway: with the keys of its cloud, and its places noted in the store that its nodes share. */
+/**
+ * The payload log of a gateway, with the credentials of its cloud. The places of payload files are recorded
+ * in the store that all nodes share.
+ */
 import { awsSource } from "../providers/credentials/aws/sources.ts";
 import type { AwsKeys } from "../providers/credentials/aws/keys.ts";
 import { RenewedToken } from "../providers/credentials/renewed_token.ts";
@@ -13,7 +16,7 @@ export interface PayloadLogOptions {
   env?(name: string): string | undefined;
   now(): number;
   log(line: string, level?: "info" | "warn"): void;
-  /** Where places are noted; null: nothing is written here. */
+  /** Where the places of payload files are recorded; null: this process writes no payloads. */
   store: Pick<Store, "kind" | "insertPayloadPlaces" | "retirePayloadPlaces" | "time"> | null;
   ended?(outcome: PayloadOutcome): void;
   sleep?(ms: number): Promise<void>;
@@ -21,7 +24,7 @@ export interface PayloadLogOptions {
   sweeps?: boolean;
 }
 
-/** Opens the payload log, with the files or the bucket that the configuration names. */
+/** Opens the payload log, in the folder or the bucket that the configuration names. */
 export async function payloadLog(config: PayloadsConfig, options: PayloadLogOptions): Promise<OpenPayloads> {
   const { now, log, store, sweeps, ended, sleep, held, env = () => undefined } = options;
   const surroundings = {
@@ -38,7 +41,7 @@ export async function payloadLog(config: PayloadsConfig, options: PayloadLogOpti
     keys ??= new RenewedToken("the AWS credential of payloads", awsSource(settings, context), surroundings);
     return await keys.get();
   };
-  // Nodes with one SQLite file are on one machine.
+  // Nodes that share an SQLite file run on one machine, so the places of files need no record.
   const places = config.to.kind === "file" && store?.kind === "postgres"
     ? new PayloadPlaces({ store, place: nodeName(), days: config.retentionDays, now })
     : null;
@@ -47,7 +50,8 @@ export async function payloadLog(config: PayloadsConfig, options: PayloadLogOpti
     awsKeys,
     now,
     sharedNow: store === null ? undefined : async () => {
-      // A clock that has run ahead must not delete what all nodes wrote; a store that is away is asked in the next round.
+      // Use the earlier of the two clocks, so that a node whose clock is ahead does not delete payloads of
+      // all nodes. If the store is unavailable, try again in the next round.
       const time = await store.time().catch(() => NaN);
       return Number.isNaN(time) ? null : Math.min(now(), time ?? Infinity);
     },

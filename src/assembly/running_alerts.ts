@@ -1,4 +1,4 @@
-/** The alerts that the configuration of the moment asks for; their code is loaded once there are rules. */
+/** The alerts of the configuration in force. Their module is imported when there are rules. */
 import type { Alerts } from "../alerts/engine.ts";
 import type { Config } from "../config/schema.ts";
 import type { AlertRulesOptions } from "./alert_rules.ts";
@@ -11,7 +11,7 @@ export class RunningAlerts {
     this.#options = options;
   }
 
-  /** Those that nothing has changed about keep what they have measured. */
+  /** Rules that have not changed keep their samples. */
   async follow({ alerts: rules, smtp }: Config): Promise<void> {
     const before = this.#alerts;
     if (before && JSON.stringify(before.config) === JSON.stringify({ rules, smtp })) return;

@@ -1,34 +1,38 @@
 /**
- * What workers on one port tell each other, by way of the process that started them: any of them can then answer for all.
+ * Messages between workers that share a port, through the process that started them, so that each worker can
+ * answer for all.
  *
- * Lines of JSON over loopback, since a worker's own output is its log. A hub knows its workers by a secret that only they were
- * given.
+ * The messages are lines of JSON over loopback, since a worker's standard output is its log. The hub
+ * recognizes its workers by a secret that it passes to them.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 
-/** One that has not answered by then is left out. */
+/** A worker that has not answered within this time is left out. */
 const PATIENCE_MS = 1000;
 const HELLO_MS = 5000;
-/** Of who has not said the secret yet; what it says is two short fields. */
+/** The most bytes that a connection may send before it has presented the secret: that message has two short fields. */
 const MOST_HELLO_BYTES = 256;
-/** Of a worker: its metrics, some hundred bytes each. */
+/** The longest message of a worker. Its metrics have some hundred bytes each. */
 const MOST_LINE_BYTES = 64 << 20;
-/** Connections that have not said the secret yet: beyond those the oldest goes, since a worker says it at once. */
+/**
+ * The most connections that have not presented the secret. Above this number the oldest is closed: a worker
+ * presents it immediately.
+ */
 const MOST_STRANGERS = 64;
 const LINE_FEED = 10;
 
-/** What was told, by the number of the worker. */
+/** Answers by the number of the worker. */
 export type WorkerAnswers = Readonly<Record<string, unknown>>;
 
 /**
- * What a worker asks the others: for their metrics, or to take in what has just been changed in the store; then the answer
- * says that they have.
+ * What a worker asks of the others: to send their metrics, or to load a change that was just written to the
+ * store. In the second case the answer says that they have loaded it.
  */
 export type Subject = "metrics" | "changes";
 
 export interface Siblings {
-  /** What the others tell now; without those that do not answer. */
+  /** The answers of the other workers, without those that do not answer in time. */
   ask(about: Subject): Promise<WorkerAnswers>;
   close(): void;
 }
@@ -36,17 +40,17 @@ export interface Siblings {
 interface Message {
   hello?: string;
   worker?: number;
-  /** Of a worker: what do the others say? Of a hub: what do you say? */
+  /** Id of a request: from a worker, for the answers of all others; from the hub, for the worker's own answer. */
   ask?: number;
   about?: Subject;
-  /** The answer to it. */
+  /** Id of the request that `value` answers. */
   told?: number;
   value?: unknown;
 }
 
-/** One end of a connection; what cannot be sent is lost with the connection. */
+/** One end of a connection. Messages that cannot be sent are lost. */
 class Line {
-  /** A longer line ends the connection. */
+  /** A longer line closes the connection. */
   mostBytes = MOST_LINE_BYTES;
   readonly #connection: Deno.Conn;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -68,7 +72,7 @@ class Line {
         yield message;
       }
     } catch {
-      // The other end is gone, or is no worker.
+      // The connection was lost, or its data is no valid message.
     }
   }
 
@@ -96,13 +100,13 @@ class Line {
     try {
       this.#connection.close();
     } catch {
-      // It is closed.
+      // The connection is closed.
     }
   }
 }
 
 export interface Hub {
-  /** For {@link joinHub}: port and secret. */
+  /** Port and secret, for {@link joinHub}. */
   address: string;
   close(): void;
 }
@@ -114,15 +118,14 @@ interface Question {
 }
 
 /**
- * Passes on what workers ask each other.
- *
- * @param helloMs how long who connects has time to say the secret
+ * Passes requests and answers between workers.
+ * @param helloMs milliseconds within which a new connection must present the secret
  */
 export function openHub(helloMs = HELLO_MS): Hub {
   const secret = crypto.randomUUID();
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const workers = new Map<Line, number>();
-  /** Who has not said the secret yet, the first one first. */
+  /** Connections that have not presented the secret yet, the oldest first. */
   const strangers = new Set<Line>();
   const questions = new Map<number, Question>();
   let asked = 0;
