@@ -1,4 +1,4 @@
-/** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
+/** The commands that read the accounts: keys, usage, generations. Each returns the text to print. */
 import type { Administration } from "../accounts/administration/administration.ts";
 import { LARGEST_PAGE } from "../accounts/administration/input.ts";
 import type { GenerationView, KeyView, UsageView } from "../accounts/mod.ts";
@@ -6,7 +6,7 @@ import type { Command } from "./command.ts";
 
 export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
 
-/** Runs a command about keys or the ledger, and answers the text to print. */
+/** Runs a command about keys or the ledger. Resolves with the text to print. */
 export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
   switch (command.command) {
     case "usage": {
@@ -81,7 +81,7 @@ function stateOf({ revoked_at, expires_at }: KeyView): string {
   return `${Date.parse(expires_at) > Date.now() ? "until" : "ended"} ${expires_at}`;
 }
 
-/** As many generations as were asked for, in the form of a list of the administration. */
+/** The latest generations, as many as requested, in the form of a list of the administration API. */
 async function newest(
   accounts: Administration,
   { key, session, limit }: Extract<AccountsCommand, { command: "generations" }>,
@@ -97,7 +97,7 @@ async function newest(
   }
 }
 
-/** Of sums, however many there are: each page sums up all anew. */
+/** Rows per page when sums are read: the store computes all sums again for each page. */
 const SUMS_AT_ONCE = 100_000;
 
 async function everySum(
@@ -135,7 +135,7 @@ function secretText(
   return `${key.name} (${key.id})\n${secret}\nThe secret is shown only once; the store has only a hash of it.`;
 }
 
-/** Rows under their names, in columns. */
+/** A table with the field names as its header. */
 function columns(rows: readonly object[]): string {
   if (rows.length === 0) return "Nothing.";
   const names = Object.keys(rows[0]);

@@ -1,4 +1,4 @@
-/** The catalog that a gateway with a configuration would serve now, for one command. */
+/** The catalog that a gateway with a configuration would serve, for one command. */
 import type { Config } from "../config/schema.ts";
 import { Discovery } from "../discovery/discovery.ts";
 import { askedOf, effectiveModels } from "../discovery/effective_catalog.ts";
@@ -14,7 +14,7 @@ interface Surroundings {
   log(line: string): void;
 }
 
-/** The models that a start with this configuration would serve, discovered ones too. */
+/** The models that a start with this configuration would serve, including discovered ones. */
 export async function catalogOf(config: Config, { env, log }: Surroundings): Promise<readonly Model[]> {
   const credentials = new Credentials({
     env,
@@ -41,7 +41,7 @@ export async function catalogOf(config: Config, { env, log }: Surroundings): Pro
   }
 }
 
-/** What a running gateway serves; null: none has left it here. */
+/** The models that a running gateway has saved on this machine; null: there are none. */
 export function runningCatalog(config: Config): Promise<ModelSummary[] | null> {
   const prefix = filePrefix(config);
   return prefix === null ? Promise.resolve(null) : readSnapshot(`${prefix}.catalog.json`);

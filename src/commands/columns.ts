@@ -1,4 +1,4 @@
-/** Rows in columns, for terminals. */
+/** Aligns rows in columns, for terminals. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
   return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i])).join("  ").trimEnd());

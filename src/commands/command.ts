@@ -1,4 +1,4 @@
-/** The commands, as the command line says them. */
+/** The commands with their parsed arguments. */
 
 export type Command =
   | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number; demo?: boolean }
@@ -22,7 +22,7 @@ export type Command =
     command: "dlp";
     action: "scan";
     config?: string;
-    /** Paths of files and folders; `-` is standard input. */
+    /** Paths of files and folders; `-` means standard input. */
     files: string[];
     policy?: string;
     form: "text" | "json" | "sarif";
@@ -50,11 +50,11 @@ export type Command =
   | { command: "help" }
   | { command: "version" };
 
-/** What `init` is told on the command line; what is left out it asks, or takes the usual. */
+/** Arguments of `init`. A missing one is asked for, or gets its default. */
 export interface InitAnswers {
   /** Names of presets. */
   providers?: readonly string[];
-  /** Address of the store. */
+  /** URL of the store. */
   store?: string;
   port?: number;
 }
@@ -65,9 +65,9 @@ export interface ReplayCommand {
   json: boolean;
   id: string;
   model?: string;
-  /** Of the gateway that is asked; absent: the one of the configuration. */
+  /** URL of the gateway that is called; default: the one of the configuration. */
   url?: string;
-  /** Its secret; absent: SLUICE_KEY. */
+  /** Its API key; default: SLUICE_KEY. */
   secret?: string;
 }
 
@@ -76,19 +76,19 @@ export interface ConnectCommand {
   config?: string;
   client: string;
   write: boolean;
-  /** A secret; absent: a key is made. */
+  /** An API key; default: a key is created. */
   secret?: string;
   url?: string;
   model?: string;
 }
 
-/** What `keys create` says of the new key; the rest is set by the administration API. */
+/** Arguments of `keys create`. Other fields of a key are set by the administration API. */
 export interface NewKey {
   name: string;
   account?: string;
   team?: string;
   accessPolicy?: string;
   dlpPolicy?: string;
-  /** ISO 8601, with a zone. */
+  /** ISO 8601, with a time zone. */
   expiresAt?: string;
 }

@@ -1,4 +1,4 @@
-/** Every command of the command line: which options it takes beside `--config`, and how its words and options are read. */
+/** Every command: its options besides `--config`, and how its words and options are parsed. */
 import { isUsageDimension, USAGE_DIMENSIONS } from "../store/mod.ts";
 import type { Command } from "./command.ts";
 import {
@@ -13,12 +13,12 @@ import {
   wrong,
 } from "./option_values.ts";
 
-/** What stands on a command line. */
+/** The parsed words and options of a command line. */
 export interface CommandLine {
-  /** The name of the command, one word or two. */
+  /** The name of the command: one word or two. */
   name: string;
   values: Values;
-  /** The words behind the name; `read` takes those that it needs away. */
+  /** The words after the name; `read` removes those that it uses. */
   words: string[];
   /** Whether `--json` is given. */
   json: boolean;
@@ -31,7 +31,7 @@ export interface CommandRow {
   read(line: CommandLine): Command;
 }
 
-/** By name, in the order in which a message lists them. */
+/** By name, in the order in which messages list them. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   serve: {
     options: ["port", "hostname", "workers", "demo"],
@@ -224,20 +224,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
 const KEY = "the id or name of a key";
 const GENERATION = "the id of a generation";
 
-/** The next word. Throws where there is none. */
+/** Removes the next word and returns it. Throws `UsageError` if there is none. */
 function word(what: string, { name, words }: CommandLine): string {
   const found = words.shift();
   if (!found) throw new UsageError(`Cannot read ${name}: expected ${what}, got nothing`);
   return found;
 }
 
-/** What `backup` and `restore` are told. */
+/** The arguments of `backup` and `restore`. */
 function backupFile(line: CommandLine) {
   const { values, json, config } = line;
   return { config, json, file: word("a file", line), force: values.force ?? false };
 }
 
-/** One dimension to sum by, or two with a comma between them, as they were written. */
+/** One dimension to sum by, or two separated by a comma, as they were written. */
 function dimensions(by: string): string {
   const names = by.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !isUsageDimension(name));

@@ -1,4 +1,7 @@
-/** `sluice connect`: the settings with which a client finds the gateway, as text or written where the client looks. */
+/**
+ * `sluice connect`: the settings that a client needs to use the gateway, as text or written to the client's
+ * settings file.
+ */
 import { UsageError, wrong } from "./option_values.ts";
 import { object } from "../exchange/json.ts";
 
@@ -8,21 +11,24 @@ export interface Connection {
   secret: string;
   /** A catalog id. */
   model: string;
-  /** API of the provider that the client pays itself, with a credential of its own (`pass_credentials`). Absent: none. */
+  /** API of the provider that the client calls with a credential of its own (`pass_credentials`). Absent: none. */
   passes?: string;
 }
 
 export interface ClientSettings {
-  /** What to paste, and where. */
+  /** The settings to paste, and where. */
   text: string;
-  /** The file that the client reads. Absent: it has none, or none that could be written from outside. */
+  /** The settings file of the client. Absent: it has none, or none that another program can write. */
   file?: SettingsFile;
 }
 
 interface SettingsFile {
-  /** In the home folder. */
+  /** Relative to the home folder. */
   path: string;
-  /** Its text, out of the one that is there (null: there is none). Null: that cannot be changed safely. */
+  /**
+   * The new text of the file, from its current text (null: there is no file). Null: the file cannot be
+   * changed safely.
+   */
   write(before: string | null): string | null;
 }
 
@@ -133,7 +139,7 @@ model = ChatOpenAI(model="${model}", base_url="${url}/v1", api_key="${secret}")`
   }),
 };
 
-/** Claude Code, signed in at the vendor: it leaves its own sign-in aside where it finds a token or a key. */
+/** Claude Code with a sign-in at the vendor. If a token or a key is set, Claude Code ignores its own sign-in. */
 function ownSubscription(url: string, secret: string, model: string): ClientSettings {
   const key = `x-svc-key: ${secret}`;
   const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_CUSTOM_HEADERS: key, ANTHROPIC_MODEL: model };
@@ -178,7 +184,7 @@ http_headers = { "x-svc-key" = "${secret}" }
 
 export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
 
-/** Throws `UsageError` where no such client is known. */
+/** Throws `UsageError` for an unknown client. */
 export function clientNamed(name: string): Client {
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
   if (client !== undefined) return client;
@@ -195,7 +201,7 @@ function pretty(value: unknown): string {
 
 type Fields = Record<string, unknown>;
 
-/** Fields are laid over those that the file has; undefined ones are taken out. */
+/** Merges fields into those that the file has. Undefined fields are removed. */
 function jsonFile(path: string, more: Fields | ((before: unknown) => Fields)): SettingsFile {
   return {
     path,
@@ -206,7 +212,7 @@ function jsonFile(path: string, more: Fields | ((before: unknown) => Fields)): S
         const has = JSON.parse(before);
         return pretty(merged(has, over(has)));
       } catch {
-        // Comments, or damaged: whoever wrote it has to change it.
+        // The file has comments or is damaged: its owner has to change it.
         return null;
       }
     },
@@ -222,12 +228,15 @@ function merged(before: unknown, more: unknown): unknown {
   return fields;
 }
 
-/** Formats that are not laid over each other here: only where there is nothing yet. */
+/** A file in a format that is not merged here: it is written only if it is missing or empty. */
 function newFile(path: string, text: string): SettingsFile {
   return { path, write: (before) => before === null || before.trim() === "" ? text : null };
 }
 
-/** Writes the settings. Answers what was done, or why not. The file before stays beside it. */
+/**
+ * Writes the settings. Resolves with what was done, or why nothing was. The previous file is kept as a backup
+ * beside it.
+ */
 export async function writeSettings({ file }: ClientSettings, home: string | undefined): Promise<string> {
   if (file === undefined) return "This client has no file of settings; they are above.";
   if (!home) {

@@ -1,4 +1,4 @@
-/** What a file says: its own text, or the text that is taken out of a document. */
+/** The text of a file: its own text, or the text extracted from a document. */
 import { textOfFile } from "../documents/data_text.ts";
 import { documentKind, writtenKind } from "../documents/kind.ts";
 import type { Documents } from "../documents/mod.ts";
@@ -6,17 +6,17 @@ import { LARGEST, STDIN } from "./find_files.ts";
 
 export interface FileContent {
   text: string;
-  /** Taken out of a document: lines and columns are of this text, not of the file. */
+  /** The text was extracted from a document: lines and columns refer to this text, not to the file. */
   extracted: boolean;
-  /** What the file is shown as, where that differs from its text: mail, markup, RTF. */
+  /** The rendered text of a mail, of markup or of RTF, if it differs from the file's own text. */
   shown?: string;
-  /** Why a part of the file is not in the text; null: all of it is. */
+  /** Why a part of the file is missing in the text; null: nothing is missing. */
   missing: string | null;
 }
 
 const MISSING = "a part of it, because it holds images or other data without text";
 
-/** A string: why there is none. */
+/** Resolves with a string if there is no text: the reason. */
 export async function contentOf(path: string, documents: Documents): Promise<FileContent | string> {
   let bytes: Uint8Array<ArrayBuffer>;
   try {

@@ -1,4 +1,4 @@
-/** What a scan of files found, and what it did not look at. It never holds a value. */
+/** The result of a scan of files: findings, and what was not scanned. It never contains a matched value. */
 import type { Reported } from "../dlp/screen_body.ts";
 import type { Region } from "./lines.ts";
 
@@ -6,9 +6,9 @@ export type ReportForm = "text" | "json" | "sarif";
 
 export interface FileFinding extends Region, Pick<Reported, "category" | "entity_type" | "confidence"> {
   file: string;
-  /** The text was taken out of a document: positions count in it, not in the file. */
+  /** The text was extracted from a document: positions refer to it, not to the file. */
   extracted?: true;
-  /** UTF-16 units of the file's text. */
+  /** In UTF-16 units of the file's text. */
   start: number;
   end: number;
 }
@@ -19,7 +19,7 @@ export interface UnscannedFile {
 }
 
 export interface FileReport {
-  /** Of the policy; `block` for the default set. */
+  /** The mode of the policy; `block` for the default set of types. */
   mode: string;
   files: number;
   findings: FileFinding[];

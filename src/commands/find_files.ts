@@ -1,10 +1,10 @@
-/** The files that paths name: files themselves, and everything under folders but version control and packages. */
+/** The files at paths: files themselves, and all files in folders, except in those of version control and packages. */
 
 /** The path that means standard input. */
 export const STDIN = "-";
-/** Bytes of the largest file that is read. */
+/** The largest file that is read, in bytes. */
 export const LARGEST = 128 * 1_048_576;
-/** Folders of a tool, not of a person. Whoever means one names it. */
+/** Folders that tools create. They are scanned only if they are named as a path. */
 const PASSED_OVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 
 export interface FoundFile {
@@ -13,7 +13,10 @@ export interface FoundFile {
   problem?: string;
 }
 
-/** In the order of the paths. One that cannot be read is answered with the reason, and the others follow. */
+/**
+ * The files in the order of the paths. For a path that cannot be read, the reason is returned, and the other
+ * paths are still processed.
+ */
 export async function* filesUnder(paths: readonly string[]): AsyncGenerator<FoundFile> {
   for (const path of paths) {
     if (path === STDIN) {
@@ -44,7 +47,7 @@ async function* under(folder: string): AsyncGenerator<FoundFile> {
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   for (const { name, isDirectory, isFile } of entries) {
     const path = `${folder.replace(/\/+$/, "")}/${name}`;
-    // A symbolic link is followed only where it was named: it may lead back to a folder above.
+    // A symbolic link is followed only if it was given as a path: it may point to a parent folder.
     if (isFile) yield { path };
     else if (isDirectory && !PASSED_OVER.has(name)) yield* under(path);
   }

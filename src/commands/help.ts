@@ -1,4 +1,4 @@
-/** What `sluice help` prints. */
+/** The text of `sluice help`. */
 export const HELP = `sluice: a gateway to language-model providers, with three request formats
 
 Usage:

@@ -1,8 +1,10 @@
 /**
- * `sluice import litellm`: a LiteLLM configuration to one of Sluice, and what could not be taken over.
+ * `sluice import litellm`: converts a LiteLLM configuration to one of Sluice, with notes on what could not be
+ * converted.
  *
- * Deployments of one `model_name` become routes of one model, with LiteLLM's weights; fallbacks become further routes behind
- * them. A name without a vendor gets that of its first route, since Sluice's ids are `<vendor>/<model>`.
+ * Deployments with the same `model_name` become routes of one model, with LiteLLM's weights. Fallbacks become
+ * additional routes after them. A name without a vendor gets the vendor of its first route, since Sluice's
+ * ids are `<vendor>/<model>`.
  */
 import { parse } from "@std/yaml/parse.js";
 import { isObject, type Loose, object } from "../exchange/json.ts";
@@ -12,11 +14,11 @@ import { UsageError } from "./option_values.ts";
 
 export interface Imported {
   config: Loose;
-  /** What was left out or changed, a sentence each. */
+  /** What was left out or changed, one sentence each. */
   notes: string[];
 }
 
-/** Fields of `litellm_params` that are taken over. */
+/** Fields of `litellm_params` that are converted. */
 const TAKEN = new Set(
   ("model api_key api_base base_url weight rpm tpm input_cost_per_token output_cost_per_token timeout stream_timeout max_retries " +
     "cache_read_input_token_cost cache_creation_input_token_cost aws_region_name vertex_project vertex_location")
@@ -29,7 +31,7 @@ interface Deployment {
   info: Loose;
 }
 
-/** @param text YAML. Throws `UsageError` on anything else, and where there is no `model_list`. */
+/** @param text YAML. Throws `UsageError` if it is invalid or has no `model_list`. */
 export function importLitellm(text: string): Imported {
   let value: unknown;
   try {
@@ -160,7 +162,7 @@ class Import {
 
   #idOf(name: string, preset: string, provider: string, model: string): string {
     if (/^[^/\s]+\/[^\s*]+$/.test(name)) return name;
-    // The name says more than a deployment's, which may be anything.
+    // The name is more specific than the name of a deployment, which is arbitrary.
     const [vendor] = idOf(preset, provider, preset === "azure" ? name : model).split("/");
     const id = `${vendor}/${name.replace(/[^!-~]/g, "-")}`;
     this.#note(`${name}: callers name it ${id}, since ids have a vendor.`);
@@ -178,7 +180,7 @@ class Import {
     }
   }
 
-  /** Puts the routes of other models behind a model's own: without a weight each has its turn by its place. */
+  /** Appends the routes of other models to a model's own. Without a weight they are tried in their order. */
   #fallBack(name: string, others: readonly unknown[]): void {
     const routes = this.#routesOf(name);
     if (routes === null) return;
@@ -192,7 +194,7 @@ class Import {
     }
   }
 
-  /** Null, and a note: there is no such model. */
+  /** Null if there is no such model; a note says so. */
   #routesOf(name: string): Loose[] | null {
     const model = this.#models.get(name);
     if (model === undefined) this.#note(`fallbacks: ${name} is no model that was taken over.`);
@@ -207,7 +209,10 @@ class Import {
     }
   }
 
-  /** A key that all use, with LiteLLM's budget of all; keys of its database have to be made anew. */
+  /**
+   * A key that all callers share, with LiteLLM's global budget. Keys in LiteLLM's database have to be created
+   * again.
+   */
   #money(config: Loose, settings: Loose, general: Loose): void {
     const master = general.master_key;
     if (typeof master === "string") {
@@ -251,7 +256,7 @@ class Import {
   }
 }
 
-/** Weights say nothing where there is one route of that rank only. */
+/** Removes weights if only one route has one: they would have no effect. */
 function weighted(model: Loose & { routes: Loose[] }): Loose {
   const shared = model.routes.filter(({ weight }) => weight !== null);
   return shared.length > 1

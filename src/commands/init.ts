@@ -1,4 +1,4 @@
-/** `sluice init`: a commented configuration out of three answers. */
+/** `sluice init`: creates a commented configuration from three answers. */
 import { type Env, PRESET_NAMES, PRESETS, presetValues } from "../providers/presets.ts";
 import { addressTrouble } from "../store/config.ts";
 import { foundProviders } from "../config/demo.ts";
@@ -6,24 +6,24 @@ import type { InitAnswers } from "./command.ts";
 import { UsageError, wrong } from "./option_values.ts";
 import { programCalled } from "./program_called.ts";
 
-/** Asks on the terminal; null: nobody is there to answer, or the answer is empty. */
+/** Asks on the terminal; null: there is no terminal, or the answer is empty. */
 export type Ask = (question: string, usual: string) => string | null;
 
 export interface InitFile {
   text: string;
-  /** For whoever runs the command. */
+  /** Messages for the user. */
   notes: string[];
 }
 
 const STORE = "sqlite:./data/sluice.db";
 const PORT = 8787;
 
-/** Deno's prompt writes a default into the line that is edited: who types "mistral" would answer "openaimistral". */
+/** Deno's prompt puts a default into the edited line: typing "mistral" would give "openaimistral". */
 export function asking(prompt: (line: string) => string | null): Ask {
   return (question, usual) => prompt(`${question} [${usual}]`)?.trim() || null;
 }
 
-/** @param secret of the key that the file has */
+/** @param secret of the key in the file */
 export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string): InitFile {
   const found = foundProviders(env).map(({ name }) => name);
   const usual = found.length > 0 ? found : ["openai"];
@@ -82,7 +82,7 @@ function fileText({ providers, store, port, secret, env }: Answers): string {
       : `key from ${keyFrom ?? preset.keys.join(" or ")}`;
     return `    ${JSON.stringify(name)}: {} // ${from}`;
   });
-  // A comma belongs before the comment.
+  // The comma goes before the comment.
   const listed = lines.map((line, i) => i < lines.length - 1 ? line.replace(": {} //", ": {}, //") : line);
   const program = programCalled(env);
   return `// Configuration of Sluice. \`${program} check --config FILE\` validates it. Every field is described in the manual,

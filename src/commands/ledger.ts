@@ -1,4 +1,4 @@
-/** The command that proves the ledger: what was read, and each place at which it is not what was written. */
+/** The command that verifies the ledger. It prints what was read and each record that differs from what was written. */
 import { countOf } from "../exchange/printable.ts";
 import { pepperPath, readPepper } from "../accounts/keys/pepper.ts";
 import {
@@ -16,13 +16,12 @@ import { type CareConfig, mendable } from "./store_care.ts";
 
 type LedgerCommand = Extract<Command, { command: "ledger" }>;
 
-/** Records between two lines that say how far it has come. */
+/** Records between two lines of progress. */
 const TOLD_EVERY = 500_000;
 
 /**
- * The text to print, and whether the ledger is as it was written.
- *
- * @param tell is told how far a long reading has come
+ * Resolves with the text to print, and whether the ledger is as it was written.
+ * @param tell gets the lines of progress
  */
 export async function ledgerCommand(
   { json }: LedgerCommand,
@@ -43,7 +42,7 @@ export async function ledgerCommand(
   }
 }
 
-/** Reads the whole ledger with the pepper that belongs to it. */
+/** Verifies the whole ledger with its pepper. */
 export async function proofOf(
   store: CareConfig & Place,
   progress?: (records: number) => void,

@@ -1,10 +1,10 @@
-/** Where in a text a position is, as editors and compilers say it: lines and columns from one, in UTF-16 units. */
+/** Converts positions in a text to lines and columns, counted from one in UTF-16 units, as editors and compilers do. */
 
 export interface Region {
   line: number;
   column: number;
   end_line: number;
-  /** The column behind the last unit. */
+  /** The column after the last unit. */
   end_column: number;
 }
 

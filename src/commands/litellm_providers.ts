@@ -1,8 +1,8 @@
-/** Providers of a LiteLLM configuration, where each deployment has its own address and key, as providers of Sluice. */
+/** Converts the deployments of a LiteLLM configuration, each with its own address and key, to Sluice's providers. */
 import type { Loose } from "../exchange/json.ts";
 import { PRESETS } from "../providers/presets.ts";
 
-/** LiteLLM's names of providers and the presets that they are. */
+/** The presets for LiteLLM's names of providers. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   openai: "openai",
   anthropic: "anthropic",
@@ -40,10 +40,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   llamafile: "llamacpp",
 };
 
-/** Presets whose address has no version in LiteLLM, which adds it. */
+/** Presets whose base URL has no version in LiteLLM, which appends it. */
 const VERSIONLESS = new Set(["ollama", "anthropic"]);
 
-/** The preset and the model that `litellm_params.model` names; the preset is null where it is not known. */
+/** Splits `litellm_params.model` into preset and model; the preset is null if the prefix is unknown. */
 export function modelOf(written: string, params: Loose): { preset: string | null; model: string } {
   const [prefix, ...rest] = written.split("/");
   if (rest.length === 0) {
@@ -54,18 +54,18 @@ export function modelOf(written: string, params: Loose): { preset: string | null
     };
   }
   const preset = Object.hasOwn(PROVIDERS, prefix) ? PROVIDERS[prefix] : null;
-  // `bedrock/converse/…` and `openai/responses/…` name an API as well.
+  // `bedrock/converse/…` and `openai/responses/…` also name an API.
   const model = rest.join("/").replace(/^(?:converse|invoke|responses|chat)\//, "");
   return { preset, model };
 }
 
-/** One provider for each address and key. */
+/** Creates one provider for each pair of address and key. */
 export class LitellmProviders {
   /** By address and key. */
   readonly #made = new Map<string, { name: string; fields: Loose }>();
   readonly #note: (text: string) => void;
 
-  /** @param note told of what the user should look at */
+  /** @param note gets messages about what the user should check */
   constructor(note: (text: string) => void) {
     this.#note = note;
   }
@@ -75,7 +75,7 @@ export class LitellmProviders {
     return Object.fromEntries([...this.#made.values()].map(({ name, fields }) => [name, fields]));
   }
 
-  /** The name of the provider of a deployment, which is made where no deployment before had the same address and key. */
+  /** The name of a deployment's provider. A provider is created if none has the same address and key. */
   nameOf(presetName: string, params: Loose): string {
     const preset = PRESETS.find(({ name }) => name === presetName);
     const base = params.api_base ?? params.base_url;
@@ -115,7 +115,7 @@ export class LitellmProviders {
 function addressOf(preset: string, base: string): Loose {
   if (preset !== "azure") {
     const url = base.replace(/\/+$/, "");
-    // LiteLLM puts the version behind these by itself.
+    // LiteLLM appends the version itself for these presets.
     return { base_url: VERSIONLESS.has(preset) && !url.endsWith("/v1") ? `${url}/v1` : url };
   }
   const resource = /^https:\/\/([\w-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com/.exec(base)
@@ -123,7 +123,7 @@ function addressOf(preset: string, base: string): Loose {
   return resource === undefined ? { base_url: base.replace(/\/openai.*$|\/+$/, "") } : { resource };
 }
 
-/** A value as Sluice writes it: `os.environ/NAME` is the variable `${NAME}`. */
+/** Converts a value: `os.environ/NAME` becomes the variable `${NAME}`. */
 export function written(text: string): string {
   const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
   return name === undefined ? text : `\${${name}}`;

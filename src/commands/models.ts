@@ -1,8 +1,8 @@
-/** `sluice models`: the catalog with its prices, and what would change of the running one. */
+/** `sluice models`: the catalog with its prices, and its differences from the running one. */
 import type { ModelChange } from "../models/changes.ts";
 import { type ModelSummary, perMillion } from "../models/summary.ts";
 
-/** One model a line, its id first; prices are those of a million tokens. */
+/** One line per model, starting with its id; prices are per million tokens. */
 export function modelsText(models: readonly ModelSummary[]): string {
   return models.map(({ id, name, pricing, context_length, routes }) =>
     [
@@ -15,7 +15,7 @@ export function modelsText(models: readonly ModelSummary[]): string {
   ).join("\n");
 }
 
-/** A line for each change, prices in dollars for a million tokens. */
+/** One line per change; prices are in dollars per million tokens. */
 export function changesText(found: readonly ModelChange[]): string {
   if (found.length === 0) return "Nothing has changed.";
   return found.map(({ model, what, field, before, after }) => {

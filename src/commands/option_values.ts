@@ -1,14 +1,14 @@
-/** The options of the command line, and what their values may be. */
+/** The options of the command line and their allowed values. */
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
 
-/** A command line that cannot be followed. The message is for the user's eyes. */
+/** The command line is invalid. The message is shown to the user. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What is said of a word that is none of those that are allowed, with the nearest of them. */
+/** The error for a word that is not allowed; it names the most similar allowed one. */
 export function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {
   const hint = got === undefined ? undefined : nearest(got, allowed);
   const found = got === undefined ? "nothing" : JSON.stringify(got);
@@ -17,7 +17,7 @@ export function wrong(what: string, allowed: readonly string[], got: string | un
   );
 }
 
-/** Every option, with its kind of value as `parseArgs` names it. */
+/** Every option, with the type of its value for `parseArgs`. */
 export const OPTIONS = {
   config: { type: "string" },
   port: { type: "string" },
@@ -56,10 +56,10 @@ export const OPTIONS = {
 
 /** The name of an option, without its dashes. */
 export type Option = keyof typeof OPTIONS;
-/** The options that stand on a command line, with their values as written. */
+/** The options of a command line, with their values as written. */
 export type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? boolean : string };
 
-/** A whole number from `least` to `most`; undefined: the option was not given. Throws `UsageError` on anything else. */
+/** A whole number from `least` to `most`; undefined: the option is absent. Throws `UsageError` for other values. */
 export function whole(
   option: Option,
   text: string | undefined,
@@ -74,7 +74,7 @@ export function whole(
   );
 }
 
-/** The address of a gateway, to which paths are added: no user, query or fragment. Throws `UsageError`. */
+/** The base URL of a gateway, without user, query or fragment. Throws `UsageError`. */
 export function address(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -88,14 +88,17 @@ export function address(text: string | undefined): string | undefined {
   throw new UsageError(`Cannot read --url: expected ${allowed}, got ${JSON.stringify(text)}`);
 }
 
-/** An API key of the gateway. Its value is not told: another secret may stand in its place. */
+/** An API key of the gateway. Errors do not show the value, since it may be another secret. */
 export function apiKey(text: string | undefined): string | undefined {
   if (text === undefined || text.startsWith(KEY_PREFIX)) return text;
   const allowed = `an API key of Sluice, which begins with ${KEY_PREFIX}`;
   throw new UsageError(`Cannot read --key: expected ${allowed}, got another text (not shown)`);
 }
 
-/** `--from`, inclusive, and `--to`, exclusive, as they were written. Throws `UsageError` where they are not in this order. */
+/**
+ * `--from`, inclusive, and `--to`, exclusive, as they were written. Throws `UsageError` if they are not in
+ * this order.
+ */
 export function span({ from, to }: Values): { from: string | undefined; to: string | undefined } {
   const [starts, ends] = [time("from", from), time("to", to)];
   if (starts !== undefined && ends !== undefined && readMoment(starts)! >= readMoment(ends)!) {
@@ -105,7 +108,7 @@ export function span({ from, to }: Values): { from: string | undefined; to: stri
   return { from: starts, to: ends };
 }
 
-/** A day or a moment of ISO 8601, as it was written. Throws `UsageError`. */
+/** A day or a time in ISO 8601, as it was written. Throws `UsageError`. */
 export function time(option: Option, text: string | undefined): string | undefined {
   if (text === undefined || readMoment(text) !== null) return text;
   throw new UsageError(`Cannot read --${option}: expected ${MOMENT_WORDS}, got ${JSON.stringify(text)}`);

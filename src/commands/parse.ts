@@ -1,8 +1,8 @@
 /**
- * The command line to one command, or to a sentence about what is wrong with it.
+ * Parses the command line to a command, or to a message about what is wrong with it.
  *
- * Pure: nothing is read and nothing printed. Options may be written `--name VALUE` or `--name=VALUE`, before or after the
- * words of the command.
+ * Pure: it reads nothing and prints nothing. Options may be written `--name VALUE` or `--name=VALUE`, before
+ * or after the words of the command.
  */
 import { parseArgs } from "node:util";
 import { oneOf } from "../schema/mistakes.ts";
@@ -10,14 +10,17 @@ import type { Command } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { type Option, OPTIONS, UsageError, type Values, wrong } from "./option_values.ts";
 
-/** What may follow each first word; empty: the word is the whole name of its command. */
+/** The allowed second words for each first word; empty: the command's name has only one word. */
 const ACTIONS = new Map<string, string[]>();
 for (const name of Object.keys(COMMANDS)) {
   const [first, action] = name.split(" ");
   ACTIONS.set(first, [...(ACTIONS.get(first) ?? []), ...(action === undefined ? [] : [action])]);
 }
 
-/** Reads the arguments of the program, without its own name. Throws `UsageError`, whose message is for the user's eyes. */
+/**
+ * Parses the arguments of the program, without its own name. Throws `UsageError`, whose message is shown to
+ * the user.
+ */
 export function parseCommand(args: readonly string[]): Command {
   const { values, words } = split(args);
   if (values.help || words[0] === "help") return { command: "help" };
@@ -38,7 +41,7 @@ export function parseCommand(args: readonly string[]): Command {
   return command;
 }
 
-/** Takes the one or two words of a command's name away. */
+/** Removes the one or two words of a command's name. */
 function nameOf(words: string[]): string {
   const first = words.shift() ?? "serve";
   const actions = ACTIONS.get(first);
@@ -50,7 +53,7 @@ function nameOf(words: string[]): string {
 }
 
 function split(args: readonly string[]): { values: Values; words: string[] } {
-  // Not strict: the parser's own refusals do not say what is allowed.
+  // Not strict: the errors of the parser do not say what is allowed.
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
   const values: Record<string, string | boolean> = {};
   const words: string[] = [];
@@ -71,7 +74,8 @@ function split(args: readonly string[]): { values: Values; words: string[] } {
       }
       values[option] = true;
     } else {
-      // `--config --port 80` swallows the next option: a forgotten value, since no value here begins with two dashes.
+      // In `--config --port 80`, `--port` would become the value of `--config`. No value here begins with two
+      // dashes, so the value is missing.
       if (!token.value || (!token.inlineValue && token.value.startsWith("--"))) {
         throw new UsageError(`Cannot read --${option}: expected a value, got nothing`);
       }

@@ -1,4 +1,7 @@
-/** `sluice payload` and `sluice replay`: what a generation was asked and answered, and what it is answered now. */
+/**
+ * `sluice payload` and `sluice replay`: the stored request and answer of a generation, and the answer to the
+ * same request now.
+ */
 import type { AccountsService } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -15,7 +18,10 @@ export interface PayloadCommandOptions {
   ) => Promise<{ read(id: string): Promise<unknown>; close(): Promise<void> }>;
 }
 
-/** The text to print: the payload as JSON, or what differs when its request is sent once more. Throws `not_found`. */
+/**
+ * Resolves with the text to print: the payload as JSON, or the differences after sending its request again.
+ * Throws `not_found`.
+ */
 export async function payloadCommand(
   command: Extract<Command, { command: "payload" | "replay" }>,
   config: Config,

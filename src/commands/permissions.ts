@@ -1,8 +1,8 @@
 /**
- * `sluice permissions`: the least permissions that Deno has to give the gateway for a configuration.
+ * `sluice permissions`: the minimal Deno permissions that the gateway needs for a configuration.
  *
- * The network is open as a whole: providers send on to other hosts, and clouds give tokens at addresses that depend on where
- * the process runs.
+ * The network is unrestricted: providers redirect to other hosts, and the token endpoints of clouds depend on
+ * where the process runs.
  */
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
@@ -10,7 +10,7 @@ import { CREDENTIAL_NEEDS, filesOf } from "../providers/credentials/needs.ts";
 import type { Env } from "../providers/presets.ts";
 import { TELEMETRY_FILES, TELEMETRY_VARIABLES, telemetryIsOn } from "../telemetry/config.ts";
 
-/** Variables that are read whatever the configuration says. */
+/** Variables that are read with every configuration. */
 const ALWAYS = [
   "DENO_SERVE_ADDRESS",
   "OTEL_DENO",
@@ -28,13 +28,13 @@ const S3_VARIABLES = [...CREDENTIAL_NEEDS.aws.variables, "AWS_ENDPOINT_URL_S3"];
 export interface Place {
   /** Path of the configuration; null: it is in the environment, or there is none. */
   source: string | null;
-  /** Where the program's own files are; empty: they are in the binary. */
+  /** Paths of the program's own files; empty: they are in the binary. */
   program: readonly string[];
-  /** The program that workers are started with. */
+  /** The executable that starts the workers. */
   deno: string;
 }
 
-/** @param asked names of all variables that were asked for while the configuration was read */
+/** @param asked names of all variables that were read while the configuration was loaded */
 export function permissionFlags(
   config: Config,
   asked: Iterable<string>,
@@ -50,13 +50,13 @@ export function permissionFlags(
     ...PROXIES.flatMap((name) => [name, name.toLowerCase()]),
     ...needs.flatMap((need) => need.variables),
     ...(config.payloads?.to.kind === "s3" ? S3_VARIABLES : []),
-    // Its client asks for many of them, set or not.
+    // The PostgreSQL client reads many of these variables, set or not.
     ...(config.store.url.startsWith("postgres") ? ["PG*"] : []),
   ];
   const files = [
     ...program,
     ...(source === null ? [] : [source]),
-    // To find out how many files may be open.
+    // Opened to find the limit of open files.
     "/dev/null",
     ...kept,
     ...config.providers.flatMap(({ auth }) =>
@@ -66,7 +66,7 @@ export function permissionFlags(
     ...(config.payloads?.to.kind === "s3" ? filesOf(CREDENTIAL_NEEDS.aws, env) : []),
     ...Object.values(config.server.tls ?? {}),
     ...(telemetryIsOn(env) ? TELEMETRY_FILES.flatMap((name) => env(name) || []) : []),
-    // Its vocabulary and its labels stand beside it.
+    // The vocabulary and the labels are in the folder of the model.
     ...(config.dlp.model === undefined ? [] : [dirname(config.dlp.model)]),
   ];
   return [
@@ -75,7 +75,7 @@ export function permissionFlags(
     listFlag("--allow-env", variables),
     listFlag("--allow-read", files.map((path) => resolve(path))),
     ...(kept.length > 0 ? [listFlag("--allow-write", kept.map((path) => resolve(path)))] : []),
-    // Payloads in files are found by the name of their machine.
+    // Payload files are found by the name of their machine.
     ...(payloads.length > 0 ? ["--allow-sys=hostname"] : []),
     ...(config.server.workers > 1 ? [listFlag("--allow-run", [deno])] : []),
   ];

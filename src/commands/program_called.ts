@@ -1,6 +1,6 @@
-/** How the program is called here: what stands before the name of a command. */
+/** The command with which the user started the program, for examples that can be pasted. */
 
-/** Whoever starts by npx or by Deno has no `sluice` that a shell would find. */
+/** A program that was started by npx or by Deno is not in the shell's PATH as `sluice`. */
 export function programCalled(env: (name: string) => string | undefined): string {
   if (Deno.build.standalone) return "sluice";
   const task = "deno task start";

@@ -1,15 +1,15 @@
-/** `sluice providers`: the presets, what each still needs, and what the configuration has. */
+/** `sluice providers`: the presets, the variables that each one lacks, and which of them are configured. */
 import { inColumns } from "./columns.ts";
 import { type Env, PRESETS, presetValues } from "../providers/presets.ts";
 
 export interface PresetStatus {
   preset: string;
   api: string;
-  /** Host of the address; null while a variable of the address is not set. */
+  /** Host of the address; null while a variable in the address is not set. */
   host: string | null;
-  /** Variables to set; empty: it may be used. */
+  /** Variables that have to be set; empty: the provider can be used. */
   missing: string[];
-  /** The variable that the key comes from; null: none is set, or none is needed. */
+  /** The variable that the key is read from; null: none is set, or none is needed. */
   key_from: string | null;
 }
 

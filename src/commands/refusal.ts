@@ -1,10 +1,10 @@
-/** Refusals of the accounts, in the words of a command line, and what a key is made with all the same. */
+/** Failures of the accounts in terms of the command line, and warnings for a key that is created. */
 import type { Failure } from "../exchange/failure.ts";
 import { nearest, oneOf, shownInput } from "../schema/mistakes.ts";
 import { readMoment } from "../schema/fields.ts";
 import type { Command } from "./command.ts";
 
-/** The option that a field of the administration is given with. */
+/** The option for each field of the administration API. */
 const OPTIONS: Readonly<Record<string, string>> = {
   account: "--account",
   team: "--team",
@@ -14,7 +14,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   policy: "--policy",
 };
 
-/** The message of a failure: a field of the administration as its option, and the name that nothing has. */
+/** The message of a failure, with the option instead of the field, or with the name that was not found. */
 export function inOptions({ code, message, param = "" }: Failure, command: Command): string {
   if (code === "not_found" && command.command === "keys" && "key" in command) {
     return `There is no key ${shownInput(command.key, ["key"])}. \`keys list\` shows those that there are.`;
@@ -30,7 +30,7 @@ export function inOptions({ code, message, param = "" }: Failure, command: Comma
     : message.replace(`Cannot read ${param}: `, () => `Cannot read ${option}: `);
 }
 
-/** What keeps a key that is made from being of use, a line each. */
+/** Reasons why a created key cannot be used yet, one line each. */
 export function doubtsOf(
   command: Command,
   { dlpPolicies, accessPolicies }: {

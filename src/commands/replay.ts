@@ -1,6 +1,6 @@
 /**
- * `sluice replay`: sends the request of a kept payload once more, and tells what differs. Both answers are read by the codec of
- * their format, so that text is compared with text, and calls with calls.
+ * `sluice replay`: sends the request of a stored payload again and shows the differences. Both answers are
+ * decoded by the codec of their format, so that text is compared with text, and tool calls with tool calls.
  */
 import type { Administration, GenerationView } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
@@ -36,7 +36,7 @@ interface Side {
   calls: string[];
   input: number | null;
   output: number | null;
-  /** Null: it is not known. */
+  /** Null: unknown. */
   cost: string | null;
   ms: number;
 }
@@ -47,7 +47,10 @@ const PATHS: Readonly<Record<CallerFormatName, string>> = {
   responses: "/v1/responses",
 };
 
-/** The text to print. Throws a `Failure` without a key to call with, and where the request cannot be sent once more. */
+/**
+ * Resolves with the text to print. Throws a `Failure` if there is no key to call with, or if the request
+ * cannot be sent again.
+ */
 export async function replay(
   { id, model, url, secret, json }: ReplayCommand,
   payload: KeptPayload,

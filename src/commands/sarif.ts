@@ -1,4 +1,4 @@
-/** Findings as SARIF 2.1.0, which code hosts and editors show at the lines that they are about. */
+/** Findings as SARIF 2.1.0, which code hosts and editors show at the lines concerned. */
 import { STDIN } from "./find_files.ts";
 import type { FileFinding, FileReport, UnscannedFile } from "./file_report.ts";
 
@@ -36,7 +36,7 @@ export function sarif({ findings, unscanned, mode }: FileReport, version: string
         locations: [{
           physicalLocation: {
             artifactLocation: { uri: uriOf(finding.file) },
-            // Nobody can be shown a line of a document that has none.
+            // Text extracted from a document has no lines in the file.
             ...!finding.extracted && { region: regionOf(finding) },
           },
         }],
@@ -62,14 +62,14 @@ function notification({ file, why }: UnscannedFile): unknown {
   };
 }
 
-/** Relative to where the command runs, as code hosts want it, or a `file:` URL. */
+/** Relative to the working directory, as code hosts require, or a `file:` URL. */
 function uriOf(path: string): string {
   if (path === STDIN) return "stdin";
   const encoded = path.replace(/^(?:\.\/)+/, "").split("/").map(encodeURIComponent).join("/");
   return path.startsWith("/") ? `file://${encoded}` : encoded;
 }
 
-/** `CREDIT_CARD`: credit card. */
+/** Converts `CREDIT_CARD` to `credit card`. */
 function wordsOf(type: string): string {
   return type.toLowerCase().replaceAll("_", " ");
 }

@@ -1,6 +1,6 @@
 /**
- * `sluice dlp scan`: files screened as a policy would, each finding with its line and column. A command becomes the text to
- * print and the status to exit with; it never shows a value.
+ * `sluice dlp scan`: scans files with a DLP policy and reports each finding with its line and column. Returns
+ * the text to print and the exit status. The report never contains a matched value.
  */
 import type { Dlp } from "../pipeline/dlp.ts";
 import { openModel } from "../dlp/model/mod.ts";
@@ -21,21 +21,24 @@ export interface ScanOutput {
   text: string;
   /** For standard error. */
   notes: string[];
-  /** 0: nothing was found. 1: something was, or the policy refuses what cannot be scanned. 2: a file cannot be read. */
+  /**
+   * 0: nothing was found. 1: something was found, or the policy refuses content that cannot be scanned. 2: a
+   * file cannot be read.
+   */
   status: 0 | 1 | 2;
 }
 
-/** Milliseconds that one document has. */
+/** Milliseconds within which one document must be read. */
 const DOCUMENT_MS = 60_000;
 
 export interface ScanCommand {
   files: readonly string[];
   form: ReportForm;
-  /** Absent: the default set of types. */
+  /** Default: the default set of types. */
   policy?: string;
 }
 
-/** @param version of the program, for a log that names its tool */
+/** @param version of the program, for SARIF */
 export async function scanFiles(
   { files, form, policy }: ScanCommand,
   settings: Pick<Dlp, "dlp" | "dlpPolicies">,
@@ -53,7 +56,7 @@ export async function scanFiles(
       model,
       secrets: [],
     });
-    // Nobody waits for anything else, so a file may take its time.
+    // Nothing else waits in this process, so a file may take long.
     const tools: Tools = {
       re2,
       model,
@@ -93,7 +96,7 @@ interface Scanner {
   documents: Documents;
 }
 
-/** Answers why the file, or a part of it, was not scanned; null: it was. */
+/** Resolves with why the file, or a part of it, was not scanned; null: all of it was. */
 async function scanFile(
   path: string,
   report: FileReport,
@@ -124,7 +127,7 @@ async function scanFile(
     return { values, whole: scanned.unscanned === 0 };
   };
   const own = await scan(text, extracted, new Set());
-  // What stands in the file as it is shown has its place there.
+  // In the rendered text, report only values that the file's own text does not contain.
   const more = shown === undefined ? own : await scan(shown, true, own.values);
   return own.whole && more.whole
     ? missing

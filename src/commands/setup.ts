@@ -1,4 +1,4 @@
-/** The commands with which one begins: `init`, `import`, `connect`, `try`. */
+/** The commands for the first steps: `init`, `import`, `connect`, `try`. */
 import type { Config } from "../config/schema.ts";
 import { AUTO } from "../models/catalog.ts";
 import type { Env } from "../providers/presets.ts";
@@ -11,18 +11,18 @@ export interface Setup {
   env: Env;
   load(named: string | undefined): Promise<Config>;
   log(line: string): void;
-  /** Makes a key in the store of a configuration. Answers its secret. */
+  /** Creates a key in the store of a configuration. Resolves with its secret. */
   makeKey(config: Config, name: string): Promise<string>;
   open(config: Config): Promise<TryGateway>;
-  /** On stdout. */
+  /** Writes a line to stdout. */
   print(line: string): void;
-  /** On stderr, beside what is printed. */
+  /** Writes a line to stderr. */
   note(line: string): void;
 }
 
 type Own = Extract<Command, { command: "init" | "import" | "connect" | "try" }>;
 
-/** Runs one of them and prints what it says. Throws `UsageError`. */
+/** Runs one of the commands and prints its result. Throws `UsageError`. */
 export async function setUp(command: Own, around: Setup): Promise<void> {
   switch (command.command) {
     case "init":
@@ -71,7 +71,7 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
   const config = await around.load(command.config);
   const { hostname, port, tls } = config.server;
   const scheme = tls === null ? "http" : "https";
-  // An address to listen at is none to call.
+  // A wildcard address to listen on cannot be called.
   const host = hostname === "0.0.0.0" || hostname === "::" ? "127.0.0.1" : hostname;
   const url = (command.url ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(
     /\/+$/,
@@ -89,8 +89,8 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
 }
 
 /**
- * The model that is named, else the first of the catalog that can call tools, since most clients do. Beside it the API of its
- * provider that takes credentials of callers.
+ * The named model, or the first of the catalog that supports tool calls, which most clients use. Also the API
+ * of its provider if that provider takes the callers' own credentials.
  */
 async function modelFor(
   { model: named, url }: Extract<Own, { command: "connect" }>,
@@ -102,7 +102,7 @@ async function modelFor(
       { name, api },
     ) => [name, api.name]),
   );
-  // The catalog at another address is not known here.
+  // The catalog of a gateway at another address is unknown here.
   const settled = named === AUTO || url !== undefined || config.models.some(({ id }) => id === named);
   if (named !== undefined && settled && passing.size === 0) return { model: named };
   const { catalogOf } = await import("./catalog_of.ts");

@@ -5,7 +5,7 @@ import type { Statement } from "../accounts/mod.ts";
 import { statementCsv, statementJson } from "../console/statement.ts";
 import type { Command } from "./command.ts";
 
-/** The text to print, a piece at a time: a month may have millions of lines. */
+/** The text to print, in pieces: a month may have millions of lines. */
 export async function* statementChunks(
   { account, month, by, form }: Extract<Command, { command: "statement" }>,
   accounts: Pick<Administration, "statement">,

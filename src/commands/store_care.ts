@@ -1,4 +1,4 @@
-/** The commands that take care of the store: backup, restore, and what is to be known of it. Each becomes the text to print. */
+/** The commands for the store: backup, restore, and its state. Each returns the text to print. */
 import { countOf } from "../exchange/printable.ts";
 import { fingerprintOf, pepperPath, readPepper } from "../accounts/keys/pepper.ts";
 import { findJournals, removeQuietly } from "../accounts/journal/journal_files.ts";
@@ -20,7 +20,7 @@ import { UsageError } from "./option_values.ts";
 
 type CareCommand = Extract<Command, { command: "backup" | "restore" | "store" }>;
 
-/** The text to print. Throws `UsageError` where the store is not as the command needs it. */
+/** Resolves with the text to print. Throws `UsageError` if the store is not in the state that the command needs. */
 export async function storeCommand(command: CareCommand, store: CareConfig): Promise<string> {
   try {
     switch (command.command) {
@@ -36,7 +36,7 @@ export async function storeCommand(command: CareCommand, store: CareConfig): Pro
   }
 }
 
-/** What the operator can mend is told without a trace. */
+/** Converts errors that the operator can fix to `UsageError`, which is shown without a stack trace. */
 export function mendable(error: unknown): unknown {
   const can = [CareRefused, BadDump, StoreUnavailable].some((kind) => error instanceof kind);
   if (!can) return error;
@@ -97,8 +97,12 @@ async function restoreText(
     (kept === null ? "" : ` What was there is now ${kept}.`);
 }
 
-function draftPepper(draft: string, pepper: string): void {
-  makeFolderOf(draft);
+/** Writes the pepper atomically. A different existing pepper is kept under another name. */
+function placePepper(path: string, pepper: string): void {
+  const before = readPepper(path);
+  if (before === pepper) return;
+  if (before !== null) Deno.renameSync(path, asideOf(path));
+  const draft = `${path}.restoring`;
   Deno.writeTextFileSync(draft, pepper, { mode: 0o600 });
 }
 
@@ -146,7 +150,7 @@ function journalsBeside(filePrefix: string | null): { file: string; bytes: numbe
     return [...findJournals(filePrefix)].filter(({ onlyLock }) => !onlyLock)
       .map(({ path }) => ({ file: path, bytes: Deno.statSync(path).size }));
   } catch (error) {
-    // There is no such folder, or a journal has just been taken over.
+    // The folder does not exist, or another process has just removed the journal.
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;
   }
@@ -176,7 +180,7 @@ function summary({ head, tables }: Copied): string {
   }`;
 }
 
-/** Names and values, those of an object beneath each other. */
+/** Names and values as lines; those of an object are indented. */
 function lines(view: object, indent = ""): string[] {
   return Object.entries(view).flatMap(([name, value]) => {
     if (value === null) return [`${indent}${name}: none`];

@@ -1,4 +1,4 @@
-/** What the system refuses of a file or folder that a command names, in words. */
+/** Readable messages for errors of the operating system about files that a command names. */
 
 const VERBS: Readonly<Record<string, string>> = {
   copy: "copy",
@@ -11,10 +11,10 @@ const VERBS: Readonly<Record<string, string>> = {
   stat: "read",
   writefile: "write",
 };
-/** As Deno words them: what the system says, its number, what was asked of it and of which file. */
+/** The form of Deno's messages: the system's text, its number, the operation and the file. */
 const FORM = /^(.+) \(os error \d+\): (\w+) '(.+)'(?: -> '.+')?$/s;
 
-/** The message of an error for who can mend it. */
+/** A readable message for an error of the operating system. */
 export function inWords(error: Error): string {
   const [, said, asked, file] = FORM.exec(error.message) ?? [];
   if (file === undefined) return error.message;

@@ -1,4 +1,4 @@
-/** `sluice try`: one question to each model, and a table of what came of it. */
+/** `sluice try`: sends one question to each model and prints a table of the results. */
 import { CONFIG_KEY } from "../accounts/config.ts";
 import type { AccountsService } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
@@ -9,12 +9,15 @@ import { UsageError } from "./option_values.ts";
 
 export interface TryOptions {
   text: string;
-  /** Patterns over catalog ids, joined by commas; absent: the models of the file, or all where it names none. */
+  /**
+   * Patterns over catalog ids, separated by commas; default: the models of the configuration, or the whole
+   * catalog if it names none.
+   */
   models?: string;
-  /** The most models that are asked. */
+  /** The most models that are called. */
   limit: number;
   json: boolean;
-  /** Makes a gateway of a configuration. */
+  /** Creates a gateway from a configuration. */
   open(config: Config): Promise<TryGateway>;
 }
 
@@ -42,10 +45,11 @@ const MOST_OUTPUT = 1024;
 const SECRET = `sk_live_${crypto.randomUUID()}`;
 const SHOWN_CHARS = 40;
 
-/** The text to print: a line for each model, or JSON. Calls are billed by the providers, and not recorded. */
+/** Resolves with the text to print: one line per model, or JSON. Providers bill the calls; they are not recorded. */
 export async function tryModels(config: Config, options: TryOptions): Promise<string> {
   const { json, limit } = options;
-  // Nobody is billed for a trial, and no limit of a key stops it.
+  // Use a store in memory and an account without limits, so that the calls are not recorded and no limit
+  // applies.
   const gateway = await options.open({
     ...config,
     store: { ...config.store, url: "sqlite::memory:" },
@@ -82,7 +86,7 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
   }
 }
 
-/** The models that somebody wrote down; the demo provider's are there by themselves. */
+/** The models that the configuration names, without those of the demo provider. */
 function named({ models, providers }: Config): string[] {
   const demo = new Set(providers.filter(({ api }) => api.name === "demo").map(({ name }) => name));
   const own = models.filter(({ routes }) => !routes.every(({ provider }) => demo.has(provider)));
@@ -118,7 +122,7 @@ async function ask(model: string, { text }: TryOptions, gateway: TryGateway): Pr
   };
 }
 
-/** The text of a stream, or what ended it. */
+/** The text of a stream, or the error that ended it. */
 function read(stream: string): { answer: string; error: string | null } {
   let answer = "";
   for (const line of stream.split("\n")) {

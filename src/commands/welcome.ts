@@ -1,4 +1,7 @@
-/** What a start without configuration says: what was found, what it costs, a key, and three lines to paste. */
+/**
+ * The output of a start without a configuration: the providers that were found, prices, a key, and three
+ * lines to paste.
+ */
 import type { FoundProvider } from "../config/demo.ts";
 import { isPriced, type Model } from "../models/catalog.ts";
 import { perMillion } from "../models/summary.ts";
@@ -6,23 +9,22 @@ import { inColumns } from "./columns.ts";
 
 export interface Welcome {
   base: string;
-  /** Null: it was shown on an earlier start. */
+  /** Null: it was shown at an earlier start. */
   secret: string | null;
   found: readonly FoundProvider[];
   models: readonly Model[];
-  /** Whether there is an admin key, without which there is no console. */
+  /** Whether an admin key is set, without which the console is unavailable. */
   administered: boolean;
-  /** How the program is called here: what stands before the name of a command. */
+  /** The command with which the user starts the program. */
   program: string;
 }
 
-/** Models of one provider that the table shows. */
+/** The most models of one provider in the table. */
 const MOST_SHOWN = 12;
 
 /**
  * The text that a first start prints.
- *
- * @param secret in `Welcome`: null where a key was made by an earlier start
+ * @param secret in `Welcome`: null if an earlier start created the key
  */
 export function welcomeText({ base, secret, found, models, administered, program }: Welcome): string {
   const key = secret ?? "$SLUICE_KEY";
@@ -74,12 +76,12 @@ function table(found: readonly FoundProvider[], models: readonly Model[], progra
   return [...inColumns(rows), "", note].join("\n");
 }
 
-/** Those with a price first, in the order of the provider's list. */
+/** Models with a known price first, each group in the order of the provider's list. */
 function sorted(models: readonly Model[]): readonly Model[] {
   return [...models.filter(isPriced), ...models.filter((model) => !isPriced(model))];
 }
 
-/** A cheap one of those found, which has surely the right price; the demo model where there is none. */
+/** A cheap model of the found providers whose price is certain; the demo model if there is none. */
 function exampleOf(found: readonly FoundProvider[], models: readonly Model[]): string {
   const names = new Set(found.map(({ name }) => name));
   const cost = ({ pricing }: Model) => Number(pricing.prompt ?? 0) + Number(pricing.completion ?? 0);
