@@ -1,7 +1,7 @@
-/** Which fields are read at the start alone: a reload that changes one of them has to say so. */
+/** Fields that are read only at the start: a reload that changes one of them warns that it has no effect. */
 import type { Config } from "./schema.ts";
 
-/** Their values by their paths in the file. */
+/** The values of these fields, by their paths in the file. */
 function readAtStart({ server, store, logs, logLevel, logGenerations }: Config): Record<string, unknown> {
   return {
     "server.hostname": server.hostname,
@@ -11,7 +11,7 @@ function readAtStart({ server, store, logs, logLevel, logGenerations }: Config):
     "server.idle_seconds": server.idleMs,
     "server.shutdown_grace_seconds": server.shutdownGraceMs,
     "server.workers": server.workers,
-    // The files of a certificate are read anew.
+    // A reload reads the files of the certificate again.
     "server.tls": server.tls !== null,
     "store.url": store.url,
     "store.journal": store.journal,
@@ -25,7 +25,7 @@ function readAtStart({ server, store, logs, logLevel, logGenerations }: Config):
   };
 }
 
-/** A warning for each field that has another value than at the start. */
+/** A warning for each of these fields whose value differs from that at the start. */
 export function notTakenOver(started: Config, next: Config): string[] {
   const before = readAtStart(started);
   return Object.entries(readAtStart(next))

@@ -1,4 +1,4 @@
-/** The certificate that `server.tls` names, read and tried. */
+/** Reads and checks the certificate that `server.tls` names. */
 import type { Report } from "../schema/mistakes.ts";
 import { tryCertificate } from "../transport/try_certificate.ts";
 
@@ -7,14 +7,14 @@ export interface CertificateFiles {
   key: string;
 }
 
-/** The texts of the files. Throws where one cannot be read. */
+/** The texts of both files. Throws if one cannot be read. */
 export async function readCertificate({ cert, key }: CertificateFiles): Promise<CertificateFiles> {
   return { cert: await Deno.readTextFile(cert), key: await Deno.readTextFile(key) };
 }
 
 /**
- * Reports files that cannot be read, hold something else, or do not belong together, and doubts a certificate whose time is over
- * or has not begun.
+ * Reports files that cannot be read, have other content, or do not belong together. Warns of a certificate
+ * that has expired or is not valid yet.
  */
 export async function checkCertificate(
   files: CertificateFiles,
@@ -36,7 +36,7 @@ export async function checkCertificate(
   if (!texts.cert.includes("-----BEGIN CERTIFICATE-----")) {
     return report.expect("the path of a certificate in PEM", files.cert, path("cert"));
   }
-  // Of PKCS #8 the first line says that there is a password, of older forms the one after it.
+  // A private key with a password: PKCS #8 says so in its first line, older forms in the second.
   if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(texts.key) || /ENCRYPTED/.test(texts.key)) {
     return report.expect("the path of a private key in PEM, without a password", files.key, path("key"));
   }

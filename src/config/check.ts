@@ -1,6 +1,7 @@
 /**
- * Whether a gateway can start with a configuration: `check`, `serve` and a reload all ask here. Beyond what load.ts sees in the
- * text, the recognizers are asked about entity types, the regular expression engine about patterns, and this machine about files and addresses.
+ * Checks whether a gateway can start with a configuration: used by `check`, `serve` and reloads. In addition
+ * to load.ts, which checks the text, it checks entity types with the recognizers, patterns with the regular
+ * expression engine, and files and addresses on this machine.
  */
 import type { z } from "zod/mini";
 import { DLP, entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
@@ -32,7 +33,10 @@ export async function checked(examination: Examination, { listens }: { listens: 
   return examination.conclude();
 }
 
-/** One section, also if another section has mistakes. Undefined: it has mistakes itself, which are reported already. */
+/**
+ * Reads one section, even if another section has mistakes. Undefined: this section has mistakes, which are
+ * already reported.
+ */
 function sectionOf<S extends z.ZodMiniType>(
   field: Field<S>,
   name: string,
@@ -55,7 +59,7 @@ async function checkEntityTypes(root: unknown, report: Report): Promise<void> {
   }
 }
 
-/** Reads the value as it was written, so that patterns are looked at even where something else is wrong. */
+/** Reads the value as it was written, so that patterns are checked even if other fields have mistakes. */
 async function checkPatterns(root: unknown, report: Report): Promise<void> {
   const patterns = Object.entries(object(object(root).dlp_policies)).flatMap(([name, policy]) =>
     array(object(policy).regexes).flatMap((regex, i) => {

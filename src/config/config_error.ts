@@ -1,4 +1,4 @@
-/** All mistakes of one configuration. The message lists them, one a line. */
+/** All mistakes of a configuration. The message lists them, one per line. */
 import { countOf } from "../exchange/printable.ts";
 import type { InputMistake } from "../schema/mistakes.ts";
 

@@ -1,16 +1,17 @@
 /**
- * The configuration where there is none: the providers whose variables the environment has, and the demo model beside; demo mode
- * alone where it has none. Nobody else's machine can reach it.
+ * The configuration that is used if none is given: the providers whose credentials are in the environment,
+ * and the demo model; without such credentials the demo model alone. It listens on a loopback address, so
+ * other machines cannot reach it.
  *
- * It goes through the same validation as a file, with the same overrides from environment and command line, except that the
- * address must be a loopback one: the demo provider answers whoever asks.
+ * It is validated like a file, with the same overrides from the environment and the command line, except that
+ * the address must be a loopback address: the demo provider answers every caller.
  */
 import { type Env, PRESETS, presetValues } from "../providers/presets.ts";
 import { type Examination, examineValue, type Loaded, type LoadOptions } from "./load.ts";
 
 const DEMO = {
   server: { hostname: "127.0.0.1", port: 8787 },
-  // Stated, so that a DATABASE_URL meant for something else is left alone.
+  // Set explicitly, so that a DATABASE_URL of another program is not used.
   store: { url: "sqlite:./data/sluice.db" },
   providers: { demo: { api: "demo" } },
   models: [
@@ -39,7 +40,7 @@ const DEMO = {
         modality_input: ["text", "image", "file"],
         features: ["tools", "prompt_caching", "structured_outputs", "response_format"],
       },
-      // What clients of the messages format ask for unless told otherwise.
+      // Clients of the messages format ask for such a model by default.
       short_names: ["claude-*"],
     },
     {
@@ -59,16 +60,17 @@ const DEMO = {
   auto: { models: ["demo/small", "demo/large"] },
 };
 
-/** A provider that the environment has a key of. */
+/** A provider whose credential is in the environment. */
 export interface FoundProvider {
   name: string;
-  /** The variable that the credential comes from. */
+  /** The variable with the credential. */
   keyFrom: string;
 }
 
 /**
- * Presets that can be called with what the environment has. A server of one's own needs no variable, so that nothing says it is
- * there; the models of Azure have to be named.
+ * Presets that can be called with the variables of the environment. Presets of local servers need no
+ * variable, so nothing shows that one is running. Presets of Azure are excluded because their models have to
+ * be named.
  */
 export function foundProviders(env: Env): FoundProvider[] {
   return PRESETS.flatMap((preset) => {
@@ -79,18 +81,18 @@ export function foundProviders(env: Env): FoundProvider[] {
   });
 }
 
-/** The configuration of a start without one. Throws `ConfigError`. */
+/** The configuration for a start without one. Throws `ConfigError`. */
 export function demoConfig(options: LoadOptions): Loaded {
   return examineDemo(options).conclude();
 }
 
-/** The same, with its mistakes as values. */
+/** Like {@link demoConfig}, with the mistakes as values. */
 export function examineDemo(options: LoadOptions): Examination {
   const found = options.flags?.demo ? [] : foundProviders(options.env);
   const value = found.length === 0 ? DEMO : {
     ...DEMO,
     providers: { ...Object.fromEntries(found.map(({ name }) => [name, {}])), ...DEMO.providers },
-    // Clients that ask for a model of Claude mean that, where there is one.
+    // The short names of Claude models belong to that provider, if it is there.
     models: DEMO.models.map((model) => ({ ...model, short_names: [] })),
   };
   const examination = examineValue(value, { ...options, source: "demo mode" });

@@ -1,10 +1,10 @@
-/** What would run with a configuration, for `sluice check`: a few lines to read, without any secret. */
+/** A summary of a configuration for `sluice check`: a few lines, without secrets. */
 import { countOf } from "../exchange/printable.ts";
 import type { Model } from "../models/catalog.ts";
 import { withoutPassword } from "../schema/mistakes.ts";
 import type { Config } from "./schema.ts";
 
-/** The lines to print, without an end of line behind the last. */
+/** The lines to print, without a line break at the end. */
 export function describe(config: Config): string {
   const { server, store, search, dlp } = config;
   const host = server.hostname.includes(":") ? `[${server.hostname}]` : server.hostname;

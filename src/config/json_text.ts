@@ -1,8 +1,9 @@
 /**
- * JSON with comments and trailing commas as a tree, which still has both halves of a field written twice, and all that is wrong
- * with the text: after a mistake reading goes on at the next comma or bracket.
+ * Parses JSON with comments and trailing commas to a tree that keeps duplicate fields, and collects all
+ * syntax errors: after an error, parsing continues at the next comma or bracket.
  *
- * Packages for this are CommonJS, for which Deno loads as much of Node as takes a start 46 million instructions and 3 MB.
+ * Packages for this are CommonJS, for which Deno loads parts of its Node.js compatibility layer: 46 million
+ * instructions and 3 MB for a start.
  */
 
 export type JsonNode =
@@ -16,7 +17,7 @@ export interface SyntaxMistake {
 }
 
 const GAP = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[^]*?\*\/)*/y;
-/** A bracket or separator; a string, which may lack its end; a comment without an end; a word; what begins none of them. */
+/** A bracket or separator; a string, possibly unterminated; an unterminated comment; a word; any other character. */
 const TOKEN = /[{}[\],:]|"(?:[^"\\\r\n]+|\\[^\r\n])*"?|\/\*[^]*|[^\s{}[\],:"/]+|[^]/y;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORDS: Readonly<Record<string, boolean | null>> = {
@@ -27,12 +28,12 @@ const WORDS: Readonly<Record<string, boolean | null>> = {
 };
 const END = "";
 
-/** Undefined: there is no value. What is wrong is added to the mistakes. */
+/** Undefined: there is no value. Errors are appended to `mistakes`. */
 export function readJsonText(text: string, mistakes: SyntaxMistake[]): JsonNode | undefined {
   let at = 0;
   let token = END;
 
-  /** Goes to the token after the present one. */
+  /** Moves to the next token. */
   function advance(): void {
     GAP.lastIndex = at + token.length;
     GAP.test(text);
@@ -44,7 +45,7 @@ export function readJsonText(text: string, mistakes: SyntaxMistake[]): JsonNode 
     mistakes.push({ offset: at, what });
   }
 
-  /** To where a list may go on. */
+  /** Moves to where a list can continue. */
   function skip(): void {
     while (token !== END && !",}]".includes(token)) advance();
   }
@@ -61,7 +62,7 @@ export function readJsonText(text: string, mistakes: SyntaxMistake[]): JsonNode 
     return { type: "value", value: read };
   }
 
-  /** What stands between two brackets. */
+  /** The members between two brackets. */
   function members<T>(end: string, name: string, member: () => T | undefined): T[] {
     const read: T[] = [];
     let separated = true;

@@ -1,8 +1,8 @@
 /**
- * JSONC text to a plain value: comments and trailing commas allowed, `"${NAME}"` inside strings replaced from the
- * environment, a field written twice refused.
+ * Parses JSONC to a plain value. Comments and trailing commas are allowed, `"${NAME}"` in strings is replaced
+ * from the environment, and duplicate fields are errors.
  *
- * An own field `__proto__` stays a field.
+ * A field named `__proto__` becomes an own field.
  */
 import { type JsonNode, readJsonText, type SyntaxMistake } from "./json_text.ts";
 import { type InputMistake, type InputPath, pathText, shownInput } from "../schema/mistakes.ts";
@@ -15,13 +15,12 @@ export interface Parsed {
   value: unknown;
   mistakes: InputMistake[];
   warnings: string[];
-  /** Strings that held a variable, as they stand in the text, by path: what a mistake shows in place of the value. */
+  /** Strings that contained a variable, as written in the text, by path: messages show them instead of the value. */
   written: Map<string, string>;
 }
 
 /**
- * Never throws: what cannot be read is in `mistakes`.
- *
+ * Never throws: syntax errors are in `mistakes`.
  * @param source names the text in messages
  */
 export function parseJsonc(file: string, env: Env, source: string): Parsed {
@@ -31,7 +30,7 @@ export function parseJsonc(file: string, env: Env, source: string): Parsed {
     const root = readJsonText(text, wrong);
     if (wrong.length === 0 && root) return build(root, env);
   } catch (error) {
-    // Parser and builder recurse; no real configuration comes near the stack's end.
+    // Parser and builder are recursive. No real configuration is nested deeply enough to exhaust the stack.
     if (error instanceof RangeError) {
       throw new ConfigError(source, [{ path: "", message: "nested too deeply" }]);
     }
@@ -40,7 +39,7 @@ export function parseJsonc(file: string, env: Env, source: string): Parsed {
   throw new ConfigError(source, syntaxMistakes(text, wrong));
 }
 
-/** One a line: what follows the first error of a line is usually its echo. */
+/** One error per line: further errors of a line are usually caused by the first. */
 function syntaxMistakes(text: string, wrong: readonly SyntaxMistake[]): InputMistake[] {
   if (text.trim() === "") return [{ path: "", message: "expected an object, got an empty file" }];
   if (YAML.test(text)) {
@@ -61,7 +60,7 @@ function syntaxMistakes(text: string, wrong: readonly SyntaxMistake[]): InputMis
 /** A name and a colon, without a bracket before them. */
 const YAML = /^(?:\s*(?:#[^\n]*|---[ \t]*)\n)*\s*[A-Za-z_][\w-]*:(?:\s|$)/;
 
-/** What stands there, by its kind: a word may be a secret that lacks its quotes. */
+/** Describes the text at an offset by its kind, without showing it: a word may be a secret that lacks its quotes. */
 function found(text: string, offset: number): string {
   const sign = text[offset];
   if (sign === undefined) return ", got the end of the file";
@@ -95,13 +94,13 @@ function valueOf(node: JsonNode, path: InputPath, env: Env, parsed: Parsed): unk
 
 function substitute(text: string, path: InputPath, env: Env, parsed: Parsed): string {
   const at = pathText(path);
-  // In other files this would be a variable.
+  // In other file formats this would be a variable.
   if (/^\$(?:[A-Z][A-Z\d_]*|\{[A-Za-z_]\w*)$/.test(text)) {
     parsed.warnings.push(`${at}: taken as it is written; a variable of the environment is written \${NAME}`);
   }
   if (!text.includes("${")) return text;
   const value = text.replace(/\$\{([^{}]*)\}/g, (whole, name: string) => {
-    // `x${2}` is a repetition in a pattern, not a variable.
+    // `x${2}` is a repetition in a regular expression, not a variable.
     if (/^\d+(?:,\d*)?$/.test(name)) return whole;
     if (!/^[A-Za-z_]\w*$/.test(name)) {
       parsed.mistakes.push({

@@ -1,13 +1,13 @@
-/** The PostgreSQL that a host has linked with the process: `DATABASE_URL`, or the variables of libpq. */
+/** The PostgreSQL database that a host has linked to the process: `DATABASE_URL`, or the variables of libpq. */
 import type { Env } from "./jsonc.ts";
 
 export interface LinkedDatabase {
   url: string;
-  /** The variable that says so. */
+  /** The variable that defines it. */
   name: string;
 }
 
-/** Null: none. `PGHOST` alone is not enough: developers have it set for their own tools. */
+/** Null: none. `PGHOST` alone is not enough, since developers set it for their own tools. */
 export function linkedDatabase(env: Env): LinkedDatabase | null {
   const sslMode = env("PGSSLMODE");
   const given = env("DATABASE_URL");
@@ -19,7 +19,7 @@ export function linkedDatabase(env: Env): LinkedDatabase | null {
   const password = env("PGPASSWORD") ? `:${part("PGPASSWORD")}` : "";
   const user = env("PGUSER") ? `${part("PGUSER")}${password}@` : "";
   const port = env("PGPORT") ? `:${env("PGPORT")}` : "";
-  // A folder is that of a Unix socket.
+  // An absolute path is the folder of a Unix socket.
   const [at, query] = host.startsWith("/")
     ? ["localhost", `?host=${encodeURIComponent(host)}`]
     : [host.includes(":") ? `[${host}]` : host, ""];
@@ -27,7 +27,7 @@ export function linkedDatabase(env: Env): LinkedDatabase | null {
   return { url: withSslMode(url, sslMode), name: "PGHOST" };
 }
 
-/** As libpq has it, the variable counts where the address says nothing. */
+/** As in libpq, the variable applies if the URL has no `sslmode`. */
 function withSslMode(url: string, mode: string | undefined): string {
   if (!mode || !/^postgres(?:ql)?:/.test(url) || /[?&]sslmode=/.test(url)) return url;
   return `${url}${url.includes("?") ? "&" : "?"}sslmode=${encodeURIComponent(mode)}`;

@@ -1,8 +1,10 @@
 /**
- * JSONC text to a frozen, validated {@link Config}, or to a {@link ConfigError} that lists every mistake.
+ * Loads JSONC text to a frozen, validated {@link Config}, or to a {@link ConfigError} that lists every
+ * mistake.
  *
- * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
- * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
+ * Pure except for {@link readSource}: the environment is passed as a function. Overrides from the environment
+ * and the command line are applied before the validation, so that a wrong PORT is reported like a wrong
+ * `server.port`.
  */
 import { isObject } from "../exchange/json.ts";
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
@@ -17,33 +19,33 @@ import { rememberWritten } from "./shown.ts";
 
 export interface Loaded {
   config: Config;
-  /** For the operator: odd, but the gateway runs. */
+  /** For the operator: unusual values with which the gateway still runs. */
   warnings: string[];
 }
 
-/** What the command line says over file and environment. */
+/** Values of the command line. They override the file and the environment. */
 export interface Flags {
   port?: number;
   hostname?: string;
   workers?: number;
-  /** Demo mode alone, whatever providers the environment has credentials of. */
+  /** True: demo mode, even if the environment has credentials of providers. */
   demo?: boolean;
 }
 
 export interface LoadOptions {
   env: Env;
   flags?: Flags;
-  /** What the mistakes are said to be of: `configuration sluice.jsonc`. */
+  /** Names the configuration in messages, for example `configuration sluice.jsonc`. */
   source?: string;
 }
 
-/** A configuration that has been read, and what is wrong with it so far. */
+/** A configuration that was read, and its mistakes so far. */
 export interface Examination {
-  /** Undefined: it does not fit its schema. */
+  /** Undefined: it does not match its schema. */
   config: Config | undefined;
-  /** As it was written, with the environment and the flags laid over it. */
+  /** As it was written, with the overrides of the environment and the flags. */
   value: unknown;
-  /** More may be reported before the conclusion. */
+  /** Further mistakes may be added before {@link conclude} is called. */
   report: Report;
   /** Throws {@link ConfigError} with every mistake. */
   conclude(): Loaded;
@@ -54,22 +56,22 @@ export function loadConfig(text: string, options: LoadOptions): Loaded {
   return examineText(text, options).conclude();
 }
 
-/** Loads a configuration that is a value already. */
+/** Loads a configuration that is already parsed. */
 export function loadValue(value: unknown, options: LoadOptions): Loaded {
   return examineValue(value, options).conclude();
 }
 
-/** Reads JSONC. Never throws on what it holds: mistakes are part of the examination. */
+/** Reads JSONC. Never throws because of its content: mistakes are part of the examination. */
 export function examineText(text: string, options: LoadOptions): Examination {
   return examine(parseJsonc(text, options.env, options.source ?? "configuration"), options);
 }
 
-/** The same for a value that is parsed already, which stays as it is. */
+/** Like {@link examineText}, for a value that is already parsed and is not changed. */
 export function examineValue(value: unknown, options: LoadOptions): Examination {
   return examine({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
 }
 
-/** The text of a configuration, which is the source itself where that holds a `{`, else the file of that name. */
+/** The text of a configuration: `source` itself if it contains a `{`, else the file of that name. */
 export async function readSource(source: string): Promise<{ name: string; text: string }> {
   if (source.includes("{")) return { name: "configuration", text: source };
   const name = `configuration ${source}`;
@@ -105,14 +107,15 @@ function examine(parsed: Parsed, options: LoadOptions): Examination {
     value: parsed.value,
     report: found,
     conclude() {
-      // A string with a missing variable is wrong already; what its remains look like is no news.
+      // A string whose variable is missing is already reported, so other mistakes at its path are left out.
       const first = new Set(parsed.mistakes.map(({ path }) => path));
       const mistakes = [...parsed.mistakes, ...found.mistakes.filter(({ path }) => !first.has(path))]
         .map(({ path, message }) => ({ path: names.get(path) ?? path, message }));
       if (mistakes.length > 0 || config === undefined) {
         throw new ConfigError(options.source ?? "configuration", mistakes);
       }
-      // Those that nothing has were warned of; whoever chooses among them need not look again.
+      // Models that do not exist have already caused a warning. They are removed here, so that the router
+      // need not check again.
       const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
       const auto = { ...config.auto, models };
       const frozen = freeze({ ...config, auto });
@@ -122,7 +125,10 @@ function examine(parsed: Parsed, options: LoadOptions): Examination {
   };
 }
 
-/** Lays environment and flags over the value; answers which path now stands for which name of theirs. */
+/**
+ * Applies the overrides of environment and flags. Returns the name of the variable or flag for each path that
+ * it set.
+ */
 function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, string> {
   const names = new Map<string, string>();
   const root = parsed.value;
@@ -151,7 +157,7 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
     if (linked !== null) set("store", "url", linked.url, linked.name);
   }
   if (env("DENO_DEPLOY")) {
-    // A disk that ends with the instance makes no record durable.
+    // The disk is deleted with the instance, so a journal would not make records durable.
     if (!isObject(root.store) || root.store.journal === undefined) {
       set("store", "journal", null, "DENO_DEPLOY");
     }

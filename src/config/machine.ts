@@ -1,10 +1,14 @@
 /**
- * What this machine must have for a configuration: a place for the files of the store, an address to listen on. Trouble that
- * passes by itself, like a full disk, is no mistake of the configuration: the gateway starts and waits.
+ * Checks what a configuration needs of this machine: folders for the files of the store, and an address to
+ * listen on. Temporary problems, like a full disk, are not mistakes of the configuration: the gateway starts
+ * and waits.
  */
 import type { Report } from "../schema/mistakes.ts";
 
-/** The file of an embedded store, or the journal beside a PostgreSQL one, without which the gateway runs in memory. */
+/**
+ * Checks the file of an embedded store, or the journal beside a PostgreSQL store; without it the gateway
+ * keeps records in memory.
+ */
 export function checkFiles({ url, journal }: { url: string; journal: string | null }, report: Report): void {
   if (url === "sqlite::memory:") return;
   if (url.startsWith("sqlite:")) {
@@ -15,7 +19,7 @@ export function checkFiles({ url, journal }: { url: string; journal: string | nu
   }
 }
 
-/** What the path would have to be; null: an SQLite database can be there. */
+/** A description of the required path; null: an SQLite database can be there. */
 function databaseTrouble(path: string): string | null {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
@@ -33,10 +37,10 @@ function databaseTrouble(path: string): string | null {
 
 const NOT_ALLOWED = "a path that Deno lets the program read and write (--allow-read, --allow-write)";
 
-/** How every file of SQLite begins. */
+/** The first bytes of every SQLite file. */
 const SQLITE = "SQLite format 3\0";
 
-/** What the path would have to be; null: a file can be made in the folder, or in the last one of it that is there. */
+/** A description of the required path; null: a file can be created in the folder, or in its nearest existing parent. */
 function folderTrouble(folder: string): string | null {
   const allowed = "a path where files can be made";
   for (let at = folder;;) {
@@ -45,11 +49,11 @@ function folderTrouble(folder: string): string | null {
       Deno.removeSync(Deno.makeTempFileSync({ dir: at, prefix: "sluice-check-" }));
       return null;
     } catch (error) {
-      // It may make the folder that is to be, and not look at what that will be in.
+      // The process may be allowed to create the folder, but not to read its parent.
       if (error instanceof Deno.errors.NotCapable) return at === folder ? NOT_ALLOWED : null;
       if (!(error instanceof Deno.errors.NotFound)) return passes(error) ? null : allowed;
       const above = folderOf(at.replace(/\/+$/, ""));
-      // A folder that is there and in which nothing can be found, like those of /proc.
+      // An existing folder in which nothing can be looked up, like some in /proc.
       if (above === at || exists(at)) return allowed;
       at = above;
     }
@@ -71,15 +75,18 @@ function folderOf(path: string): string {
   return path === "" || path === "." ? "/" : ".";
 }
 
-/** No room, no handle, no memory: not now. */
+/** Out of disk space, file descriptors or memory: this may change. */
 function passes(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EAGAIN"].includes(code);
 }
 
-/** Tried with a port of the system's choice, since the configured one may be in use by the very gateway that reloads. */
+/**
+ * Tested with a port that the system chooses, since the configured one may be in use by the gateway that is
+ * reloading.
+ */
 export function checkAddress({ hostname }: { hostname: string }, report: Report): void {
-  // A host that opens no sockets for a process has an address for it.
+  // A host without sockets assigns the address itself.
   if (typeof Deno.listen !== "function") return;
   try {
     Deno.listen({ hostname, port: 0 }).close();

@@ -1,9 +1,10 @@
 /**
- * Fills in what the configuration leaves out of providers that presets know.
+ * Completes the configuration of providers from presets.
  *
- * A provider follows a preset when it names it, or has its name and leaves out `api` or `base_url`. A provider that says both
- * and names no preset is the file's own, whatever its name: a key of the environment must not go to another address unasked.
- * A cloud's address is without path: with one, it is one API's, and the file's own likewise.
+ * A provider uses a preset if it names it, or if it has the preset's name and leaves out `api` or `base_url`.
+ * A provider that has both and names no preset is independent of presets, whatever its name: a key of the
+ * environment must not be sent to another address. The address of a cloud has no path. With a path it is the
+ * address of one API, and the provider is independent too.
  */
 import { isObject } from "../exchange/json.ts";
 import { BEDROCK_MANTLE } from "../providers/clouds/bedrock.ts";
@@ -14,7 +15,7 @@ import type { Env, Parsed } from "./jsonc.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Changes the value in place. Variables that are wanted and not set become mistakes. */
+/** Changes the value in place. Required variables that are not set become mistakes. */
 export function applyPresets(parsed: Parsed, env: Env): void {
   const providers = isObject(parsed.value) ? parsed.value.providers : undefined;
   if (!isObject(providers)) return;
@@ -39,13 +40,13 @@ function presetOf(name: string, provider: Fields): Preset | undefined {
   return whole && (found?.cloud === undefined || hasPath(provider.base_url)) ? undefined : found;
 }
 
-/** Only Bedrock has its API. With an address and without a region it is some server's that speaks it. */
+/** Only Bedrock has this API. With an address and without a region it is another server with the same API. */
 function isBedrock({ api, base_url, region }: Fields): boolean {
   return api === "bedrock-converse" &&
     (base_url === undefined || (region !== undefined && !hasPath(base_url)));
 }
 
-/** Bedrock's newer endpoint has a service name and hosts of its own. */
+/** Bedrock's newer endpoint has another service name and other hosts. */
 function isMantle({ auth, base_url }: Fields): boolean {
   return (isObject(auth) && auth.service === "bedrock-mantle") ||
     (typeof base_url === "string" && base_url.startsWith("https://bedrock-mantle."));
@@ -83,7 +84,7 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
   if (provider.api === undefined) provider.api = preset.api;
   const ofAddress = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).join(" or ");
   set("base_url", values.baseUrl, values.baseUrlFrom, ofAddress);
-  // Another kind of credential needs no key, and neither does one that callers bring.
+  // Other kinds of credentials need no key, and neither does a provider that uses its callers' credentials.
   const other =
     (isObject(provider.auth) && provider.auth.type !== undefined && provider.auth.type !== "key") ||
     (provider.pass_credentials === true && values.key === undefined);
@@ -97,7 +98,7 @@ type Set = (
   missing: string,
 ) => void;
 
-/** Which API a route has where nobody names one, the cloud says. */
+/** If a route names no API, the cloud chooses it. */
 function fillInCloud(
   provider: Fields,
   preset: Preset,
@@ -111,9 +112,9 @@ function fillInCloud(
       set(name, found?.value, found?.from, variables.join(" or "));
     }
   }
-  // Without a place there is no address, and the mistake is the place's.
+  // Without a region or resource there is no address; the missing field is reported as the mistake.
   if (provider.base_url === undefined) provider.base_url = baseUrl ?? UNKNOWN_ADDRESS;
-  // What is no object is the schema's mistake.
+  // A value that is not an object is reported by the schema.
   if (provider.auth !== undefined && !isObject(provider.auth)) return;
   const own = provider.auth ?? {};
   if (own.type === "key") {
@@ -125,5 +126,5 @@ function fillInCloud(
   }
 }
 
-/** Of a cloud whose place is a mistake. */
+/** Address of a cloud whose region or resource is missing or wrong. */
 const UNKNOWN_ADDRESS = "https://unknown.invalid";

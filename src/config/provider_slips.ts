@@ -1,26 +1,26 @@
 /**
- * Slips in the section of a provider that would show as a refusal of its first call alone: a name that is nearly a preset's, an
- * empty key, and an address without the path that its API has, or with that of an endpoint.
+ * Mistakes in a provider that would otherwise show only as a failure of its first call: a name similar to a
+ * preset's, an empty key, an address without the path of its API or with the path of an endpoint.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
 import { type Preset, PRESET_NAMES, PRESETS } from "../providers/presets.ts";
 import { oneOf, pathText, type Report } from "../schema/mistakes.ts";
 
-/** What the gateway appends to a `base_url`. */
+/** Paths that the gateway appends to a `base_url`. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|messages|models)\/*$/;
 
-/** A provider without an API that nothing is known of: its name may be misspelt. */
+/** A provider without an API and without a preset: its name may be misspelt. */
 export function isUnknownName({ api, base_url, preset }: Loose): boolean {
   return preset === undefined && api === undefined && base_url === undefined;
 }
 
-/** Reports a provider whose name is no preset and that says nothing else of itself. */
+/** Reports a provider whose name is not a preset and that has no other fields which identify it. */
 export function checkUnknownName(name: string, report: Report): void {
   const allowed = `the name of a known provider, ${oneOf(PRESET_NAMES)}, or preset, or api and base_url`;
   report.expect(allowed, name, ["providers", name], PRESET_NAMES);
 }
 
-/** Warns of a key that is empty and of an address that looks wrong: both may be meant. */
+/** Warns of an empty key and of an address that looks wrong; both may be intended. */
 export function warnOfProvider(name: string, provider: Loose, report: Report): void {
   const preset = PRESETS.find((known) => known.name === provider.preset);
   if (provider.api_key === "" && needsKey(provider, preset)) {
@@ -48,7 +48,7 @@ function warnOfAddress(name: string, text: string, preset: Preset | undefined, r
     return;
   }
   if (url.pathname !== "/") return;
-  // With the port: others listen on loopback as well.
+  // With the port: several presets use loopback addresses.
   const host = url.host.replace(/^localhost(?=:|$)/, "127.0.0.1");
   const known = PRESETS.find(({ baseUrl }) => URL.parse(baseUrl)?.host === host) ??
     (preset?.keys.length === 0 ? preset : undefined);

@@ -1,8 +1,9 @@
 /**
- * Mistakes that lie between fields: names that nothing has, names that two have, fields that need each other.
+ * Mistakes that concern several fields: references to names that do not exist, duplicate names, fields that
+ * require each other.
  *
- * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
- * the wrong shape is passed over here; the schema names it.
+ * Reads the value as it was written, before the schema is applied, so that a wrong port does not hide a wrong
+ * provider name. Values of the wrong type are ignored here; the schema reports them.
  */
 import { isObject, type Loose, object } from "../exchange/json.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
@@ -15,7 +16,7 @@ import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 import { type Item, items, known, named, type Spot, spots, strings, unique } from "./written_items.ts";
 
-/** Secrets of fewer characters (of a key behind its beginning) can be found by trying. */
+/** Shorter secrets, not counting the prefix of a key, can be found by trying. */
 const LEAST_SECRET = 16;
 
 function guessable(path: InputPath): string {
@@ -24,17 +25,17 @@ function guessable(path: InputPath): string {
   }: so short that it can be guessed; expected ${LEAST_SECRET} random characters or more`;
 }
 
-/** Above this a price was surely written for a million tokens. */
+/** A higher price was probably meant per million tokens. */
 const DEAREST_TOKEN = 0.01;
 
-/** What the checks read of a configuration: its lists, and names that stand in them. */
+/** The lists of a configuration that the checks read, and names in them. */
 interface Written {
   config: Loose;
   providers: Loose;
   models: readonly Item[];
   keys: readonly Item[];
   teams: readonly Item[];
-  /** Names of the accounts; `default`, where none are configured. */
+  /** Names of the accounts; `default` if none are configured. */
   accounts: readonly Spot[];
   /** Ids of the models. */
   ids: readonly Spot[];
@@ -42,7 +43,7 @@ interface Written {
   discovers: boolean;
 }
 
-/** Reports every such mistake; `root` may be of any shape. */
+/** Reports every such mistake; `root` may have any type. */
 export function checkReferences(root: unknown, report: Report): void {
   const written = writtenIn(object(root));
   const { config, keys, teams } = written;
@@ -85,12 +86,12 @@ function writtenIn(config: Loose): Written {
   };
 }
 
-/** The administrator's key, if it was written. */
+/** The administrator's key, if it is set. */
 function adminKeyOf({ config: { admin_key } }: Written): Spot[] {
   return typeof admin_key === "string" ? [{ text: admin_key, path: ["admin_key"] }] : [];
 }
 
-/** No two of a kind have one name, address or secret. */
+/** Reports duplicate names, addresses and secrets within each kind. */
 function checkTwins(written: Written, report: Report): void {
   const { config, models, keys, teams, accounts, ids } = written;
   unique(ids, report);
@@ -103,7 +104,7 @@ function checkTwins(written: Written, report: Report): void {
   unique([...adminKeyOf(written), ...spots(keys, "secret")], report);
 }
 
-/** Each provider has an address where its API has none of its own, and an API that its cloud has. */
+/** Checks that each provider has an address unless its API has a default one, and an API that its cloud offers. */
 function checkProviders({ config, providers, models, discovers }: Written, report: Report): void {
   if (models.length === 0 && !discovers && Object.keys(providers).length > 0) {
     const allowed = "a list of at least one model, as no provider is asked for its own";
@@ -130,7 +131,7 @@ function checkProviders({ config, providers, models, discovers }: Written, repor
   }
 }
 
-/** Each model has an id of its own, routes to providers that there are, and prices that can be those of a token. */
+/** Checks that each model has a unique id, routes to existing providers, and plausible prices per token. */
 function checkModels({ providers, models, ids, discovers }: Written, report: Report): void {
   for (const { text, path } of ids) {
     if (text === "svc/auto") report.expect("another id, this one is the gateway's own", text, path);
@@ -165,7 +166,7 @@ function checkRoutes(routes: readonly Item[], providers: Loose, report: Report):
   }
 }
 
-/** Mail takes a server. */
+/** Alerts by mail require `smtp`. */
 function checkAlerts(config: Loose, report: Report): void {
   if (config.smtp !== undefined && config.smtp !== null) return;
   for (const { value, path } of items(config.alerts, ["alerts"])) {
@@ -176,7 +177,7 @@ function checkAlerts(config: Loose, report: Report): void {
   }
 }
 
-/** Secrets can be used, and not be guessed. */
+/** Checks that secrets have a valid form and cannot be guessed. */
 function checkSecrets(written: Written, report: Report): void {
   for (const { text, path } of adminKeyOf(written)) {
     if (text.length < LEAST_SECRET) report.warnings.push(guessable(path));
@@ -188,7 +189,7 @@ function checkSecrets(written: Written, report: Report): void {
   }
 }
 
-/** Keys have not ended, and belong to a team and an account that there are. */
+/** Checks that keys have not expired and that their team and account exist. */
 function checkKeys(written: Written, report: Report): void {
   const { keys, teams } = written;
   for (const { text, path } of spots(keys, "expires_at")) {
@@ -209,12 +210,12 @@ function checkAccount(account: Spot, { accounts }: Written, report: Report): voi
   known(account, accounts.map(({ text }) => text), "the accounts ", report);
 }
 
-/** What a preset knows of its cloud; undefined: it is none of a cloud. */
+/** The cloud of a preset; undefined: the preset is not one of a cloud. */
 function cloudOf(preset: unknown) {
   return PRESETS.find(({ name }) => name === preset)?.cloud;
 }
 
-/** The APIs that routes to a provider may name. One without an address has no other than its own. */
+/** The APIs that routes to a provider may name. A provider without an address has only the API of its own. */
 function apisOf(provider: Loose): readonly string[] {
   const cloud = cloudOf(provider.preset);
   if (cloud !== undefined) return cloud.apis;
@@ -223,7 +224,10 @@ function apisOf(provider: Loose): readonly string[] {
   return PROVIDER_APIS.filter(({ needsBaseUrl }) => needsBaseUrl).map(({ name }) => name);
 }
 
-/** Whether some provider is asked for its models, or has deployments, so that there are more than those in `models`. */
+/**
+ * Whether some provider is asked for its models or has deployments, so that the catalog has more models than
+ * `models`.
+ */
 function hasOthers(config: Loose, models: readonly Item[]): boolean {
   const { discover } = object(config.catalog);
   if (discover === false) return false;
@@ -242,7 +246,7 @@ function hasOthers(config: Loose, models: readonly Item[]): boolean {
   });
 }
 
-/** A key's team exists, and where the team has an account the key names no other. */
+/** Checks that a key's team exists, and that the key names no other account than its team. */
 function checkTeam(key: Loose, path: InputPath, teams: readonly Item[], report: Report): void {
   if (typeof key.team !== "string") return;
   const names = spots(teams, "name").map(({ text }) => text);
@@ -256,7 +260,7 @@ function checkTeam(key: Loose, path: InputPath, teams: readonly Item[], report: 
   }
 }
 
-/** A name that JavaScript keeps for itself is lost on the way through the schema. */
+/** Names of JavaScript's own properties are lost when the schema is applied. */
 function checkNames(config: Loose, report: Report): void {
   const sections: InputPath[] = [["providers"], ["dlp_policies"], ["access_policies"]];
   const headers = Object.keys(object(config.providers)).map((
@@ -275,14 +279,18 @@ function checkAuto({ config, ids, discovers }: Written, report: Report): void {
   const wanted = strings(object(config.auto).models, ["auto", "models"]);
   unique(wanted, report);
   const strange = wanted.filter(({ text }) => !catalog.includes(text));
-  // The contract's own example names a model that it does not configure: svc/auto does without, unless none is left.
+  // The example in the specification names a model that it does not configure. svc/auto ignores such models,
+  // unless none is left.
   const tell = strange.length === wanted.length && !discovers ? report.expect : report.doubt;
-  // Providers list models whose ids nobody knows here.
+  // Providers list models whose ids are unknown here.
   if (discovers && ids.length === 0) return;
   for (const { text, path } of strange) tell(oneOf(catalog, "the models "), text, path, catalog);
 }
 
-/** Policies come and go while the gateway runs: a key whose policy is absent is refused call by call, not here. */
+/**
+ * Policies can change while the gateway runs. Calls of a key whose policy is missing are refused; the key
+ * itself is no mistake here.
+ */
 function checkPolicies({ config, keys, teams, ids, discovers }: Written, report: Report): void {
   const holders = [...keys, ...teams];
   for (const kind of ["access_policy", "dlp_policy"]) {
@@ -316,12 +324,12 @@ function checkSearch(search: Loose, report: Report): void {
     report.expect(`the address of the ${engine} server`, search.base_url, ["search", "base_url"]);
   }
   if (!lacks("api_key")) return;
-  // Whoever asks a server of their own may have put the key there.
+  // A search server of the operator's own may have the key in its address.
   const tell = search.base_url === undefined || search.base_url === "" ? report.expect : report.doubt;
   tell(`a key, since ${engine} answers no one without`, search.api_key, ["search", "api_key"]);
 }
 
-/** Who wants payloads kept where the configuration says nowhere that they are. */
+/** Warns of keys and teams that ask for stored payloads without a section `payloads`. */
 function warnOfPayloads(config: Loose, holders: readonly (readonly Item[])[], report: Report): void {
   if (config.payloads !== undefined && config.payloads !== null) return;
   for (const { value, path } of holders.flat()) {

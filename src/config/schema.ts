@@ -1,7 +1,7 @@
 /**
- * The whole configuration, composed of the sections that the rooms describe: a field is added in the schema of the room that
- * uses it. References between sections are checked in references.ts, since a schema gives up on an object at its first mistake
- * and an operator wants all of them at once.
+ * The schema of the whole configuration, composed of the sections that other folders define: a field is added
+ * in the folder that uses it. References between sections are checked in references.ts, since a schema stops
+ * at the first mistake of an object, and an operator needs all of them at once.
  */
 import { z } from "zod/mini";
 import { ACCESS_POLICIES, ACCOUNTS, KEYS, TEAMS, WEBHOOKS } from "../accounts/config.ts";
@@ -77,15 +77,15 @@ export const CONFIG = fields({
 
 export type Config = Value<typeof CONFIG>;
 
-/** What stands for a variable of the environment, whose value nobody knows who looks at the file. */
+/** A reference to an environment variable, whose value is unknown to readers of the file. */
 const VARIABLE = String.raw`\$\{\w+\}`;
 
-/** The JSON Schema of the configuration as it is written, with every field's description and default. */
+/** The JSON Schema of the configuration as it is written, with the description and default of every field. */
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(CONFIG.schema, {
     io: "input",
     override({ zodSchema, jsonSchema }) {
-      // zod leaves it out where a value that is given is transformed.
+      // zod leaves the default out if a given value is transformed.
       const { def } = zodSchema._zod;
       if (def.type === "default") jsonSchema.default = def.defaultValue;
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = `${jsonSchema.pattern}|${VARIABLE}`;

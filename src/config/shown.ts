@@ -1,31 +1,32 @@
 /**
- * A configuration as an operator may look at it: as it was written, with the environment and the flags laid over it and the
- * defaults of what it leaves out. What came from the environment is shown as `${NAME}`; a secret that is written out is hidden.
+ * A configuration for display to operators: as it was written, with the overrides of environment and flags
+ * and with defaults for missing fields. Values from the environment are shown as `${NAME}`; literal secrets
+ * are hidden.
  */
 import { type InputPath, isSecret, pathText, withoutPassword } from "../schema/mistakes.ts";
 import { type Config, configJsonSchema } from "./schema.ts";
 
 interface Written {
   value: unknown;
-  /** Strings that held a variable, as they stand in the text, by path. */
+  /** Strings that contained a variable, as written in the text, by path. */
   texts: ReadonlyMap<string, string>;
 }
 
 export interface ShownConfig {
   config: unknown;
-  /** Paths of what nobody has written. */
+  /** Paths of fields that were not written. */
   defaults: string[];
 }
 
 const HIDDEN = "(hidden)";
 const WRITTEN = new WeakMap<Config, Written>();
 
-/** Keeps what a configuration was made of, as long as the configuration is kept. */
+/** Remembers the source of a configuration as long as the configuration is referenced. */
 export function rememberWritten(config: Config, written: Written): void {
   WRITTEN.set(config, written);
 }
 
-/** The configuration as it was written, secrets left out, with the paths of fields that have their defaults. */
+/** The configuration as it was written, without secrets, and the paths of fields that have their defaults. */
 export function shownConfig(config: Config): ShownConfig {
   const { value, texts } = WRITTEN.get(config) ?? { value: {}, texts: new Map() };
   const defaults: string[] = [];
@@ -49,7 +50,10 @@ function shown(value: unknown, path: InputPath, texts: Written["texts"]): unknow
 const SECRET_NAME =
   /secret|password|passphrase|token|pepper|credential|private_key|access_key|api_key|admin_key/;
 
-/** Also what DLP policies look for or let pass: such texts are often what is to be protected. */
+/**
+ * Whether the value at a path is hidden. This includes the texts that DLP policies search for or allow, which
+ * are often sensitive themselves.
+ */
 export function isHidden(path: InputPath): boolean {
   const name = String(path.findLast((step) => typeof step === "string") ?? "");
   if (isSecret(path) || SECRET_NAME.test(name)) return true;
@@ -57,7 +61,7 @@ export function isHidden(path: InputPath): boolean {
   return name === "value" && (path.includes("stop_words") || path.includes("allowlist"));
 }
 
-/** The path of a webhook is often what lets one post to it. */
+/** Shows only the origin of a webhook: its path often authorizes posting to it. */
 function addressOf(value: string, path: InputPath): string {
   if (path[0] !== "webhooks" && path[0] !== "alerts" || !URL.canParse(value)) return value;
   const { origin, pathname } = new URL(value);
@@ -72,7 +76,7 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-/** Only for what is an object anyhow: where null is a default, there is nothing below it. */
+/** Only for objects that are present: a section whose default is null has no defaults inside. */
 function withDefaults(schema: Schema, value: unknown, path: InputPath, defaults: string[]): unknown {
   const { properties, additionalProperties: others, items } = objectOf(schema);
   if (Array.isArray(value)) {

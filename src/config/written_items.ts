@@ -1,31 +1,31 @@
-/** Texts and objects of a configuration as it was written, each with its place, and what is wrong with names among them. */
+/** Strings and objects of a configuration as it was written, with their paths, and checks of names among them. */
 import { type Loose, object } from "../exchange/json.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 
-/** A string of the configuration and where it stands. */
+/** A string of the configuration and its path. */
 export interface Spot {
   text: string;
   path: InputPath;
 }
 
-/** An object of the configuration and where it stands. */
+/** An object of the configuration and its path. */
 export interface Item {
   value: Loose;
   path: InputPath;
 }
 
-/** The entries of a list; of what is no list, none. */
+/** The entries of a list; empty if the value is not a list. */
 export function items(value: unknown, path: InputPath): Item[] {
   return Array.isArray(value) ? value.map((item, i) => ({ value: object(item), path: [...path, i] })) : [];
 }
 
-/** The texts of a list. */
+/** The strings of a list. */
 export function strings(value: unknown, path: InputPath): Spot[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((text, i) => typeof text === "string" ? [{ text, path: [...path, i] }] : []);
 }
 
-/** The texts that these have in a field. */
+/** The strings in one field of these objects. */
 export function spots(from: readonly Item[], field: string): Spot[] {
   return from.flatMap(({ value, path }) => {
     const text = value[field];
@@ -33,7 +33,7 @@ export function spots(from: readonly Item[], field: string): Spot[] {
   });
 }
 
-/** The entries of a section, each under its name. */
+/** The entries of a section, by name. */
 export function named(value: unknown, section: string): Item[] {
   return Object.entries(object(value)).map(([name, entry]) => ({
     value: object(entry),
@@ -41,12 +41,12 @@ export function named(value: unknown, section: string): Item[] {
   }));
 }
 
-/** Reports a name that is none of these. @param what they are, before them: `the models ` */
+/** Reports a name that is not in the list. @param what describes the list, for example `the models ` */
 export function known(spot: Spot, names: readonly string[], what: string, report: Report): void {
   if (!names.includes(spot.text)) report.expect(oneOf(names, what), spot.text, spot.path, names);
 }
 
-/** Reports each text that an earlier one is like. */
+/** Reports each duplicate. */
 export function unique(all: readonly Spot[], report: Report): void {
   const first = new Map<string, InputPath>();
   for (const { text, path } of all) {

@@ -1,4 +1,7 @@
-/** The catalog that a configuration comes to: its own entries, with what its providers list and what is known of models. */
+/**
+ * The catalog of a configuration: its own entries, the models that its providers list, and the table of known
+ * models.
+ */
 import type { Config } from "../config/schema.ts";
 import type { Asked, Discovery } from "./discovery.ts";
 import type { Model } from "../models/catalog.ts";
@@ -8,12 +11,12 @@ import type { Credentials } from "../providers/credentials/open_credential.ts";
 import { PRESETS } from "../providers/presets.ts";
 import type { Store } from "../store/mod.ts";
 
-/** Its callers bring theirs, so nobody can ask it for its models. */
+/** The provider uses its callers' credentials, so the gateway cannot ask it for its models. */
 function hasNoCredential({ passCredentials, auth }: ConfiguredProvider): boolean {
   return passCredentials === true && auth.type === "key" && auth.key === "";
 }
 
-/** Nobody can ask it: the models that are known of its preset are there. */
+/** The provider cannot be asked, so the models known for its preset are used. */
 function isSilent(settings: ConfiguredProvider): boolean {
   return hasNoCredential(settings) ||
     PRESETS.some(({ name, list }) => name === presetOf(settings) && list === null);
@@ -25,8 +28,8 @@ function presetOf({ preset, baseUrl }: ConfiguredProvider): string | null {
 }
 
 /**
- * The providers that are asked for their models. Where the configuration does not say, one that it describes whole, with models
- * of its own, is left alone.
+ * The providers that are asked for their models. Without an explicit setting, a provider that the
+ * configuration describes completely, including its models, is not asked.
  */
 export async function askedOf(config: Config, credentials: Credentials): Promise<Asked[]> {
   const { discover } = config.catalog;
@@ -45,7 +48,7 @@ export async function askedOf(config: Config, credentials: Credentials): Promise
   });
 }
 
-/** @param asked providers whose lists are known, as {@link askedOf} gave them */
+/** @param asked providers whose lists are known, as returned by {@link askedOf} */
 export async function effectiveModels(
   config: Config,
   { discovery, asked, now }: { discovery: Discovery | null; asked: readonly Asked[]; now: number },
@@ -72,7 +75,10 @@ export async function effectiveModels(
   return mergeCatalog(config.models, config.catalog, { providers: filled, facts, now });
 }
 
-/** What the file says a cloud has, without what its own entries call there: those may have other ids. */
+/**
+ * The deployments that the file lists for a cloud, without those that its own entries use, which may have
+ * other ids.
+ */
 function deployed({ name, cloud }: ConfiguredProvider, written: readonly Model[]): ListedProvider["models"] {
   if (cloud?.models === undefined) return null;
   const routed = new Set(
@@ -83,12 +89,12 @@ function deployed({ name, cloud }: ConfiguredProvider, written: readonly Model[]
   return cloud.models.filter((model) => !routed.has(model)).map((id) => ({ id }));
 }
 
-/** Where the catalog that is served is told to commands. */
+/** The file in which the served catalog is saved for commands; null: the store has no folder. */
 export function snapshotFile({ filePrefix }: Pick<Store, "filePrefix">): string | null {
   return filePrefix === null ? null : `${filePrefix}.catalog.json`;
 }
 
-/** Where a machine keeps the lists of its providers; null: it has no place of its own. */
+/** The file in which a machine saves the lists of its providers; null: the store has no folder. */
 export function listsFile({ filePrefix }: Pick<Store, "filePrefix">): string | null {
   return filePrefix === null ? null : `${filePrefix}.models.json`;
 }

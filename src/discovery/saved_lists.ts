@@ -1,10 +1,10 @@
-/** The file that lists of models are kept in between two starts. */
+/** The file that keeps lists of models between two starts. */
 import { isObject } from "../exchange/json.ts";
 import type { Listed } from "../models/discovered/merge.ts";
 
 export interface SavedList {
   provider: string;
-  /** The base address that it came from: another may have other models. */
+  /** The base URL that it came from: another server may have other models. */
   address: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -16,7 +16,7 @@ export function encodeLists(lists: readonly SavedList[]): string {
   return JSON.stringify({ version: 1, lists });
 }
 
-/** Whatever is not a list is passed over: the file may be of another version, or damaged. */
+/** Invalid entries are ignored: the file may be damaged or of another version. */
 export function decodeLists(text: string): SavedList[] {
   const value: unknown = JSON.parse(text);
   const lists = isObject(value) && value.version === 1 && Array.isArray(value.lists) ? value.lists : [];

@@ -1,20 +1,20 @@
-/** The catalog that a gateway serves, kept beside its lists, so that a command can say what would change. */
+/** The catalog that a gateway serves, saved in a file, so that a command can show what would change. */
 import type { Model } from "../models/catalog.ts";
 import type { ModelChange } from "../models/changes.ts";
 import { type ModelSummary, summaryOf } from "../models/summary.ts";
 
-/** Writes the models, with their prices of now. Never rejects. */
+/** Writes the models with their current prices. Never rejects. */
 export async function saveSnapshot(file: string, models: readonly Model[], now: number): Promise<void> {
-  // Without it a command knows of no running catalog, which it says.
+  // If it cannot be written, a command reports that it knows no running catalog.
   await save(file, models.map((model) => summaryOf(model, now)));
 }
 
-/** What has changed in the catalog, kept for the next start. */
+/** Changes of the catalog, saved for the next start. */
 export async function saveChanges<Change>(file: string, changes: readonly Change[]): Promise<void> {
   await save(changesFile(file), changes);
 }
 
-/** What a process that served before has left: its catalog, null: none, and what had changed by then. */
+/** The catalog that an earlier process served (null: none), and the changes up to then. */
 export async function readCatalog<Change extends ModelChange & { at: string }>(
   file: string,
 ): Promise<{ models: ModelSummary[] | null; changes: Change[] }> {
@@ -35,7 +35,7 @@ async function save(file: string, value: readonly unknown[]): Promise<void> {
   }
 }
 
-/** Null: no gateway has served from here, or what it left cannot be read. */
+/** Null: no gateway has saved a catalog here, or it cannot be read. */
 export async function readSnapshot(file: string): Promise<ModelSummary[] | null> {
   return await read(file);
 }
