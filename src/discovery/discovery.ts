@@ -1,9 +1,9 @@
 /**
- * Which models the providers have: asked on start and then every so often, one question at a time for each provider, and kept on
- * disk, so that a start waits for nobody longer than {@link START_MS}.
+ * Gets the lists of models from the providers: at the start and then at a fixed interval, with one request at
+ * a time per provider. The lists are saved on disk, so that a start waits at most {@link START_MS} for them.
  *
- * Processes that share a machine share the file: whoever finds a list in it that is younger than the interval takes it and
- * asks nobody. Other nodes ask for themselves.
+ * Processes on one machine share the file: a process that finds a list younger than the interval uses it and
+ * sends no request. Other nodes send their own requests.
  */
 import { countOf } from "../exchange/printable.ts";
 import { withReason } from "../outgoing/ask.ts";
@@ -13,34 +13,34 @@ import { listModels } from "../providers/list_models.ts";
 import type { Provider } from "../providers/provider.ts";
 import { decodeLists, encodeLists, type SavedList } from "./saved_lists.ts";
 
-/** The longest that a start waits for lists. */
+/** The longest time that a start waits for lists. */
 const START_MS = 2000;
-/** The longest that one provider may take, pages and all. */
+/** The longest time for the list of one provider, with all its pages. */
 const LIST_MS = 30_000;
-/** A list so young was asked for by a process that started together with this one. */
+/** A younger list was requested by a process that started together with this one. */
 const FRESH_MS = 60_000;
-/** How much later than the process before it each process of a machine asks. */
+/** Delay of each process of a machine after the process before it. */
 const AFTER_MS = 3000;
-/** After a failure it is asked again sooner. */
+/** Interval after a failure. */
 const RETRY_MS = 60_000;
 
-/** A provider to ask. */
+/** A provider that is asked for its models. */
 export interface Asked {
   provider: Provider;
   settings: Pick<ConfiguredProvider, "name" | "preset">;
 }
 
 export interface DiscoveryOptions {
-  /** Where lists are kept; null: nowhere. */
+  /** The file of the saved lists; null: none. */
   file: string | null;
   /** False: the file is only read. */
   keeps?: boolean;
-  /** Place among the processes of this machine, from 1: those behind the first take what it found. */
+  /** Number among the processes of this machine, from 1. Processes after the first use the lists that it saved. */
   follower: number;
   /** Milliseconds since the epoch. */
   now(): number;
   log(line: string): void;
-  /** Some list is another than before. */
+  /** Called when a list has changed. */
   changed(): void;
 }
 
@@ -52,7 +52,7 @@ export class Discovery {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #running = new Map<string, Promise<void>>();
   readonly #complaints = new Map<string, string>();
-  /** What was last said of lists that are refused beside others. */
+  /** The last message about entries that were ignored in a list. */
   readonly #partly = new Map<string, string | undefined>();
   readonly #ending = new AbortController();
   #waits = true;
@@ -61,13 +61,13 @@ export class Discovery {
     this.#options = options;
   }
 
-  /** The list of a provider; null: it was never heard of. */
+  /** The list of a provider; null: unknown. */
   list({ provider, settings }: Asked): readonly Listed[] | null {
     const saved = this.#lists.get(settings.name);
     return saved !== undefined && saved.address === provider.baseUrl ? saved.models : null;
   }
 
-  /** Asks these from now on. Resolves when all have answered, or the wait is over. */
+  /** Sets the providers to ask. Resolves when all have answered, or when {@link START_MS} is over. */
   async follow(asked: readonly Asked[], everyMs: number): Promise<void> {
     this.#asked = asked;
     this.#everyMs = everyMs;
@@ -88,7 +88,7 @@ export class Discovery {
     this.#ending.abort();
   }
 
-  /** Only the present configuration's providers are asked again. */
+  /** Only providers of the current configuration are asked again. */
   #plan(asked: readonly Asked[]): void {
     if (this.#asked !== asked || this.#ending.signal.aborted) return;
     clearTimeout(this.#timer);
@@ -101,12 +101,12 @@ export class Discovery {
     }, pause + Math.min(pause, AFTER_MS) * (this.#options.follower - 1));
   }
 
-  /** Those that no process of this machine has asked lately. */
+  /** The providers that no process of this machine has asked recently. */
   #due(asked: readonly Asked[], lately: number): Asked[] {
     const now = this.#options.now();
     return asked.filter(({ settings }) => {
       const at = this.#lists.get(settings.name)?.at ?? 0;
-      // A list of a later time was asked for before the clock was set back.
+      // A time in the future means that the clock was set back.
       return !(at > now - lately && at <= now);
     });
   }
@@ -151,7 +151,7 @@ export class Discovery {
     }
   }
 
-  /** Once, until it says something else. */
+  /** Logs a message once, until it changes. */
   #complain(name: string, why: string): void {
     if (this.#complaints.get(name) === why) return;
     this.#complaints.set(name, why);
@@ -168,7 +168,7 @@ export class Discovery {
     if (!same && !this.#waits) this.#options.changed();
   }
 
-  /** Takes what is newer than what is known here. */
+  /** Takes over lists from the file that are newer. */
   async #readFile(): Promise<void> {
     const { file } = this.#options;
     if (file === null) return;
@@ -183,7 +183,7 @@ export class Discovery {
     }
   }
 
-  /** Whole or not at all: another process may read it at any time. */
+  /** Replaces the file atomically, since another process may read it at any time. */
   async #writeFile(): Promise<void> {
     const { file, log } = this.#options;
     if (file === null || this.#options.keeps === false) return;
@@ -201,7 +201,7 @@ export class Discovery {
   }
 }
 
-/** Without the address and whatever else an error of the network may tell. */
+/** The reason of an error, without the URL and other text that the error of a network may contain. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "no reason is known";
   return thrown.name === "TypeError" ? withReason("no connection", thrown) : thrown.message.slice(0, 200);
