@@ -1,4 +1,4 @@
-/** Reads ZIP archives by their central directory, as the programs do that open them. Every size is bounded while unpacking. */
+/** Reads ZIP archives by their central directory, as office programs do. All sizes are limited during decompression. */
 import { Buffer } from "node:buffer";
 import { inflateRawSync } from "node:zlib";
 import { MOST_BYTES, MOST_PARTS } from "./bounds.ts";
@@ -8,7 +8,7 @@ export interface Part {
   readonly bytes: Uint8Array;
 }
 
-/** The archive, or a part of it, cannot be read: encrypted, broken, or too large. */
+/** The archive, or a part of it, cannot be read: it is encrypted, damaged, or too large. */
 class Unreadable extends Error {}
 
 const END = 0x06054b50;
@@ -20,7 +20,7 @@ const ENCRYPTED = 1;
 const STORED = 0;
 const DEFLATED = 8;
 
-/** The parts that are wanted, in the order of the directory. */
+/** The requested parts, in the order of the directory. */
 export function* partsOf(archive: Uint8Array, wants: (name: string) => boolean): Generator<Part> {
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const end = endOf(bytes);
@@ -49,7 +49,7 @@ export function* partsOf(archive: Uint8Array, wants: (name: string) => boolean):
     if (raw.length < packed || method !== STORED && method !== DEFLATED) {
       throw new Unreadable("no such method");
     }
-    // What the directory says of the size is not believed.
+    // The sizes in the directory are not trusted.
     const part = method === STORED ? raw : inflateRawSync(raw, { maxOutputLength: left + 1 });
     left -= part.length;
     if (left < 0) throw new Unreadable("too large");
@@ -57,13 +57,13 @@ export function* partsOf(archive: Uint8Array, wants: (name: string) => boolean):
   }
 }
 
-/** What an archive says of itself. */
+/** The comment of an archive. */
 export function commentOf(archive: Uint8Array): string {
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   return bytes.toString("utf8", endOf(bytes) + END_SIZE);
 }
 
-/** Where the last record stands, behind which there is only a comment. */
+/** Offset of the end-of-central-directory record, which only a comment can follow. */
 function endOf(bytes: Buffer): number {
   const lowest = Math.max(0, bytes.length - END_SIZE - LONGEST_COMMENT);
   for (let at = bytes.length - END_SIZE; at >= lowest; at--) {

@@ -1,6 +1,7 @@
 /**
- * The text of an archive: files of office programs (DOCX, XLSX, PPTX, OpenDocument, EPUB), or any files in a ZIP. Parts that
- * are neither text nor a document are named as not read: images, sound, programs.
+ * Extracts the text of an archive: office documents (DOCX, XLSX, PPTX, OpenDocument, EPUB), or any files in a
+ * ZIP. If it has parts that are neither text nor a document (images, sound, programs), the text is marked as
+ * incomplete.
  */
 import { Buffer } from "node:buffer";
 import { textOfFile } from "./data_text.ts";
@@ -10,17 +11,16 @@ import type { DocumentText } from "./kind.ts";
 import { type SharedStrings, sharedStrings, sheetText } from "./sheet_text.ts";
 import { markupText } from "./markup_text.ts";
 
-/** Parts that say how a document looks, not what it says. */
+/** Parts that define the appearance of a document, and have no content. */
 const LOOKS =
   /^(?:\[Content_Types\]\.xml$|mimetype$|META-INF\/(?!.*\.(?:txt|mf)$)|(?:word|xl|ppt)\/(?:theme|fontTable|_rels\/.*theme)|docProps\/thumbnail|Thumbnails\/|.*\.(?:ttf|otf|woff2?|odttf)$)/i;
-/** Markup whose names and tags are those of office programs and say nothing by themselves. */
+/** XML parts of office documents, whose own names carry no information. */
 const OFFICE =
   /^(?:(?:word|xl|ppt|docProps|_rels|META-INF)\/[\w./-]*|(?:content|styles|settings|meta))\.(?:xml|rels|vml)$/i;
 
 /**
- * Reads a ZIP.
- *
- * @param inner reads a file of it
+ * Reads a ZIP archive.
+ * @param inner reads a document inside it
  */
 export async function readArchive(
   bytes: Uint8Array,
@@ -46,11 +46,11 @@ export async function readArchive(
       whole &&= read.whole;
       add(`${read.text}\n`);
     }
-    // The name of a part may hold a value as well as the part itself.
+    // The name of a part may contain a sensitive value too.
     if (!OFFICE.test(name)) add(`${name}\n`);
     if (length >= MOST_TEXT) return { text: texts.join(""), whole: false };
   }
-  // Cells refer to strings in a part that may stand behind them.
+  // Cells refer to shared strings in a part that may come after the sheets.
   const told = new Set<string>();
   for (const sheet of sheets) add(sheetText(decoded(sheet), strings, told));
   add(strings.filter((string) => !told.has(string)).join("\n"));

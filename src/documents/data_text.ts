@@ -1,27 +1,30 @@
-/** Whether data is text, and what it says, in whatever encoding. */
+/** Detects whether data is text, and decodes it from its encoding. */
 import { Buffer } from "node:buffer";
 import { isControl, isUtf8, utf32, utf7, wideText } from "../exchange/readable.ts";
 
-/** Base64 units that show whether what they hold is text. */
+/** Base64 characters that are decoded to detect whether the data is text. */
 const HEAD = 1024;
 const TEXT_TYPE = /^\s*(?:text\/|application\/(?:json|xml|csv|x-ndjson|yaml|sql|javascript))/i;
 const CHARSET = /charset\s*=\s*"?([\w.:-]{2,30})/i;
 
-/** What text is in which encoding. */
+/** Decoded text. */
 export interface DataText {
   readonly text: string;
-  /** In another encoding than UTF-8: what is written back would not be understood. */
+  /** The encoding is not UTF-8: text that is written back as UTF-8 would not be understood. */
   readonly foreign: boolean;
 }
 
-/** The text that base64 from `start` on holds; null: it holds none. Whatever type is declared: what decodes to text is text. */
+/**
+ * The text in base64 from `start` on; null: the data is not text. The declared type does not matter if the
+ * data decodes to text.
+ */
 export function textOf(value: string, start: number, type: string): DataText | null {
   const head = Buffer.from(value.slice(start, start + HEAD), "base64");
   if (!holdsText(head, type)) return null;
   return decoded(Buffer.from(start === 0 ? value : value.slice(start), "base64"), type);
 }
 
-/** The text of a file; null: it is none. */
+/** The text of a file; null: it is not text. */
 export function textOfFile(bytes: Uint8Array): DataText | null {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return holdsText(all.subarray(0, HEAD), "") ? decoded(all, "") : null;
@@ -39,7 +42,7 @@ function decoded(all: Buffer, type: string): DataText {
     return { text: decodedAs(charset, all), foreign: true };
   }
   const text = isUtf8(all) ? all.toString("utf8") : all.toString("latin1");
-  // UTF-7 is ASCII to look at.
+  // UTF-7 consists of ASCII characters.
   const shifted = /\+[A-Za-z0-9+/]{3,}-/.test(text) ? utf7(text) : text;
   return shifted !== text && /^[\t\n\r\x20-\u04ff\u2000-\u206f]*$/.test(shifted)
     ? { text: shifted, foreign: true }
@@ -56,7 +59,7 @@ function decodedAs(charset: string, bytes: Buffer): string {
   }
 }
 
-/** Nearly no control characters, of which one in nine bytes of compressed or packed data is one. */
+/** Text has nearly no control characters; in compressed or binary data one byte of nine is one. */
 function isText(head: Buffer): boolean {
   let controls = 0;
   let high = 0;
@@ -65,8 +68,8 @@ function isText(head: Buffer): boolean {
     else if (byte > 127) high++;
   }
   if (controls * 40 > head.length && controls > 1) return false;
-  // The cut may have left a part of the last character.
+  // The cut may have split the last character.
   if (!new TextDecoder().decode(head).slice(0, -4).includes("\ufffd")) return true;
-  // Latin-1 and its like.
+  // Latin-1 and similar encodings.
   return controls === 0 && high * 3 < head.length;
 }

@@ -1,4 +1,4 @@
-/** The worker that reads documents. One that it cannot read is answered with null, whatever is wrong with it. */
+/** The worker that reads documents. It answers null for a document that it cannot read, for whatever reason. */
 import { readDocument } from "./read_document.ts";
 import type { WorkerReply } from "../timing/worker_line.ts";
 import type { DocumentKind, DocumentText } from "./kind.ts";
@@ -8,7 +8,7 @@ export interface DocumentJob {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The program's types are those of the main thread, whose `self` differs. */
+/** The type check uses the types of the main thread, whose `self` differs. */
 declare const self: {
   onmessage: (event: MessageEvent<DocumentJob & { id: number }>) => void;
   postMessage(reply: WorkerReply<DocumentText>): void;

@@ -1,11 +1,11 @@
-/** Documents, told by how they begin, whatever type is declared, and what is read out of them. */
+/** Kinds of documents, detected by their first bytes and not by the declared type, and the result of reading one. */
 
 export type DocumentKind = "pdf" | "zip" | "gzip" | WrittenKind;
 
-/** Text that says more than its characters do: it is scanned as it stands, and as it is shown. */
+/** Text formats that are scanned twice: as their source and as rendered text. */
 export type WrittenKind = "rtf" | "mail" | "markup";
 
-/** The kind of document that a text is; null: a plain text. */
+/** The kind of a text document; null: plain text. */
 export function writtenKind(text: string): WrittenKind | null {
   const head = text.slice(0, 65_536).trimStart();
   if (head.startsWith("{\\rtf")) return "rtf";
@@ -16,12 +16,12 @@ export function writtenKind(text: string): WrittenKind | null {
     : null;
 }
 
-/** Whether a file is text with marks, which is scanned as it stands and as it is shown. */
+/** Whether a kind is a text format that is scanned as source and as rendered text. */
 export function isWritten(kind: DocumentKind): kind is WrittenKind {
   return kind === "rtf" || kind === "mail" || kind === "markup";
 }
 
-/** The kind of document that begins so; null: none of them. */
+/** The kind of a document with these first bytes; null: no known kind. */
 export function documentKind(head: Uint8Array): DocumentKind | null {
   const [a, b, c, d, e] = head;
   if (a === 0x25 && b === 0x50 && c === 0x44 && d === 0x46 && e === 0x2d) return "pdf";
@@ -31,6 +31,9 @@ export function documentKind(head: Uint8Array): DocumentKind | null {
 
 export interface DocumentText {
   readonly text: string;
-  /** False: it holds what is no text, such as images or pages without letters, or more than is read. */
+  /**
+   * False: a part was not read, because it is not text (images, pages without letters) or because a limit was
+   * exceeded.
+   */
   readonly whole: boolean;
 }

@@ -1,4 +1,4 @@
-/** A message of e-mail as its parts decode: words of its headers, quoted-printable and base64. */
+/** Decodes an e-mail message: encoded words in its headers, quoted-printable and base64 in its parts. */
 import { Buffer } from "node:buffer";
 
 export interface MailPart {
@@ -13,10 +13,10 @@ export interface Mail {
 }
 
 const WORDS = /=\?([\w-]{2,30})(?:\*[\w-]*)?\?([BQ])\?([^?\s]*)\?=(?:\s+(?==\?))?/gi;
-/** Lines that say how a part is written, up to the empty line behind them. */
+/** The header lines of a part, up to the empty line after them. */
 const HEAD = /(?:^|\n)((?:[A-Za-z][\w-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\r?\n/g;
 
-/** The headers of all parts of a mail, with their encoded words decoded, and the parts. */
+/** The headers of all parts of a mail, with their encoded words decoded, and the bodies of the parts. */
 export function readMail(mail: string): Mail {
   const heads = Array.from(mail.matchAll(HEAD), (match) => ({
     head: match[1].replace(/\r?\n[ \t]+/g, " "),

@@ -1,13 +1,13 @@
-/** What markup says: its text, and those attributes that a reader sees or follows. */
+/** The text of markup, and the attributes that a reader sees or follows. */
 import { decodeXML } from "entities/decode";
 
-/** Elements behind which another line begins; all others stand within one, and may cut a word or a number. */
+/** Elements that end a line. All other elements are inline and may split a word or a number. */
 const LINE =
   /^(?:[\w-]+:)?(?:p|br|cr|h\d?|tr|table-row|table-cell|tc|td|th|li|div|title|row|si|c|cell|lastModifiedBy|creator|subject|description|keywords|category|company|manager|comment|item|dt|dd|option|section|Relationship|text-box|property|lpwstr|bookmark)$/i;
 const BLANK = /^(?:[\w-]+:)?(?:tab|s|noBreakHyphen)$/;
-/** Values of attributes that may say something: shorter ones are sizes, colours and names of styles. */
+/** Attribute values that may contain text: shorter ones are sizes, colours and names of styles. */
 const SAID = /\s([\w:.-]+)\s*=\s*(?:"([^"]{5,})"|'([^']{5,})')/g;
-/** Attributes that a reader sees or follows, however short. */
+/** Attributes that a reader sees or follows; they count at any length. */
 const SEEN =
   /^(?:[\w-]+:)?(?:descr|title|alt|tooltip|Target|href|value|string-value|instr|author|name|content|display-name)$/;
 const LEAST = 9;
@@ -15,7 +15,7 @@ const OF_THE_FORMAT = /^(?:https?:\/\/(?:schemas\.|www\.w3\.org|purl\.)|urn:sche
 const TAG =
   /<(?:!\[CDATA\[([\s\S]*?)\]\]>|!--([\s\S]*?)-->|[?!][^>]*>|(\/?)([\w:.-]+)((?:"[^"]*"|'[^']*'|[^>"'])*)>)/g;
 
-/** What HTML or XML shows, and what stands in attributes and comments. */
+/** The text that HTML or XML shows, with the text of attributes and comments. */
 export function markupText(markup: string): string {
   const out: string[] = [];
   const attributes = new Set<string>();
@@ -32,7 +32,7 @@ export function markupText(markup: string): string {
     else if (name !== undefined) {
       if (LINE.test(name)) out.push("\n");
       else if (BLANK.test(name)) out.push(name.endsWith("noBreakHyphen") ? "-" : " ");
-      // Deleted text stands between parts of what is left.
+      // Deleted text is between parts of the remaining text.
       deleted = close === "" && /^(?:[\w-]+:)?del(?:Text|InstrText)$/.test(name);
       if (rest.length > 8) sayings(rest, attributes);
     }
@@ -50,7 +50,7 @@ function sayings(rest: string, attributes: Set<string>): void {
   }
 }
 
-/** Line breaks between elements are none of the text. */
+/** Line breaks between elements do not belong to the text. */
 function written(text: string): string {
   return /^\s*$/.test(text) ? (text.includes("\n") ? "" : text) : decodeXML(text);
 }

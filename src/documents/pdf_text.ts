@@ -1,4 +1,4 @@
-/** The text of a PDF: pages, fields of forms, notes and links, and the document's own description. */
+/** Extracts the text of a PDF: pages, form fields, annotations, links, and the document's metadata. */
 import { Buffer } from "node:buffer";
 import { inflateSync } from "node:zlib";
 import { getDocumentProxy } from "unpdf";
@@ -7,8 +7,7 @@ import { textOfFile } from "./data_text.ts";
 import type { DocumentText } from "./kind.ts";
 
 /**
- * Null: it unpacks to more than is read.
- *
+ * Null: it decompresses to more than the limit.
  * @param inner reads an attached file
  */
 export async function readPdf(
@@ -17,7 +16,7 @@ export async function readPdf(
 ): Promise<DocumentText | null> {
   const named = new NamedTexts();
   if (unfoldsTooFar(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), named)) return null;
-  // The library takes the bytes.
+  // The library transfers the bytes, so they are searched before.
   const attaches = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("/EmbeddedFile");
   const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
   const texts: string[] = [];
@@ -35,9 +34,9 @@ export async function readPdf(
     for (const item of items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
     const annotations = await page.getAnnotations();
     const notes = annotations.flatMap(noteTexts);
-    // What a stamp shows is drawn, and is no text of the page.
+    // The appearance of a stamp is drawn, and is not part of the page's text.
     if (annotations.some(({ subtype, hasAppearance }) => hasAppearance && DRAWN.test(subtype))) whole = false;
-    // A page without a letter is a picture of one.
+    // A page without letters is an image.
     if (text.trim() === "" && notes.length === 0) whole = false;
     add(`${text}\n${notes.map((note) => `${note}\n`).join("")}`);
     page.cleanup();
@@ -58,7 +57,7 @@ export async function readPdf(
     whole &&= read.whole;
     add(`${filename}\n${read.text}\n`);
   }
-  // Files that are attached in a way that the library does not list.
+  // The file has attachments that the library does not list.
   if (attached.length === 0 && attaches) whole = false;
   return { text: texts.join(""), whole };
 }
@@ -95,21 +94,21 @@ function noteTexts(note: any): string[] {
   ].flat().filter((text) => typeof text === "string" && text !== "");
 }
 
-/** Every text in what the library says of a document. */
+/** All strings in an object that the library returns. */
 function stringsOf(value: unknown, depth = 0): string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   if (typeof value !== "object" || value === null || depth > 20 || ArrayBuffer.isView(value)) return [];
   return Object.values(value).flatMap((one) => stringsOf(one, depth + 1));
 }
 
-/** A name in the file's objects and a text behind it. */
+/** A name in the file's objects, followed by a string. */
 const NAMED =
   /\/[A-Za-z]{1,40}\s{0,4}(?:\(((?:\\[\s\S]|[^\\()]){5,4000})\)|<((?:[0-9A-Fa-f]{2}\s?){5,4000})>)/g;
 
-/** Texts that stand behind a name, whether or not the library reads that name. */
+/** Strings that follow a name, whether or not the library reads that name. */
 class NamedTexts {
   readonly texts = new Set<string>();
-  /** False: there are more of them. */
+  /** False: there are more than the limit. */
   whole = true;
 
   addFrom(content: string): void {
@@ -130,7 +129,10 @@ class NamedTexts {
 
 const STREAM = Buffer.from("stream");
 
-/** Whether the packed parts of a file, unpacked, are more than may be read; notes the named texts in them. */
+/**
+ * Whether the compressed streams of a file exceed the limit after decompression. Collects the named strings
+ * in them.
+ */
 function unfoldsTooFar(bytes: Buffer, named: NamedTexts): boolean {
   const written = bytes.toString("latin1");
   if (
@@ -145,14 +147,14 @@ function unfoldsTooFar(bytes: Buffer, named: NamedTexts): boolean {
     let start = at + STREAM.length;
     if (bytes[start] === 13) start++;
     if (bytes[start] === 10) start++;
-    // The first byte of all that Flate packs with a window of up to 32 KB.
+    // The first byte of every zlib stream with a window of up to 32 KB.
     if ((bytes[start] & 0x0f) !== 8) continue;
     try {
       const unpacked = inflateSync(bytes.subarray(start), { maxOutputLength: left + 1 });
       left -= unpacked.length;
       if (left >= 0 && unpacked.length < MOST_TEXT) named.addFrom(unpacked.toString("latin1"));
     } catch (error) {
-      // Other errors: it is no Flate, or ends early.
+      // Other errors: it is no zlib stream, or it is incomplete.
       if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return true;
     }
     if (left < 0) return true;

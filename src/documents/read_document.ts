@@ -1,4 +1,4 @@
-/** Reads documents of every kind, also those that stand in others. */
+/** Reads documents of every kind, including nested ones. */
 import { Buffer } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { readArchive } from "./archive_text.ts";
@@ -11,7 +11,7 @@ import { rtfText } from "./rtf_text.ts";
 
 const UNREAD: DocumentText = { text: "", whole: false };
 
-/** Throws or gives null when it cannot be read. `depth`: how many documents it stands in. */
+/** Throws or resolves with null if it cannot be read. `depth`: the number of documents that contain it. */
 export async function readDocument(
   kind: DocumentKind,
   bytes: Uint8Array<ArrayBuffer>,
@@ -54,7 +54,7 @@ async function readWritten(
   for (const { bytes, type } of parts) {
     const part = await inner(bytes);
     whole &&= part.whole;
-    // A part may begin with words and have its markup behind them.
+    // A part may begin with plain text before its markup.
     said += `\n${part.text}${/html/i.test(type) ? `\n${markupText(part.text)}` : ""}`;
     if (said.length > MOST_TEXT) break;
   }

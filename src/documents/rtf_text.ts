@@ -1,4 +1,4 @@
-/** The text of a Rich Text Format file: without its groups and control words, which may cut any value. */
+/** The text of a Rich Text Format file without groups and control words, which may split any value. */
 
 const TOKEN =
   /\\'([0-9a-f]{2})|\\u(-?\d{1,6}) ?|\\(par|line|tab|cell|row|page|sect)(?![a-z])-?\d* ?|\\uc(\d)(?!\d) ?|\\[a-z]{1,32}(?:-?\d{1,10})? ?|\\([\\{}~_-])|\\\*|\\[^a-z]|[{}\r\n]/gi;
@@ -7,7 +7,7 @@ const TOKEN =
 export function rtfText(rtf: string): string {
   const out: string[] = [];
   let at = 0;
-  // Characters that stand behind a Unicode escape for readers that do not know it.
+  // Number of fallback characters after a Unicode escape, for readers without Unicode.
   let instead = 1;
   TOKEN.lastIndex = 0;
   for (let token = TOKEN.exec(rtf); token; token = TOKEN.exec(rtf)) {

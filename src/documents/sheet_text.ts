@@ -1,4 +1,4 @@
-/** Cells of a spreadsheet: a line a row, with tabs between. Strings stand in a part of their own and are named by number. */
+/** The cells of a spreadsheet: one line per row, separated by tabs. Cells refer to shared strings by index. */
 import { decodeXML } from "entities/decode";
 import { markupText } from "./markup_text.ts";
 
@@ -7,7 +7,7 @@ export type SharedStrings = readonly string[];
 const ITEM = /<(?:\w+:)?si\b[^>]*>([\s\S]*?)<\/(?:\w+:)?si>|<(?:\w+:)?si\/>/g;
 const TEXT = /<(?:\w+:)?t\b[^>]*>([^<]*)<\/(?:\w+:)?t>/g;
 
-/** The texts of a workbook that cells name by number. */
+/** The shared strings of a workbook. */
 export function sharedStrings(xml: string): SharedStrings {
   return Array.from(xml.matchAll(ITEM), ([, inner = ""]) => textIn(inner));
 }
@@ -22,9 +22,8 @@ const CELL =
   /<(?:\w+:)?row\b|<(?:\w+:)?c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/(?:\w+:)?c>)|<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>([^<]*)|<(?:\w+:)?hyperlink\b[^>]*\b(?:display|location)="([^"]*)"/g;
 
 /**
- * The cells of a sheet, with tabs and line breaks between.
- *
- * @param told shared strings that have been written already
+ * The cells of a sheet, separated by tabs and line breaks.
+ * @param told collects the shared strings that were written
  */
 export function sheetText(xml: string, strings: SharedStrings, told: Set<string>): string {
   const out: string[] = [];
@@ -33,7 +32,7 @@ export function sheetText(xml: string, strings: SharedStrings, told: Set<string>
     else if (attributes === undefined) out.push("\n");
     else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings, told), "\t");
   }
-  // What stands around the cells: rules and lists of what may be put in, links, names.
+  // The text outside the cells: validation rules and lists, links, names.
   out.push("\n", markupText(xml.replace(/<(?:\w+:)?sheetData\b[\s\S]*<\/(?:\w+:)?sheetData>/, "")));
   return `${out.join("")}\n`;
 }
@@ -58,7 +57,7 @@ function shared(index: number, strings: SharedStrings, told: Set<string>): strin
   return string;
 }
 
-/** Long numbers are stored as `4.539E+15`, and shown in full. */
+/** Long numbers are stored as `4.539E+15`, and shown with all digits. */
 function number(written: string): string {
   if (!/e/i.test(written)) return written;
   const value = Number(written);
