@@ -1,4 +1,7 @@
-/** A page as a whole HTML document: navigation, what is on the page, the text, the pages before and after it. */
+/**
+ * Renders a page as a complete HTML document: navigation, table of contents, text, links to the previous and
+ * next page.
+ */
 import { ROOT } from "./paths.ts";
 import { type Page, PAGES, PICTURES, titleOf } from "./pages.ts";
 import { escaped, type Heading, render, type Rendered } from "./render.ts";
@@ -24,7 +27,10 @@ export function rendered(page: Page): Rendered {
   });
 }
 
-/** Where a link of a page leads: `clients.md#codex` to the page, an address to itself, a file of the sources nowhere. */
+/**
+ * The target of a link on a page: `clients.md#codex` becomes the address of that page, a URL stays, and a
+ * source file has no target (null).
+ */
 export function linkFrom(page: Page, href: string): string | null {
   if (/^(?:https?:|#)/.test(href)) return href;
   const target = new URL(href, `file:///pages/${page.name}.md`);

@@ -1,4 +1,4 @@
-/** What stands at an address of the manual. Loaded with the first request for one. */
+/** The documents of the manual by their addresses. Loaded with the first request for one. */
 import { configJsonSchema } from "../config/schema.ts";
 import { FILES } from "./files.ts";
 import { missingDocument, pageDocument } from "./document.ts";
@@ -11,7 +11,7 @@ export interface Document {
   text: string;
 }
 
-/** What makes it, which takes some 30 ms for a page. Null: nothing stands there. */
+/** The function that creates the document, which takes some 30 ms for a page. Null: the path does not exist. */
 export function documentAt(path: string): (() => Document) | null {
   if (path === SCHEMA) {
     return () => ({ type: "application/schema+json", text: JSON.stringify(configJsonSchema(), null, 2) });

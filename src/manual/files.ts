@@ -1,4 +1,4 @@
-/** Files that the manual hands out, for other programs: `GET /docs/files/NAME`. */
+/** Files for other programs that the manual serves: `GET /docs/files/NAME`. */
 import grafana from "./files/grafana.json" with { type: "text" };
 import collector from "./files/otel-collector.yml" with { type: "text" };
 import prometheus from "./files/prometheus.yml" with { type: "text" };

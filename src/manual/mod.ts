@@ -1,8 +1,9 @@
 /**
- * `GET /docs`: the manual, `GET /openapi.json`: the API as OpenAPI, and `GET /config.schema.json`: the configuration as a JSON
- * Schema for editors. They are the same for everybody and need no credential.
+ * `GET /docs`: the manual, `GET /openapi.json`: the API as OpenAPI, and `GET /config.schema.json`: the
+ * configuration as a JSON Schema for editors. They are the same for every caller and need no credential.
  *
- * A document is made when somebody asks for it first: a gateway whose manual nobody reads does not load the renderer.
+ * A document is created with the first request for it, so that a gateway whose manual is not read does not
+ * load the renderer.
  */
 import { setImmediate } from "node:timers";
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
@@ -50,15 +51,15 @@ function endpoint(
   };
 }
 
-/** No script runs on these pages, and nothing but their own stylesheet is loaded. */
+/** No script runs on these pages, and they load only their own stylesheet. */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Tagged = Document & { tag: string };
 
 /**
- * By path; only of paths where something stands, so their number is that of the pages. A promise, so that a crowd that asks for
- * one which is not there yet has it made once.
+ * Documents by path, only for paths that exist, so their number is limited. A promise is stored, so that
+ * concurrent requests for a document create it once.
  */
 const documents = new Map<string, Promise<Tagged | null>>();
 
@@ -96,7 +97,7 @@ async function made(path: string, state: ServerState): Promise<Tagged | null> {
 
 let before: Promise<unknown> = Promise.resolve();
 
-/** One document after the other, and everybody else has a turn in between. */
+/** Creates one document after the other. Between two documents other tasks run. */
 function inTurn(make: () => Document): Promise<Document> {
   const document = before.then(() => new Promise((resolve) => setImmediate(resolve))).then(make);
   before = document.catch(() => {});

@@ -1,8 +1,8 @@
 /**
- * The pages of the manual in the reader's order, as text inside the program.
+ * The pages of the manual in reading order, embedded as text in the program.
  *
- * A new page is a file in `pages/` and a line here; a test fails for a file without its line. `pages/reference/` is written
- * by `deno task docs`.
+ * A new page needs a file in `pages/` and a line here; a test fails for a file without a line.
+ * `pages/reference/` is written by `deno task docs`.
  */
 import accounts from "./pages/accounts.md" with { type: "text" };
 import administration from "./pages/administration.md" with { type: "text" };
@@ -36,11 +36,11 @@ import soakSvg from "./pages/soak.svg" with { type: "text" };
 import curveSvg from "../models/autoroute/curve.svg" with { type: "text" };
 
 export interface Page {
-  /** Its path below `/docs/`, and with `.md` below `pages/`. */
+  /** Its path below `/docs/`, and below `pages/` with the suffix `.md`. */
   name: string;
-  /** Of the navigation. */
+  /** Its group in the navigation. */
   group: string;
-  /** Markdown; its first line is the title. */
+  /** Markdown; the first line is the title. */
   text: string;
 }
 
@@ -71,7 +71,7 @@ export const PAGES: readonly Page[] = [
   ...group("Project", { architecture, contributing, changelog }),
 ];
 
-/** Pictures by their path as seen from `pages/`. */
+/** Pictures by their path relative to `pages/`. */
 export const PICTURES: Readonly<Record<string, string>> = {
   "architecture.svg": architectureSvg,
   "soak.svg": soakSvg,

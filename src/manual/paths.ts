@@ -1,4 +1,4 @@
-/** Addresses of the manual. */
+/** URL paths of the manual. */
 export const ROOT = "/docs";
 export const OPENAPI = "/openapi.json";
 export const SCHEMA = "/config.schema.json";

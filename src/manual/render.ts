@@ -1,8 +1,8 @@
 /**
- * One page of the manual: Markdown to HTML.
+ * Renders a page of the manual from Markdown to HTML.
  *
- * Pages are part of the program, so their text is trusted. Headings get the anchors that repository browsers give them,
- * so that one link works in both places.
+ * Pages are part of the program, so their text is trusted. Headings get the same anchors as in repository
+ * browsers, so that a link works in both.
  */
 import GithubSlugger from "github-slugger";
 import { Marked, type Token } from "marked";
@@ -10,7 +10,7 @@ import { Marked, type Token } from "marked";
 export interface Heading {
   depth: number;
   id: string;
-  /** Markup of its text. */
+  /** The HTML of its text. */
   html: string;
 }
 
@@ -20,9 +20,12 @@ export interface Rendered {
 }
 
 export interface Targets {
-  /** The address of a link in the served manual. Null: it leads to a file that is not served, and only its text is shown. */
+  /**
+   * The address of a link in the served manual. Null: the target is not served, and only the text of the link
+   * is shown.
+   */
   link(href: string): string | null;
-  /** The markup of a picture, which becomes part of the page. */
+  /** The markup of a picture, which is inlined in the page. */
   picture(href: string): string;
 }
 
@@ -48,7 +51,7 @@ export function render(markdown: string, targets: Targets): Rendered {
           targets.picture(href)
         }</figure>`;
       },
-      // A wide table scrolls by itself, also with the keyboard, and the page does not.
+      // A wide table gets its own scroll area, which the keyboard can scroll too.
       table(token) {
         const plain = (tokens: Token[]) =>
           unescaped(this.parser.parseInline(tokens, this.parser.textRenderer));
@@ -56,7 +59,7 @@ export function render(markdown: string, targets: Targets): Rendered {
           `<tr>${
             cells.map((cell, i) => {
               const align = cell.align ? ` align="${cell.align}"` : "";
-              // On a narrow screen each cell stands below the other, with its column's title.
+              // On a narrow screen cells are shown below each other, each with the title of its column.
               const title = plain(token.header[i].tokens);
               const told = name === "th" ? ` scope="col"` : title && ` data-title="${escaped(title)}"`;
               return `<${name}${align}${told}>${this.parser.parseInline(cell.tokens)}</${name}>`;
@@ -75,7 +78,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** The characters that marked escapes in plain text. */
+/** Reverses marked's escaping of plain text. */
 function unescaped(text: string): string {
   const characters: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
   return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => characters[name]);

@@ -3,14 +3,14 @@ import type { MetricData } from "./registry.ts";
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Metrics of one process. */
+/** The metrics of one process. */
 export interface LabelledMetrics {
   metrics: readonly MetricData[];
-  /** Labels of every value. */
+  /** Labels that are added to every value. */
   common: Readonly<Record<string, string>>;
 }
 
-/** @param all of processes with the same rows */
+/** @param all metrics of processes that have the same rows */
 export function prometheusText(all: readonly LabelledMetrics[]): string {
   const lines: string[] = [];
   for (const [i, { row }] of all[0].metrics.entries()) {

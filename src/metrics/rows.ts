@@ -1,8 +1,8 @@
 /**
- * Every metric of the gateway, one row each. The page for Prometheus and the manual are made from these rows; a row is all
- * that a new metric needs beside the place that counts it.
+ * All metrics of the gateway, one row each. The Prometheus page and the manual are generated from these rows.
+ * A new metric needs only a row and the code that updates it.
  *
- * Values of labels are names of surfaces, models, providers and codes: never a key, never text of a conversation.
+ * Label values are names of surfaces, models, providers and codes, never keys or text of a conversation.
  */
 
 export interface MetricRow {
@@ -11,13 +11,14 @@ export interface MetricRow {
   help: string;
   labels: readonly string[];
   /**
-   * Values of each label that are known from the start on: their counters begin with 0. Of one that appears with 1 Prometheus
-   * sees no increase, so that the first event, which may be the only one, would be no alert.
+   * Values of each label that are known at the start: their counters begin with 0. If a counter appeared with
+   * the value 1, Prometheus would see no increase, and the first event, possibly the only one, would raise no
+   * alert.
    */
   known?: readonly (readonly (string | number)[])[];
-  /** The value is kept elsewhere and read when somebody asks. Gauges always are. */
+  /** The value is stored elsewhere and read when the metrics are read. This is always so for gauges. */
   observable?: true;
-  /** Upper bounds of a histogram, ascending. */
+  /** Upper bounds of the buckets of a histogram, ascending. */
   buckets?: readonly number[];
 }
 
@@ -276,7 +277,7 @@ export const METRICS = {
 
 type Rows = typeof METRICS;
 export type MetricId = keyof Rows;
-/** Rows whose values are kept elsewhere. */
+/** Rows whose values are stored elsewhere. */
 export type ObservableId = {
   [Id in MetricId]: Rows[Id] extends { observable: true } ? Id : never;
 }[MetricId];
@@ -286,5 +287,5 @@ export type CounterId = Exclude<
 >;
 export type HistogramId = { [Id in MetricId]: Rows[Id]["type"] extends "histogram" ? Id : never }[MetricId];
 type Values<Labels extends readonly string[]> = { readonly [Index in keyof Labels]: string | number };
-/** One value for each label of a row, in the row's order. */
+/** One value for each label of a row, in the order of the row. */
 export type LabelValues<Id extends MetricId> = Values<Rows[Id]["labels"]>;

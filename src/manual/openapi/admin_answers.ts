@@ -1,4 +1,4 @@
-/** Answers of the administration and the console. */
+/** Responses of the administration API and the console. */
 import type {
   CreditsView,
   KeyReport,
@@ -39,7 +39,7 @@ const LEASE = orNull(
     description: "While the store is away: what this process may spend without asking it.",
   }),
 );
-/** What only the store knows. */
+/** Fields that are absent while the store is unavailable. */
 const UNKNOWN = { optional: ["lease"] };
 const KEY = {
   ...KEY_FIELDS,
@@ -90,7 +90,7 @@ const USAGE: Schema = {
 };
 const FIRST_OUTPUT = orNull(closed({ p50: number(), p95: number() }));
 const STEP = choice("admission", "screening", "search", "attempt", "streaming", "answer_screening");
-/** Of an entry about what somebody changed. */
+/** Fields of an audit entry about a change. */
 const CHANGED = {
   by: orNull(text("`admin_key`, `token`, `session`, `command`, `process`.")),
   role: choice("owner", "operator", "auditor", "member"),
@@ -106,7 +106,7 @@ const CHANGED = {
   untold: whole("Others who could not, and are not told one by one."),
   mistakes: whole("Of a configuration that was not taken over."),
 };
-/** Of an entry about what screening found. */
+/** Fields of an audit entry about findings of a DLP scan. */
 const FOUND = {
   generation: text(),
   policy: orNull(text()),

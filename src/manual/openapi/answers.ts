@@ -1,4 +1,4 @@
-/** Answers of the API: the three formats, the catalog, and what a key may know of itself. */
+/** Responses of the API: the three formats, the catalog, and the information that a key can read about itself. */
 import { FAILURES } from "../../exchange/failure.ts";
 import type { KeyStatus, KeyView } from "../../accounts/administration/views.ts";
 import type { GenerationView, SpendView } from "../../accounts/administration/views.ts";

@@ -1,4 +1,4 @@
-/** Answers of the console's own endpoints: overview, what needs a look, sessions, payloads, the configuration as it runs. */
+/** Responses of the console's own endpoints: overview, open issues, sessions, payloads, the running configuration. */
 import type { SessionView } from "../../accounts/mod.ts";
 import type { Matter } from "../../console/attention.ts";
 import type { overview } from "../../console/overview.ts";
@@ -51,7 +51,10 @@ const STATUS: { readonly [K in keyof NodeStatus]: Schema } = {
   warnings: list(text()),
 };
 
-/** What stands in a section is as in `/config.schema.json`, but for texts in the place of secrets and variables. */
+/**
+ * The content of a section is as in `/config.schema.json`, except that secrets and variables are replaced by
+ * strings.
+ */
 const SECTIONS = Object.fromEntries(
   Object.entries(configJsonSchema().properties as Record<string, Schema>)
     .map(([name, { description }]) => [name, any(description as string | undefined)]),

@@ -1,4 +1,7 @@
-/** `GET /openapi.json`: the API and the administration as OpenAPI 3.1, from the table of endpoints and their schemas. */
+/**
+ * `GET /openapi.json`: the API and the administration API as OpenAPI 3.1, from the table of endpoints and
+ * their schemas.
+ */
 import { FAILURES } from "../../exchange/failure.ts";
 import { ACCESS } from "../../accounts/mod.ts";
 import type { Endpoint, Parameter, Program } from "../../http/endpoint.ts";
@@ -8,7 +11,7 @@ import { CONSOLE_ANSWERS } from "./console_answers.ts";
 import { INPUTS } from "./inputs.ts";
 import { ref, type Schema } from "./schema.ts";
 
-/** Every schema that a row of the table may name. */
+/** Every schema that a row of the table can refer to. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...INPUTS,
   ...API_ANSWERS,
@@ -91,7 +94,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
   };
 }
 
-/** A day, or a moment; `format: date-time` would leave days out. */
+/** A day or a time; `format: date-time` would exclude days. */
 const MOMENT_OF_QUERY = String
   .raw`^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+\-]\d\d:\d\d)?)?$`;
 

@@ -1,4 +1,4 @@
-/** Bodies that the gateway reads: the schemas that check them, as JSON Schema. */
+/** Request bodies: the schemas that validate them, as JSON Schema. */
 import { z } from "zod/mini";
 import {
   CREATED_ACCOUNT,
@@ -16,18 +16,18 @@ import { bodyOf } from "../../formats/validation.ts";
 import { PLUGIN as DLP } from "../../dlp/request.ts";
 import { any, choice, closed, flag, list, object, orNull, ref, type Schema, text, whole } from "./schema.ts";
 
-/** As it is written, before defaults are filled in. */
+/** The schema of the input, before defaults are applied. */
 function written(schema: z.ZodMiniType): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;
 }
 
-/** What a checker leaves to other code, added to what it says. */
+/** Adds the fields that the schema does not validate, because other code does. */
 function withFields(schema: Schema, fields: Readonly<Record<string, Schema>>, example: unknown): Schema {
   return { ...schema, properties: { ...schema.properties as object, ...fields }, examples: [example] };
 }
 
-/** Fields that may all be absent, and no others. */
+/** An object whose fields are all optional, without other fields. */
 const optional = (fields: Readonly<Record<string, Schema>>) =>
   closed(fields, { optional: Object.keys(fields) });
 

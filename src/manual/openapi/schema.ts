@@ -1,4 +1,4 @@
-/** Building blocks of the document's schemas (JSON Schema 2020-12, as OpenAPI 3.1 has it). */
+/** Building blocks of the document's schemas (JSON Schema 2020-12, as in OpenAPI 3.1). */
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ export const text = (description?: string, more: Schema = {}): Schema => ({
 export const whole = (description?: string): Schema => ({ type: "integer", ...said(description) });
 export const number = (description?: string): Schema => ({ type: "number", ...said(description) });
 export const flag = (description?: string): Schema => ({ type: "boolean", ...said(description) });
-/** Money is never a number of JSON, which would be a binary fraction. */
+/** Money is never a JSON number, since binary fractions are inexact. */
 export const money = (description = "Decimal string.", example = "0.25"): Schema =>
   text(description, { pattern: "^-?\\d+\\.\\d{2,}$", examples: [example] });
 export const moment = (description?: string): Schema => text(description, { format: "date-time" });
@@ -29,14 +29,14 @@ export const map = (values: Schema, description?: string): Schema => ({
 export const any = (description?: string): Schema => ({ ...said(description) });
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Likewise, or null. */
+/** The schema, or null. */
 export function orNull(schema: Schema): Schema {
   return typeof schema.type === "string" && schema.enum === undefined
     ? { ...schema, type: [schema.type, "null"] }
     : { oneOf: [schema, { type: "null" }] };
 }
 
-/** An object that has these fields and no others: the compiler compares them with those of the code's type. */
+/** An object with exactly these fields. The compiler checks that they are the fields of the type `T`. */
 export function exactly<T>(fields: { readonly [K in keyof T]-?: Schema }, how?: Closed): Schema {
   return closed(fields, how);
 }
@@ -47,7 +47,7 @@ interface Closed {
   optional?: readonly string[];
 }
 
-/** An object that has these fields and no others. */
+/** An object with exactly these fields. */
 export function closed(
   fields: Readonly<Record<string, Schema>>,
   { description, optional = [] }: Closed = {},
@@ -76,7 +76,7 @@ export const page = (items: Schema): Schema =>
     next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
   });
 
-/** A page of a list that the store has: while it is away, of what the process knows. */
+/** A page of a list in the store. While the store is unavailable it has the entries that this process knows. */
 export const storedPage = (items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema =>
   closed({
     data: list(items),

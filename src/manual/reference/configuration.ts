@@ -1,11 +1,11 @@
-/** The page of the configuration, from its JSON Schema: a section for each object, a row for each field. */
+/** The reference page of the configuration, from its JSON Schema: a section for each object, a row for each field. */
 import { configJsonSchema } from "../../config/schema.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 
-/** What of JSON Schema the configuration's has. */
+/** The parts of JSON Schema that the schema of the configuration uses. */
 export interface Schema {
   type?: string | readonly string[];
-  /** What is allowed, in words. */
+  /** A description of the allowed values. */
   title?: string;
   description?: string;
   default?: unknown;
@@ -53,7 +53,7 @@ function heading(path: string): string {
   return "#".repeat(depth + 1);
 }
 
-/** Sections in the order of the schema, each before those inside of it. */
+/** Collects the sections in the order of the schema, each before its subsections. */
 function collect(path: string, schema: Schema, sections: Section[]): void {
   if (schema.properties === undefined) return;
   sections.push({ path, schema });
@@ -69,7 +69,7 @@ function collect(path: string, schema: Schema, sections: Section[]): void {
   }
 }
 
-/** The object that a field holds, directly, by name or in a list. Null: it holds none. */
+/** The object in a field: its value, the values of its names, or the items of its list. Null: none. */
 function objectIn(field: Schema): { schema: Schema; suffix: string } | null {
   const schema = withoutNull(field);
   if (schema.properties) return { schema, suffix: "" };
@@ -97,14 +97,14 @@ function fieldTable(schema: Schema): string {
   return markdownTable(["Field", "Value", "Default", "Meaning"], rows);
 }
 
-/** What a field may hold, in words. */
+/** A description of the allowed values. */
 export function allowed(schema: Schema): string {
   const { type } = schema;
   const choices = schema.anyOf ??
     (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
   if (choices) {
     const all = [...new Set(choices.map(allowed))];
-    // Where the words already say so.
+    // Omit `null` if another alternative already ends with "or null".
     const told = all.some((words) => words.endsWith("or null"))
       ? all.filter((words) => words !== "`null`")
       : all;
@@ -112,7 +112,7 @@ export function allowed(schema: Schema): string {
   }
   if (schema.enum) return schema.enum.map(code).join(", ");
   if (schema.const !== undefined) return code(String(schema.const));
-  // A list of such a field's own choices is told by the choices.
+  // If the items of a list are an enumeration, its values are listed instead.
   if (schema.title && !schema.items?.enum) return schema.title;
   switch (type) {
     case "integer":
@@ -144,7 +144,7 @@ function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
 }
 
 function defaultOf(name: string, field: Schema, required: readonly string[]): string {
-  // The fields of an object have defaults of their own.
+  // The fields of the object have their own defaults.
   if (JSON.stringify(field.default) === "{}") return "";
   if (field.default !== undefined) return code(JSON.stringify(field.default));
   return required.includes(name) ? "required" : "";

@@ -1,4 +1,4 @@
-/** The page of entity types, from the list of recognizers. */
+/** The reference page of entity types, from the list of recognizers. */
 import { DEFAULT_TYPES } from "../../dlp/entities.ts";
 import { RECOGNIZERS } from "../../dlp/recognizers/list.ts";
 import { GROUPS } from "../../dlp/recognizers/recognizer.ts";

@@ -1,4 +1,4 @@
-/** The page of error codes, from the failure table. */
+/** The reference page of error codes, from the table of failures. */
 import { type FailureRow, FAILURES } from "../../exchange/failure.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 

@@ -1,4 +1,4 @@
-/** The page of headers, from the table of their names. */
+/** The reference page of headers, from the table of their names. */
 import { ANSWER_HEADERS, type HeaderRow, REQUEST_HEADERS, WEBHOOK_HEADERS } from "../../exchange/headers.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 

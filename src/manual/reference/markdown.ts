@@ -1,4 +1,4 @@
-/** Tables of the generated pages. */
+/** Markdown tables of the generated pages. */
 
 /** A table; cells are Markdown. */
 export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,4 @@
-/** The page of metrics, from the registry's rows. */
+/** The reference page of metrics, from the rows of the registry. */
 import { type MetricRow, METRICS } from "../../metrics/rows.ts";
 import { code, head, markdownTable } from "./markdown.ts";
 

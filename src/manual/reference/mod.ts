@@ -1,4 +1,4 @@
-/** The generated pages, by their file below `pages/reference/`. A test compares them with what stands there. */
+/** The generated pages, by their file below `pages/reference/`. A test compares them with the files. */
 import { configurationPage } from "./configuration.ts";
 import { entitiesPage } from "./entities.ts";
 import { errorsPage } from "./errors.ts";
