@@ -1,4 +1,7 @@
-/** The section `payloads` of the configuration: where requests and answers are kept, under which key, and for how long. */
+/**
+ * The configuration section `payloads`: where requests and answers are stored, with which key they are
+ * encrypted, and for how long they are kept.
+ */
 import { z } from "zod/mini";
 import {
   choice,
@@ -21,7 +24,7 @@ export type PayloadPlace =
   | { kind: "file"; folder: string }
   | { kind: "s3"; bucket: string; prefix: string };
 
-/** Null: it is none. */
+/** Null: invalid. */
 function placeOf(text: string): PayloadPlace | null {
   if (text.startsWith("file:")) {
     const folder = text.slice("file:".length).replace(/^\/\/(?=\/)/, "");
@@ -41,7 +44,7 @@ const KEYS = `${KEY}, or a list of 1 to 16 of them`;
 const key = () =>
   stringField(KEY).refine((text) => text.trim().length >= LEAST_KEY && text.length <= 1024, says(KEY));
 
-/** Roles that may be let read. */
+/** Roles that can be allowed to read payloads. */
 const READERS = ["owner", "operator", "auditor"] as const;
 
 export const PAYLOADS = fields({

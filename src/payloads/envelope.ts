@@ -1,8 +1,9 @@
 /**
- * Payloads as they are kept: compressed, then encrypted with AES-256-GCM under the operator's key.
+ * The stored form of payloads: compressed, then encrypted with AES-256-GCM under the operator's key.
  *
- * `SLPL`, a version, 8 bytes that tell the key, 12 random bytes of the nonce, then the ciphertext with its tag. The head and
- * the id of the generation are authenticated with it, so that an object under another name does not open.
+ * The layout is `SLPL`, a version, 8 bytes that identify the key, 12 random bytes of the nonce, and the
+ * ciphertext with its tag. The header and the id of the generation are authenticated too, so that an object
+ * that was stored under another name cannot be decrypted.
  */
 
 const MAGIC = [0x53, 0x4c, 0x50, 0x4c];
@@ -20,7 +21,7 @@ export interface PayloadKey {
   key: CryptoKey;
 }
 
-/** What was kept cannot be read: it was changed or cut, or its key is not there. */
+/** A stored payload cannot be decrypted: it was changed or truncated, or its key is not configured. */
 export class UnreadablePayload extends Error {
   override readonly name = "UnreadablePayload";
 }
@@ -28,8 +29,7 @@ export class UnreadablePayload extends Error {
 const text = new TextEncoder();
 
 /**
- * Keys of AES-256-GCM, made from the secrets of the configuration.
- *
+ * AES-256-GCM keys, derived from the secrets of the configuration.
  * @param secrets the first encrypts, all decrypt
  */
 export function payloadKeys(secrets: readonly string[]): Promise<PayloadKey[]> {
@@ -54,7 +54,7 @@ export function payloadKeys(secrets: readonly string[]): Promise<PayloadKey[]> {
   }));
 }
 
-/** Encrypts a payload; the id of its generation is authenticated with it. */
+/** Encrypts a payload and authenticates the id of its generation. */
 export async function seal(content: Bytes, id: string, { id: keyId, key }: PayloadKey): Promise<Bytes> {
   const head = new Uint8Array(HEAD);
   head.set(MAGIC);

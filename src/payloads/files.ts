@@ -1,16 +1,15 @@
-/** Payloads as files: `FOLDER/2026-01-31/3f/gen_…`, readable by their owner alone. */
+/** Payloads as files: `FOLDER/2026-01-31/3f/gen_…`, readable only by their owner. */
 import { join } from "node:path";
 import { DAY, nameOf, type PayloadStorage } from "./storage.ts";
 
-/** Of a file that is being written, or was when its process died. */
+/** Suffix of a file that is not complete: it is being written, or its process ended while writing. */
 const PART = ".part";
-/** A part that is older belongs to no living process. */
+/** An older incomplete file belongs to no running process. */
 const PART_MS = 3_600_000;
 
 /**
- * Payloads as files, a folder for each day.
- *
- * @param place names this machine, so that others know where a payload is
+ * Payloads as files, one folder per day.
+ * @param place the name of this machine, which tells other nodes where a payload is
  */
 export function openFiles(folder: string, place: string, now: () => number): PayloadStorage {
   const made = new Set<string>();
@@ -32,7 +31,7 @@ export function openFiles(folder: string, place: string, now: () => number): Pay
           await Deno.writeFile(part, content, { createNew: true, mode: 0o600 });
         } catch (error) {
           if (!(error instanceof Deno.errors.NotFound)) throw error;
-          // The folder has been removed meanwhile.
+          // The folder was deleted in the meantime.
           made.delete(within);
           await makeFolder(within);
           await Deno.writeFile(part, content, { createNew: true, mode: 0o600 });

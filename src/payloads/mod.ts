@@ -1,6 +1,6 @@
 /**
- * The payload log: what calls asked and were answered, after masking, encrypted with the operator's key. Off unless a key or
- * a policy asks for it; nothing of it is on the path of a call.
+ * The payload log: requests and answers of calls after masking, encrypted with the operator's key. Off unless
+ * a key or a policy enables it. Writing happens in the background and delays no call.
  */
 import { hostname } from "node:os";
 import type { PayloadsConfig } from "./config.ts";
@@ -14,19 +14,19 @@ import { type PayloadOutcome, PayloadWriter } from "./writer.ts";
 export { UnreadablePayload } from "./envelope.ts";
 export type { PayloadOutcome } from "./writer.ts";
 
-/** What the pipeline needs of it. */
+/** The part that the pipeline uses. */
 export interface PayloadLog {
-  /** @param bytes about how many the payload has, which is made once there is time */
+  /** @param bytes approximate size of the payload, which `make` creates later */
   add(id: string, key: string, bytes: number, make: () => unknown): void;
 }
 
 export interface OpenPayloads extends PayloadLog {
   readonly config: PayloadsConfig;
-  /** Of what waits to be written. */
+  /** Size of the payloads that wait to be written, in bytes. */
   bytes(): number;
-  /** Null: it is not in the storage. Throws {@link UnreadablePayload}, and what the storage throws. */
+  /** Null: it is not in the storage. Throws {@link UnreadablePayload} and errors of the storage. */
   read(id: string): Promise<unknown>;
-  /** Deletes what is past its time. */
+  /** Deletes payloads whose retention period is over. */
   sweep(): Promise<void>;
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -34,22 +34,25 @@ export interface OpenPayloads extends PayloadLog {
 
 export interface PayloadsOptions {
   env(name: string): string | undefined;
-  /** Keys for the storage, where the configuration has none. */
+  /** Credentials for the storage if the configuration has none. */
   awsKeys?(region: string): Promise<S3Keys>;
   now(): number;
-  /** The time that payloads are deleted by; null: it cannot be told now. Absent: `now`. */
+  /** The time that decides which payloads are deleted; null: currently unknown. Default: `now`. */
   sharedNow?(): Promise<number | null>;
   warn(line: string): void;
   ended?(outcome: PayloadOutcome): void;
   stored?(id: string): void;
   sleep?(ms: number): Promise<void>;
-  /** Told how long pieces of work held the event loop, in milliseconds. */
+  /** Called with the milliseconds that a task blocked the event loop. */
   held?(ms: number): void;
-  /** False: nothing is deleted here. */
+  /** False: this process deletes nothing. */
   sweeps?: boolean;
 }
 
-/** Opens the payload log: writes in the background, and deletes what is older than the configuration allows. */
+/**
+ * Opens the payload log. It writes in the background and deletes payloads that are older than the
+ * configuration allows.
+ */
 export async function openPayloads(config: PayloadsConfig, options: PayloadsOptions): Promise<OpenPayloads> {
   const { now, warn, ended = () => {}, stored, sleep, held, sweeps = true } = options;
   const sharedNow = options.sharedNow ?? (() => Promise.resolve(now()));
@@ -87,7 +90,7 @@ export async function openPayloads(config: PayloadsConfig, options: PayloadsOpti
   };
 }
 
-/** Where files of this process are, as an operator knows the machine. */
+/** The name of this machine, under which operators find its files. */
 export function nodeName(): string {
   try {
     return hostname();

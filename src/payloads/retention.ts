@@ -1,11 +1,14 @@
-/** Deletes payloads whose days are over: in rounds, a part at a time with rests between, so that a large day stops nothing. */
+/**
+ * Deletes payloads whose retention period is over, in small batches with pauses, so that a day with many
+ * payloads does not block the process.
+ */
 import { BackgroundRounds } from "../timing/background_rounds.ts";
 import { dayOf, type PayloadStorage } from "./storage.ts";
 
 export interface RetentionOptions {
   storage: PayloadStorage;
   days: number;
-  /** Null: it cannot be told now. */
+  /** Null: the time is currently unknown. */
   now(): Promise<number | null>;
   warn(line: string): void;
 }
@@ -32,7 +35,7 @@ export class Retention {
   }
 
   async stop(): Promise<void> {
-    // A storage that hangs must not hold up the end of the process.
+    // A storage that does not respond must not delay the end of the process.
     let timer: ReturnType<typeof setTimeout> | undefined;
     await Promise.race([
       this.#rounds.stop(),
@@ -41,14 +44,15 @@ export class Retention {
     clearTimeout(timer);
   }
 
-  /** Everything that there is to do now. */
+  /** Deletes everything that is due. */
   async round(): Promise<void> {
     const { storage, days, now, warn } = this.#options;
     try {
       await storage.tidy?.();
       const time = await now();
       if (time === null) return;
-      // A day is over at its end: its last payloads are kept for the whole time.
+      // The retention period begins at the end of the day, so that the last payloads of a day are kept for
+      // the whole period.
       const before = dayOf(time - days * DAY_MS);
       while (!this.#rounds.stopped && await storage.removeBefore(before)) await this.#rounds.pause(REST_MS);
       this.#complaint = "";

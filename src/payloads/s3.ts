@@ -1,6 +1,6 @@
 /**
- * Payloads as objects of S3-compatible storage, its bucket in the path of the address. Requests are signed for the host that
- * is called; redirects, which would take the object elsewhere, are not followed.
+ * Payloads as objects of S3-compatible storage, with the bucket in the path of the URL. Requests are signed
+ * for the host that is called. Redirects are not followed, since they would send the payload elsewhere.
  */
 import type { AwsV4Signer } from "aws4fetch";
 import { type Answer, ask } from "../outgoing/ask.ts";
@@ -15,31 +15,37 @@ export interface S3Keys {
 export interface S3Options {
   place: string;
   bucket: string;
-  /** Empty, or ends in a slash. */
+  /** Empty, or ends with a slash. */
   prefix: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   endpoint: string;
   region: string;
   keys(): Promise<S3Keys>;
-  /** Milliseconds that the storage has for an answer. */
+  /** Timeout of a request in milliseconds. */
   answerMs?: number;
 }
 
 const ANSWER_MS = 30_000;
-/** Of one payload, packed. */
+/** Size limit of one encrypted payload. */
 const MOST_BYTES = 256 << 20;
-/** Of an answer that says nothing but its status: to read it keeps the connection. */
+/**
+ * Bytes that are read of a response of which only the status is used: reading it allows the connection to be
+ * reused.
+ */
 const MOST_UNREAD_BYTES = 16 << 10;
-/** Of one page of a list: days, or names of this gateway's own, of some 400 bytes with what is told of each. */
+/**
+ * Size limit of one page of a list: days, or names of the gateway's objects, some 400 bytes each with their
+ * metadata.
+ */
 const MOST_LIST_BYTES = 2 << 20;
-/** Of one page, as S3 bounds it. */
+/** Entries on one page, which is the limit of S3. */
 const MOST_LISTED = 1000;
 const REMOVED_AT_ONCE = 200;
 const SIDE_BY_SIDE = 8;
-/** A list of days that has more goes round in circles. */
+/** A list of days with more pages is assumed to repeat endlessly. */
 const MOST_PAGES = 1000;
 
-/** Payloads as objects of a bucket, by requests that are signed with AWS Signature Version 4. */
+/** Payloads as objects of a bucket. Requests are signed with AWS Signature Version 4. */
 export function openS3(options: S3Options): PayloadStorage {
   const { place, bucket, prefix, endpoint, region, keys, answerMs = ANSWER_MS } = options;
   let signer: typeof AwsV4Signer | undefined;
@@ -63,7 +69,7 @@ export function openS3(options: S3Options): PayloadStorage {
       method,
       url: url.href,
       body,
-      // Of the body itself: without it the storage takes whatever arrives.
+      // The hash of the body: without it the signature does not protect the body.
       headers: { "x-amz-content-sha256": await hashOf(body) },
       service: "s3",
       region,
@@ -73,7 +79,7 @@ export function openS3(options: S3Options): PayloadStorage {
       method,
       headers: Object.fromEntries(signed.headers),
       body,
-      // What it says of errors may name what nobody should read.
+      // The text of an error may contain sensitive names, so it is not used.
       ...(most > 0 ? { most } : { most: MOST_UNREAD_BYTES, cuts: true }),
       signal: AbortSignal.timeout(answerMs),
     });
@@ -95,7 +101,8 @@ export function openS3(options: S3Options): PayloadStorage {
       if (old === null || old >= day) return false;
       const within = `${prefix}${old}/`;
       const listed = await page(send, { prefix: within, "max-keys": String(REMOVED_AT_ONCE) });
-      // Whatever the storage names, nothing beside the day is deleted: steps upwards lead out of it.
+      // Names outside the folder of the day are ignored, including those with `..`, whatever the storage
+      // lists.
       const names = inTags(listed, "Contents").flatMap((inner) => inTags(inner, "Key")).filter((name) =>
         name.startsWith(within) && !/(?:^|\/)\.\.?(?:\/|$)/.test(name)
       );
@@ -118,7 +125,7 @@ type Send = (
   options: { query: Record<string, string>; most: number },
 ) => Promise<Answer>;
 
-/** Null: there is none. Of all that a list names, only one is kept: a storage may make up as many as it likes. */
+/** Null: there is none. Only the oldest day is kept in memory, since a storage may list any number. */
 async function oldestDay(send: Send, prefix: string): Promise<string | null> {
   let oldest: string | null = null;
   let token: string | undefined;
@@ -144,7 +151,7 @@ async function page(send: Send, query: Record<string, string>): Promise<string> 
   return answer.text();
 }
 
-/** What stands between the tags of a name, whose elements hold none of the same name. The text is read once. */
+/** The contents of all elements with a name, which must not be nested in each other. The text is scanned once. */
 export function inTags(xml: string, name: string): string[] {
   const open = `<${name}>`;
   const close = `</${name}>`;
@@ -166,7 +173,10 @@ function unescaped(text: string): string {
   );
 }
 
-/** Ends with the response's status, if it is an error: its text may name what nobody should read. */
+/**
+ * Throws if the response has an error status. Its text may contain sensitive names, so the message has only
+ * the status.
+ */
 function taken({ ok, status }: Answer): void {
   if (!ok) throw new Error(`the storage answered with status ${status}`);
 }

@@ -1,4 +1,7 @@
-/** What waits to be written, of each key apart: keys take turns, and where room is short the one with the most gives way. */
+/**
+ * Payloads that wait to be written, in one queue per key. The keys take turns, and if space is short, the key
+ * with the most bytes loses payloads.
+ */
 
 export interface Waiting {
   bytes: number;
@@ -10,7 +13,7 @@ interface Share<T> {
 }
 
 export class Shares<T extends Waiting> {
-  /** In the order of their turns. */
+  /** The keys in the order of their turns. */
   readonly #keys = new Map<string, Share<T>>();
 
   add(key: string, entry: T): void {
@@ -20,7 +23,7 @@ export class Shares<T extends Waiting> {
     share.bytes += entry.bytes;
   }
 
-  /** The next one; undefined: nothing waits. */
+  /** Removes the next entry; undefined: the queue is empty. */
   next(): T | undefined {
     for (const [key, share] of this.#keys) {
       this.#keys.delete(key);
@@ -31,7 +34,10 @@ export class Shares<T extends Waiting> {
     }
   }
 
-  /** Takes back the newest one of the key that has the most, where that is more than this key would have; null: it has not. */
+  /**
+   * Removes the newest entry of the key with the most bytes, if that key has more than `key` would have with
+   * the new entry. Null: it has not.
+   */
   makeRoom(key: string, bytes: number): T | null {
     let most: [string, Share<T>] | null = null;
     for (const each of this.#keys) if (most === null || each[1].bytes > most[1].bytes) most = each;

@@ -1,6 +1,7 @@
 /**
- * Writes payloads behind the calls: a queue bounded in bytes, a few writes side by side. What does not fit, and what the
- * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
+ * Writes payloads in the background: a queue with a limit in bytes, and a few concurrent writes. Payloads
+ * that do not fit, or that the storage refuses three times, are dropped. Both are counted, and logged at most
+ * once a minute.
  */
 import { jsonPieces } from "../exchange/json_pieces.ts";
 import { pause, rest } from "../timing/waits.ts";
@@ -15,13 +16,13 @@ export interface WriterOptions {
   key: PayloadKey;
   queueBytes: number;
   ended(outcome: PayloadOutcome): void;
-  /** It is in the storage. */
+  /** Called after a payload was stored. */
   stored?(id: string): void;
   warn(line: string): void;
   now(): number;
-  /** Told how long making a payload, and each piece of its text, held the event loop, in milliseconds. */
+  /** Called with the milliseconds that creating a payload, and each piece of its text, blocked the event loop. */
   held?(ms: number): void;
-  /** Waits before another attempt; absent: a timer. */
+  /** Waits before a retry. Default: a timer. */
   sleep?(ms: number): Promise<void>;
 }
 
@@ -34,9 +35,9 @@ interface Entry {
 const PLACES = 4;
 const RETRIES_MS = [500, 3000];
 const TOLD_EVERY_MS = 60_000;
-/** Pieces that are compressed before others have their turn. */
+/** Pieces that are compressed before other tasks run. */
 const PIECES_A_TURN = 4;
-/** How long the end of a process waits for what is in the queue. */
+/** How long the end of a process waits for the queue, in milliseconds. */
 const DRAIN_MS = 5000;
 
 export class PayloadWriter {
@@ -51,15 +52,17 @@ export class PayloadWriter {
     this.#options = options;
   }
 
-  /** Of what waits and of what is being written. */
+  /** Size of the payloads that wait or are being written. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Takes a payload, unless there is no room. It is made when its turn comes; nothing that it is made of may change any more.
-   * @param key whose it is: what waits of one key takes no room from others that have less
-   * @param bytes about how many it has
+   * Adds a payload, or drops one if there is no space. `make` is called later, so the data that it uses must
+   * not change.
+   * @param key id of the key that made the call; its waiting payloads do not displace those of keys with
+   * fewer bytes
+   * @param bytes approximate size
    */
   add(id: string, key: string, bytes: number, make: () => unknown): void {
     if (this.#ending.signal.aborted) return this.#end("dropped", "the process ended");
@@ -74,7 +77,7 @@ export class PayloadWriter {
     if (this.#running.size < PLACES) this.#serve();
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -93,7 +96,7 @@ export class PayloadWriter {
   }
 
   async #work(): Promise<void> {
-    // The call that brought it ends first.
+    // Let the call that added the payload finish first.
     await pause(0);
     for (let entry = this.#queue.next(); entry !== undefined; entry = this.#queue.next()) {
       try {
@@ -146,7 +149,7 @@ export class PayloadWriter {
   }
 }
 
-/** In steps, between which others have their turn. */
+/** Compresses in steps, between which other tasks run. */
 async function compressed(value: unknown, held: (ms: number) => void): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new CompressionStream("gzip");
   const whole = new Response(stream.readable).bytes();

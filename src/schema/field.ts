@@ -1,26 +1,27 @@
 /**
- * A field as it is described: what it may hold, what stands for it where it is left out, and what becomes of it in the code.
+ * A field of a schema: its allowed values, its default, and its conversion to the value that the program
+ * uses.
  *
- * The schema that checks a value is made when there is a value to check. There are hundreds of fields, a configuration names some
- * twenty, and schemas cost more to make than to ask: a start would make them all.
+ * The zod schema is created only when a value has to be validated. There are hundreds of fields, of which a
+ * configuration uses some twenty, and creating a schema costs more than applying it.
  */
 import { z } from "zod/mini";
 
-/** The message of a schema: what a value must look like, in words. */
+/** The error message of a schema: a description of the allowed values. */
 export const says = (allowed: string) => ({ error: allowed });
 
-/** What a field is in the code. */
+/** The type of a field's value in the program. */
 export type Value<F> = F extends Field<infer S> ? z.output<S> : never;
 
-/** What a field is where it is written. */
+/** The type of a field's value as it is written. */
 export type Written<F> = F extends Field<infer S> ? z.input<S> : never;
 
 interface Conversions<S extends z.ZodMiniType> {
-  /** The schema that a written value is read by. Left out: the field's. */
+  /** Creates the schema that validates a written value. Default: the schema of the field. */
   reader?(): z.ZodMiniType<z.output<S>>;
-  /** What an allowed value is in the code, for values that need no check: defaults. Left out: itself. */
+  /** Converts an allowed value without validating it, for defaults. Default: the value itself. */
   convert?(value: z.input<S>): z.output<S>;
-  /** What a field that is left out is in the code. Left out: it has to be written. */
+  /** The value in the program if the field is missing. Absent: the field is required. */
   absent?(): z.output<S>;
 }
 
@@ -35,17 +36,20 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     this.#conversions = conversions;
   }
 
-  /** The field with all that is said of it, as the JSON Schema shows it. */
+  /** The complete schema of the field with its description, as the JSON Schema shows it. */
   get schema(): S {
     return this.#schema ??= this.#make();
   }
 
-  /** The schema that a written value is read by: without description and default, each of which makes a schema anew. */
+  /**
+   * The schema that validates a written value, without description and default, each of which would create
+   * another schema.
+   */
   get reader(): z.ZodMiniType<z.output<S>> {
     return this.#reader ??= this.#conversions.reader?.() ?? this.schema as z.ZodMiniType<z.output<S>>;
   }
 
-  /** Whether something stands for it where it is left out. */
+  /** Whether the field may be missing. */
   get mayBeAbsent(): boolean {
     return this.#conversions.absent !== undefined;
   }
@@ -54,12 +58,12 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     return this.#conversions.absent!();
   }
 
-  /** What an allowed value is in the code. */
+  /** Converts an allowed value to the value in the program. */
   convert(value: z.input<S>): z.output<S> {
     return this.#conversions.convert === undefined ? value as z.output<S> : this.#conversions.convert(value);
   }
 
-  /** Throws a `ZodError` where a value is not allowed. */
+  /** Throws a `ZodError` if the value is not allowed. */
   parse(value: unknown): z.output<S> {
     return this.reader.parse(value);
   }
@@ -68,7 +72,7 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     return this.#said({ description: text });
   }
 
-  /** A default that other code fills in, as the JSON Schema shows it. */
+  /** Shows a default in the JSON Schema that other code applies. */
   meta(shown: { default: unknown }): Field<S> {
     return this.#said(shown);
   }
@@ -90,7 +94,7 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     return this.#checked(() => z.superRefine(check));
   }
 
-  /** Of a text or a list: the least length. */
+  /** Minimum length of a text or a list. */
   min(
     this: Field<S & z.ZodMiniType<{ length: number }>>,
     length: number,
@@ -99,7 +103,7 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     return this.#checked(() => z.minLength(length, words));
   }
 
-  /** Of a text or a list: the largest length. */
+  /** Maximum length of a text or a list. */
   max(
     this: Field<S & z.ZodMiniType<{ length: number }>>,
     length: number,
@@ -140,7 +144,7 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
     });
   }
 
-  /** @param written what stands for the field where it is left out; it has to be allowed */
+  /** @param written the default as it would be written; it must be an allowed value */
   prefault(written: z.input<S>): Field<z.ZodMiniPrefault<S>> {
     const convert = (value: z.input<S> | undefined) => this.convert(value === undefined ? written : value);
     return new Field(() => z.prefault(this.schema, written as z.core.util.NoUndefined<z.input<S>>), {

@@ -1,24 +1,24 @@
 /**
- * Building blocks of the schemas of everything that an operator writes: the configuration, the administration API.
+ * Building blocks for the schemas of the configuration and the administration API.
  *
- * A field says in words what it allows, and those words are the mistake that the operator reads. Objects are strict: a field
- * that is not declared is a mistake. Names come in as they are written, in snake case with seconds, and go out as the code has
- * them, in camel case with milliseconds, so that a field stands in one place only. A default is given with `prefault`: it goes
- * through the same conversion as a written value, and shows in the JSON Schema.
+ * A field describes its allowed values in words, which become the error message. Objects are strict: an
+ * undeclared field is a mistake. Names are written in snake case, with times in seconds, and are converted to
+ * camel case, with times in milliseconds, so that each field is declared once. A default is set with
+ * `prefault`: it is converted like a written value, and appears in the JSON Schema.
  */
 import { z } from "zod/mini";
 import { Field, says } from "./field.ts";
 
 export { Field, says, type Value, type Written } from "./field.ts";
 
-/** `first_byte_seconds` is `firstByteMs` in the code. */
+/** `first_byte_seconds` becomes `firstByteMs`. */
 export type CodeName<S extends string> = S extends `${infer Head}_seconds` ? `${CodeName<Head>}Ms`
   : S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CodeName<Tail>>}`
   : S;
 
 export type CodeNames<T> = { [K in keyof T as K extends string ? CodeName<K> : K]: T[K] };
 
-/** The name that a field has in the program: `idle_seconds` becomes `idleMs`. */
+/** The name of a field in the program: `idle_seconds` becomes `idleMs`. */
 export function codeName(name: string): string {
   return name.replace(/_seconds$/, "_ms").replace(/_([a-z\d])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -28,13 +28,16 @@ export type Shape = Readonly<Record<string, Field>>;
 
 type Schemas<T extends Shape> = { -readonly [K in keyof T]: T[K]["schema"] };
 
-/** An object with these fields and no others. */
+/** An object with exactly these fields. */
 type ObjectOf<T extends Shape> = z.ZodMiniObject<Schemas<T>, z.core.$strict>;
 
-/** The names of an object's fields in the code, by the written ones. */
+/** The names of an object's fields in the program, by their written names. */
 type Names = ReadonlyMap<string, string>;
 
-/** What an object is in the code. @param take what is asked of a field that is written, or has to be */
+/**
+ * Builds the value of an object in the program. @param take converts the value of a field that is present or
+ * required
+ */
 function gather(
   shape: Shape,
   names: Names,
@@ -57,8 +60,8 @@ interface SparseDef extends z.core.$ZodLazyDef<z.ZodMiniType> {
 }
 
 /**
- * The schema of an object that asks of its fields only those that are written, and those that have to be. Its `getter` gives
- * zod's own schema of all fields, which JSON Schemas are made of.
+ * The schema of an object that creates only the schemas of fields that are present or required. Its `getter`
+ * returns zod's own schema of all fields, from which JSON Schemas are generated.
  */
 const SparseObject = z.core.$constructor<z.ZodMiniLazy<z.ZodMiniType>, SparseDef>(
   "SparseObject",
@@ -76,11 +79,11 @@ const SparseObject = z.core.$constructor<z.ZodMiniLazy<z.ZodMiniType>, SparseDef
         payload.issues.push(...z.core.util.prefixIssues(name, result.issues));
         return result.value;
       });
-      // What the fields mean together is asked where each of them fits.
+      // Checks over several fields run only if every field is valid.
       if (payload.issues.length > 0) payload.aborted = true;
       const keys = Object.keys(input).filter((name) => !names.has(name));
       if (keys.length > 0) {
-        // The known names in place of a message: nothing else of the issue knows them.
+        // The names of the known fields, in place of a message: the issue has no other property for them.
         const message = [...names.keys()].join(" ");
         payload.issues.push({ code: "unrecognized_keys", keys, input, inst, message, continue: true });
       }
@@ -107,12 +110,12 @@ function wholeObject<T extends Shape>(shape: T): ObjectOf<T> {
   return z.strictObject(Object.fromEntries(schemas) as Schemas<T>) as ObjectOf<T>;
 }
 
-/** An object with these fields and no others, under their written names. */
+/** An object with exactly these fields, under their written names. */
 export function exactly<T extends Shape>(shape: T) {
   return objectOf<T, z.output<ObjectOf<T>>>(shape, (name) => name, () => wholeObject(shape));
 }
 
-/** Likewise, with the names of the code in what comes out. */
+/** An object with exactly these fields, converted to their names in the program. */
 export function fields<T extends Shape>(shape: T) {
   type InCode = CodeNames<z.output<ObjectOf<T>>>;
   return objectOf<T, InCode>(
@@ -122,7 +125,7 @@ export function fields<T extends Shape>(shape: T) {
   );
 }
 
-/** Any number of entries under names of the operator's choice. */
+/** Any number of entries, with names that the operator chooses. */
 export function named<K extends z.ZodMiniType<string, string>, V extends z.ZodMiniType>(
   name: Field<K>,
   value: Field<V>,
@@ -137,7 +140,7 @@ export function named<K extends z.ZodMiniType<string, string>, V extends z.ZodMi
   });
 }
 
-/** What a schema is made with, its checks included: each that is added to it afterwards makes a schema anew. */
+/** The options of a schema, including its checks: a check that is added later would create another schema. */
 function checked<T>(words: { error: string }, ...checks: z.core.$ZodCheck<T>[]) {
   return { ...words, checks };
 }
@@ -148,7 +151,7 @@ export function whole(least: number, most: number) {
   return new Field(() => z.int(checked(words, z.gte(least, words), z.lte(most, words))));
 }
 
-/** @param more what it may be besides, in words */
+/** @param more further allowed values, in words */
 export function between(least: number, most: number, unit = "", more = "") {
   const words = says(`a number${unit} from ${least} to ${most}${more}`);
   return new Field(() => z.number(checked(words, z.gte(least, words), z.lte(most, words))));
@@ -156,7 +159,7 @@ export function between(least: number, most: number, unit = "", more = "") {
 
 const DAY = 86_400;
 
-/** Seconds up to a day, in the code milliseconds. The field's name ends in `_seconds`. */
+/** Seconds up to a day, converted to milliseconds. The field's name ends with `_seconds`. */
 export function seconds(least: number, most = DAY) {
   return between(least, most, " of seconds").transform((value) => Math.round(value * 1000));
 }
@@ -166,14 +169,13 @@ export function flag() {
   return new Field(() => z.boolean(says("true or false")));
 }
 
-/** One of some texts. */
+/** One of several texts. */
 export function choice<const T extends readonly [string, ...string[]]>(...values: T) {
   return new Field(() => z.enum(values, says(`one of ${values.join(", ")}`)));
 }
 
 /**
- * A list whose items are of one kind.
- *
+ * A list of items of one type.
  * @param what the items, in the plural, for messages
  */
 export function listOf<S extends z.ZodMiniType>(item: Field<S>, what: string) {
@@ -183,7 +185,7 @@ export function listOf<S extends z.ZodMiniType>(item: Field<S>, what: string) {
   });
 }
 
-/** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot tell. */
+/** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot express. */
 function titled<T extends z.ZodMiniType>(made: T, allowed: string): T {
   z.globalRegistry.add(made, { title: allowed });
   return made;
@@ -191,14 +193,13 @@ function titled<T extends z.ZodMiniType>(made: T, allowed: string): T {
 
 /**
  * Any text.
- *
- * @param allowed what it is, for messages
+ * @param allowed describes it in messages
  */
 export function stringField(allowed: string) {
   return new Field(() => titled(z.string(says(allowed)), allowed));
 }
 
-/** @param most its largest length */
+/** @param most maximum length */
 export function matching(pattern: RegExp, allowed: string, most?: number) {
   const words = says(allowed);
   return new Field(() => {
@@ -207,13 +208,13 @@ export function matching(pattern: RegExp, allowed: string, most?: number) {
   });
 }
 
-/** Some text that is more than white space. */
+/** A text that is more than white space. */
 export function nonBlank(most: number, what: string) {
   const allowed = `${what} of 1 to ${most} characters`;
   return matching(/\S/, allowed, most);
 }
 
-/** A name that also goes into response headers and metric labels, hence ASCII. */
+/** A name that is also used in response headers and metric labels, so it must be ASCII. */
 export function label() {
   return matching(
     /^[!-~](?:[ -~]{0,62}[!-~])?$/,
@@ -226,19 +227,19 @@ export function title() {
   return matching(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "a name of 1 to 128 printable characters");
 }
 
-/** A value that goes into a request header. A line break at the end of a secret file is the usual mistake. */
+/** A value for a request header. The usual mistake is a line break at the end of a secret file. */
 export function headerValue() {
   return matching(/^[!-~]*$/, "printable ASCII without spaces or line breaks");
 }
 
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
 
-/** A price of one token or one search. Never a JSON number: those are binary fractions. */
+/** A price of one token or one search. Never a JSON number, since binary fractions are inexact. */
 export function price() {
   return matching(/^(?:\d{1,3}(?:\.\d{1,18})?|1000(?:\.0{1,18})?)$/, PRICE);
 }
 
-/** Over catalog ids; `*` stands for any run of characters. */
+/** A pattern over catalog ids; `*` matches any number of characters. */
 export function catalogPattern() {
   return matching(/^[!-~]{1,256}$/, 'a catalog pattern like "mistral/*"');
 }
@@ -253,7 +254,7 @@ function isAddress(value: string): boolean {
 
 const POST_ADDRESS = "an http:// or https:// address without user and fragment";
 
-/** An address that events are posted to. */
+/** The URL of a webhook. */
 export function postAddress() {
   return stringField(POST_ADDRESS).refine((text) => {
     if (!URL.canParse(text)) return false;
@@ -262,32 +263,36 @@ export function postAddress() {
   }, says(POST_ADDRESS));
 }
 
-/** An address, without the slash at its end. Empty: none. */
+/** A URL, converted to one without a trailing slash. Empty: none. */
 export function urlOrNone() {
   return stringField(ADDRESS)
     .refine((value) => value === "" || isAddress(value), says(ADDRESS))
     .transform((value) => value.replace(/\/+$/, ""));
 }
 
-/** Whether something can be a host: an IP address, or a name whose parts have 1 to 63 letters, digits, `-` and `_`. */
+/** Whether a text can be a host: an IP address, or a name whose parts have 1 to 63 letters, digits, `-` and `_`. */
 export function isHost(host: string): boolean {
   if (host.includes(":") || host.startsWith("[")) {
     return URL.canParse(`http://[${host.replace(/^\[|\]$/g, "").replace(/%[\w.-]+$/, "")}]`);
   }
   const labels = host.replace(/\.$/, "").split(".");
   if (host.length > 253 || !labels.every((l) => /^(?!-)[a-z\d_-]{1,63}(?<!-)$/i.test(l))) return false;
-  // A name whose last part is a number is an IPv4 address, and only four numbers to 255 are one.
+  // A name whose last part is a number must be an IPv4 address of four numbers up to 255.
   return !/^(?:\d+|0x[\da-f]*)$/i.test(labels.at(-1)!) ||
     (labels.length === 4 && labels.every((l) => /^\d{1,3}$/.test(l) && Number(l) < 256));
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** `2030-01-31` or `2030-01-31T00:00:00Z` in milliseconds since the epoch; null: no such day, no such time, or no zone. */
+/**
+ * `2030-01-31` or `2030-01-31T00:00:00Z` in milliseconds since the epoch; null: the day or the time does not
+ * exist, or there is no time zone.
+ */
 export function readMoment(written: string): number | null {
   const time = MOMENT.test(written) ? Date.parse(written) : NaN;
   if (Number.isNaN(time)) return null;
-  // An engine may roll the 31st of a short month over into the next; the day must come back as it went in.
+  // `Date.parse` may convert the 31st of a short month to the next month, so the day is converted back and
+  // compared.
   const day = written.slice(0, 10);
   const start = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(day) ? time : null;
@@ -295,7 +300,7 @@ export function readMoment(written: string): number | null {
 
 export const MOMENT_WORDS = "a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z";
 
-/** A moment, in the code milliseconds since the epoch. */
+/** A time, converted to milliseconds since the epoch. */
 export function moment() {
   return stringField(MOMENT_WORDS)
     .refine((value) => readMoment(value) !== null, says(MOMENT_WORDS))

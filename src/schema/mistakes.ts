@@ -1,8 +1,9 @@
 /**
- * What is wrong with something that an operator wrote, in words: where, what is allowed, what was found, and what was perhaps meant.
+ * Messages about mistakes in input of an operator: the path, the allowed values, the actual value, and a
+ * suggestion.
  *
- * A mistake is printed on terminals and in logs, so nothing secret may get into it: values of credential fields are never
- * shown, and neither is anything that came from the environment.
+ * A message is printed on terminals and in logs, so it must not contain a secret: values of credential fields
+ * are never shown, and neither are values from the environment.
  */
 import { levenshteinDistance } from "@std/text/levenshtein_distance.js";
 import type { z } from "zod/mini";
@@ -17,12 +18,15 @@ export interface InputMistake {
 }
 
 const PLAIN_NAME = /^[A-Za-z_$][\w-]{0,79}$/;
-/** Characters of a name, or of a value, that a mistake shows. */
+/** The most characters of a name or a value that a message shows. */
 const MOST_SHOWN = 80;
-/** What JSON leaves as it is and a terminal acts upon: controls, line breaks, marks of direction. */
+/**
+ * Characters that JSON does not escape and that a terminal interprets: control characters, line breaks,
+ * direction marks.
+ */
 const ACTED_UPON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Text of somebody else as a JSON string that can be printed, cut where it is long. */
+/** A foreign text as a printable JSON string, truncated if it is long. */
 function quoted(text: string): string {
   const cut = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
   return JSON.stringify(cut).replace(
@@ -31,7 +35,7 @@ function quoted(text: string): string {
   );
 }
 
-/** The name of a field that somebody else chose: as it is where it is a usual name, else as a JSON string. */
+/** The name of a field in the input: unchanged if it is a plain name, else as a JSON string. */
 export function shownName(name: string): string {
   return PLAIN_NAME.test(name) ? name : quoted(name);
 }
@@ -47,7 +51,7 @@ export function pathText(path: InputPath): string {
   return text;
 }
 
-/** A path for programs, with names cut where they are long. */
+/** A path for programs, with long names truncated. */
 export function pathSteps(path: InputPath): (string | number)[] {
   return path.map((step) => typeof step === "number" ? step : step.slice(0, MOST_SHOWN).toWellFormed());
 }
@@ -61,26 +65,26 @@ const CREDENTIALS = new Set([
   "secret",
   "secret_access_key",
   "session_token",
-  // The address of an incoming webhook is all that it takes to use it.
+  // The URL of an incoming webhook of Slack is a secret: it authorizes posting.
   "slack",
 ]);
 
-/** Whether the value at this path may never be shown. */
+/** Whether the value at this path must never be shown. */
 export function isSecret(path: InputPath): boolean {
   return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers") ||
     path[0] === "payloads" && path[1] === "key";
 }
 
-/** How secrets begin that vendors and this gateway give out: somebody may write one in the wrong field. */
+/** Prefixes of secrets of vendors and of this gateway: such a secret may be in the wrong field. */
 const SECRET_LIKE =
   /^(?:Bearer\s+)?(?:sk|rk|pk|xai|gsk|hf|gh[a-z]|github_pat|glpat|nvapi|pplx|AIza|AKIA|ASIA|eyJ|xox[a-z])[\w.-]{12,}$/;
 
-/** In place of a whole section, where nobody knows what it is: `"openai": "KEY"`. */
+/** A text in place of a whole section may be a secret: `"openai": "KEY"`. */
 function mayBeSecret(value: unknown): value is string {
   return typeof value === "string" && /^\S{16,}$/.test(value);
 }
 
-/** A value as a mistake shows it. Collections only by kind: they may hold anything. */
+/** A value as a message shows it. Of objects and lists only the type is shown, since they may contain anything. */
 export function shownInput(value: unknown, path: InputPath): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -92,8 +96,9 @@ export function shownInput(value: unknown, path: InputPath): string {
 }
 
 /**
- * An address without what may be secret in it: whatever stands before an `@`, what follows a colon and is no port, and the
- * query, where drivers take passwords too. Addresses that are misspelt are shown as well, so no slash is relied on.
+ * Removes everything from a URL that may be secret: the text before an `@`, the text after a colon unless it
+ * is a port, and the query, in which drivers accept passwords. It also works for invalid URLs, so it does not
+ * depend on slashes.
  */
 export function withoutPassword(address: string): string {
   const [, scheme, rest] = /^([a-z][a-z\d+.-]*:(?=.*@|\/\/)(?:\/\/)?)?(.*)$/is.exec(address)!;
@@ -102,7 +107,10 @@ export function withoutPassword(address: string): string {
   return (scheme ?? "") + behind.replace(/^([^/:@[]*):(?!\d{0,5}(?:[/?,]|$))[^/]*/s, "…");
 }
 
-/** The known name that was probably meant: one slip away, else longer or shorter, else a few slips away. */
+/**
+ * The known name that was probably meant: first one with one edit, then one that extends or abbreviates the
+ * name, then one with a few edits.
+ */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase().slice(0, 256);
   const ranked = known.map((candidate) => ({
@@ -111,20 +119,20 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     holds: Math.min(wanted.length, candidate.length) > 2 &&
       (candidate.toLowerCase().includes(wanted) || wanted.includes(candidate.toLowerCase())),
   })).sort((a, b) => a.slips - b.slips);
-  // Two slips in a short name or a third of a long one: beyond that a suggestion is noise.
+  // At most two edits in a short name, or a third of a long one: other suggestions would be random.
   const near = ranked.find(({ slips }) => slips <= Math.max(2, wanted.length / 3));
   if (near && near.slips < 2) return near.candidate;
   return (ranked.find(({ holds }) => holds) ?? (wanted.length > 1 ? near : undefined))?.candidate;
 }
 
-/** `one of a, b`, cut where a catalog would flood the screen, and the nearest name. */
+/** `one of a, b`, truncated for long lists, and the most similar name. */
 export function oneOf(known: readonly string[], what = ""): string {
   const listed = known.slice(0, 12).join(", ");
   const more = known.length > 12 ? ` and ${known.length - 12} more` : "";
   return `one of ${what}${known.length ? listed : "(there are none)"}${more}`;
 }
 
-/** What is said of a `field`, or of a `parameter` of a query, that is none of those that are known. */
+/** The message for an unknown `field`, or an unknown `parameter` of a query. */
 export function unknownName(
   kind: "field" | "parameter",
   name: string,
@@ -135,19 +143,22 @@ export function unknownName(
   return `unknown ${kind}${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
 }
 
-/** Collects what is wrong with one text. */
+/** Collects the mistakes in one input. */
 export interface Report {
   mistakes: (InputMistake & { steps: InputPath })[];
   warnings: string[];
-  /** `expected ALLOWED, got VALUE`, with the nearest of the known names where there are some. */
+  /** `expected ALLOWED, got VALUE`, with the most similar of the known names, if any. */
   expect(allowed: string, value: unknown, path: InputPath, known?: readonly string[]): void;
-  /** A field that its object does not know. Its value is not shown: it may be a secret under a misspelt name. */
+  /** An unknown field of an object. Its value is not shown: it may be a secret under a misspelt name. */
   unknown(field: string, path: InputPath, known: readonly string[]): void;
-  /** Like `expect`, as a warning: the gateway runs all the same. */
+  /** Like `expect`, but as a warning: the gateway runs anyway. */
   doubt(allowed: string, value: unknown, path: InputPath, known?: readonly string[]): void;
 }
 
-/** `written`: strings that came from the environment, by path, as the text has them. They are shown that way. */
+/**
+ * @param written strings with variables of the environment, by path, as written; messages show them in place
+ * of the values
+ */
 export function openReport(written: ReadonlyMap<string, string>): Report {
   function sentence(allowed: string, value: unknown, path: InputPath, known: readonly string[] = []): string {
     const text = written.get(pathText(path));
@@ -174,7 +185,7 @@ export function openReport(written: ReadonlyMap<string, string>): Report {
   };
 }
 
-/** Reads a value as its field describes it. What does not fit goes into the report; undefined: something did not. */
+/** Validates a value against its field. Mistakes are added to the report; undefined: there were some. */
 export function read<S extends z.ZodMiniType>(
   field: Field<S>,
   value: unknown,
@@ -188,15 +199,15 @@ export function read<S extends z.ZodMiniType>(
 function addIssue(issue: z.core.$ZodIssue, found: Report): void {
   const path = issue.path as InputPath;
   if (issue.code === "invalid_union") {
-    // Of the kinds that it may be, the one that it is, if it is wrong only further inside.
+    // If the value matches one of the alternatives except for nested mistakes, report those mistakes.
     const inside = issue.errors.find((issues) => issues.every((one) => one.path.length > 0));
     for (const one of inside ?? []) addIssue({ ...one, path: [...issue.path, ...one.path] }, found);
     if (inside !== undefined) return;
   }
-  // A value that is wrong in two ways is one mistake.
+  // Report only the first mistake of each value.
   if (issue.code !== "unrecognized_keys" && found.mistakes.at(-1)?.path === pathText(path)) return;
   if (issue.code === "unrecognized_keys") {
-    // The message of an object is the names of its fields.
+    // The message of this issue contains the names of the known fields.
     for (const key of issue.keys) found.unknown(key, path, issue.message.split(" "));
   } else if (issue.code === "invalid_key") {
     found.expect(issue.issues[0].message, path.at(-1), path);
