@@ -1,8 +1,9 @@
 /**
- * Searches by one engine.
+ * Runs searches with one search engine.
  *
- * It gets two tries within the time limit, and a rest where it says that it is asked too often. Each search asks the engine,
- * also one that was asked a moment ago: a search that is billed has been executed, and one that cannot be is a failed one.
+ * A search has two attempts within the time limit. After a rate-limit response (429), searches are paced.
+ * Results are not cached: each billed search was executed by the engine, and a search that cannot be executed
+ * fails.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
 import type { JsonBudget } from "../exchange/json_budget.ts";
@@ -17,7 +18,7 @@ import { domainFilter, webAddress } from "./hosts.ts";
 import { Pace } from "./pace.ts";
 import type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
 
-/** Text of all hits together, in UTF-16 units: about 2,000 tokens for a search of usual size. */
+/** Text of all hits together, in UTF-16 units: about 2,000 tokens for a search of medium size. */
 const TEXT_CHARS: Readonly<Record<string, number>> = { low: 4000, medium: 8000, high: 16_000 };
 const TITLE_CHARS = 200;
 const LONGEST_QUERY = 400;
@@ -26,10 +27,10 @@ const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 25_000, nameChars: 500_000, digits: 1000 };
 const TRIES = 2;
 
-/** What an engine answered instead of results. */
+/** The engine answered with an error status. */
 class Refused extends Error {
   readonly status: number;
-  /** Seconds in which it wants no request; undefined: it does not say. */
+  /** Seconds of its `retry-after` header; undefined: absent. */
   readonly retryAfter: number | undefined;
 
   constructor({ status, header }: Pick<Answer, "status" | "header">) {
@@ -40,21 +41,21 @@ class Refused extends Error {
   }
 }
 
-/** It is asked too often, and a search's turn would come too late. */
+/** The engine has answered 429, and the search's turn would come after its time limit. */
 class NoTurn extends Error {
   constructor() {
     super("it was asked too often, and is left alone for some time");
   }
 }
 
-/** A search engine with its pace and its retries. */
+/** A search engine with pacing and retries. */
 export function openEngine(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const pace = new Pace(options.now, settings.timeoutMs);
   const sleep = options.sleep ?? pause;
 
-  /** @param signal ends the request when its time is up */
+  /** @param signal aborts the request at the time limit */
   async function send({ url, headers, body: sent }: EngineRequest, signal: AbortSignal): Promise<Loose> {
     const method = sent === undefined ? "GET" : "POST";
     const question = { method, headers, body: sent, most: MOST_BODY_BYTES, signal };
@@ -119,7 +120,7 @@ function kindOf(thrown: unknown): string {
   return thrown instanceof TypeError ? "unreachable" : "unreadable";
 }
 
-/** Words of our own only: a network error's message may hold the address, and with it the query. */
+/** The reason in the gateway's own words: the message of a network error may contain the URL, and with it the query. */
 function reason(thrown: unknown): string {
   if (thrown instanceof TypeError) return withReason("it cannot be reached", thrown);
   if (thrown instanceof RangeError) return `its answer is over ${MOST_BODY_BYTES} bytes`;

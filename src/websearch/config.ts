@@ -1,4 +1,4 @@
-/** The section `search` of the configuration: the engine that web search asks. */
+/** The configuration section `search`: the engine for web search. */
 import { choice, fields, headerValue, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
 import { ENGINE_NAMES } from "./engines/needs.ts";
 

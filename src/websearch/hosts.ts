@@ -1,11 +1,11 @@
-/** Which addresses a search may show: web pages only, and of the hosts that the caller wants. */
+/** Decides which URLs a search may return: only web pages, and only of hosts that the caller allows. */
 import type { SearchOptions } from "../exchange/prompt.ts";
 
 const LONGEST_ADDRESS = 2000;
 
 /**
- * An address as it may be shown, or undefined when it is none of the web. White space, brackets and quotes, which could
- * pass for text around it, come out escaped.
+ * A normalized URL, or undefined if it is not an http(s) URL. White space, brackets and quotes, which could
+ * look like surrounding text, are escaped.
  */
 export function webAddress(address: string): string | undefined {
   if (address.length > LONGEST_ADDRESS || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return;
@@ -17,11 +17,14 @@ export function hostOf(domain: string): string {
   const named = domain.trim().toLowerCase().replace(/^https?:\/\//, "");
   const end = named.search(/[/?#]/);
   const host = (end < 0 ? named : named.slice(0, end)).replace(/^\*?\./, "");
-  // International names as addresses have them.
+  // International names in ASCII form (Punycode), as in URLs.
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host.replace(/[\s()"]/g, "");
 }
 
-/** Tells of an address whether its host is one of the allowed domains or below one, and none of the blocked. */
+/**
+ * A function that checks whether the host of a URL is one of the allowed domains or their subdomains, and
+ * none of the blocked ones.
+ */
 export function domainFilter(
   { allowedDomains, blockedDomains }: SearchOptions,
 ): (address: string) => boolean {

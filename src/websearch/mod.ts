@@ -1,6 +1,6 @@
 /**
- * Web search as the pipeline sees it: a query in, hits out. A failure is no exception but an empty result that is not
- * billed, because a request must not fail for its search.
+ * Web search for the pipeline: a query in, hits out. A failed search does not throw; it returns an empty
+ * result that is not billed, because a request must not fail because of its search.
  */
 import type { SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
 
@@ -10,7 +10,7 @@ export type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings
 export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
   const { engine } = settings;
   if (engine === "none") return { engine, search: () => Promise.resolve(failed("none")) };
-  // Loaded with the configuration that names an engine: few do.
+  // Imported only if the configuration names an engine.
   const opened = import("./ask_engine.ts").then(({ openEngine }) => openEngine(settings, options));
   opened.catch(() => options.log?.(`web search: ${engine}: it cannot be loaded`));
   return {

@@ -1,34 +1,41 @@
 /**
- * When an engine may be asked again that has answered 429. Plans of engines allow some requests a second, the smallest of them one,
- * and the searches of a request run side by side. So from such an answer on searches take turns, a pause apart, until none waits.
+ * Delays requests to an engine that has answered 429. Plans of search engines allow some requests a second,
+ * the smallest one, and the searches of a request run concurrently. So after such an answer requests are sent
+ * one by one with a pause between them, until none is waiting.
  */
 
-/** Between two turns, and before the first where the engine names no time: a little more than the second that plans count by. */
+/**
+ * Pause between two requests, and before the first if the engine gives no time. A little more than one
+ * second, the period of rate limits.
+ */
 const PAUSE_MS = 1100;
-/** On top of the time that the engine names. */
+/** Added to the time that the engine gives. */
 const MARGIN_MS = 100;
-/** No engine is left alone for longer by its word. */
+/** The longest pause, whatever time the engine gives. */
 const LONGEST_REST_MS = 60_000;
 
 export class Pace {
   readonly #now: () => number;
   readonly #longestMs: number;
-  /** When the next turn is. In the past: there are no turns. */
+  /** Time of the next request. If it is in the past, requests are not delayed. */
   #next = 0;
 
-  /** @param longestMs after which no search waits any more */
+  /** @param longestMs the longest time that a search may wait */
   constructor(now: () => number, longestMs: number) {
     this.#now = now;
     this.#longestMs = longestMs;
   }
 
-  /** The engine has answered 429. @param seconds in which it wants no request; undefined: it does not say */
+  /** Must be called if the engine has answered 429. @param seconds from `retry-after`; undefined: absent */
   limited(seconds: number | undefined): void {
     const rest = seconds === undefined ? PAUSE_MS : Math.min(seconds * 1000 + MARGIN_MS, LONGEST_REST_MS);
     this.#next = Math.max(this.#next, this.#now() + rest);
   }
 
-  /** Takes a turn. Answers the milliseconds until it comes; null: it would come too late, and is left to others. */
+  /**
+   * Reserves a time for a request. Returns the milliseconds until then; null: it would be after `until`, and
+   * nothing is reserved.
+   */
   take(until: number): number | null {
     const now = this.#now();
     // The clock was set back.

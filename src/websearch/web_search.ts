@@ -1,4 +1,4 @@
-/** What a search is asked with, and what comes of it. */
+/** The types of web searches and their results. */
 import type { SearchOptions } from "../exchange/prompt.ts";
 import type { EngineSettings } from "./engines/engine.ts";
 
@@ -11,30 +11,30 @@ export interface Hit {
 
 export interface SearchOutcome {
   hits: Hit[];
-  /** The engine could not be asked, or did not answer: nothing is billed. */
+  /** The engine could not be reached or returned no result: nothing is billed. */
   failed: boolean;
-  /** In a word, where it failed: `timeout`, `unreachable`, `status_429`, `unreadable`. */
+  /** The reason of a failure: `timeout`, `unreachable`, `status_429`, `unreadable`. */
   why?: string;
 }
 
 export interface WebSearch {
-  /** Its name. */
+  /** The name of the engine. */
   readonly engine: string;
   search(query: string, searchOptions: SearchOptions): Promise<SearchOutcome>;
 }
 
 export interface WebSearchSettings extends EngineSettings {
-  /** Name of an engine; `none`: nothing is searched. */
+  /** Name of the engine; `none`: every search fails. */
   engine: string;
   timeoutMs: number;
 }
 
 export interface WebSearchOptions {
   now(): number;
-  /** By default by a timer. */
+  /** Default: a timer. */
   sleep?(ms: number): Promise<void>;
-  /** Does work whose requests are in no trace: their addresses hold the query. Absent: there are no traces. */
+  /** Runs work whose requests are not traced, since their URLs contain the query. Default: there is no tracing. */
   quietly?<T>(work: () => Promise<T>): Promise<T>;
-  /** One line for the operator: what went wrong with an engine, never what was asked of it. */
+  /** Writes a line about an engine's failure for the operator. It never contains the query. */
   log?(line: string): void;
 }

@@ -1,10 +1,10 @@
-/** Brave's "Web Search API". It alone takes a place. */
+/** Brave's "Web Search API". It is the only engine that supports the user's location. */
 import { array, object } from "../../exchange/json.ts";
 import { get, hit, objects, type QueryBounds, type SearchEngine, withOperators } from "./engine.ts";
 
-/** It refuses longer ones, their operators included. */
+/** The engine refuses longer queries, including their operators. */
 const BOUNDS: QueryBounds = { chars: 400, words: 50 };
-/** It gives five at most. */
+/** The engine returns at most five. */
 const MOST_SNIPPETS = 10;
 
 export const brave: SearchEngine = {
@@ -29,7 +29,7 @@ export const brave: SearchEngine = {
   },
 };
 
-/** A header of a place; none for words that cannot stand in a header. */
+/** A location header; none if the value contains characters that are not allowed in headers. */
 function placed(name: string, value: string | undefined): Record<string, string> {
   return value !== undefined && /^[ -~]{1,100}$/.test(value) ? { [name]: value } : {};
 }

@@ -1,9 +1,9 @@
 /**
- * What a search engine is: one object of this shape, in a file of its own, listed in needs.ts and mod.ts. Shapes of requests and answers
- * are those of the engines' public documentation.
+ * The interface of a search engine. Each engine is one object in a file of its own, listed in needs.ts and
+ * mod.ts. Requests and responses follow the engines' public documentation.
  *
- * Hosts that a caller wants or does not want go to the engine where it has a field or an operator for them, so that its
- * few hits are not spent on others; whatever comes back is filtered all the same.
+ * Hosts that a caller allows or blocks are sent to the engine if it has a field or an operator for them, so
+ * that its few hits are not used up by other hosts. The hits are filtered in any case.
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions } from "../../exchange/prompt.ts";
@@ -11,21 +11,21 @@ import { hostOf } from "../hosts.ts";
 import type { EngineName } from "./needs.ts";
 
 export interface EngineSettings {
-  /** Empty: the engine's public address, where it has one. No slash at its end. */
+  /** Empty: the engine's public URL, if there is one. Without a trailing slash. */
   baseUrl: string;
   apiKey: string;
-  /** Hits wanted. */
+  /** Number of hits. */
   results: number;
 }
 
-/** A request of an engine: by POST where it has a body. */
+/** A request to an engine: POST if it has a body, else GET. */
 export interface EngineRequest {
   url: string;
   headers: Record<string, string>;
   body?: string;
 }
 
-/** A hit as the engine words it: text may hold markup. */
+/** A hit as the engine returns it: the text may contain markup. */
 export interface RawHit {
   url: string;
   title: string;
@@ -33,12 +33,13 @@ export interface RawHit {
 }
 
 export interface SearchEngine {
-  /** As the configuration names it. */
+  /** Its name in the configuration. */
   readonly name: EngineName;
   /**
-   * One search.
-   * @param ask sends a request within the time limit, and gives the JSON object of its answer. Throws on any other answer
-   * @throws when the answer says that nothing was searched
+   * Runs one search.
+   * @param ask sends a request within the time limit and resolves with the JSON object of the answer; throws
+   * for any other answer
+   * @throws if the answer says that no search was executed
    */
   search(
     query: string,
@@ -48,34 +49,33 @@ export interface SearchEngine {
   ): Promise<RawHit[]>;
 }
 
-/** Of an engine's answer: it was asked for ten or so. */
+/** The most results that are read of an answer; about ten are requested. */
 const MOST_RESULTS = 500;
 
-/** A list that every good answer has, also one without hits. */
+/** A list that every valid answer has, even without hits. */
 export function listed(value: unknown): Loose[] {
   if (!Array.isArray(value)) throw new Error("no list of results");
   return objects(value);
 }
 
-/** What may be missing. */
+/** A list that may be absent. */
 export function objects(value: unknown): Loose[] {
   return array(value).slice(0, MOST_RESULTS).map(object);
 }
 
 /**
- * A hit as an engine gave it; fields that are no text are empty.
- *
- * @param texts joined by blanks
+ * A hit of an engine; fields that are not strings become empty.
+ * @param texts joined with spaces
  */
 export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
   const words = texts.map(string).filter((t) => t !== undefined && t !== "");
   return { url: string(url) ?? "", title: string(title) ?? "", text: words.join(" ") };
 }
 
-/** Most hosts that go into a query: engines cut long ones. */
+/** The most hosts in a query, since engines truncate long queries. */
 const MOST_HOSTS = 8;
 
-/** What an engine takes as a query. */
+/** Limits of an engine for queries. */
 export interface QueryBounds {
   chars: number;
   words: number;
@@ -83,7 +83,10 @@ export interface QueryBounds {
 
 const NO_BOUNDS: QueryBounds = { chars: Infinity, words: Infinity };
 
-/** The query with the `site:` operators that most engines know. Where both do not fit, each has half of the room at least. */
+/**
+ * The query with `site:` operators, which most engines support. If both are too long, at least half of the
+ * length is left for each.
+ */
 export function withOperators(query: string, options: SearchOptions, bounds = NO_BOUNDS): string {
   let hosts = MOST_HOSTS;
   let operators = operatorsOf(options, hosts);
@@ -109,7 +112,7 @@ function wordsOf(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
-/** A GET of JSON. */
+/** A GET request for JSON. */
 export function get(
   url: string,
   query: Record<string, string>,
@@ -117,7 +120,7 @@ export function get(
 ): EngineRequest {
   return {
     url: `${url}?${new URLSearchParams(query)}`,
-    // Wikimedia refuses clients that do not say who they are.
+    // Wikimedia refuses clients without a descriptive `user-agent`.
     headers: { accept: "application/json", "user-agent": "sluice (language-model gateway)", ...headers },
   };
 }

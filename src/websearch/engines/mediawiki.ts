@@ -1,8 +1,8 @@
-/** A wiki that runs MediaWiki, such as Wikipedia ("API:Search" of its documentation). */
+/** A wiki that runs MediaWiki, such as Wikipedia ("API:Search" in its documentation). */
 import { object } from "../../exchange/json.ts";
 import { get, hit, listed, type SearchEngine } from "./engine.ts";
 
-/** Its usual search (CirrusSearch) refuses longer ones. */
+/** CirrusSearch, the usual search of MediaWiki, refuses longer queries. */
 const LONGEST_QUERY = 300;
 
 export const mediawiki: SearchEngine = {

@@ -1,4 +1,4 @@
-/** The search engines, by the names of needs.ts. */
+/** The search engines by the names in needs.ts. */
 import { brave } from "./brave.ts";
 import type { SearchEngine } from "./engine.ts";
 import { mediawiki } from "./mediawiki.ts";
@@ -13,7 +13,7 @@ export const SEARCH_ENGINES: Readonly<Record<EngineName, SearchEngine>> = {
   mediawiki,
 };
 
-/** Throws where no engine has this name: the configuration has been checked before. */
+/** Throws for an unknown name, which the check of the configuration prevents. */
 export function engineNamed(name: string): SearchEngine {
   if (!Object.hasOwn(SEARCH_ENGINES, name)) {
     throw new Error(`no search engine has the name ${name}; there are ${ENGINE_NAMES.join(", ")}`);

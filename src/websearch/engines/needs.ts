@@ -1,7 +1,10 @@
-/** The search engines there are, and what the configuration must give for each. Its choice of `search.engine`, and its check, follow this list. */
+/**
+ * The search engines and the fields that each requires. The allowed values of `search.engine`, and their
+ * checks, are derived from this list.
+ */
 type Need = "base_url" | "api_key";
 
-/** Without `base_url` an engine cannot be asked; without `api_key` it refuses. */
+/** Fields that an engine cannot be used without. */
 export const ENGINE_NEEDS = {
   searxng: ["base_url"],
   brave: ["api_key"],
@@ -11,10 +14,10 @@ export const ENGINE_NEEDS = {
 
 export type EngineName = keyof typeof ENGINE_NEEDS;
 
-/** Names in the order of the list. */
+/** The names in the order of the list. */
 export const ENGINE_NAMES: readonly string[] = Object.keys(ENGINE_NEEDS);
 
-/** Undefined: there is no such engine. */
+/** Undefined: unknown engine. */
 export function needsOf(name: unknown): readonly Need[] | undefined {
   return Object.hasOwn(ENGINE_NEEDS, String(name)) ? ENGINE_NEEDS[name as EngineName] : undefined;
 }

@@ -1,4 +1,4 @@
-/** SearXNG, a metasearch engine on a server of one's own ("Search API" of its documentation). */
+/** SearXNG, a metasearch engine that operators run themselves ("Search API" in its documentation). */
 import { array } from "../../exchange/json.ts";
 import { get, hit, listed, type SearchEngine, withOperators } from "./engine.ts";
 
@@ -10,7 +10,7 @@ export const searxng: SearchEngine = {
       get(`${baseUrl}/search`, { q: withOperators(query, options), format: "json" }, headers),
     );
     const results = listed(body.results);
-    // All engines behind it are blocked or down.
+    // All engines that it uses are blocked or unavailable.
     if (results.length === 0 && array(body.unresponsive_engines).length > 0) throw new Error("no engine");
     return results.map((r) => hit(r.url, r.title, r.content));
   },

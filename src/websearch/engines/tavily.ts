@@ -1,8 +1,8 @@
-/** Tavily's "Search". */
+/** Tavily's "Search" API. */
 import { hostOf } from "../hosts.ts";
 import { hit, listed, type SearchEngine } from "./engine.ts";
 
-/** It refuses longer lists. Whatever comes back is filtered by the whole of them. */
+/** The engine refuses longer lists. The results are filtered by the complete lists. */
 const MOST_INCLUDED = 300;
 const MOST_EXCLUDED = 150;
 
