@@ -1,4 +1,4 @@
-/** One call of a provider as a span `chat MODEL` and as measurements, recorded or not. */
+/** One call of a provider as a span `chat MODEL`, if the trace is recorded, and as measurements. */
 import type { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { TraceHeaders } from "../exchange/trace_context.ts";
@@ -13,10 +13,10 @@ import { withinSpan } from "./place.ts";
 import type { Recording, RouteFacts } from "./recording.ts";
 import { spanTime } from "./span_clock.ts";
 
-/** Providers name their models; longer names are none. */
+/** A longer model name from a provider is ignored. */
 const MOST_NAME_CHARS = 200;
 
-/** A call whose trace is recorded. */
+/** The trace of a recorded call. */
 export interface CallSpan {
   trace: TraceId;
   span: SpanId;
@@ -41,7 +41,7 @@ export class TracedAttempt implements FollowedAttempt {
   #begun = false;
   #closed = false;
 
-  /** @param callers the caller's trace as it came */
+  /** @param callers the trace headers of the caller */
   constructor(recording: Recording, facts: RouteFacts, { stream, call, callers }: {
     stream: boolean;
     call: CallSpan | null;

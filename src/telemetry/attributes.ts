@@ -1,13 +1,13 @@
 /**
- * Attributes in the names of OpenTelemetry's conventions (general 1.44, generative AI as of November 2026). None is text of a
- * conversation, a secret, or a name that callers choose freely.
+ * Attributes named by OpenTelemetry's semantic conventions (general 1.44, generative AI as of November 2026).
+ * They never contain text of a conversation, secrets, or names that callers choose freely.
  */
 import type { FinishReason } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { Upstream } from "../providers/provider.ts";
 import { type AttributeWriter, FixedAttributes } from "./otlp/attributes.ts";
 
-/** By preset: the conventions' names of providers. */
+/** Provider names of the conventions, by preset. */
 const OF_PRESET: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   azure: "azure.ai.openai",
@@ -24,7 +24,7 @@ const OF_PRESET: Readonly<Record<string, string>> = {
   vertex: "gcp.vertex_ai",
   xai: "x_ai",
 };
-/** Of other providers: whose API it is. */
+/** Provider names of the conventions by API, for providers without a preset. */
 const OF_API: Readonly<Record<string, string>> = {
   "anthropic-messages": "anthropic",
   "bedrock-converse": "aws.bedrock",
@@ -33,12 +33,12 @@ const OF_API: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
 };
 
-/** The name of a provider in the vocabulary of OpenTelemetry (`gen_ai.provider.name`). */
+/** The name of a provider in the semantic conventions (`gen_ai.provider.name`). */
 export function providerName({ provider, api }: Upstream): string {
   return OF_PRESET[provider.preset ?? ""] ?? provider.preset ?? OF_API[api.name] ?? provider.name;
 }
 
-/** Where the provider is called. Empty: nowhere outside of this process. */
+/** Host and port of the provider. Empty: the provider runs in this process. */
 export function serverOf({ provider }: Upstream): Record<string, string | number> {
   if (provider.baseUrl === "") return {};
   const { protocol, hostname, port } = new URL(provider.baseUrl);
@@ -59,7 +59,7 @@ export const reasonName = (reason: FinishReason): string => REASONS[reason] ?? r
 
 const REASON_LISTS = new Map<string, FixedAttributes>();
 
-/** @param reasons null: it failed, was left or broke off before there was one */
+/** @param reasons null: the call failed or was interrupted before there was a reason */
 export function writeReasons(to: AttributeWriter, reasons: readonly string[] | null): void {
   if (reasons !== null && reasons.length > 1) return to.texts("gen_ai.response.finish_reasons", reasons);
   const only = reasons === null ? "error" : reasons[0];
@@ -71,7 +71,7 @@ export function writeReasons(to: AttributeWriter, reasons: readonly string[] | n
   to.fixed(list);
 }
 
-/** Tokens of a call, by the names of OpenTelemetry; those that are none are left out. */
+/** Writes the token counts of a call. Other counts than those of input and output are omitted if zero. */
 export function writeUsage(to: AttributeWriter, usage: Usage): void {
   to.int("gen_ai.usage.input_tokens", usage.input);
   to.int("gen_ai.usage.output_tokens", usage.output);

@@ -1,4 +1,4 @@
-/** One generation as a trace: a server span, and under it the steps. */
+/** One generation as a trace: a server span with a child span for each step. */
 import type { Key } from "../accounts/mod.ts";
 import { type Failure, type FailureCode, FAILURES } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
@@ -17,10 +17,10 @@ import { activeSpan, withinSpan } from "./place.ts";
 import type { Recording } from "./recording.ts";
 import { spanTime } from "./span_clock.ts";
 
-/** What of a step is no error. */
+/** Outcomes of a step that are not errors. */
 const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
 
-/** The span of a call: recorded where the caller's own trace or the sampling says so. */
+/** Begins the span of a call. It is recorded if the caller's trace context or the sampling decides so. */
 export function follow(recording: Recording, request: FollowedRequest): FollowedCall {
   const callers = readTrace(request.header);
   const active = activeSpan();
@@ -33,7 +33,7 @@ export function follow(recording: Recording, request: FollowedRequest): Followed
   });
 }
 
-/** Its metrics count, and the caller's trace is handed on. */
+/** A call without spans. Its metrics are counted, and the caller's trace context is passed on. */
 class UnrecordedCall implements FollowedCall {
   readonly traceId = null;
   readonly #recording: Recording;
@@ -87,9 +87,9 @@ class RecordedCall implements FollowedCall {
 
   constructor(recording: Recording, { id, route, scheme }: FollowedRequest, { callers, parent, local }: {
     callers: CallersTrace | null;
-    /** Null: it begins a trace. */
+    /** Null: this span is the root of a trace. */
     parent: { traceId: string; spanId: string } | null;
-    /** The parent is of this process. */
+    /** The parent is a span of this process. */
     local: boolean;
   }) {
     this.#recording = recording;
@@ -158,7 +158,7 @@ class RecordedCall implements FollowedCall {
     this.#closed = true;
     const error = this.#error;
     const gone = this.#end?.clientGone === true;
-    // Nobody was there any more to be sent anything.
+    // The client had disconnected, so no status was sent.
     const sent = status ?? (error === null || gone ? null : FAILURES[error].status);
     const { trace, span: id, state } = this.#call;
     const head = {
@@ -172,7 +172,7 @@ class RecordedCall implements FollowedCall {
       start: this.#start,
       end: spanTime(),
     };
-    // Of a server, what a caller did wrong is no error.
+    // In a server span, a client error is not an error.
     const failed = error !== null && (sent === null || sent >= 500 || sent < 400);
     this.#recording.span(head, failed ? error : null, (to) => this.#write(to, sent));
   }

@@ -1,4 +1,4 @@
-/** The section `telemetry` of the configuration. What it does without comes from `OTEL_*` variables. */
+/** The configuration section `telemetry`. Other settings come from the `OTEL_*` variables. */
 import { between, fields, flag } from "../schema/fields.ts";
 
 export const TELEMETRY = fields({
@@ -16,7 +16,7 @@ export interface TelemetryConfig {
   langfuse: boolean;
 }
 
-/** Whether anything is exported, by the variables that Deno reads for itself too. */
+/** Whether anything is exported, according to the variables that Deno itself also reads. */
 export function telemetryIsOn(env: (name: string) => string | undefined): boolean {
   const is = (name: string) => ["1", "true"].includes(env(name)?.toLowerCase() ?? "");
   return is("OTEL_DENO") && !is("OTEL_SDK_DISABLED");
@@ -45,7 +45,7 @@ export const TELEMETRY_VARIABLES: readonly string[] = [
   "OTEL_TRACES_EXPORTER",
   ...SIGNALS.flatMap((signal) => OF_SIGNAL.map((name) => `OTEL_EXPORTER_OTLP${signal}_${name}`)),
 ];
-/** Those that name files. */
+/** The variables that contain paths of files. */
 export const TELEMETRY_FILES: readonly string[] = TELEMETRY_VARIABLES.filter((name) =>
   /_(?:CERTIFICATE|CLIENT_KEY)$/.test(name)
 );

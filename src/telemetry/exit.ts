@@ -1,15 +1,19 @@
 /**
- * Deno hands over what its own exporters hold as the process exits, and waits for a collector that does not answer: ten
- * seconds for each kind of data, and for ever where exports are frequent. It waits on the event loop's thread, so that only
- * another thread can end the process, and only by a signal. One to itself needs no permission.
+ * When the process exits, Deno exports what its own exporters still hold, and waits for a collector that does
+ * not answer: ten seconds for each kind of data, or endlessly if exports are frequent. It blocks the thread
+ * of the event loop, so only another thread can end the process, and only by a signal. A signal to the own
+ * process needs no permission.
  */
 
-/** For a collector that has just left a request without an answer. */
+/** Time limit in milliseconds if the collector has just left a request unanswered. */
 const HANGS_MS = 1500;
-/** For one that answers: on a busy machine it may take its time, and a process that is killed has not ended well. */
+/**
+ * Time limit in milliseconds if the collector answers: it may be slow on a busy machine, and a killed process
+ * does not have a clean exit status.
+ */
 const ANSWERS_MS = 10_000;
 
-/** Ends the process if it is still there after a while. @param answers whether the collector does */
+/** Kills the process if it still runs after the time limit. @param answers whether the collector answers */
 export function boundExit(answers: boolean): void {
   const ms = answers ? ANSWERS_MS : HANGS_MS;
   const code = `setTimeout(() => Deno.kill(Deno.pid, "SIGKILL"), ${ms});`;

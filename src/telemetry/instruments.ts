@@ -1,31 +1,37 @@
-/** The metrics of the conventions. Their labels are bounded by the configuration: no name that a caller sends is one. */
+/**
+ * The metrics of the semantic conventions. Their labels depend only on the configuration: no label is a name
+ * that a caller sends.
+ */
 import { NO_USAGE, type Usage } from "../exchange/usage.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import { providerName, serverOf } from "./attributes.ts";
 import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
 import { Counter, type CounterPoint, Histogram, type HistogramPoint } from "./otlp/measurements.ts";
 
-/** Buckets as the conventions advise. */
+/** Bucket bounds that the conventions recommend. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const FIRST_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i);
 
-/** Values of one metric; what comes beyond has one in common, as the specification asks. */
+/** The most series of a metric. Further ones share one overflow series, as the specification requires. */
 const MOST_ROUTES = 2000;
 const OVERFLOW = { "otel.metric.overflow": "true" };
 
 type Values = Readonly<Record<string, string | number>>;
 
-/** What is counted of one route. */
+/** The measurements of one route. */
 export interface RouteMeasures {
-  /** The call of a provider is over. @param first milliseconds to the first output of a stream; null: none, or no stream */
+  /**
+   * Records the end of a provider call. @param first milliseconds to the first output of a stream; null: no
+   * output, or not a stream
+   */
   ended(ms: number, error: string | null, usage: Usage | null, first: number | null): void;
 }
 
 export class Instruments {
   readonly all: readonly (Counter | Histogram)[];
   readonly #newest;
-  /** Names of version 1.41; null: they are not wanted. */
+  /** Metric names of version 1.41; null: they are not exported. */
   readonly #before;
   readonly #routes = new Map<string, RouteMeasures>();
 
@@ -147,7 +153,7 @@ interface ByError {
   before: HistogramPoint | null;
 }
 
-/** Tokens by what they stand for. Of what no provider tells apart, it is not known. */
+/** Tokens by modality. They are counted as unknown if the provider does not report modalities. */
 class ByModality {
   readonly #counter: Counter;
   readonly #labels: Values;

@@ -1,11 +1,11 @@
-/** The names of attributes that Langfuse reads (its "property mapping" of OpenTelemetry). */
+/** The attributes that Langfuse reads (its "property mapping" for OpenTelemetry). */
 import type { Key } from "../accounts/mod.ts";
 import type { Labels } from "../exchange/labels.ts";
 import type { StepKind } from "../exchange/steps.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { AttributeWriter } from "./otlp/attributes.ts";
 
-/** What Langfuse calls the steps of a generation. */
+/** Langfuse's observation types for the steps of a generation. */
 const TYPES: Readonly<Record<StepKind, string>> = {
   admission: "span",
   screening: "guardrail",
@@ -15,14 +15,13 @@ const TYPES: Readonly<Record<StepKind, string>> = {
   answer_screening: "guardrail",
 };
 
-/** The kind of observation that Langfuse shows a step as. */
+/** Writes the observation type of a step. */
 export function writeStep(to: AttributeWriter, kind: StepKind): void {
   to.text("langfuse.observation.type", TYPES[kind]);
 }
 
 /**
- * Who has called, in Langfuse's words.
- *
+ * Writes the caller's key, team and account as attributes of Langfuse.
  * @param name of the trace
  */
 export function writeKey(to: AttributeWriter, name: string, { name: key, team, account }: Key): void {
@@ -32,7 +31,7 @@ export function writeKey(to: AttributeWriter, name: string, { name: key, team, a
   if (team) to.text("langfuse.trace.metadata.team", team.name);
 }
 
-/** The session and the tags that a call was sent with. */
+/** Writes the session and the tags of a call. */
 export function writeLabels(to: AttributeWriter, { session, tags }: Labels): void {
   if (session !== null) to.text("langfuse.session.id", session);
   if (tags !== null) {
@@ -43,12 +42,12 @@ export function writeLabels(to: AttributeWriter, { session, tags }: Labels): voi
 export interface GenerationFacts {
   model: string;
   usage: Usage | null;
-  /** Milliseconds since the epoch, of the first output; null: there was none. */
+  /** Time of the first output in milliseconds since the epoch; null: there was none. */
   first: number | null;
   error: string | null;
 }
 
-/** Model, tokens, first token and error of one call of a provider. */
+/** Writes model, tokens, time of the first token and error of one provider call. */
 export function writeGeneration(to: AttributeWriter, { model, usage, first, error }: GenerationFacts): void {
   writeStep(to, "attempt");
   to.text("langfuse.observation.model.name", model);
@@ -62,7 +61,7 @@ export function writeGeneration(to: AttributeWriter, { model, usage, first, erro
   }
 }
 
-/** Langfuse adds the kinds up: none is part of another. */
+/** Langfuse adds these counts up, so they must not overlap. */
 function usageDetails(u: Usage): Record<string, number> {
   return {
     input: Math.max(0, u.input - u.cached - u.cacheWrite),

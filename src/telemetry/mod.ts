@@ -1,6 +1,6 @@
 /**
- * Telemetry by OpenTelemetry: one trace for a generation, and the metrics of the conventions for generative AI. What Deno
- * traces by itself joins these traces. Loaded only where `OTEL_DENO` switches it on.
+ * Telemetry with OpenTelemetry: one trace per generation, and the metrics of the semantic conventions for
+ * generative AI. Spans that Deno creates itself join these traces. Loaded only if `OTEL_DENO` enables it.
  */
 import type { Telemetry } from "../pipeline/telemetry.ts";
 import { follow } from "./call.ts";
@@ -13,15 +13,15 @@ import { Recording } from "./recording.ts";
 export { boundExit } from "./exit.ts";
 export { withinNoTrace } from "./place.ts";
 
-/** Of a process: it stays over a reload. */
+/** One per process; a reload keeps it. */
 export interface OpenTelemetry {
-  /** Calls as this section of the configuration wants them followed. */
+  /** The interface that the pipeline calls, with the settings of this section of the configuration. */
   following(config: TelemetryConfig): Telemetry;
-  /** Exports what is left, for some seconds at most. @returns whether the collector answers */
+  /** Exports the rest, within some seconds. @returns whether the collector answers */
   close(): Promise<boolean>;
 }
 
-/** Starts to export traces and measurements. */
+/** Starts the export of traces and measurements. */
 export function openTelemetry(options: Omit<ExporterOptions, "untraced">): OpenTelemetry {
   const exporter = new Exporter({ ...options, untraced: withinNoTrace });
   const instruments = new Instruments(exporter);

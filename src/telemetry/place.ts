@@ -1,14 +1,14 @@
 /**
- * Where work stands in a trace, for what Deno traces by itself: its spans of `fetch` join the tree that way. Ids become text
- * only where somebody asks for them.
+ * The position of work in a trace, for spans that Deno creates itself, such as those of `fetch`: they become
+ * children of the gateway's spans. Ids are converted to text only on demand.
  */
 import { type Context, context, ROOT_CONTEXT, type Span, type SpanContext, trace } from "@opentelemetry/api";
 import type { SpanId, TraceId } from "./otlp/ids.ts";
 
 /**
- * Deno exports a span for each `fetch`, with the whole address, whatever its parent says of sampling; webhooks have secrets
- * in theirs, and searches the query. As it begins a span, Deno puts it into the context that is active: this one ends it at
- * once, before anything is written to it.
+ * Deno exports a span with the whole URL for each `fetch`, whatever its parent says about sampling. URLs of
+ * webhooks contain secrets, and those of searches the query. When Deno begins a span, it sets it in the
+ * active context; this context ends the span immediately, before anything is written to it.
  */
 const QUIET: Context = {
   getValue: () => undefined,
@@ -19,22 +19,22 @@ const QUIET: Context = {
   deleteValue: () => QUIET,
 };
 
-/** Does work whose own requests are in no trace. */
+/** Runs work whose requests are not traced. */
 export function withinNoTrace<T>(work: () => Promise<T>): Promise<T> {
   return context.with(QUIET, work);
 }
 
-/** Runs work as part of a span: requests that Deno traces in it are children of that span. */
+/** Runs work in the context of a span: spans that Deno creates in it become its children. */
 export function withinSpan<T>(traceId: TraceId, spanId: SpanId, work: () => Promise<T>): Promise<T> {
   return context.with(new Place(traceId, spanId), work);
 }
 
-/** Where the host hands requests over, it may have begun a span of its own. */
+/** The active span: a host that passes requests to the process may have begun one. */
 export function activeSpan(): SpanContext | undefined {
   return trace.getSpanContext(context.active());
 }
 
-/** The name under which a context holds its span: only the package knows it. */
+/** The key under which a context stores its span. The package does not export it. */
 let spanKey: symbol | undefined;
 const KEY_FINDER: Context = {
   getValue: () => undefined,
@@ -48,8 +48,8 @@ const KEY_FINDER: Context = {
 };
 
 /**
- * A span that others may have as their parent, and the context that holds it, in one: calls make one of these each. What the
- * span says of itself is written elsewhere.
+ * A parent span for other spans, and the context that contains it, in one object, because every call creates
+ * one. The attributes of the span are written elsewhere.
  */
 class Place implements Context, Span {
   readonly #trace: TraceId;
@@ -64,7 +64,10 @@ class Place implements Context, Span {
     if (spanKey === undefined) trace.setSpan(KEY_FINDER, this);
     return key === spanKey ? this : undefined;
   }
-  /** Deno sets its span of a `fetch`, to add a `traceparent` of it to the headers: it would be a second one, or unwanted. */
+  /**
+   * Deno sets its span of a `fetch` to add a `traceparent` header. The gateway adds the header itself or not
+   * at all, so the span is ignored.
+   */
   setValue(): Context {
     return ROOT_CONTEXT;
   }

@@ -1,4 +1,4 @@
-/** What all calls share that are followed. */
+/** The state that all traced calls share. */
 import type { Route, Upstream } from "../providers/provider.ts";
 import { providerName, serverOf } from "./attributes.ts";
 import type { TelemetryConfig } from "./config.ts";
@@ -7,7 +7,7 @@ import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
 import type { Exporter } from "./otlp/exporter.ts";
 import type { SpanHead, SpanWriter } from "./otlp/spans.ts";
 
-/** What is the same for every call of a route. */
+/** Attributes that are the same for every call of a route. */
 export interface RouteFacts {
   spanName: string;
   attributes: FixedAttributes;
@@ -25,7 +25,7 @@ export class Recording {
   readonly langfuse: boolean;
   readonly #exporter: Exporter;
   readonly #instruments: Instruments;
-  /** Of calls whose callers do not say whether. */
+  /** Share of the calls to record if the caller does not decide it. */
   readonly #sample: number;
   readonly #random: () => number;
   readonly #routes = new WeakMap<Upstream, Map<string, RouteFacts>>();
@@ -42,7 +42,7 @@ export class Recording {
     this.#random = random;
   }
 
-  /** Whether the trace of another call is recorded. @param wanted by its caller; undefined: the caller does not say */
+  /** Whether the trace of a call is recorded. @param wanted the decision of the caller; undefined: none */
   samples(wanted: boolean | undefined): boolean {
     if (wanted !== undefined) return wanted && this.#exporter.spans !== null;
     return this.#random() < this.#sample;
@@ -56,7 +56,7 @@ export class Recording {
     return facts;
   }
 
-  /** What a request to an endpoint says of itself. */
+  /** The attributes of a request to an endpoint. */
   request(route: string, scheme: "http" | "https"): FixedAttributes {
     const known = this.#requests[scheme];
     let fixed = known.get(route);
@@ -72,7 +72,7 @@ export class Recording {
     return fixed;
   }
 
-  /** Exports a span that is over. */
+  /** Exports a span that has ended. */
   span(head: SpanHead, error: string | null, write: (to: SpanWriter) => void): void {
     const { spans } = this.#exporter;
     if (spans === null || !this.#exporter.takes()) return;

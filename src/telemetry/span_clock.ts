@@ -1,6 +1,6 @@
-/** The time of spans: finer than milliseconds, and never far from the system's clock, which may be set meanwhile. */
+/** The clock of spans: more precise than milliseconds, and close to the system's clock even if that is set. */
 
-/** How often the two are compared, and from where on the system's clock counts. */
+/** Interval of the comparison, and the difference above which the offset is corrected, in milliseconds. */
 const COMPARE_EVERY_MS = 1000;
 const FAR_MS = 5;
 

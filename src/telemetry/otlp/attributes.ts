@@ -1,4 +1,4 @@
-/** What spans and measurements say of themselves, written straight into the bytes or the text that is exported. */
+/** Attributes of spans and measurements, written directly in the encoding that is exported. */
 
 export interface AttributeWriter {
   text(key: string, value: string): void;
@@ -10,10 +10,10 @@ export interface AttributeWriter {
   fixed(attributes: FixedAttributes): void;
 }
 
-/** Attributes that are the same each time: encoded once. */
+/** Constant attributes, which are encoded only once. */
 export class FixedAttributes {
   readonly write: (to: AttributeWriter) => void;
-  /** As spans and points of histograms hold them; null: not encoded yet. */
+  /** The encoding in spans and in points of histograms; null: not encoded yet. */
   bytes: Uint8Array | null = null;
   json: string | null = null;
 
@@ -22,7 +22,7 @@ export class FixedAttributes {
   }
 }
 
-/** Attributes of texts and whole numbers. */
+/** Constant attributes with strings and whole numbers. */
 export function fixedOf(values: Readonly<Record<string, string | number>>): FixedAttributes {
   return new FixedAttributes((to) => {
     for (const [key, value] of Object.entries(values)) {

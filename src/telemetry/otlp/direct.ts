@@ -1,16 +1,16 @@
 /**
- * A POST over a connection of its own, HTTP/1.1. Deno traces each `fetch`, those of an exporter too: its spans would make
- * others for ever.
+ * A POST over a separate HTTP/1.1 connection. Deno traces each `fetch`, so exporting with `fetch` would
+ * endlessly create new spans.
  */
 import { headBytes } from "../../transport/text_bytes.ts";
 import { writeAll } from "../../transport/write_all.ts";
 import type { Certificates, ExportResponse, Sent } from "./request.ts";
 
-/** The head of an answer, with all interim ones before it. */
+/** The most bytes of the response head, including interim responses before it. */
 const MOST_HEAD_BYTES = 65_536;
 const HEAD_END = /\r?\n\r?\n/;
 
-/** Posts by connections of its own, past `fetch`, which would be traced itself. */
+/** Returns a function that sends a POST without `fetch`, so that it is not traced. */
 export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<ExportResponse> {
   const secure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
@@ -31,7 +31,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
     signal.throwIfAborted();
     const connecting = connect();
     const aborted = Promise.withResolvers<never>();
-    // Whoever is late closes what it has opened.
+    // After an abort, a connection that is established later is closed too.
     const abort = () => {
       void connecting.then((conn) => conn.close()).catch(() => {});
       aborted.reject(signal.reason);
@@ -53,7 +53,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
       const head = Object.entries({ ...fields, "content-length": String(body.length) })
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
       await writeAll(conn, headBytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));
-      // An answer that comes before all has been read tells why.
+      // A response that arrives before everything was sent contains the reason.
       const [told] = await Promise.all([readHead(conn), writeAll(conn, body).catch(() => {})]);
       return told;
     }
@@ -77,7 +77,7 @@ async function readHead(conn: Deno.Conn): Promise<ExportResponse> {
     const head = text.slice(0, end.index);
     const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1]);
     if (!(status >= 100)) break;
-    // Below, it says that it will answer.
+    // Below 200 it is an interim response.
     if (status >= 200) return { status, retryAfter: /^retry-after:[ \t]*(\S+)/im.exec(head)?.[1] ?? null };
     text = text.slice(end.index + end[0].length);
   }

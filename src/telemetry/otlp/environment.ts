@@ -1,17 +1,18 @@
 /**
- * What the variables of OpenTelemetry say (its specification 1.56, "Environment Variables" and "OTLP Exporter"). With
- * `OTEL_EXPORTER_OTLP_COMPRESSION` Deno does not start, so nothing is compressed here either.
+ * Settings from the variables of OpenTelemetry (its specification 1.56, "Environment Variables" and "OTLP
+ * Exporter"). Deno does not start if `OTEL_EXPORTER_OTLP_COMPRESSION` is set, so requests are never
+ * compressed.
  */
 
 export type Protocol = "http/protobuf" | "http/json" | "grpc";
 
-/** Where one kind of data goes. */
+/** Where one kind of data is exported to. */
 export interface Destination {
   url: string;
   protocol: Protocol;
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Files, in PEM; undefined: none. */
+  /** Paths of PEM files; undefined: none. */
   certificate: string | undefined;
   clientCertificate: string | undefined;
   clientKey: string | undefined;
@@ -23,18 +24,18 @@ export interface ExportSettings {
   metrics: Destination | null;
   /** Attributes of the process. */
   resource: Record<string, string>;
-  /** Longest time that a span waits for others. */
+  /** The longest time that a span waits before its batch is sent, in milliseconds. */
   spanDelayMs: number;
-  /** Spans of one request. */
+  /** Spans in one request. */
   batch: number;
-  /** Spans that may wait; null: as many as memory is set aside for. */
+  /** The most spans that may wait; null: only memory limits them. */
   mostSpans: number | null;
   metricsEveryMs: number;
-  /** Measurements since the last export, not since the start. */
+  /** True: the measurements since the last export are sent. False: those since the start. */
   delta: boolean;
-  /** Only the newest names of the conventions for generative AI. */
+  /** True: only the newest names of the conventions for generative AI are used. */
   newestOnly: boolean;
-  /** What is wrong with the variables. */
+  /** Errors in the variables. */
   mistakes: string[];
 }
 
@@ -42,12 +43,12 @@ type Env = (name: string) => string | undefined;
 
 const PROTOCOLS: readonly string[] = ["http/protobuf", "http/json", "grpc"];
 const DEFAULTS = { url: "http://localhost:4318", grpc: "http://localhost:4317", timeoutMs: 10_000 };
-/** A request of so many spans has about a megabyte. */
+/** A request with so many spans has about a megabyte. */
 const BATCH = 4096;
 const SPAN_DELAY_MS = 1000;
 const METRICS_EVERY_MS = 60_000;
 
-/** Never throws: a variable that cannot be read is named in `mistakes`, and its usual value is taken. */
+/** Never throws: an invalid variable is named in `mistakes`, and its default is used. */
 export function exportSettings(env: Env): ExportSettings {
   const mistakes: string[] = [];
   const is = (name: string, wanted: string) => env(name)?.trim().toLowerCase() === wanted;
@@ -123,7 +124,7 @@ function resourceOf(env: Env): Record<string, string> {
   return { ...said, "service.name": name || said["service.name"] || "sluice" };
 }
 
-/** `a=b,c=d`, with values as in addresses. */
+/** Parses `a=b,c=d` with percent-encoded values. */
 function pairsOf(text: string | undefined): Record<string, string> {
   const pairs = listOf(text).flatMap((pair) => {
     const at = pair.indexOf("=");
@@ -132,7 +133,7 @@ function pairsOf(text: string | undefined): Record<string, string> {
   return Object.fromEntries(pairs.filter(([name]) => /^[\x21-\x7e]+$/.test(name)));
 }
 
-/** What no header can be is left out. */
+/** Omits pairs that are not valid headers. */
 function headersOf(text: string | undefined): Record<string, string> {
   const usable = Object.entries(pairsOf(text)).filter(([name, value]) =>
     /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)

@@ -1,7 +1,7 @@
 /**
- * Exports spans and measurements by OTLP. Deno's own exporter takes three to four microseconds of the event loop and as much
- * of another thread for each span, which is half of a plain call for its trace; spans that are written as the bytes of their
- * request when they end take less than one.
+ * Exports spans and measurements with OTLP. For each span, Deno's own exporter takes three to four
+ * microseconds of the event loop and as much of another thread: half of a plain call for its trace. Here a
+ * span is encoded when it ends, which takes less than one microsecond.
  */
 import { type Destination, type ExportSettings, exportSettings } from "./environment.ts";
 import { jsonMetrics } from "./json_metrics.ts";
@@ -13,22 +13,22 @@ import { ProtobufSpans } from "./protobuf_spans.ts";
 import { Queue } from "./queue.ts";
 import type { Origin, SpanBuffer } from "./spans.ts";
 
-/** Bytes of one request: collectors refuse large ones. */
+/** Size limit of one request in bytes: collectors refuse large ones. */
 const MOST_BATCH_BYTES = 2 << 20;
-/** Longest that an export may take when the process ends. */
+/** The longest time for the exports when the process ends, in milliseconds. */
 const CLOSE_MS = 3000;
 const TELL_EVERY_MS = 60_000;
 
 export interface ExporterOptions {
   env(name: string): string | undefined;
-  /** Of the program. */
+  /** Version of the program. */
   version: string;
   now(): number;
   random(): number;
   log(line: string, level?: "info" | "warn"): void;
-  /** Told of what the collector did not take. */
+  /** Called with what the collector did not accept. */
   lost(kind: string, count: number): void;
-  /** Does work whose own requests are in no trace. */
+  /** Runs work whose requests are not traced. */
   untraced<T>(work: () => Promise<T>): Promise<T>;
   proxied: PostOptions["proxied"];
 }
@@ -83,12 +83,12 @@ export class Exporter {
     }
   }
 
-  /** All that is measured in this process. */
+  /** Sets the instruments that are exported. */
   measure(instruments: readonly (Counter | Histogram)[]): void {
     this.#instruments = instruments;
   }
 
-  /** Whether there is room for another span. */
+  /** Whether another span can be stored. */
   takes(): boolean {
     const { mostSpans } = this.#settings;
     if (mostSpans === null || this.#spanQueue!.count + this.spans!.count < mostSpans) return true;
@@ -96,19 +96,19 @@ export class Exporter {
     return false;
   }
 
-  /** A span has been written. */
+  /** Must be called after a span was written. */
   ended(): void {
     const spans = this.spans!;
     if (spans.count >= this.#settings.batch || spans.size >= MOST_BATCH_BYTES) return this.#exportSpans();
     this.#spanTimer ??= setTimeout(() => this.#exportSpans(), this.#settings.spanDelayMs);
   }
 
-  /** Exports what is left, for some seconds at most. @returns whether the collector answers */
+  /** Exports the rest, within some seconds. @returns whether the collector answers */
   async close(): Promise<boolean> {
     clearInterval(this.#metricTimer);
     if (this.spans !== null && this.spans.count > 0) this.#exportSpans();
     clearTimeout(this.#spanTimer);
-    // Where nothing was measured it still shows whether the collector answers.
+    // An export without data still shows whether the collector answers.
     this.#exportMetrics({ evenNone: true });
     const answers = await Promise.all([this.#spanQueue?.close(CLOSE_MS), this.#metricQueue?.close(CLOSE_MS)]);
     return !answers.includes(false);
@@ -125,7 +125,7 @@ export class Exporter {
     const { metrics, delta } = this.#settings;
     const points = this.#instruments.reduce((sum, { points }) => sum + points.length, 0);
     if (metrics === null || (points === 0 && !evenNone)) return;
-    // Sums since the start: what waits would be old by then.
+    // The values are sums since the start, so nothing is lost if an export is skipped while another one waits.
     if (!delta && this.#metricQueue!.count > 0) return;
     const encode = metrics.protocol === "http/json" ? jsonMetrics : protobufMetrics;
     const now = this.#options.now();
@@ -149,7 +149,7 @@ export class Exporter {
     });
   }
 
-  /** Once a minute at most. */
+  /** Logs lost data, at most once a minute. */
   #tell(count: number, what: string, why: string): void {
     if (count === 0) return;
     this.#lost += count;

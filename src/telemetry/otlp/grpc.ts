@@ -1,19 +1,18 @@
-/** One call of gRPC without streams: a message behind five bytes, over HTTP/2. */
+/** A unary gRPC call: a message with a prefix of five bytes, over HTTP/2. */
 import { Buffer } from "node:buffer";
 import { connect } from "node:http2";
 import type { Destination } from "./environment.ts";
 import type { Certificates, Outcome, Post } from "./request.ts";
 
 const OK = 0;
-/** Statuses after which the specification has a call made again. */
+/** Status codes after which the specification requires a retry. */
 const LATER: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
 const PREFIX_BYTES = 5;
-/** Of an answer, which has a short message at most. */
+/** Size limit of a response, which contains at most a short message. */
 const MOST_ANSWER_BYTES = 1 << 20;
 
 /**
- * Posts as a unary call of gRPC.
- *
+ * Sends a POST as a unary gRPC call.
  * @param path of the method
  */
 export function grpcPost(to: Destination, path: string, certificates: Certificates): Post {
@@ -34,7 +33,7 @@ interface GrpcCall {
 
 function call(to: Destination, { framed, path, certificates, signal }: GrpcCall): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    // A connection a call: batches are seconds apart.
+    // One connection per call, since batches are seconds apart.
     const session = connect(new URL(to.url).origin, certificates);
     const fail = (error: unknown) => {
       session.destroy();
@@ -67,7 +66,7 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     });
     request.on("end", () => {
       session.close();
-      // It may be there again for the next attempt.
+      // The collector may be available again for the next attempt.
       if (http === 0) return reject(new Error("The collector ended the call."));
       if (status === OK) return resolve({ kind: "taken" });
       const why = status === undefined

@@ -1,4 +1,4 @@
-/** Ids of traces and spans, as the numbers that they are exported as; as text only where somebody reads them. */
+/** Ids of traces and spans, stored as the numbers that are exported and converted to text only on demand. */
 
 export class TraceId {
   readonly a: number;
@@ -32,15 +32,15 @@ export class SpanId {
   }
 }
 
-/** 32 hexadecimal digits. */
+/** From 32 hexadecimal digits. */
 export function traceIdOf(text: string): TraceId {
   return new TraceId(word(text, 0), word(text, 8), word(text, 16), word(text, 24));
 }
 
-/** 16 hexadecimal digits. */
+/** From 16 hexadecimal digits. */
 export const spanIdOf = (text: string): SpanId => new SpanId(word(text, 0), word(text, 8));
 
-/** Random numbers are made many at a time: each call for them takes as long as a span. */
+/** Random numbers are generated in bulk: a call for each id would take as long as a span. */
 const pool = new Uint32Array(2048);
 let next = pool.length;
 
@@ -52,7 +52,7 @@ function random(): number {
   return pool[next++];
 }
 
-/** An id of zeros is none. */
+/** An id of only zeros is invalid. */
 export const newTraceId = (): TraceId => new TraceId(random(), random(), random(), random() || 1);
 export const newSpanId = (): SpanId => new SpanId(random(), random() || 1);
 

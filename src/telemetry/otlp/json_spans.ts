@@ -39,7 +39,7 @@ class JsonAttributes implements AttributeWriter {
   }
 }
 
-/** Attributes as items of a list. */
+/** Attributes as JSON list items. */
 export function jsonOf(attributes: FixedAttributes): string {
   if (attributes.json === null) {
     const own = new JsonAttributes();
@@ -49,7 +49,7 @@ export function jsonOf(attributes: FixedAttributes): string {
   return attributes.json;
 }
 
-/** Milliseconds since the epoch as nanoseconds. */
+/** Converts milliseconds since the epoch to nanoseconds. */
 export function nanoseconds(ms: number): string {
   const whole = Math.floor(ms);
   const nanos = Math.min(999_999, Math.round((ms - whole) * 1e6));
@@ -98,7 +98,7 @@ export class JsonSpans extends JsonAttributes implements SpanBuffer {
   }
 }
 
-/** What names the service and the library, as JSON. */
+/** The resource and the instrumentation scope, as JSON. */
 export function aboutOrigin({ resource, scope }: Origin): { resource: string; scope: string } {
   const attributes = new JsonAttributes();
   for (const [key, value] of Object.entries(resource)) attributes.text(key, value);

@@ -1,4 +1,4 @@
-/** Counters and histograms as they are added up here. They are exported as they stand, once in a while. */
+/** Counters and histograms that accumulate values, which are exported at intervals. */
 import type { FixedAttributes } from "./attributes.ts";
 
 export interface Instrument {
@@ -15,7 +15,7 @@ export class Counter {
     this.about = about;
   }
 
-  /** A value of its own for these attributes. */
+  /** Creates a series with these attributes. */
   point(attributes: FixedAttributes): CounterPoint {
     const point = new CounterPoint(attributes);
     this.points.push(point);
@@ -42,7 +42,7 @@ export class CounterPoint {
 
 export class Histogram {
   readonly about: Instrument;
-  /** Each bucket's upper bound, which belongs to it. */
+  /** The inclusive upper bounds of the buckets. */
   readonly bounds: readonly number[];
   readonly points: HistogramPoint[] = [];
 
@@ -92,16 +92,16 @@ export class HistogramPoint {
   }
 }
 
-/** All of a process, and the time that they are about. */
+/** All measurements of a process, and their time range. */
 export interface Measured {
   instruments: readonly (Counter | Histogram)[];
-  /** Milliseconds since the epoch: since when it is added up, and until when. */
+  /** Milliseconds since the epoch: start and end of the time range. */
   start: number;
   now: number;
-  /** Since the last export, not since the start. */
+  /** True: since the last export. False: since the start of the process. */
   delta: boolean;
 }
 
-/** Those that have been measured. */
+/** The series that have values. */
 export const filled = (histogram: Histogram): HistogramPoint[] =>
   histogram.points.filter(({ count }) => count > 0);

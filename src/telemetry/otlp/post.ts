@@ -1,9 +1,9 @@
-/** One request to a collector: over HTTP, or by gRPC. */
+/** Sends requests to a collector over HTTP or gRPC. */
 import { directly } from "./direct.ts";
 import type { Destination } from "./environment.ts";
 import type { Certificates, ExportResponse, Post, Sent } from "./request.ts";
 
-/** Statuses after which the specification has a request sent again. */
+/** Status codes after which the specification requires a retry. */
 const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export interface PostOptions {
@@ -11,11 +11,14 @@ export interface PostOptions {
     | "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
     | "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
   readText(path: string): string;
-  /** A proxy stands between this process and the address. */
+  /** Whether requests to a URL use a proxy. */
   proxied(url: string): boolean;
 }
 
-/** How exports are sent, by the protocol of the destination. Rejects where a certificate cannot be read. */
+/**
+ * Creates the function that sends exports with the protocol of the destination. Rejects if a certificate
+ * cannot be read.
+ */
 export async function openPost(to: Destination, { path, readText, proxied }: PostOptions): Promise<Post> {
   const read = (file: string | undefined) => file === undefined ? undefined : readText(file);
   const certificates: Certificates = {
@@ -53,7 +56,7 @@ function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Pro
     : undefined;
   return async ({ headers, body, signal }) => {
     const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual", client });
-    // What it says may be long, and helps nobody here.
+    // The body may be long and is not used.
     await response.body?.cancel().catch(() => {});
     return { status: response.status, retryAfter: response.headers.get("retry-after") };
   };

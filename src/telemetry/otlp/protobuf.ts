@@ -1,4 +1,4 @@
-/** Protocol Buffers, as far as OTLP needs them: fields in order, into bytes that grow. */
+/** A writer for the parts of Protocol Buffers that OTLP uses. It writes fields in order into a growing buffer. */
 import type { AttributeWriter, FixedAttributes } from "./attributes.ts";
 
 const encoder = new TextEncoder();
@@ -12,13 +12,13 @@ const INT = 0x18;
 const DOUBLE = 0x21;
 const ARRAY = 0x2a;
 
-/** A tag, its length and the longest number. */
+/** The most bytes of a tag, a length and a number. */
 const MOST_SMALL = 24;
 
 export class ProtobufWriter implements AttributeWriter {
   bytes: Uint8Array<ArrayBuffer>;
   at = 0;
-  /** Tag of the field that attributes stand in. */
+  /** Tag of the field that contains attributes. */
   attributeTag: number;
   #view: DataView;
 
@@ -28,7 +28,7 @@ export class ProtobufWriter implements AttributeWriter {
     this.attributeTag = attributeTag;
   }
 
-  /** What has been written, as bytes of their own. */
+  /** A copy of the bytes written so far. */
   copy(): Uint8Array<ArrayBuffer> {
     return this.bytes.slice(0, this.at);
   }
@@ -51,7 +51,7 @@ export class ProtobufWriter implements AttributeWriter {
     this.bytes[this.at++] = rest;
   }
 
-  /** A field whose tag takes one byte. */
+  /** Writes a field whose tag takes one byte. */
   field(tag: number, value: number): void {
     this.room(MOST_SMALL);
     this.bytes[this.at++] = tag;
@@ -77,7 +77,7 @@ export class ProtobufWriter implements AttributeWriter {
     this.at += 8;
   }
 
-  /** A whole number of 64 bits, less than 2^53. */
+  /** Writes a 64-bit integer below 2^53. */
   fixedField(tag: number, value: number): void {
     this.room(MOST_SMALL);
     this.bytes[this.at++] = tag;
@@ -91,18 +91,21 @@ export class ProtobufWriter implements AttributeWriter {
     this.at += 8;
   }
 
-  /** Four bytes, the first one highest, as ids have them. */
+  /** Writes four bytes in big-endian order, as in ids. */
   word(value: number): void {
     this.#view.setUint32(this.at, value);
     this.at += 4;
   }
 
-  /** Milliseconds since the epoch as nanoseconds of 64 bits, which no number of JavaScript holds. */
+  /**
+   * Writes milliseconds since the epoch as 64-bit nanoseconds, which exceed the integers that a JavaScript
+   * number can represent.
+   */
   time(tag: number, ms: number): void {
     this.room(MOST_SMALL);
     const whole = Math.floor(ms);
     const nanos = Math.min(999_999, Math.round((ms - whole) * 1e6));
-    // whole · 10⁶, its upper and its lower 16 bits apart.
+    // Computes whole · 10⁶ in two parts, from the upper bits and the lower 16 bits.
     const upper = Math.floor(whole / 65_536) * 1e6;
     const lower = (whole % 65_536) * 1e6 + nanos;
     const low = (upper % 65_536) * 65_536 + lower;
@@ -136,11 +139,11 @@ export class ProtobufWriter implements AttributeWriter {
     this.at += bytes.length;
   }
 
-  /** A message within: its length is known when it is closed. @returns what `close` wants */
+  /** Begins a nested message, whose length is written by `close`. @returns the argument for `close` */
   open(tag: number): number {
     this.room(MOST_SMALL);
     this.bytes[this.at] = tag;
-    // Most take two bytes for their length.
+    // Reserve two bytes for the length, which is enough for most messages.
     return this.at += 3;
   }
 
@@ -203,7 +206,7 @@ export class ProtobufWriter implements AttributeWriter {
     this.raw(attributes.bytes);
   }
 
-  /** All of an attribute that is the same for every type, and room for the rest. */
+  /** Writes the parts of an attribute that are the same for all types, and reserves space for the rest. */
   #key(key: string, valueLength: number): void {
     const { length } = key;
     this.room(length + valueLength + MOST_SMALL);
@@ -216,7 +219,7 @@ export class ProtobufWriter implements AttributeWriter {
     this.varint(valueLength);
   }
 
-  /** False: it holds other characters, and nothing of it counts. */
+  /** Writes ASCII text. False: the text has other characters, and what was written must be discarded. */
   #ascii(text: string): boolean {
     const { bytes } = this;
     let { at } = this;
@@ -230,10 +233,10 @@ export class ProtobufWriter implements AttributeWriter {
   }
 }
 
-/** Tag of a value within an array of them. */
+/** Tag of a value in an array. */
 const ARRAY_ITEM = 0x0a;
 
-/** Bytes of a number as a varint. */
+/** Size of a number as a varint, in bytes. */
 function sizeOf(value: number): number {
   if (value < 128) return 1;
   if (value < 16_384) return 2;

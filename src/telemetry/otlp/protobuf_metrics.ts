@@ -4,7 +4,7 @@ import { ProtobufWriter } from "./protobuf.ts";
 import { within } from "./protobuf_spans.ts";
 import type { Origin } from "./spans.ts";
 
-/** Points of counters have their attributes at number 7, those of histograms where spans have them. */
+/** In points of counters attributes are field 7, in points of histograms they are field 9, as in spans. */
 const COUNTER_ATTRIBUTES = 0x3a;
 const HISTOGRAM_ATTRIBUTES = 0x4a;
 const DELTA = 1;
@@ -26,7 +26,7 @@ export function protobufMetrics(origin: Origin, measured: Measured): Uint8Array<
       const sum = to.open(0x3a);
       for (const point of instrument.points) counterPoint(to, point, measured);
       to.field(0x10, kind);
-      // It never falls.
+      // `is_monotonic`: the sum never decreases.
       to.field(0x18, 1);
       to.close(sum);
     } else {
@@ -49,7 +49,7 @@ function counterPoint(
   to.time(0x11, start);
   to.time(0x19, now);
   to.fixedField(0x31, value);
-  // The same attributes under another tag: these points are few.
+  // The cached encoding has another tag. Counters are few, so their attributes are encoded again.
   to.attributeTag = COUNTER_ATTRIBUTES;
   attributes.write(to);
   to.attributeTag = HISTOGRAM_ATTRIBUTES;

@@ -4,7 +4,7 @@ import type { Origin, SpanBuffer, SpanHead } from "./spans.ts";
 
 const SPAN = { attributes: 0x4a } as const;
 const ERROR = 2;
-/** Flags: it is recorded, and whether its parent is remote is known. */
+/** Flags of a span: sampled, and whether the parent is remote is known. */
 const RECORDED = 0x101;
 const REMOTE = 0x200;
 
@@ -52,7 +52,7 @@ export class ProtobufSpans extends ProtobufWriter implements SpanBuffer {
     this.time(0x39, start);
     this.time(0x41, Math.max(start, end));
     const flags = remote ? RECORDED | REMOTE : RECORDED;
-    // Number 16, of 32 bits.
+    // Field 16, fixed32.
     this.bytes[this.at++] = 0x85;
     this.bytes[this.at++] = 0x01;
     this.bytes[this.at++] = flags & 255;
@@ -81,7 +81,7 @@ export class ProtobufSpans extends ProtobufWriter implements SpanBuffer {
   }
 }
 
-/** A request of one resource and one scope around its spans or metrics, which follow each other as fields. */
+/** A request with one resource and one scope. The spans or metrics follow as consecutive fields. */
 export function within({ resource, scope }: Origin, items: Uint8Array): Uint8Array<ArrayBuffer> {
   const about = new ProtobufWriter(0x0a);
   for (const [key, value] of Object.entries(resource)) about.text(key, value);

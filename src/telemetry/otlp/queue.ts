@@ -1,8 +1,11 @@
-/** Bodies of requests on their way to a collector: one after the other, tried again for a while, dropped beyond a bound. */
+/**
+ * Request bodies that wait to be sent to a collector. They are sent one by one and retried for a while. Above
+ * a size limit new ones are dropped.
+ */
 import { because } from "../../outgoing/why_unreachable.ts";
 import type { Post } from "./request.ts";
 
-/** Memory for what waits, of one kind of data. */
+/** Size limit of the queue for one kind of data, in bytes. */
 const MOST_BYTES = 32 << 20;
 const TRIES = 5;
 const FIRST_PAUSE_MS = 500;
@@ -10,14 +13,14 @@ const LONGEST_PAUSE_MS = 30_000;
 
 interface Batch {
   body: Uint8Array<ArrayBuffer>;
-  /** Spans or measurements in it. */
+  /** Number of spans or measurements. */
   count: number;
 }
 
 export interface QueueOptions {
   post: Post;
   timeoutMs: number;
-  /** Told of what has been lost. */
+  /** Called with the number of lost spans or measurements. */
   lost(count: number, why: string): void;
   /** In [0, 1). */
   random(): number;
@@ -29,19 +32,19 @@ export class Queue {
   #bytes = 0;
   #count = 0;
   #sending: Promise<void> | null = null;
-  /** The last request was given up without an answer. */
+  /** The last request timed out without an answer. */
   #hangs = false;
-  /** Nothing is tried again from then on. */
+  /** Resolves when the queue is closed; then nothing is retried. */
   readonly #closing = Promise.withResolvers<void>();
   #closes = false;
-  /** What is under way ends. */
+  /** Aborts the current request. */
   readonly #stop = new AbortController();
 
   constructor(options: QueueOptions) {
     this.#options = options;
   }
 
-  /** Spans or measurements that wait. */
+  /** Number of waiting spans or measurements. */
   get count(): number {
     return this.#count;
   }
@@ -56,7 +59,7 @@ export class Queue {
     this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
   }
 
-  /** Resolves when all has been sent, or when the time is up. @returns whether the collector answers */
+  /** Resolves when everything was sent, or at the time limit. @returns whether the collector answers */
   async close(ms: number): Promise<boolean> {
     this.#closes = true;
     this.#closing.resolve();
@@ -77,7 +80,7 @@ export class Queue {
     }
   }
 
-  /** Null: it was taken. */
+  /** Resolves with null if the collector accepted the batch, else with the reason. */
   async #send({ body }: Batch): Promise<string | null> {
     const { post, timeoutMs, random } = this.#options;
     const stop = this.#stop.signal;

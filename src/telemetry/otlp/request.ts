@@ -1,8 +1,8 @@
-/** What a request to a collector is made of, and what comes of it. */
+/** Requests to a collector and their outcomes. */
 
 export type Outcome =
   | { kind: "taken" }
-  /** Another try may do. @param afterMs as it asked for; undefined: it did not say */
+  /** A retry may succeed. @param afterMs the delay that the collector asks for; undefined: none */
   | { kind: "later"; why: string; afterMs?: number }
   | { kind: "refused"; why: string };
 

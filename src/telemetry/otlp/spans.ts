@@ -1,4 +1,4 @@
-/** Spans as they are handed to an encoding: each is written once, when it ends. */
+/** The interface between spans and their encodings: each span is written once, when it ends. */
 import type { AttributeWriter } from "./attributes.ts";
 import type { SpanId, TraceId } from "./ids.ts";
 
@@ -7,11 +7,11 @@ export const KIND = { internal: 1, server: 2, client: 3 } as const;
 export interface SpanHead {
   trace: TraceId;
   id: SpanId;
-  /** Null: it is the first one of its trace. */
+  /** Null: it is the root of its trace. */
   parent: SpanId | null;
-  /** Its parent is of another process. */
+  /** The parent is a span of another process. */
   remote: boolean;
-  /** `tracestate` of the trace; undefined: it has none. */
+  /** `tracestate` of the trace; undefined: absent. */
   state: string | undefined;
   name: string;
   kind: (typeof KIND)[keyof typeof KIND];
@@ -20,23 +20,23 @@ export interface SpanHead {
   end: number;
 }
 
-/** Begin, attributes, end; then the next one. */
+/** Writes spans one after the other: begin, attributes, end. */
 export interface SpanWriter extends AttributeWriter {
   begin(head: SpanHead): void;
-  /** @param error what it failed of; null: it did not */
+  /** @param error error type; null: none */
   end(error: string | null): void;
 }
 
-/** What has been written and not been taken yet. */
+/** Written spans that were not exported yet. */
 export interface SpanBuffer extends SpanWriter {
   readonly count: number;
-  /** About how many bytes it takes. */
+  /** Approximate size in bytes. */
   readonly size: number;
-  /** The body of a request with all of them; the buffer is empty then. */
+  /** Returns the body of a request with all spans, and empties the buffer. */
   take(): Uint8Array<ArrayBuffer>;
 }
 
-/** Who made the spans and measurements. */
+/** The source of the spans and measurements. */
 export interface Origin {
   /** Attributes of the process. */
   resource: Readonly<Record<string, string>>;
