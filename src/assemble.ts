@@ -1,6 +1,6 @@
 /**
- * The parts that a configuration makes, put together into one gateway: a function from Request to Response, with a way
- * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
+ * Builds a gateway from a configuration: a function from Request to Response, with methods to reload and to
+ * close it. Nothing here reads the environment, binds a port or listens for signals.
  */
 import manifest from "../deno.json" with { type: "json" };
 import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
@@ -27,7 +27,7 @@ import { loadFormats, openProviders, type Providers } from "./providers/mod.ts";
 import { Turns } from "./timing/turns.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
-/** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
+/** All endpoints of the gateway, for routing, metrics and the OpenAPI document. */
 export const ENDPOINTS = new EndpointTable([...API, ...HEALTH], async () => {
   const [{ CONSOLE }, { MANUAL }] = await Promise.all([
     import("./console/mod.ts"),
@@ -36,9 +36,12 @@ export const ENDPOINTS = new EndpointTable([...API, ...HEALTH], async () => {
   return [...CONSOLE, ...MANUAL];
 });
 
-/** Rejects where the store cannot be used, or a part cannot be made. What was opened before then stays open. */
+/**
+ * Rejects if the store cannot be used or a component cannot be created. Components that were opened before
+ * stay open.
+ */
 export async function assemble(config: Config, given: GatewayOptions): Promise<Gateway> {
-  // What providers and callers say may be in any line.
+  // Any line may contain text from providers and callers.
   const log: GatewayOptions["log"] = (line, level) => given.log(printable(line), level);
   const options = { ...given, log };
   const inForce: InForce = { config, state: undefined, stopped: false };
@@ -59,9 +62,9 @@ class RunningGateway implements Gateway {
   readonly #inForce: InForce;
   readonly #parts: Parts;
   readonly #options: GatewayOptions;
-  /** Null: the configuration names all models. */
+  /** Null: the catalog has the models of the configuration alone. */
   readonly #discovery: Discovery | null;
-  /** Configurations are taken over one after the other, so that the last one stays. */
+  /** Configurations are loaded one after the other, so that the last one remains in force. */
   readonly #turns = new Turns();
   readonly #memory: { close(): void };
 
@@ -89,18 +92,18 @@ class RunningGateway implements Gateway {
     return this.#parts.allMetrics;
   }
 
-  /** Takes the first configuration over. */
+  /** Puts the first configuration into force. */
   async begin(): Promise<void> {
     const { served, operation, alerts } = this.#parts;
     const { config } = this.#inForce;
     await this.#turns.run(async () => {
       await this.#follow(config);
-      // Before the first one is kept in its place.
+      // Read the saved catalog before this process overwrites it.
       const before = await served.before();
       this.#become(await this.#stateOf(config));
       operation.catalogResumed(before);
       await alerts.follow(config);
-      // Of merging lists much is left behind, and nobody is waiting yet.
+      // Merging the lists leaves much garbage, and no calls are waiting yet.
       if (this.models() !== config.models) collectNow();
     });
   }
@@ -132,7 +135,8 @@ class RunningGateway implements Gateway {
       try {
         await this.#follow(next);
         made = await this.#stateOf(next);
-        // All or nothing: what may fail changes nothing, and then nothing fails any more.
+        // Everything that can fail comes before the first change, so a reload is applied completely or not at
+        // all.
         await accounts.reload(accountsConfig(next));
         this.#become(made);
         inForce.config = next;
@@ -157,14 +161,14 @@ class RunningGateway implements Gateway {
 
   async close() {
     await this.#parts.alerts.stop();
-    // Before the store: what is kept is noted there.
+    // Before the store is closed, since the payload log records places of payloads in it.
     await this.#inForce.state?.kit.payloads?.log.close();
     this.#discovery?.close();
     this.#memory.close();
     return { collectorAnswers: await closeParts(this.#parts) };
   }
 
-  /** What providers list, as far as it is known. */
+  /** Loads the lists of models from the providers, waiting only for a limited time. */
   async #follow(config: Config): Promise<void> {
     await this.#discovery?.follow(await this.#asked(config), config.catalog.discoverHours * 3_600_000);
   }
@@ -193,7 +197,7 @@ class RunningGateway implements Gateway {
     served.save(catalog.models);
   }
 
-  /** This process's part of a limit. */
+  /** This process's share of a limit. */
   #share(limit: number): number {
     return Math.max(1, Math.floor(limit / (this.#options.worker?.of ?? 1)));
   }
@@ -303,7 +307,7 @@ class RunningGateway implements Gateway {
     );
   }
 
-  /** One log for each way to keep payloads: a reload that changes nothing about it leaves it open. */
+  /** A reload that does not change the section keeps the open payload log. */
   async #openPayloads({ payloads: section }: Config): Promise<OpenPayloads | null> {
     if (section === null) return null;
     const open = this.#inForce.state?.kit.payloads?.log;
@@ -320,7 +324,7 @@ class RunningGateway implements Gateway {
   }
 }
 
-/** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */
+/** Imported only if it is used: reading the predictor's weights takes longer than the rest of the start. */
 async function autoRouter(config: Config, catalog: Catalog): Promise<AutoRouter | null> {
   if (config.auto.models.length === 0) return null;
   const { openAuto } = await import("./models/auto.ts");

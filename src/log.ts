@@ -1,8 +1,9 @@
 /**
- * The log as lines: one for each event, and one for each generation once it has its record; as JSON, or as text to be read.
+ * Log output: one line for each event, and one for each generation after its record was written, as JSON or
+ * as readable text.
  *
- * Lines are gathered for some milliseconds and written together: a write of its own for each would cost as much as a tenth of
- * a call. What is gathered when the process ends is written then.
+ * Lines are collected for some milliseconds and written together: a separate write for each would cost a
+ * tenth of a call. The remaining lines are written when the process ends.
  */
 import type { GenerationView } from "./accounts/mod.ts";
 import { countOf, printable } from "./exchange/printable.ts";
@@ -10,20 +11,20 @@ import { pause } from "./timing/waits.ts";
 
 export type Level = "info" | "warn";
 
-/** How long lines are gathered. */
+/** How long lines are collected, in milliseconds. */
 const GATHER_MS = 20;
-/** Beyond this, where nobody takes the lines, later ones are left out and counted. */
+/** The most bytes that wait to be written. Above that, new lines are dropped and counted. */
 const MOST_BYTES = 8 << 20;
 
-/** Where an event is about a request, its message names it. */
+/** If an event concerns a request, its message contains the id of the request. */
 const REQUEST = /\bgen_[0-9a-f]{32}\b/;
 
 export interface LogOptions {
   form: "text" | "json";
-  /** Lines of lower levels are left out. */
+  /** Lines of lower levels are dropped. */
   level: Level;
   now(): number;
-  /** Which of several processes writes; absent: there is one, or it serves nothing itself. */
+  /** Number of the worker that writes; absent: there is only one process, or it serves nothing itself. */
   worker?: number;
   write(text: string): Promise<void>;
 }
@@ -46,7 +47,8 @@ export class Log {
   }
 
   /**
-   * Fields are those of the record (`GET /admin/generations`); text of the conversation is none of them.
+   * Logs a generation with the fields of its record (`GET /admin/generations`), which contain no text of the
+   * conversation.
    * @param trace id of its trace; undefined: it has none
    */
   generation(record: GenerationView, trace?: string): void {
@@ -96,13 +98,13 @@ export class Log {
     try {
       await this.#options.write(text);
     } catch {
-      // Whoever read the log has gone; the gateway goes on.
+      // The reader of the log has closed it; the gateway continues.
     }
     this.#writing = this.#text === "" && this.#left === 0 ? null : this.#write();
   }
 }
 
-/** `generation id=… status=… key=…`: names as in the record, values that hold blanks in quotes. */
+/** `generation id=… status=… key=…`: names as in the record, values with spaces in quotes. */
 function generationText(g: GenerationView, trace: string | undefined): string {
   const told = {
     id: g.id,

@@ -1,6 +1,6 @@
 /**
- * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
- * the environment, prints, or listens to signals.
+ * The program: parses its arguments, reads the environment, builds the gateway and serves. The only file that
+ * reads the environment, prints, or listens for signals.
  */
 import "./start_modules.ts";
 import { StoreRefused } from "./accounts/mod.ts";
@@ -30,7 +30,7 @@ import { Turns } from "./timing/turns.ts";
 import { pause } from "./timing/waits.ts";
 import manifest from "../deno.json" with { type: "json" };
 
-/** A variable; one that the process may not read counts as not set. */
+/** Reads an environment variable. One that the process is not permitted to read counts as not set. */
 function env(name: string): string | undefined {
   try {
     return Deno.env.get(name);
@@ -41,7 +41,7 @@ function env(name: string): string | undefined {
 }
 
 let jsonLog: Log | null = null;
-/** Of lines of text; those of JSON have it themselves. */
+/** Minimum level of text lines. JSON lines are filtered by their own log. */
 let leastLevel: Level = "info";
 function log(line: string, level: Level = "info"): void {
   if (jsonLog !== null) return jsonLog.event(line, level);
@@ -66,7 +66,7 @@ export async function main(): Promise<void> {
   }
 }
 
-/** Whether an error is about arguments, configuration, or the machine: a port in use, a folder that is not ours. */
+/** Whether the operator can fix the cause: arguments, configuration, a port in use, missing permissions. */
 function isMendable(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
     error instanceof StoreRefused ||
@@ -74,7 +74,7 @@ function isMendable(error: unknown): error is Error {
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 
-/** The configuration named by the argument or the environment, else that of demo mode. */
+/** Loads the configuration that the argument or the environment names, else that of demo mode. */
 async function load(
   named: string | undefined,
   flags: Flags,
@@ -88,20 +88,20 @@ async function load(
   return await checked(examineText(text, { env: lookUp, flags, source: name }), { listens });
 }
 
-/** Whether the host hands over requests to `Deno.serve` at an address of its own. */
+/** Whether the host passes requests to `Deno.serve` at an address that it chooses. */
 const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 
-/** Deno Deploy ends a process five seconds after its signal; a little of that is for last words, and for leases to be given back. */
+/** Deno Deploy kills a process five seconds after the signal. The rest is for ending streams and returning leases. */
 const DEPLOY_GRACE_MS = 3500;
 
-/** After a start, what calls need later waits so long for those that come at once. */
+/** Delay of loading modules for later calls, in milliseconds: the first calls after the start have priority. */
 const FIRST_CALLS_MS = 250;
 
-/** Time in milliseconds in which the ends of streams leave that the end of the process cuts off. */
+/** Time in milliseconds for sending the final error events of interrupted streams. */
 const LAST_WORDS_MS = 500;
 const STOPPED = "Server error, premature end: the service was stopped before the answer was complete";
 
-/** Deno traces requests that are no part of a call too, with their addresses; some hold secrets. */
+/** Serves without Deno's own tracing, which would include the URLs of other requests; some contain secrets. */
 async function serveQuietly(source: string | undefined, flags: Flags): Promise<void> {
   const { withinNoTrace } = await import("./telemetry/mod.ts");
   await withinNoTrace(() => serve(source, flags));
@@ -109,7 +109,7 @@ async function serveQuietly(source: string | undefined, flags: Flags): Promise<v
 
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
-  // A signal that nobody listens to would end the process.
+  // Without a listener the signal would end the process.
   let reloads: (() => void) | null = null;
   let reloadAsked = false;
   Deno.addSignalListener("SIGHUP", () => reloads === null ? reloadAsked = true : reloads());
@@ -120,7 +120,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     if (config.store.url !== "sqlite::memory:") return await serveByWorkers(source, flags, config);
     log("one worker only: a store in memory cannot be shared");
   }
-  // The configuration is the same for all workers: one of them warns of it.
+  // The configuration is the same for all workers: one of them logs its warnings.
   const speaks = worker === null || worker.which === 1;
   const warn = (found: readonly string[]) => {
     if (speaks) { for (const warning of found) log(`warning: ${warning}`, "warn"); }
@@ -139,7 +139,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await joinSiblings(gateway, worker);
   const { server, secure, base } = await listen(gateway, config, worker);
   Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
-  // Only now: a key that is made and never shown, because the port was taken, would be lost.
+  // After listening has succeeded: if the port is in use, a new key would never be shown.
   if (demo && speaks) await welcome(gateway, { base, flags, administered: config.adminKey !== null });
   reloads = oneByOne(() => reload(source, flags, { gateway, secure, started: config, warn }));
   if (reloadAsked) reloads();
@@ -154,7 +154,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
 type Config = Loaded["config"];
 type Worker = ReturnType<typeof workerOf>;
 
-/** Logs from here on as the configuration says. Answers where generations are logged; null: nowhere. */
+/** Configures the logs. Returns the log for generations; null: generations are not logged. */
 function openLogs(config: Config, worker: Worker): Log | null {
   leastLevel = config.logLevel;
   const form = config.logs;
@@ -164,10 +164,10 @@ function openLogs(config: Config, worker: Worker): Log | null {
   return jsonLog ?? new Log({ ...options, write: writeTo(Deno.stderr) });
 }
 
-/** Serves by processes that share the port, until a signal ends them and this one. */
+/** Starts worker processes that share the port, until a signal ends them and this process. */
 async function serveByWorkers(source: string | undefined, flags: Flags, config: Config): Promise<void> {
   const { hostname, port, workers, shutdownGraceMs } = config.server;
-  // Workers share the port with each other, and would with those of another program.
+  // Workers share their port with each other, and would also share it with workers of another program.
   await listening({ hostname, port }, () => Deno.listen({ hostname, port }).close());
   const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
   const { status, killed } = await supervise({
@@ -181,12 +181,12 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
     log,
   });
   await jsonLog?.flush();
-  // A worker whose collector hangs has killed itself.
+  // A worker whose telemetry collector does not answer has killed itself.
   if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(!killed);
   Deno.exit(status);
 }
 
-/** Lets any worker answer for the metrics of all, and makes changes by an administrator hold for all. */
+/** Connects this worker to the others, to return the metrics of all and to report changes to all. */
 async function joinSiblings(gateway: Gateway, worker: Worker): Promise<void> {
   const hub = worker && env(HUB);
   if (!hub) return;
@@ -201,7 +201,7 @@ async function joinSiblings(gateway: Gateway, worker: Worker): Promise<void> {
   accounts.tellChanges(() => siblings.ask("changes"));
 }
 
-/** Takes connections, and prints the address. */
+/** Listens for connections, and prints the address. */
 async function listen(gateway: Gateway, config: Config, worker: Worker) {
   const { hostname, tls, headerMs, idleMs, maxInFlight } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
@@ -227,13 +227,13 @@ async function listen(gateway: Gateway, config: Config, worker: Worker) {
   void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
     if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadSeldom(bound.files);
-    // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
+    // It was used to read the limit of open files. Only a supervisor starts other processes.
     void Deno.permissions.revoke({ name: "run" });
   });
   return { server, secure, base };
 }
 
-/** Prints how to call a gateway in demo mode, with a key that is made for it at the first start. */
+/** Prints how to call a gateway in demo mode, with a key that is created at the first start. */
 async function welcome(
   gateway: Gateway,
   { base, flags, administered }: { base: string; flags: Flags; administered: boolean },
@@ -252,7 +252,7 @@ async function welcome(
   }));
 }
 
-/** Resolves when a signal ends the process, or the one that started it is gone. */
+/** Resolves when a signal ends the process, or when its parent process has ended. */
 async function endRequested(worker: Worker): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
@@ -261,8 +261,9 @@ async function endRequested(worker: Worker): Promise<void> {
 }
 
 /**
- * Takes no more calls, and waits for those under way: until the grace is over, or somebody asks once more. Streams that go on by
- * then end with the format's error event. While calls are under way, `/readyz` and new calls are answered with 503.
+ * Refuses new calls and waits for those in progress, until the grace period ends or a second signal arrives.
+ * Remaining streams end with the format's error event. While calls are in progress, `/readyz` and new calls
+ * are answered with 503.
  */
 async function drain(gateway: Gateway, server: Server, shutdownGraceMs: number): Promise<void> {
   gateway.stop();
@@ -278,11 +279,11 @@ async function drain(gateway: Gateway, server: Server, shutdownGraceMs: number):
   clearTimeout(timer);
   if (all) return;
   failStreams(new Failure("service_unavailable", STOPPED));
-  // Time in which the last words leave; calls without a stream have none.
+  // Time for sending the error events. Calls without a stream get none.
   await Promise.race([server.shutdown(), pause(LAST_WORDS_MS)]);
 }
 
-/** Says of an address that cannot be had which it is, and why. */
+/** Adds the address and the reason to an error of listening. */
 async function listening<T>(
   { hostname, port }: { hostname: string; port: number },
   listen: () => T | Promise<T>,
@@ -302,8 +303,8 @@ async function listening<T>(
 }
 
 /**
- * Runs work that never rejects once for each call, one after the other: of two that overlap, the one that began first may end last,
- * with what it read first. Calls while one waits are that one: it begins later than they came.
+ * Returns a function that runs `work`, which must not reject. Runs do not overlap, since an earlier run could
+ * finish last, with older data. A call while another run is waiting to begin starts no further run.
  */
 function oneByOne(work: () => Promise<void>): () => void {
   const turns = new Turns();
@@ -318,7 +319,7 @@ function oneByOne(work: () => Promise<void>): () => void {
   };
 }
 
-/** Resolves when somebody who waits asks once more to end. */
+/** Resolves at a second signal. */
 function askedAgain(): Promise<void> {
   const began = performance.now();
   return new Promise((resolve) => {
@@ -359,7 +360,7 @@ async function reload(
     try {
       if (certificate) secure.renew(certificate);
     } catch {
-      // They were tried with the configuration, and replaced since.
+      // The files were valid when the configuration was checked, and have been replaced since.
       log(
         "server.tls: the certificate and the key do not match; the previous certificate stays in use",
         "warn",
@@ -385,7 +386,7 @@ async function loadSeldom(files: number): Promise<void> {
   }
 }
 
-/** The secret of a key made for demo mode, when there was none yet. */
+/** The secret of a key that is created for demo mode; null: a key exists. */
 async function firstKey(gateway: Gateway): Promise<string | null> {
   if ((await gateway.accounts.listKeys({ limit: 1 })).data.length > 0) return null;
   const { secret } = await gateway.accounts.createKey({ name: "demo" });

@@ -1,42 +1,50 @@
 /**
- * How the process keeps its memory, and when it gives some back.
+ * Memory settings of the process, and when it returns memory to the system.
  *
- * Left alone, V8 collects all it can some seconds after any load. The objects of a call exist only while one runs, so with
- * the garbage go the hidden classes of those objects, and with them the machine code of every function that a call passes:
- * the calls that come next take half as long again. Started with {@link V8_FLAGS} V8 leaves that be, and it is done here,
- * for memory that is worth it and when nobody is waiting.
+ * By default V8 runs a full garbage collection some seconds after any load. The objects of a call exist only
+ * while a call runs, so this collection also removes their hidden classes, and with them the optimized machine
+ * code of every function that a call uses: the next calls take 1.5 times as long. With {@link V8_FLAGS} V8 does
+ * not do this. Instead, this module collects when it frees enough memory and no calls are waiting.
  *
- * Outside of V8 is what the GNU C library keeps of what the start has freed. `MALLOC_ARENA_MAX=1` in the environment, as the start
- * task, the image and the service have it, lets all threads share one heap. An idle gateway takes 80 MB; some 7 more where Deno
- * reads all of the program at the start (see {@link LAZY_IMPORTS}).
+ * Outside of V8, the GNU C library keeps memory that was freed after the start. With `MALLOC_ARENA_MAX=1` in the
+ * environment, which the start task, the image and the service set, all threads share one heap. An idle gateway
+ * takes 80 MB, and some 7 MB more if Deno reads the whole program at the start (see {@link LAZY_IMPORTS}).
  */
 
 /**
- * What V8 is started with; `deno.json`, the image and the workers say the same.
+ * Flags that V8 is started with. `deno.json`, the image and the workers must have the same ones.
  *
- * - `no-lazy`: functions are compiled with their module, so that they stand in Deno's cache of compiled code. Left alone, V8 compiles a
- *   function when it is first called, and Deno, which fills the cache before that, would have each start compile them anew. A start
- *   takes 0.87 of the processor time until its first answer (medians of 25 pairs, twice), and the process 6 MB more at rest. A start
- *   that finds no cache takes 1.1 times as long; so `.deploy/fill_caches.ts` fills it where a start may not write.
- * - `no-memory-reducer`, `expose-gc`: no collection only because nothing happens, and a way to ask for one.
- * - `invocation-count-for-maglev`: it is compiled better after 50 calls, not 400. In a process's first thousand streams the
- *   first token comes 3 to 10 % sooner (measured with 30 to 100); what is reached in the end is the same.
- * - `minimum-invocations-after-ic-update`: what a function has learnt of its values may have changed 150 calls ago, not 500, before it is
- *   compiled better. The first 4,000 plain calls of a process take 16 to 30 % less of the main thread, its 40th to 600th stream some
- *   10 % (medians of 10 to 20 processes); what is reached in the end is the same.
- * - `no-allocation-site-pretenuring`: under a rush many objects of a call outlive two collections of the young generation, and
- *   V8 takes to making the like of them in the old one. There they keep all they point at, long after their call: every
- *   collection of the young generation then copies 5 KB for each call that was, and the old one is full every half minute.
- * - `max-semi-space-size`, in MB: what is allocated goes round in memory that the processor's caches hold, and a busy process stays
- *   small. A plain call, 64 at a time, takes 414,000 cycles with 8 (median of three), 393,000 with 16, 358,000 with 32, V8's own
- *   bound, for which the process has 30 MB more; with few calls at a time the smaller ones are quicker.
- * - `min-semi-space-size`, in MB: it has that size from the start. Left alone, V8 begins with 1 MB and collects the young generation five
- *   times before the first answer. A start takes 0.95 of the processor time (medians of 15 processes, twice), and an idle process no
- *   more memory, since what the start leaves is collected.
- * - `heap-growing-percent`: the old generation is collected once it is three times what the last collection left. Left alone, V8
- *   waits until it is four times as much under a rush, and hardly more when little goes on: after a rush, 500 calls a second met
- *   two such collections in 10 seconds, with up to 8 ms of the main thread at once and code compiled anew, which made a p99 of 3.6
- *   ms of 1.1.
+ * - `no-lazy`: functions are compiled together with their module, so that Deno's code cache contains them. By
+ *   default V8 compiles a function at its first call, which is after Deno has filled the cache, so each start
+ *   would compile them again. With the flag a start takes 0.87 of the CPU time until its first answer (medians
+ *   of 25 pairs, twice), and the idle process 6 MB more. A start without a cache takes 1.1 times as long, so
+ *   `.deploy/fill_caches.ts` fills the cache where a start may not write.
+ * - `no-memory-reducer`, `expose-gc`: V8 runs no collection because of idleness, and the program can request one.
+ * - `invocation-count-for-maglev`: a function is optimized after 50 calls instead of 400. In the first thousand
+ *   streams of a process the first token comes 3 to 10 % sooner (measured with 30 to 100). The final speed is
+ *   the same.
+ * - `minimum-invocations-after-ic-update`: a function is optimized if its type feedback has not changed in the
+ *   last 150 calls, instead of 500. The first 4,000 plain calls of a process take 16 to 30 % less time of the
+ *   main thread, its 40th to 600th stream some 10 % less (medians of 10 to 20 processes). The final speed is the
+ *   same.
+ * - `no-allocation-site-pretenuring`: under high load many objects of a call survive two collections of the
+ *   young generation, after which V8 would allocate such objects in the old generation. There they keep
+ *   everything that they reference, long after their call: each collection of the young generation would copy
+ *   5 KB for each finished call, and the old generation would be full every half minute.
+ * - `max-semi-space-size`, in MB: allocations reuse memory that is in the CPU caches, and a busy process stays
+ *   small. A plain call, with 64 concurrent ones, takes 414,000 cycles with 8 MB (median of three), 393,000 with
+ *   16, and 358,000 with 32, V8's default, with which the process takes 30 MB more. With few concurrent calls
+ *   smaller sizes are faster.
+ * - `min-semi-space-size`, in MB: the size at the start. By default V8 begins with 1 MB and collects the young
+ *   generation five times before the first answer. With the flag a start takes 0.95 of the CPU time (medians of
+ *   15 processes, twice). An idle process takes no more memory, since garbage of the start is collected.
+ * - `heap-growing-percent`: the old generation is collected when it has three times the size that the last
+ *   collection left. By default V8 waits for four times the size under high load, and for little growth under
+ *   low load: after a peak, at 500 calls a second, there were two such collections in 10 seconds, which blocked
+ *   the main thread for up to 8 ms and discarded compiled code, so that the p99 was 3.6 ms instead of 1.1 ms.
+ * - `no-parallel-scavenge`: the young generation is collected without helper threads, which on one core only take
+ *   CPU time from the main thread. At 500 calls a second on one core the p99 is 0.73 ms instead of 1.0 ms (four
+ *   alternating rounds).
  */
 export const V8_FLAGS = "--v8-flags=" + [
   "--no-lazy",
@@ -52,54 +60,57 @@ export const V8_FLAGS = "--v8-flags=" + [
 ].join();
 
 /**
- * The environment that the process is started with; the start task, the image and the service say the same.
+ * Environment variables that the process is started with. The start task, the image and the service must set the
+ * same ones.
  *
  * - `MALLOC_ARENA_MAX`: see above.
- * - `DENO_TOKIO_EVENT_INTERVAL`: Deno looks at what has arrived on sockets in every twelfth turn of the event loop at the latest, not
- *   in every 61st, while there is more to do. Streams that begin at once begin group by group (see timing/groups.ts), and
- *   without such a look the answers to one group would wait for all others. With a look in every turn, whole answers with a full
- *   core cost 6 to 10 % more CPU time.
+ * - `DENO_TOKIO_EVENT_INTERVAL`: while there is other work, Deno polls the sockets in every twelfth iteration of
+ *   the event loop instead of every 61st. Streams that begin at the same time are started in groups (see
+ *   timing/groups.ts), and with rarer polling the answers to one group would wait for all other groups. Polling
+ *   in every iteration would cost 6 to 10 % more CPU time for whole answers on a fully used core.
  */
 export const START_ENVIRONMENT = { MALLOC_ARENA_MAX: "1", DENO_TOKIO_EVENT_INTERVAL: "12" };
 
 /**
- * Parts that the program imports when a call first needs them are read from the disk then, and not with the start: Deno would hold
- * the text of all of them for good, 6 MB. For `deno run` alone: a binary of `deno compile` has them in itself.
+ * With this flag Deno reads dynamically imported modules from the disk when they are first imported. Without it,
+ * Deno reads them at the start and keeps the text of all of them, 6 MB. Only for `deno run`: a binary of
+ * `deno compile` contains the modules.
  */
 export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
 
 /**
- * Not worth slow calls, in bytes: a process that was collected after a rush spent 300 µs on each of the next 6,000 calls (500 a
- * second), not 110. A rush of plain calls leaves 290 MB, one of 600 streams 360.
+ * A process below this size, in bytes, is not collected, since a collection makes calls slow: after one that
+ * followed a peak, each of the next 6,000 calls (500 a second) took 300 µs instead of 110 µs. A peak of plain
+ * calls leaves 290 MB, one of 600 streams 360 MB.
  */
 const WORTH_BYTES = 448 << 20;
-/** What is there after a collection is there to stay: the next one waits until it is more by this factor. */
+/** Memory that remains after a collection is in use: the next collection waits until the size grows by this factor. */
 const GROWTH = 1.25;
 const LOOK_MS = 1000;
-/** So many looks in a row must have found hardly anything going on. */
+/** Number of consecutive checks that must find (almost) no load. */
 const QUIET_LOOKS = 5;
-/** Calls a second, and under way, that are hardly anything. A collection holds them up for a tenth of a second or two. */
+/** Calls per second, and concurrent calls, up to which there is almost no load. A collection delays them by 0.1 to 0.2 seconds. */
 const FEW_CALLS = 2;
 
-/** How long after the start its leavings are collected, in milliseconds: first calls come before. */
+/** Milliseconds from the start to the collection of its garbage: the first calls have priority. */
 const SETTLE_MS = 400;
 
 export interface IdleCollector {
-  /** Collects what the start has left, unless calls have begun; {@link SETTLE_MS} after the start. */
+  /** Collects the garbage of the start, unless there were calls. Called {@link SETTLE_MS} after the start. */
   settle(): void;
-  /** One look; every second, where {@link collectWhenIdle} has not been told otherwise. */
+  /** Checks once whether to collect. Called every second unless {@link MemoryOptions.looking} is false. */
   look(): void;
   close(): void;
 }
 
 export interface MemoryOptions {
-  /** Calls that have come in so far, and those under way. */
+  /** Number of calls since the start, and of concurrent calls. */
   load(): { entered: number; running: number };
-  /** Of the process, in bytes. */
+  /** Resident memory of the process in bytes. */
   resident?(): number;
-  /** Collects all garbage; null: V8 was started without a way to ask for it, and does as it likes. */
+  /** Runs a full garbage collection; null: V8 was started without `expose-gc`. */
   collect?: (() => void) | null;
-  /** False: somebody else looks. */
+  /** False: no timers are started; the caller calls {@link IdleCollector.look}. */
   looking?: boolean;
 }
 
@@ -117,7 +128,7 @@ export function collectWhenIdle({
 
   function settle(): void {
     const { entered, running } = load();
-    // No code has been compiled well yet that could be lost. A tenth of the memory comes free, for 30 ms.
+    // There is no optimized code yet that could be discarded. It takes 30 ms and frees a tenth of the memory.
     if (running === 0 && entered <= FEW_CALLS) collect?.();
   }
 
@@ -146,13 +157,13 @@ export function collectWhenIdle({
   };
 }
 
-/** Collects all garbage, where V8 was started with a way to ask for it. */
+/** Runs a full garbage collection, if V8 was started with `expose-gc`. */
 export function collectNow(): void {
   collector()?.();
 }
 
 function collector(): (() => void) | null {
   const { gc } = globalThis as { gc?(options: { type: string; flavor: string }): void };
-  // A usual collection keeps the pages that it emptied.
+  // Other collections do not return emptied pages to the system.
   return gc === undefined ? null : () => gc({ type: "major", flavor: "last-resort" });
 }

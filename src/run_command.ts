@@ -1,4 +1,4 @@
-/** What each command does. Those that a start does not need are loaded when somebody asks for them. */
+/** Runs the commands. Modules that a start does not need are imported when a command needs them. */
 import { assemble } from "./assemble.ts";
 import { assembleAccounts } from "./assembly/gateway_accounts.ts";
 import type { AccountsCommand } from "./commands/accounts.ts";
@@ -9,11 +9,11 @@ import { Failure } from "./exchange/failure.ts";
 import type { Level } from "./log.ts";
 import manifest from "../deno.json" with { type: "json" };
 
-/** What the process has for its commands. */
+/** The environment in which commands run. */
 export interface Machine {
   env(name: string): string | undefined;
   log(line: string, level?: Level): void;
-  /** The configuration that is named, else that of the environment, else that of demo mode. */
+  /** Loads the configuration with this name, or the one that the environment names, or that of demo mode. */
   load(
     named: string | undefined,
     flags: Flags,
@@ -22,10 +22,10 @@ export interface Machine {
   serve(source: string | undefined, flags: Flags): Promise<void>;
 }
 
-/** Exit status of a mistake that the operator can mend. */
+/** Exit status for mistakes that the operator can fix. */
 export const MISTAKE = 2;
 
-/** Does what the command line says. */
+/** Runs a command. */
 export async function runCommand(command: Command, machine: Machine): Promise<void> {
   const { env, load } = machine;
   switch (command.command) {
@@ -73,7 +73,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
     case "restore":
     case "store": {
       const { config } = await load(command.config, {}, { listens: false });
-      // Only who asks for it waits until it is loaded.
+      // Imported on demand, so that other commands do not wait for it.
       const { storeCommand } = await import("./commands/store_care.ts");
       if (command.command === "backup") await (await import("./commands/give_way.ts")).giveWay();
       return console.log(await storeCommand(command, config.store));
@@ -122,7 +122,7 @@ async function showModels(
   console.log(json ? JSON.stringify(found) : changesText(found));
 }
 
-/** Commands of those who begin: loaded when somebody does. */
+/** Commands for first steps, imported on demand. */
 async function setUp(
   command: Extract<Command, { command: "init" | "import" | "connect" | "try" }>,
   { env, load, log }: Machine,
@@ -161,7 +161,7 @@ async function screenFiles(command: Extract<Command, { command: "dlp" }>, { load
   }
 }
 
-/** The least permissions for a configuration. */
+/** The minimal permissions for a configuration. */
 async function permissions(named: string | undefined, { env, load }: Machine): Promise<string[]> {
   const { permissionFlags } = await import("./commands/permissions.ts");
   const asked = new Set<string>();
@@ -180,13 +180,13 @@ async function permissions(named: string | undefined, { env, load }: Machine): P
   });
 }
 
-/** Where Deno keeps packages, of which some read files of their own. */
+/** Deno's folder of packages, some of which read files of their own. */
 async function packagesFolder(): Promise<string> {
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
   return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
-/** Says what was refused, and throws what is no refusal. */
+/** Prints a failure and sets the exit status; throws any other error. */
 async function refused(error: unknown, command: Command): Promise<void> {
   if (!(error instanceof Failure)) throw error;
   console.error((await import("./commands/refusal.ts")).inOptions(error, command));
@@ -209,7 +209,7 @@ async function withAccounts(command: AccountsCommand, { load, log }: Machine): P
   }
 }
 
-/** Prints a payload, or what differs when it is asked once more. */
+/** Prints a payload, or the differences after sending its request again. */
 async function withPayloads(
   command: Extract<Command, { command: "payload" | "replay" }>,
   { env, load, log }: Machine,
@@ -230,7 +230,7 @@ async function withPayloads(
   }
 }
 
-/** Prints a statement as it is made: it may be longer than memory. */
+/** Prints a statement in pieces: it may not fit into memory. */
 async function withStatement(
   command: Extract<Command, { command: "statement" }>,
   { load, log }: Machine,
@@ -244,7 +244,7 @@ async function withStatement(
     for await (const chunk of statementChunks(command, accounts)) await writer.write(encoder.encode(chunk));
     writer.releaseLock();
   } catch (error) {
-    // Whoever reads it may have seen enough.
+    // The reader of the output has closed it.
     if (error instanceof Deno.errors.BrokenPipe) return;
     await refused(error, command);
   } finally {

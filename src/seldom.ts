@@ -1,11 +1,12 @@
 /**
- * All that calls and administrators need seldom, and that is imported when they first do.
+ * All modules that are imported on first use.
  *
- * An import that finds no file to open fails, and fails for ever after (Deno 2.9.6): one call beside a crowd of connections would end
- * screening, or resumption, until the next start. Where a process may open few files, they are imported before.
+ * If an import fails because no file descriptor is free, it fails until the next start (Deno 2.9.6). So one
+ * call during a peak of connections could disable screening, or resumption, permanently. If a process may
+ * open only few files, these modules are imported in advance.
  */
 
-/** Rejects where one cannot be had. */
+/** Imports all of them. Rejects if one cannot be imported. */
 export async function importSeldom(): Promise<void> {
   await Promise.all([
     import("./accounts/administration/administration_methods.ts"),

@@ -1,44 +1,53 @@
-/** The process that starts workers, and what a worker knows of it. */
+/** The process that starts the workers, and the settings that it passes to them. */
 import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
 import type { WorkersEnd } from "./workers.ts";
 
-/** The variable that holds a worker's place among those that share a port, and that port once the first one has it: `2/4:8787`. */
+/**
+ * The variable with a worker's number, the number of workers, and the shared port once the first worker has
+ * it: `2/4:8787`.
+ */
 export const WORKER = "SLUICE_WORKER";
 
-/** The variable that tells a worker where its hub is. */
+/** The variable with the address of the hub that connects the workers. */
 export const HUB = "SLUICE_HUB";
 
-/** A worker's place; `port` null: it listens where its configuration says. */
+/** A worker's number; `port` null: the worker listens on the configured port. */
 export function workerOf(text: string | undefined): WorkerPlace & { port: number | null } | null {
   const match = /^(\d+)\/(\d+)(?::(\d+))?$/.exec(text ?? "");
   return match &&
     { which: Number(match[1]), of: Number(match[2]), port: match[3] === undefined ? null : Number(match[3]) };
 }
 
-/** Longest that a worker takes to write its records and exit, once its generations have ended or their time is up. */
+/**
+ * The longest time in milliseconds that a worker takes to write its records and exit, after its generations
+ * have ended or their grace period is over.
+ */
 const EXIT_MS = 30_000;
 
-/** A terminal and the parent process both pass on one Ctrl-C. */
+/**
+ * Both the terminal and the parent process forward a Ctrl-C, so two signals within this time, in
+ * milliseconds, count as one.
+ */
 export const SAME_SIGNAL_MS = 500;
 
-/** What workers may do. They start no programs, and call no foreign code. */
+/** Permissions of workers. They start no programs and load no native code. */
 const WORKER_PERMISSIONS =
   "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys=hostname,networkInterfaces --deny-import";
 
 export interface Supervised {
-  /** The configuration that workers are told of; undefined: they find it in the environment. */
+  /** The configuration that is passed to workers; undefined: they read it from the environment. */
   source: string | undefined;
   flags: Flags;
   count: number;
-  /** How long generations under way may take when the program is told to end, in milliseconds. */
+  /** The grace period for generations in progress when the program ends, in milliseconds. */
   graceMs: number;
-  /** What workers may do, as flags of Deno with spaces between; undefined: the usual. */
+  /** Permissions of workers, as flags of Deno separated by spaces; undefined: the usual ones. */
   permissions: string | undefined;
-  /** Attributes of the service that telemetry exports, as in `OTEL_RESOURCE_ATTRIBUTES`; null: it is off. */
+  /** Resource attributes for telemetry, as in `OTEL_RESOURCE_ATTRIBUTES`; null: telemetry is off. */
   resource: string | null;
-  /** Address of the program's own first module. */
+  /** URL of the program's main module. */
   main: string;
   log(line: string): void;
 }
@@ -47,7 +56,7 @@ export interface Supervised {
 export async function supervise(
   { source, flags, count, graceMs, permissions, resource, main, log }: Supervised,
 ): Promise<WorkersEnd> {
-  // Without a configuration of its own Deno would look for one where the operator happens to be.
+  // Without this, Deno would look for a deno.json in the working directory.
   const root = `${import.meta.dirname}/..`;
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
   const given = (permissions || WORKER_PERMISSIONS).split(" ");
@@ -69,14 +78,16 @@ export async function supervise(
       if (source !== undefined) args.push(`--config=${source}`);
       if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
       if (flags.port !== undefined) args.push(`--port=${flags.port}`);
-      // It wins over the file for a worker, too.
+      // The argument overrides the file for workers too.
       if (flags.workers !== undefined) args.push(`--workers=${flags.workers}`);
       if (flags.demo) args.push("--demo");
-      // Its end is how a worker learns that nobody looks after it any more.
+      // The supervisor never writes to this pipe. When it closes, the worker knows that the supervisor has
+      // ended.
       const options = {
         args,
         env: {
-          // No argument: those win over the file, and of a reload this worker would not see what is wrong with the file's port.
+          // Not passed as an argument, which would override the file: then a reload would not report mistakes
+          // in the file's port.
           [WORKER]: `${which}/${count}${port === null ? "" : `:${port}`}`,
           [HUB]: hub.address,
           ...(resource !== null && instanceOf(resource)),
@@ -104,8 +115,8 @@ export async function supervise(
 }
 
 /**
- * Each process exports, and what they export must not be taken for that of one. Deno's own metrics are of servers that are
- * not used here, and it waits for their export as a process exits.
+ * Each process exports its own telemetry, so each needs its own instance id. Deno's own metrics concern
+ * servers that are not used here, and their export would delay the exit of the process.
  */
 function instanceOf(resource: string): Record<string, string> {
   const instance = `service.instance.id=${crypto.randomUUID()}`;

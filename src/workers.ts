@@ -1,45 +1,52 @@
 /**
- * Several processes on one port: this one starts them, passes signals on and replaces those that died; it serves nothing itself.
+ * Several processes on one port. This process starts them, forwards signals, and replaces workers that died.
+ * It serves no requests.
  *
- * The kernel deals connections out among sockets that share an address (SO_REUSEPORT). Each worker is a node of its own
- * over the same store. What workers print on stdout is theirs to say once, so only the first one's is passed on; lines of a log
- * are passed on of all.
+ * The kernel distributes connections among sockets that share an address (SO_REUSEPORT). Each worker is a
+ * separate node that uses the same store. The workers' other output is identical, so only that of the first
+ * worker is printed. Log lines of all workers are printed.
  */
 import { TextLineStream } from "@std/streams/text_line_stream.js";
 
-/** What the first line of a serving process looks like. */
+/** The first line of a process that serves. */
 const LISTENING = /^sluice listening on https?:\/\/.*:(\d+)$/;
-/** A line of the log as JSON: of these, those of every worker count. */
+/** A log line in JSON. Such lines are printed of every worker. */
 const LOGGED = /^\{/;
 
-/** A worker that lived shorter than this is replaced only after a pause, which doubles, in milliseconds. */
+/** A worker that ran for a shorter time, in milliseconds, is replaced after a pause, which doubles each time. */
 const SHORT_LIFE_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface WorkersOptions {
   count: number;
-  /** Starts one: `which` counts from 1; `port` is what the first one was given by the system, null for the first. */
+  /**
+   * Starts a worker. @param which its number, from 1 @param port the port that the system assigned to the
+   * first worker; null for the first
+   */
   spawn(which: number, port: number | null): Deno.ChildProcess;
   print(line: string): void;
   log(line: string): void;
-  /** How long workers may take to end once they are told to, in milliseconds; then they are killed. */
+  /** Milliseconds within which workers have to end after a signal. Then they are killed. */
   patienceMs: number;
 }
 
-/** How they ended. */
+/** How the workers ended. */
 export interface WorkersEnd {
-  /** For the exit: not 0 when one could not even begin to listen. */
+  /** Exit status: not 0 if a worker could not listen. */
   status: number;
-  /** Whether one was told to end and was killed instead: by this process, or by itself, where a collector of telemetry hung. */
+  /**
+   * Whether a worker that had to end was killed instead: by this process, or by itself because its telemetry
+   * collector did not answer.
+   */
   killed: boolean;
 }
 
 export interface Workers {
-  /** Resolves once all have ended. */
+  /** Resolves when all workers have ended. */
   ended: Promise<WorkersEnd>;
   stop(): void;
-  /** Those that still end need not wait for what is under way. */
+  /** Tells workers that are ending not to wait for calls in progress. */
   hurry(): void;
   reload(): void;
 }
@@ -65,7 +72,7 @@ export function runWorkers(options: WorkersOptions): Workers {
   function stop(): void {
     stopping = true;
     signalAll("SIGTERM");
-    // Deno waits for a collector of telemetry that hangs, as a process exits.
+    // When a worker exits, Deno may wait endlessly for a telemetry collector that does not answer.
     killing ??= setTimeout(() => {
       log("workers that did not end in time are killed");
       signalAll("SIGKILL");
@@ -85,7 +92,7 @@ export function runWorkers(options: WorkersOptions): Workers {
     });
   }
 
-  /** Starts a worker; resolves with its port once it listens, null if it ends before. */
+  /** Starts a worker. Resolves with its port once it listens; null if it ends before. */
   function start(which: number, port: number | null, say: (line: string) => void) {
     const child = spawn(which, port);
     alive.set(which, child);
@@ -104,7 +111,7 @@ export function runWorkers(options: WorkersOptions): Workers {
     return { listening: listening.promise, ended };
   }
 
-  /** Keeps one worker going, from its first end on. */
+  /** Replaces a worker each time it ends, from its first end on. */
   async function keep(which: number, port: number, ended: Promise<Deno.CommandStatus>): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     for (let end = ended;;) {
