@@ -1,6 +1,6 @@
-# The gateway and the packages it needs, nothing else. It serves a configuration, not the demo, which listens on loopback only:
+# Contains only the gateway and its packages. It needs a configuration, since demo mode listens only on loopback inside the container:
 #   docker build -t sluice . && docker run -p 8787:8787 -v ./sluice.jsonc:/app/sluice.jsonc:ro -v sluice:/app/data sluice
-# A build that is to be the same each time names digests, as the release does: --build-arg BASE=denoland/deno:distroless-2.9.6@sha256:…
+# A reproducible build specifies digests, as the release does: --build-arg BASE=denoland/deno:distroless-2.9.6@sha256:…
 ARG BUILDER=denoland/deno:2.9.6
 ARG BASE=denoland/deno:distroless-2.9.6
 
@@ -13,18 +13,18 @@ COPY src src
 RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/*/*_worker.ts
 COPY .deploy/unused.ts .deploy/fill_caches.ts .deploy/
 RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .deploy/unused.ts /deno-dir/npm
-# The root file system may be read-only: what Deno and V8 would write beside the packages is there before.
+# The root file system may be read-only, so the files that Deno and V8 would write are created here.
 RUN deno run --no-lock --allow-read --allow-run .deploy/fill_caches.ts && rm -r .deploy && mkdir /data
 
 FROM ${BASE}
 WORKDIR /app
-# Workers get the permissions that SLUICE_PERMISSIONS names. PORT wins over the configuration's port, so that the health check knows where to ask.
+# Workers get the permissions in SLUICE_PERMISSIONS. PORT overrides the configured port, so that the health check knows the port.
 ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 MALLOC_ARENA_MAX=1 DENO_TOKIO_EVENT_INTERVAL=12 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc \
   SLUICE_PERMISSIONS="--no-prompt --allow-net --allow-env --allow-sys=hostname,networkInterfaces --deny-import --allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets --allow-write=/app/data"
-# Files belong to root; the process may write to its data only, and the root file system may be mounted read-only.
+# All files belong to root. The process can write only to its data folder, and the root file system can be mounted read-only.
 COPY --from=build /deno-dir /deno-dir
 COPY --from=build /app /app
-# 65532 is the image's own user `nonroot`. A folder that is there already would keep its owner, which an empty volume takes over.
+# 65532 is the image's user `nonroot`. /app/data is copied with this owner, which an empty volume inherits.
 COPY --from=build --chown=65532:65532 /data /app/data
 USER 65532:65532
 EXPOSE 8787

@@ -1,6 +1,7 @@
 /**
- * Makes one binary with everything in it: `deno task compile [TARGET] [--output FILE]`. Targets are those of `deno compile`;
- * without one it is for this machine. `deno compile` embeds packages whole, but for what is unused.
+ * Compiles one binary that contains everything: `deno task compile [TARGET] [--output FILE]`. Targets are
+ * those of `deno compile`; the default is this machine. `deno compile` embeds whole packages, so files that
+ * are not used are excluded.
  */
 import { parseArgs } from "node:util";
 import { V8_FLAGS } from "../src/memory.ts";
@@ -8,7 +9,7 @@ import { unused } from "./unused.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** The machines that a release has a binary for, and how it is called. */
+/** The targets of a release, and the names of their binaries. */
 export const TARGETS: Readonly<Record<string, string>> = {
   "x86_64-unknown-linux-gnu": "sluice-linux-x64",
   "aarch64-unknown-linux-gnu": "sluice-linux-arm64",
@@ -17,7 +18,7 @@ export const TARGETS: Readonly<Record<string, string>> = {
   "x86_64-pc-windows-msvc": "sluice-windows-x64.exe",
 };
 
-/** Modules that the program starts as threads, and so imports nowhere. */
+/** Modules that are started as workers, so no module imports them. */
 export const THREADS = [
   "src/dlp/re2_worker.ts",
   "src/documents/document_worker.ts",
@@ -30,13 +31,13 @@ const PERMISSIONS = ["net", "env", "read", "write", "sys=hostname,networkInterfa
   `--allow-${name}`
 );
 
-/** @param packages where Deno keeps packages */
+/** @param packages Deno's folder of packages */
 export function compileArgs(packages: string, output: string, target?: string): string[] {
   return [
     "compile",
-    // The list of packages of the program alone.
+    // The lock file with the packages of the program alone.
     "--lock=.deno/runtime.lock",
-    // Becomes a part of the binary.
+    // It is embedded in the binary.
     "--env-file=.deno/start.env",
     "--no-prompt",
     ...PERMISSIONS,
@@ -52,7 +53,7 @@ export function compileArgs(packages: string, output: string, target?: string): 
   ];
 }
 
-/** Where Deno keeps packages; those of the program are there afterwards. */
+/** Deno's folder of packages. Afterwards it contains those of the program. */
 export async function packagesFolder(): Promise<string> {
   await run(["cache", "src/main.ts", ...THREADS]);
   return JSON.parse(await run(["info", "--json"])).npmCache;

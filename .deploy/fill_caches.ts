@@ -1,9 +1,11 @@
 /**
- * Fills Deno's caches for starts that may not write to them, as in the image and under systemd: which modules each module imports,
- * what each is without types, and its compiled code. A start that finds none takes twice as long.
+ * Fills Deno's caches for starts that are not permitted to write to them, as in the image and under systemd:
+ * the imports of each module, its JavaScript without types, and its compiled code. A start without caches
+ * takes twice as long.
  *
- * The caches are SQLite databases in WAL mode. Such a one can be opened in a folder without the right to write only while its
- * files `-wal` and `-shm` are there, and Deno deletes them at the end of a process; so this one exits before that.
+ * The caches are SQLite databases in WAL mode. Such a database can be opened in a read-only folder only while
+ * its files `-wal` and `-shm` exist. Deno deletes these files when a process ends normally, so this program
+ * exits before that.
  */
 import { LAZY_IMPORTS, V8_FLAGS } from "../src/memory.ts";
 
@@ -14,7 +16,7 @@ if (Deno.args[0] === "load") {
   Deno.exit(0);
 }
 
-// Compiled code is found again by a process with the same flags alone.
+// A process finds compiled code only if it has the same flags.
 const { success } = await new Deno.Command(Deno.execPath(), {
   args: [
     "run",
@@ -27,7 +29,7 @@ const { success } = await new Deno.Command(Deno.execPath(), {
     "load",
   ],
   cwd: new URL("..", import.meta.url),
-  // Says why it failed.
+  // Shows the reason of a failure.
   stderr: "inherit",
 }).output();
 Deno.exit(success ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
- * Copies what the console's page uses of packages into the page's folder, as their authors publish it:
- * `deno task page-packages`. The page loads these files as they are, and the program needs the packages no more.
+ * Copies the parts of packages that the console's page uses into the page's folder, unchanged: `deno task
+ * page-packages`. The page loads these files, so the program does not need the packages.
  */
 import htm from "htm" with { type: "text" };
 import preact from "preact" with { type: "text" };
@@ -10,7 +10,7 @@ import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 
 export const PACKAGES = new URL("../src/console/page/packages/", import.meta.url);
 
-/** By the name in that folder. */
+/** By their name in that folder. */
 export const COPIES: Readonly<Record<string, string>> = {
   "htm.js": htm,
   "preact.js": preact,

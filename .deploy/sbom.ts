@@ -1,6 +1,6 @@
 /**
- * Prints what the program is made of, as CycloneDX 1.6: the packages that `deno info --json` finds from `src/main.ts` and the
- * modules of its threads, with the checksums of the lock.
+ * Prints a CycloneDX 1.6 SBOM of the program: the packages that `deno info --json` finds for `src/main.ts`
+ * and the worker modules, with the checksums of the lock file.
  */
 import { THREADS } from "./compile.ts";
 
@@ -10,7 +10,7 @@ interface Info {
   npmPackages: Record<string, { name: string; version: string; dependencies: string[] }>;
 }
 
-/** @param infos answers of `deno info --json` */
+/** @param infos outputs of `deno info --json` */
 export function sbomOf(infos: readonly Info[], lock: Record<string, { integrity: string }>, version: string) {
   const packages = new Map(
     infos.flatMap(({ npmPackages }) => Object.values(npmPackages)).map((one) => [

@@ -1,11 +1,15 @@
 /**
- * What no module of the program imports of its packages: other builds of the same code, types, and encodings of the tokenizer
- * that are not used. The binary leaves it out; run as a program, with the folder where Deno keeps packages, this deletes it.
+ * The files of packages that no module of the program imports: other builds of the same code, types, and
+ * unused encodings of the tokenizer. The binary excludes them. Run as a program, with Deno's folder of
+ * packages as its argument, this module deletes them.
  */
 const ROOT = new URL("../", import.meta.url);
 
 const NOTHING = /^$/;
-/** By package: files and folders that are not used, beside {@link NEVER}. Of packages that are not here nothing but those. */
+/**
+ * Unused files and folders by package, in addition to {@link NEVER}. For packages that are not listed only
+ * NEVER applies.
+ */
 const UNUSED: Readonly<Record<string, RegExp>> = {
   "gpt-tokenizer":
     /^(?:cjs|data|src|esm\/model|esm\/fixtures)$|^esm\/(?:bpeRanks|encoding)\/(?!o200k_base\.js$)/,
@@ -18,10 +22,10 @@ const UNUSED: Readonly<Record<string, RegExp>> = {
   "@scure/bip39": /^src$/,
   "marked": /^(?:bin|man)$/,
 };
-/** Types, maps, and modules for `require`. */
+/** Types, source maps, and modules for `require`. */
 const NEVER = /\.(?:d\.[cm]?ts|map|cjs|md)$/;
 
-/** Paths of what is left out of packages. */
+/** Paths of the excluded files. */
 export function unused(packages: string): string[] {
   const paths: string[] = [];
   for (const name of packageNames()) {
@@ -40,7 +44,7 @@ export function unused(packages: string): string[] {
   return paths.sort();
 }
 
-/** Those of the program. */
+/** The names of the program's packages. */
 function packageNames(): Set<string> {
   const lock = JSON.parse(Deno.readTextFileSync(new URL(".deno/runtime.lock", ROOT)));
   return new Set(Object.keys(lock.npm).map((key) => key.slice(0, key.indexOf("@", 1))));
@@ -53,7 +57,7 @@ function foldersIn(folder: string): string[] {
   );
 }
 
-/** Packages that only another system needs are not there. */
+/** Packages for other operating systems are not installed. */
 function exists(folder: string): boolean {
   try {
     return Deno.statSync(folder).isDirectory;
