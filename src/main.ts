@@ -23,7 +23,7 @@ import { askThrough } from "./outgoing/ask.ts";
 import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
-import { HUB, parentGone, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
+import { HUB, parentEnded, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import { failStreams } from "./http/respond.ts";
 import { Turns } from "./timing/turns.ts";
@@ -59,15 +59,15 @@ export async function main(): Promise<void> {
       serve: telemetryIsOn(env) ? serveQuietly : serve,
     });
   } catch (error) {
-    if (!isMendable(error)) throw error;
-    const { inWords } = await import("./commands/system_error.ts");
-    console.error(inWords(error));
+    if (!isOperatorError(error)) throw error;
+    const { readableMessage } = await import("./commands/system_error.ts");
+    console.error(readableMessage(error));
     Deno.exit(MISTAKE);
   }
 }
 
 /** Whether the operator can fix the cause: arguments, configuration, a port in use, missing permissions. */
-function isMendable(error: unknown): error is Error {
+function isOperatorError(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
     error instanceof StoreRefused ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
@@ -98,7 +98,7 @@ const DEPLOY_GRACE_MS = 3500;
 const FIRST_CALLS_MS = 250;
 
 /** Time in milliseconds for sending the final error events of interrupted streams. */
-const LAST_WORDS_MS = 500;
+const FINAL_EVENTS_MS = 500;
 const STOPPED = "Server error, premature end: the service was stopped before the answer was complete";
 
 /** Serves without Deno's own tracing, which would include the URLs of other requests; some contain secrets. */
@@ -256,7 +256,7 @@ async function welcome(
 async function endRequested(worker: Worker): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
-    if (worker !== null) void parentGone().then(resolve);
+    if (worker !== null) void parentEnded().then(resolve);
   });
 }
 
@@ -280,7 +280,7 @@ async function drain(gateway: Gateway, server: Server, shutdownGraceMs: number):
   if (all) return;
   failStreams(new Failure("service_unavailable", STOPPED));
   // Time for sending the error events. Calls without a stream get none.
-  await Promise.race([server.shutdown(), pause(LAST_WORDS_MS)]);
+  await Promise.race([server.shutdown(), pause(FINAL_EVENTS_MS)]);
 }
 
 /** Adds the address and the reason to an error of listening. */
@@ -350,8 +350,8 @@ async function reload(
 ): Promise<void> {
   try {
     const { config, warnings: found } = await load(source, flags);
-    const { notTakenOver } = await import("./config/at_start.ts");
-    const warnings = [...found, ...notTakenOver(started, config)];
+    const { unappliedChanges } = await import("./config/at_start.ts");
+    const warnings = [...found, ...unappliedChanges(started, config)];
     warn(warnings);
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);

@@ -75,7 +75,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
       const { config } = await load(command.config, {}, { listens: false });
       // Imported on demand, so that other commands do not wait for it.
       const { storeCommand } = await import("./commands/store_care.ts");
-      if (command.command === "backup") await (await import("./commands/give_way.ts")).giveWay();
+      if (command.command === "backup") await (await import("./commands/lower_priority.ts")).lowerPriority();
       return console.log(await storeCommand(command, config.store));
     }
     case "payload":
@@ -84,7 +84,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
     case "ledger": {
       const { config } = await load(command.config, {}, { listens: false });
       const { ledgerCommand } = await import("./commands/ledger.ts");
-      await (await import("./commands/give_way.ts")).giveWay();
+      await (await import("./commands/lower_priority.ts")).lowerPriority();
       const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
       console.log(text);
       if (!intact) Deno.exitCode = 1;
@@ -200,8 +200,8 @@ async function withAccounts(command: AccountsCommand, { load, log }: Machine): P
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     console.log(await runCommand(command, accounts));
-    const { doubtsOf } = await import("./commands/refusal.ts");
-    for (const doubt of doubtsOf(command, config, Date.now())) console.error(doubt);
+    const { warningsOf } = await import("./commands/refusal.ts");
+    for (const warning of warningsOf(command, config, Date.now())) console.error(warning);
   } catch (error) {
     await refused(error, command);
   } finally {

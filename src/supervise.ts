@@ -127,7 +127,7 @@ function instanceOf(resource: string): Record<string, string> {
 }
 
 /** Resolves when the process that started this worker has ended. */
-export async function parentGone(): Promise<void> {
+export async function parentEnded(): Promise<void> {
   const buffer = new Uint8Array(64);
   while (await Deno.stdin.read(buffer) !== null);
 }

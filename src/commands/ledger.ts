@@ -12,33 +12,33 @@ import {
 } from "../store/care/mod.ts";
 import { chainKeyOf } from "../store/mod.ts";
 import type { Command } from "./command.ts";
-import { type CareConfig, mendable } from "./store_care.ts";
+import { asUsageError, type CareConfig } from "./store_care.ts";
 
 type LedgerCommand = Extract<Command, { command: "ledger" }>;
 
 /** Records between two lines of progress. */
-const TOLD_EVERY = 500_000;
+const REPORT_EVERY = 500_000;
 
 /**
  * Resolves with the text to print, and whether the ledger is as it was written.
- * @param tell gets the lines of progress
+ * @param report gets the lines of progress
  */
 export async function ledgerCommand(
   { json }: LedgerCommand,
   store: CareConfig,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<{ text: string; intact: boolean }> {
   try {
-    let told = 0;
+    let reported = 0;
     const proof = await proofOf(store, (records) => {
-      if (records < told + TOLD_EVERY) return;
-      told = records;
-      tell(countOf(records, "record"));
+      if (records < reported + REPORT_EVERY) return;
+      reported = records;
+      report(countOf(records, "record"));
     });
     const text = json ? JSON.stringify(viewOf(proof), null, 2) : textOf(proof);
     return { text, intact: proof.faults === 0 };
   } catch (error) {
-    throw mendable(error);
+    throw asUsageError(error);
   }
 }
 

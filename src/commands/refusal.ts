@@ -31,7 +31,7 @@ export function inOptions({ code, message, param = "" }: Failure, command: Comma
 }
 
 /** Reasons why a created key cannot be used yet, one line each. */
-export function doubtsOf(
+export function warningsOf(
   command: Command,
   { dlpPolicies, accessPolicies }: {
     dlpPolicies: Readonly<Record<string, unknown>>;

@@ -32,17 +32,17 @@ export async function storeCommand(command: CareCommand, store: CareConfig): Pro
         return await infoText(command, store);
     }
   } catch (error) {
-    throw mendable(error);
+    throw asUsageError(error);
   }
 }
 
 /** Converts errors that the operator can fix to `UsageError`, which is shown without a stack trace. */
-export function mendable(error: unknown): unknown {
+export function asUsageError(error: unknown): unknown {
   const can = [CareRefused, BadDump, StoreUnavailable].some((kind) => error instanceof kind);
   if (!can) return error;
   const { message } = error as Error;
-  const isTold = !(error instanceof StoreUnavailable) || error.cause === undefined;
-  return new UsageError(isTold ? message : `${message} It says: ${error.reason}.`);
+  const isComplete = !(error instanceof StoreUnavailable) || error.cause === undefined;
+  return new UsageError(isComplete ? message : `${message} It says: ${error.reason}.`);
 }
 
 export type CareConfig = Pick<StoreConfig, "url" | "pepper" | "journal">;

@@ -15,18 +15,20 @@ const VERBS: Readonly<Record<string, string>> = {
 const FORM = /^(.+) \(os error \d+\): (\w+) '(.+)'(?: -> '.+')?$/s;
 
 /** A readable message for an error of the operating system. */
-export function inWords(error: Error): string {
-  const [, said, asked, file] = FORM.exec(error.message) ?? [];
+export function readableMessage(error: Error): string {
+  const [, text, operation, file] = FORM.exec(error.message) ?? [];
   if (file === undefined) return error.message;
   const { IsADirectory, NotADirectory, NotFound, PermissionDenied } = Deno.errors;
   const why = error instanceof NotFound
-    ? asked === "writefile" || file.endsWith(".part") ? "there is no such folder" : "there is no such file"
+    ? operation === "writefile" || file.endsWith(".part")
+      ? "there is no such folder"
+      : "there is no such file"
     : error instanceof IsADirectory
     ? "expected a file, got a folder"
     : error instanceof NotADirectory
     ? "a part of its path is no folder"
     : error instanceof PermissionDenied
     ? "this user has no permission"
-    : `${said[0].toLowerCase()}${said.slice(1)}`;
-  return `Cannot ${VERBS[asked] ?? "use"} ${file.replace(/\.part$/, "")}: ${why}`;
+    : `${text[0].toLowerCase()}${text.slice(1)}`;
+  return `Cannot ${VERBS[operation] ?? "use"} ${file.replace(/\.part$/, "")}: ${why}`;
 }

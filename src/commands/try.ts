@@ -104,12 +104,12 @@ async function ask(model: string, { text }: TryOptions, gateway: TryGateway): Pr
   const response = await gateway.handle(
     new Request("http://sluice/v1/chat/completions", { method: "POST", headers, body }),
   );
-  const said = await response.text();
+  const responseText = await response.text();
   await gateway.accounts.flush().catch(() => {});
   const record = await gateway.accounts.generation(response.headers.get("x-request-id") ?? "", {}).catch(() =>
     null
   );
-  const { answer, error } = response.ok ? read(said) : { answer: "", error: messageOf(said) };
+  const { answer, error } = response.ok ? read(responseText) : { answer: "", error: messageOf(responseText) };
   return {
     model,
     error,

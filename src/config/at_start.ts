@@ -26,7 +26,7 @@ function readAtStart({ server, store, logs, logLevel, logGenerations }: Config):
 }
 
 /** A warning for each of these fields whose value differs from that at the start. */
-export function notTakenOver(started: Config, next: Config): string[] {
+export function unappliedChanges(started: Config, next: Config): string[] {
   const before = readAtStart(started);
   return Object.entries(readAtStart(next))
     .filter(([path, value]) => value !== before[path])

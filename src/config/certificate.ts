@@ -43,11 +43,11 @@ export async function checkCertificate(
   try {
     tryCertificate(texts);
   } catch (error) {
-    const said = error instanceof Error ? error.message : "";
-    if (/certificate/.test(said)) {
+    const message = error instanceof Error ? error.message : "";
+    if (/certificate/.test(message)) {
       return report.expect("the path of a certificate in PEM that is whole", files.cert, path("cert"));
     }
-    if (/decode key|key data/.test(said)) {
+    if (/decode key|key data/.test(message)) {
       return report.expect("the path of a private key in PEM that is whole", files.key, path("key"));
     }
     return report.expect("the path of the certificate's own private key", files.key, path("key"));

@@ -30,7 +30,7 @@ function databaseTrouble(path: string): string | null {
     if (error instanceof Deno.errors.IsADirectory) return "the path of a file (a directory has this path)";
     if (error instanceof Deno.errors.NotFound) return folderTrouble(folderOf(path));
     if (error instanceof Deno.errors.NotCapable) return NOT_ALLOWED;
-    if (!passes(error)) return "the path of a file that can be written";
+    if (!isTemporary(error)) return "the path of a file that can be written";
   }
   return folderTrouble(folderOf(path));
 }
@@ -51,7 +51,7 @@ function folderTrouble(folder: string): string | null {
     } catch (error) {
       // The process may be allowed to create the folder, but not to read its parent.
       if (error instanceof Deno.errors.NotCapable) return at === folder ? NOT_ALLOWED : null;
-      if (!(error instanceof Deno.errors.NotFound)) return passes(error) ? null : allowed;
+      if (!(error instanceof Deno.errors.NotFound)) return isTemporary(error) ? null : allowed;
       const above = folderOf(at.replace(/\/+$/, ""));
       // An existing folder in which nothing can be looked up, like some in /proc.
       if (above === at || exists(at)) return allowed;
@@ -76,7 +76,7 @@ function folderOf(path: string): string {
 }
 
 /** Out of disk space, file descriptors or memory: this may change. */
-function passes(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EAGAIN"].includes(code);
 }
@@ -91,7 +91,7 @@ export function checkAddress({ hostname }: { hostname: string }, report: Report)
   try {
     Deno.listen({ hostname, port: 0 }).close();
   } catch (error) {
-    if (passes(error)) return;
+    if (isTemporary(error)) return;
     const wanted = error instanceof Deno.errors.NotCapable
       ? "an address that Deno lets the program listen at (--allow-net)"
       : "an address of this machine, or a host name that leads to one";

@@ -281,10 +281,10 @@ function checkAuto({ config, ids, discovers }: Written, report: Report): void {
   const strange = wanted.filter(({ text }) => !catalog.includes(text));
   // The example in the specification names a model that it does not configure. svc/auto ignores such models,
   // unless none is left.
-  const tell = strange.length === wanted.length && !discovers ? report.expect : report.doubt;
+  const add = strange.length === wanted.length && !discovers ? report.expect : report.doubt;
   // Providers list models whose ids are unknown here.
   if (discovers && ids.length === 0) return;
-  for (const { text, path } of strange) tell(oneOf(catalog, "the models "), text, path, catalog);
+  for (const { text, path } of strange) add(oneOf(catalog, "the models "), text, path, catalog);
 }
 
 /**
@@ -325,8 +325,8 @@ function checkSearch(search: Loose, report: Report): void {
   }
   if (!lacks("api_key")) return;
   // A search server of the operator's own may have the key in its address.
-  const tell = search.base_url === undefined || search.base_url === "" ? report.expect : report.doubt;
-  tell(`a key, since ${engine} answers no one without`, search.api_key, ["search", "api_key"]);
+  const add = search.base_url === undefined || search.base_url === "" ? report.expect : report.doubt;
+  add(`a key, since ${engine} answers no one without`, search.api_key, ["search", "api_key"]);
 }
 
 /** Warns of keys and teams that ask for stored payloads without a section `payloads`. */

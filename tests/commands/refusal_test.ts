@@ -6,7 +6,7 @@ import { setUp } from "../../src/commands/setup.ts";
 import type { Command } from "../../src/commands/command.ts";
 import { UsageError } from "../../src/commands/option_values.ts";
 import { parseCommand } from "../../src/commands/parse.ts";
-import { doubtsOf, inOptions } from "../../src/commands/refusal.ts";
+import { inOptions, warningsOf } from "../../src/commands/refusal.ts";
 import { statementChunks } from "../../src/commands/statement.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { Failure } from "../../src/exchange/failure.ts";
@@ -45,7 +45,8 @@ async function followed(command: Command, accounts: Awaited<ReturnType<typeof as
 }
 
 Deno.test("a key of policies that nobody knows, or that has ended, is made with a doubt", () => {
-  const doubts = (line: string) => doubtsOf(parseCommand(line.split(" ")), config, Date.parse("2026-01-01"));
+  const doubts = (line: string) =>
+    warningsOf(parseCommand(line.split(" ")), config, Date.parse("2026-01-01"));
   assertEquals(doubts("keys create a --access-policy europe --expires 2026-01-02"), []);
   assertEquals(doubts("keys create a --access-policy europ --dlp-policy cards --expires 2026-01-01"), [
     'warning: --access-policy: expected one of the policies europe, got "europ"; nearest is europe ' +

@@ -2,12 +2,12 @@ import { assertEquals } from "@std/assert";
 import { existsSync } from "node:fs";
 import os from "node:os";
 
-const MODULE = new URL("../../src/commands/give_way.ts", import.meta.url).href;
+const MODULE = new URL("../../src/commands/lower_priority.ts", import.meta.url).href;
 
-/** By how much a process lowers its priority, as far as it may. */
+/** By how much a process raises its niceness with these permissions. */
 async function lowered(...permissions: string[]): Promise<number> {
-  const source = `import os from "node:os"; import { giveWay } from "${MODULE}";
-    const before = os.getPriority(); await giveWay(); console.log(os.getPriority() - before);`;
+  const source = `import os from "node:os"; import { lowerPriority } from "${MODULE}";
+    const before = os.getPriority(); await lowerPriority(); console.log(os.getPriority() - before);`;
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-prompt", "--allow-sys", "--allow-read", ...permissions, dataUrl(source)],
     env: { NO_COLOR: "1" },
@@ -21,7 +21,7 @@ function dataUrl(source: string): string {
 }
 
 Deno.test({
-  name: "giveWay() lets others come first, and goes on as it is where it may not",
+  name: "lowerPriority() raises the niceness, and changes nothing without permission",
   ignore: Deno.build.os !== "linux" || !existsSync("/usr/bin/renice"),
   async fn() {
     assertEquals(await lowered(), 0);
