@@ -204,7 +204,7 @@ export class Alerts {
     const { now, warn } = this.#options;
     const found = this.receivers.find(({ id }) => id === receiver)!;
     const delivery = { id: `evt_${crypto.randomUUID().replaceAll("-", "")}`, created: now(), data };
-    const told = (async () => {
+    const notifying = (async () => {
       let trouble: unknown;
       for (const wait of [0, ...RETRIES_MS]) {
         if (wait > 0) await rest(wait, this.#ending.signal);
@@ -215,9 +215,9 @@ export class Alerts {
         );
         if (trouble === null) return;
       }
-      warn(`${found.name} could not be told of an alert: ${deliveryError(trouble)}`);
-    })().finally(() => this.#sending.delete(told));
-    this.#sending.add(told);
+      warn(`${found.name} could not be notified of an alert: ${deliveryError(trouble)}`);
+    })().finally(() => this.#sending.delete(notifying));
+    this.#sending.add(notifying);
   }
 }
 

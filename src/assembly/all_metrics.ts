@@ -27,8 +27,8 @@ export class AllMetrics {
   async all(): Promise<LabelledMetrics[]> {
     const metrics = this.#registry.collect();
     if (this.#worker === null) return [{ metrics, common: {} }];
-    const told = await this.#others?.() ?? {};
-    const workers: WorkerAnswers = { ...told, [this.#worker]: metrics.map(({ samples }) => samples) };
+    const answers = await this.#others?.() ?? {};
+    const workers: WorkerAnswers = { ...answers, [this.#worker]: metrics.map(({ samples }) => samples) };
     return Object.entries(workers).map(([worker, values]) => ({
       metrics: metrics.map((metric, i) => ({ ...metric, samples: (values as never[])[i] })),
       common: { worker },

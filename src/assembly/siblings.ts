@@ -44,7 +44,7 @@ interface Message {
   ask?: number;
   about?: Subject;
   /** Id of the request that `value` answers. */
-  told?: number;
+  answerTo?: number;
   value?: unknown;
 }
 
@@ -113,7 +113,7 @@ export interface Hub {
 
 interface Question {
   waiting: Set<Line>;
-  told: Record<string, unknown>;
+  answers: Record<string, unknown>;
   done(): void;
 }
 
@@ -133,13 +133,13 @@ export function openHub(helloMs = HELLO_MS): Hub {
   function ask(from: Line, id: number, about?: Subject): void {
     const question = ++asked;
     const others = [...workers.keys()].filter((line) => line !== from);
-    const told: Record<string, unknown> = {};
+    const answers: Record<string, unknown> = {};
     const done = () => {
       clearTimeout(timer);
-      if (questions.delete(question)) from.send({ told: id, value: told });
+      if (questions.delete(question)) from.send({ answerTo: id, value: answers });
     };
     const timer = setTimeout(done, PATIENCE_MS);
-    questions.set(question, { waiting: new Set(others), told, done });
+    questions.set(question, { waiting: new Set(others), answers, done });
     for (const line of others) line.send({ ask: question, about });
     if (others.length === 0) done();
   }
@@ -147,7 +147,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
   function answered(from: Line, id: number, value: unknown): void {
     const question = questions.get(id);
     if (!question?.waiting.delete(from)) return;
-    question.told[workers.get(from)!] = value;
+    question.answers[workers.get(from)!] = value;
     if (question.waiting.size === 0) question.done();
   }
 
@@ -161,7 +161,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
       strangers.delete(oldest);
       oldest.close();
     }
-    for await (const { hello, worker, ask: question, about, told, value } of line.messages()) {
+    for await (const { hello, worker, ask: question, about, answerTo, value } of line.messages()) {
       if (!workers.has(line)) {
         if (!isSame(hello, secret) || worker === undefined) break;
         clearTimeout(stranger);
@@ -169,7 +169,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
         line.mostBytes = MOST_LINE_BYTES;
         workers.set(line, worker);
       } else if (question !== undefined) ask(line, question, about);
-      else if (told !== undefined) answered(line, told, value);
+      else if (answerTo !== undefined) answered(line, answerTo, value);
     }
     clearTimeout(stranger);
     strangers.delete(line);
@@ -198,30 +198,26 @@ function isSame(given: unknown, secret: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/**
- * @param tell what this worker says to others that ask; nothing if it fails
- * @param patienceMs how long it waits for the hub, which answers within {@link PATIENCE_MS} unless its process stands still
- */
+/** @param valueOf gives this worker's answer to requests of others; if it fails, no answer is sent */
 export async function joinHub(
   address: string,
   worker: number,
-  tell: (about: Subject) => unknown,
-  { patienceMs = 2 * PATIENCE_MS }: { patienceMs?: number } = {},
+  valueOf: (about: Subject) => unknown,
 ): Promise<Siblings> {
   const [port, secret] = address.split(":");
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));
-  const waiting = new Map<number, (told: WorkerAnswers) => void>();
+  const waiting = new Map<number, (answers: WorkerAnswers) => void>();
   let asked = 0;
   let disconnected = false;
   line.send({ hello: secret, worker });
   void (async () => {
     const answer = async (ask: number, about: Subject) => {
-      const value = await tell(about);
-      line.send({ told: ask, value });
+      const value = await valueOf(about);
+      line.send({ answerTo: ask, value });
     };
-    for await (const { ask, about = "metrics", told, value } of line.messages()) {
+    for await (const { ask, about = "metrics", answerTo, value } of line.messages()) {
       if (ask !== undefined) answer(ask, about).catch(() => {});
-      else if (told !== undefined) waiting.get(told)?.(value as WorkerAnswers);
+      else if (answerTo !== undefined) waiting.get(answerTo)?.(value as WorkerAnswers);
     }
     disconnected = true;
     for (const resolve of waiting.values()) resolve({});

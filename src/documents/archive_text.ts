@@ -51,9 +51,9 @@ export async function readArchive(
     if (length >= MOST_TEXT) return { text: texts.join(""), whole: false };
   }
   // Cells refer to shared strings in a part that may come after the sheets.
-  const told = new Set<string>();
-  for (const sheet of sheets) add(sheetText(decoded(sheet), strings, told));
-  add(strings.filter((string) => !told.has(string)).join("\n"));
+  const used = new Set<string>();
+  for (const sheet of sheets) add(sheetText(decoded(sheet), strings, used));
+  add(strings.filter((string) => !used.has(string)).join("\n"));
   add(commentOf(bytes));
   return { text: texts.join(""), whole };
 }

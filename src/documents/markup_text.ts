@@ -6,9 +6,9 @@ const LINE =
   /^(?:[\w-]+:)?(?:p|br|cr|h\d?|tr|table-row|table-cell|tc|td|th|li|div|title|row|si|c|cell|lastModifiedBy|creator|subject|description|keywords|category|company|manager|comment|item|dt|dd|option|section|Relationship|text-box|property|lpwstr|bookmark)$/i;
 const BLANK = /^(?:[\w-]+:)?(?:tab|s|noBreakHyphen)$/;
 /** Attribute values that may contain text: shorter ones are sizes, colours and names of styles. */
-const SAID = /\s([\w:.-]+)\s*=\s*(?:"([^"]{5,})"|'([^']{5,})')/g;
+const ATTRIBUTE = /\s([\w:.-]+)\s*=\s*(?:"([^"]{5,})"|'([^']{5,})')/g;
 /** Attributes that a reader sees or follows; they count at any length. */
-const SEEN =
+const VISIBLE =
   /^(?:[\w-]+:)?(?:descr|title|alt|tooltip|Target|href|value|string-value|instr|author|name|content|display-name)$/;
 const LEAST = 9;
 const OF_THE_FORMAT = /^(?:https?:\/\/(?:schemas\.|www\.w3\.org|purl\.)|urn:schemas)/;
@@ -34,17 +34,17 @@ export function markupText(markup: string): string {
       else if (BLANK.test(name)) out.push(name.endsWith("noBreakHyphen") ? "-" : " ");
       // Deleted text is between parts of the remaining text.
       deleted = close === "" && /^(?:[\w-]+:)?del(?:Text|InstrText)$/.test(name);
-      if (rest.length > 8) sayings(rest, attributes);
+      if (rest.length > 8) attributeTexts(rest, attributes);
     }
   }
   if (at < markup.length) out.push(written(markup.slice(at)));
   return [...out, "\n", ...aside, "\n", [...attributes].join("\n")].join("");
 }
 
-function sayings(rest: string, attributes: Set<string>): void {
-  for (const [, name, a, b] of rest.matchAll(SAID)) {
+function attributeTexts(rest: string, attributes: Set<string>): void {
+  for (const [, name, a, b] of rest.matchAll(ATTRIBUTE)) {
     const value = a ?? b;
-    if ((value.length >= LEAST || SEEN.test(name)) && !OF_THE_FORMAT.test(value)) {
+    if ((value.length >= LEAST || VISIBLE.test(name)) && !OF_THE_FORMAT.test(value)) {
       attributes.add(decodeXML(value));
     }
   }

@@ -42,14 +42,14 @@ export async function readPdf(
     page.cleanup();
   }
   const { info, metadata } = await pdf.getMetadata();
-  const said = [
+  const described = [
     info,
     [...metadata ?? []],
     await pdf.getOutline(),
     await pdf.getPageLabels(),
     await pdf.getJSActions(),
   ];
-  for (const text of new Set(stringsOf(said))) add(`${text}\n`);
+  for (const text of new Set(stringsOf(described))) add(`${text}\n`);
   for (const text of named.texts) add(`${text}\n`);
   const attached = Object.values(await pdf.getAttachments() ?? {}) as Attachment[];
   for (const { content, filename } of attached) {

@@ -49,16 +49,16 @@ async function readWritten(
   if (kind === "rtf") return bounded(rtfText(text), !/\\(?:pict|objdata)\b/.test(text));
   if (kind === "markup") return bounded(markupText(text), true);
   const { headers, parts } = readMail(text);
-  let said = headers;
+  let joined = headers;
   let whole = true;
   for (const { bytes, type } of parts) {
     const part = await inner(bytes);
     whole &&= part.whole;
     // A part may begin with plain text before its markup.
-    said += `\n${part.text}${/html/i.test(type) ? `\n${markupText(part.text)}` : ""}`;
-    if (said.length > MOST_TEXT) break;
+    joined += `\n${part.text}${/html/i.test(type) ? `\n${markupText(part.text)}` : ""}`;
+    if (joined.length > MOST_TEXT) break;
   }
-  return bounded(said, whole);
+  return bounded(joined, whole);
 }
 
 function bounded(text: string, whole: boolean): DocumentText {

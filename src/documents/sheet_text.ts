@@ -23,37 +23,37 @@ const CELL =
 
 /**
  * The cells of a sheet, separated by tabs and line breaks.
- * @param told collects the shared strings that were written
+ * @param used collects the shared strings that were written
  */
-export function sheetText(xml: string, strings: SharedStrings, told: Set<string>): string {
+export function sheetText(xml: string, strings: SharedStrings, used: Set<string>): string {
   const out: string[] = [];
   for (const [whole, attributes, inner, margin, link] of xml.matchAll(CELL)) {
     if (margin !== undefined || link !== undefined) out.push("\n", decodeXML(margin ?? link));
     else if (attributes === undefined) out.push("\n");
-    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings, told), "\t");
+    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings, used), "\t");
   }
   // The text outside the cells: validation rules and lists, links, names.
   out.push("\n", markupText(xml.replace(/<(?:\w+:)?sheetData\b[\s\S]*<\/(?:\w+:)?sheetData>/, "")));
   return `${out.join("")}\n`;
 }
 
-function cell(attributes: string, inner: string, strings: SharedStrings, told: Set<string>): string {
+function cell(attributes: string, inner: string, strings: SharedStrings, used: Set<string>): string {
   const value = /<(?:\w+:)?v\b[^>]*>([^<]*)</.exec(inner)?.[1];
   const formula = /<(?:\w+:)?f\b[^>]*>([^<]*)</.exec(inner)?.[1];
   const kind = /\bt=["'](\w+)["']/.exec(attributes)?.[1];
-  const said = kind === "s"
-    ? shared(Number(value), strings, told)
+  const content = kind === "s"
+    ? shared(Number(value), strings, used)
     : kind === "inlineStr"
     ? textIn(inner)
     : kind === undefined || kind === "n"
     ? number(value ?? "")
     : decodeXML(value ?? "");
-  return formula === undefined ? said : `${said} ${decodeXML(formula)}`;
+  return formula === undefined ? content : `${content} ${decodeXML(formula)}`;
 }
 
-function shared(index: number, strings: SharedStrings, told: Set<string>): string {
+function shared(index: number, strings: SharedStrings, used: Set<string>): string {
   const string = strings[index] ?? "";
-  told.add(string);
+  used.add(string);
   return string;
 }
 

@@ -61,8 +61,8 @@ export function render(markdown: string, targets: Targets): Rendered {
               const align = cell.align ? ` align="${cell.align}"` : "";
               // On a narrow screen cells are shown below each other, each with the title of its column.
               const title = plain(token.header[i].tokens);
-              const told = name === "th" ? ` scope="col"` : title && ` data-title="${escaped(title)}"`;
-              return `<${name}${align}${told}>${this.parser.parseInline(cell.tokens)}</${name}>`;
+              const attribute = name === "th" ? ` scope="col"` : title && ` data-title="${escaped(title)}"`;
+              return `<${name}${align}${attribute}>${this.parser.parseInline(cell.tokens)}</${name}>`;
             }).join("")
           }</tr>\n`;
         const body = token.rows.map((cells) => row(cells, "td")).join("");

@@ -34,7 +34,7 @@ interface Entry {
 
 const PLACES = 4;
 const RETRIES_MS = [500, 3000];
-const TOLD_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 /** Pieces that are compressed before other tasks run. */
 const PIECES_A_TURN = 4;
 /** How long the end of a process waits for the queue, in milliseconds. */
@@ -46,7 +46,7 @@ export class PayloadWriter {
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   #bytes = 0;
-  #told = new Map<PayloadOutcome, { at: number; untold: number }>();
+  #last = new Map<PayloadOutcome, { at: number; unreported: number }>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -138,14 +138,14 @@ export class PayloadWriter {
   #end(outcome: PayloadOutcome, why: string): void {
     const { ended, warn, now } = this.#options;
     ended(outcome);
-    const told = this.#told.get(outcome);
-    const untold = (told?.untold ?? 0) + 1;
-    if (told !== undefined && Math.abs(now() - told.at) < TOLD_EVERY_MS) {
-      told.untold = untold;
+    const last = this.#last.get(outcome);
+    const unreported = (last?.unreported ?? 0) + 1;
+    if (last !== undefined && Math.abs(now() - last.at) < REPORT_EVERY_MS) {
+      last.unreported = unreported;
       return;
     }
-    this.#told.set(outcome, { at: now(), untold: 0 });
-    warn(`${untold === 1 ? "a payload was" : `${untold} payloads were`} not kept: ${why}`);
+    this.#last.set(outcome, { at: now(), unreported: 0 });
+    warn(`${unreported === 1 ? "a payload was" : `${unreported} payloads were`} not kept: ${why}`);
   }
 }
 

@@ -69,15 +69,15 @@ export class Field<S extends z.ZodMiniType = z.ZodMiniType> {
   }
 
   describe(text: string): Field<S> {
-    return this.#said({ description: text });
+    return this.#withMeta({ description: text });
   }
 
   /** Shows a default in the JSON Schema that other code applies. */
   meta(shown: { default: unknown }): Field<S> {
-    return this.#said(shown);
+    return this.#withMeta(shown);
   }
 
-  #said(words: { description: string } | { default: unknown }): Field<S> {
+  #withMeta(words: { description: string } | { default: unknown }): Field<S> {
     const make = () => {
       const schema = z.clone(this.schema);
       z.globalRegistry.add(schema, words);

@@ -170,9 +170,9 @@ class ByModality {
   }
 
   add(all: number, audio: number, image: number, video: number): void {
-    const told = audio + image + video;
-    if (told === 0) return this.unknown(all);
-    this.#of("text").add(Math.max(0, all - told));
+    const media = audio + image + video;
+    if (media === 0) return this.unknown(all);
+    this.#of("text").add(Math.max(0, all - media));
     if (audio > 0) this.#of("audio").add(audio);
     if (image > 0) this.#of("image").add(image);
     if (video > 0) this.#of("video").add(video);

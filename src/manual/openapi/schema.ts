@@ -4,12 +4,12 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export const text = (description?: string, more: Schema = {}): Schema => ({
   type: "string",
-  ...said(description),
+  ...described(description),
   ...more,
 });
-export const whole = (description?: string): Schema => ({ type: "integer", ...said(description) });
-export const number = (description?: string): Schema => ({ type: "number", ...said(description) });
-export const flag = (description?: string): Schema => ({ type: "boolean", ...said(description) });
+export const whole = (description?: string): Schema => ({ type: "integer", ...described(description) });
+export const number = (description?: string): Schema => ({ type: "number", ...described(description) });
+export const flag = (description?: string): Schema => ({ type: "boolean", ...described(description) });
 /** Money is never a JSON number, since binary fractions are inexact. */
 export const money = (description = "Decimal string.", example = "0.25"): Schema =>
   text(description, { pattern: "^-?\\d+\\.\\d{2,}$", examples: [example] });
@@ -19,14 +19,14 @@ export const always = (value: string): Schema => ({ const: value });
 export const list = (items: Schema, description?: string): Schema => ({
   type: "array",
   items,
-  ...said(description),
+  ...described(description),
 });
 export const map = (values: Schema, description?: string): Schema => ({
   type: "object",
   additionalProperties: values,
-  ...said(description),
+  ...described(description),
 });
-export const any = (description?: string): Schema => ({ ...said(description) });
+export const any = (description?: string): Schema => ({ ...described(description) });
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** The schema, or null. */
@@ -65,7 +65,7 @@ export function object(
     type: "object",
     properties: fields,
     ...(required.length > 0 && { required }),
-    ...said(description),
+    ...described(description),
   };
 }
 
@@ -86,6 +86,6 @@ export const storedPage = (items: Schema, more: Readonly<Record<string, Schema>>
     ...more,
   }, { optional: ["store", "since", ...Object.keys(more)] });
 
-function said(description: string | undefined): Schema {
+function described(description: string | undefined): Schema {
   return description === undefined ? {} : { description };
 }

@@ -105,10 +105,10 @@ export function allowed(schema: Schema): string {
   if (choices) {
     const all = [...new Set(choices.map(allowed))];
     // Omit `null` if another alternative already ends with "or null".
-    const told = all.some((words) => words.endsWith("or null"))
+    const alternatives = all.some((words) => words.endsWith("or null"))
       ? all.filter((words) => words !== "`null`")
       : all;
-    return told.join(told.some((words) => words.includes(",")) ? "; or " : " or ");
+    return alternatives.join(alternatives.some((words) => words.includes(",")) ? "; or " : " or ");
   }
   if (schema.enum) return schema.enum.map(code).join(", ");
   if (schema.const !== undefined) return code(String(schema.const));

@@ -54,8 +54,8 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
       await writeAll(conn, headBytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));
       // A response that arrives before everything was sent contains the reason.
-      const [told] = await Promise.all([readHead(conn), writeAll(conn, body).catch(() => {})]);
-      return told;
+      const [response] = await Promise.all([readHead(conn), writeAll(conn, body).catch(() => {})]);
+      return response;
     }
   };
 }

@@ -119,9 +119,9 @@ function destinationOf(
 }
 
 function resourceOf(env: Env): Record<string, string> {
-  const said = pairsOf(env("OTEL_RESOURCE_ATTRIBUTES"));
+  const given = pairsOf(env("OTEL_RESOURCE_ATTRIBUTES"));
   const name = env("OTEL_SERVICE_NAME")?.trim();
-  return { ...said, "service.name": name || said["service.name"] || "sluice" };
+  return { ...given, "service.name": name || given["service.name"] || "sluice" };
 }
 
 /** Parses `a=b,c=d` with percent-encoded values. */

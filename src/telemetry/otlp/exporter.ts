@@ -17,7 +17,7 @@ import type { Origin, SpanBuffer } from "./spans.ts";
 const MOST_BATCH_BYTES = 2 << 20;
 /** The longest time for the exports when the process ends, in milliseconds. */
 const CLOSE_MS = 3000;
-const TELL_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 export interface ExporterOptions {
   env(name: string): string | undefined;
@@ -48,7 +48,7 @@ export class Exporter {
   #spanTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #metricTimer: ReturnType<typeof setInterval> | undefined;
   #lost = 0;
-  #toldAt = -Infinity;
+  #reportedAt = -Infinity;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -92,7 +92,7 @@ export class Exporter {
   takes(): boolean {
     const { mostSpans } = this.#settings;
     if (mostSpans === null || this.#spanQueue!.count + this.spans!.count < mostSpans) return true;
-    this.#tell(1, "spans", "it takes them more slowly than they come");
+    this.#report(1, "spans", "it takes them more slowly than they come");
     return false;
   }
 
@@ -144,23 +144,23 @@ export class Exporter {
     return new Queue({
       post: (body, signal) => untraced(async () => await (await opened)(body, signal)),
       timeoutMs: to.timeoutMs,
-      lost: (count, why) => this.#tell(count, what, why),
+      lost: (count, why) => this.#report(count, what, why),
       random,
     });
   }
 
   /** Logs lost data, at most once a minute. */
-  #tell(count: number, what: string, why: string): void {
+  #report(count: number, what: string, why: string): void {
     if (count === 0) return;
     this.#lost += count;
     this.#options.lost(what, count);
     const now = this.#options.now();
-    if (Math.abs(now - this.#toldAt) < TELL_EVERY_MS) return;
+    if (Math.abs(now - this.#reportedAt) < REPORT_EVERY_MS) return;
     this.#options.log(
       `telemetry: ${this.#lost} ${what} could not be exported to the collector: ${why}`,
       "warn",
     );
-    this.#toldAt = now;
+    this.#reportedAt = now;
     this.#lost = 0;
   }
 }
