@@ -210,7 +210,7 @@ export class Connections implements Host {
     const [socket] = this.#resting;
     if (socket === undefined) return false;
     this.#resting.delete(socket);
-    socket.giveWay();
+    socket.closeSocket();
     this.closing++;
     return true;
   }

@@ -33,7 +33,7 @@ export interface Hosted {
   /** Answers that the server is full, and closes. */
   turnAway(): Promise<void>;
   /** Closes a WebSocket that is waiting for a message. */
-  giveWay(): void;
+  closeSocket(): void;
   /** Closes the connection after the current request. */
   stop(): void;
 }

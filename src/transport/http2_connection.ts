@@ -150,7 +150,7 @@ export class Http2Connection implements Hosted {
     return Promise.resolve();
   }
 
-  giveWay(): void {}
+  closeSocket(): void {}
 
   stop(): void {
     this.#server.stop();

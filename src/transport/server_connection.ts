@@ -354,8 +354,8 @@ export class ServerConnection implements Hosted {
     this.#host.rests(this, rests);
   }
 
-  giveWay(): void {
-    void this.#socket?.giveWay();
+  closeSocket(): void {
+    void this.#socket?.closeNow();
   }
 
   /** Takes no further requests. A WebSocket is closed after its current turn. */

@@ -142,7 +142,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   }
 
   /** Closes at once, without waiting for the peer, to free its place. */
-  async giveWay(): Promise<void> {
+  async closeNow(): Promise<void> {
     if (this.#closing || this.#ended) return;
     await this.#beginClosing(
       TRY_AGAIN_LATER,
