@@ -11,8 +11,8 @@ import { LAZY_IMPORTS, V8_FLAGS } from "../src/memory.ts";
 
 if (Deno.args[0] === "load") {
   await import("../src/main.ts");
-  const { importSeldom } = await import("../src/seldom.ts");
-  await importSeldom();
+  const { importLazyModules } = await import("../src/lazy_modules.ts");
+  await importLazyModules();
   Deno.exit(0);
 }
 

@@ -226,7 +226,7 @@ async function listen(gateway: Gateway, config: Config, worker: Worker) {
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
-    if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadSeldom(bound.files);
+    if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadLazyModules(bound.files);
     // It was used to read the limit of open files. Only a supervisor starts other processes.
     void Deno.permissions.revoke({ name: "run" });
   });
@@ -373,14 +373,14 @@ async function reload(
   }
 }
 
-async function loadSeldom(files: number): Promise<void> {
+async function loadLazyModules(files: number): Promise<void> {
   try {
-    const { importSeldom } = await import("./seldom.ts");
-    await importSeldom();
+    const { importLazyModules } = await import("./lazy_modules.ts");
+    await importLazyModules();
     log(`the process may open only ${files} files: all modules are loaded now instead of on first use`);
   } catch (error) {
     log(
-      `warning: cannot load what is seldom needed: ${error instanceof Error ? error.message : error}`,
+      `warning: cannot load all modules: ${error instanceof Error ? error.message : error}`,
       "warn",
     );
   }

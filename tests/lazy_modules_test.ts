@@ -1,14 +1,14 @@
-/** What is imported when it is first needed, in a process that has few files. */
+/** Modules that are imported on first use, in a process that may open only few files. */
 import { assertEquals } from "@std/assert";
 import { ADMIN_KEY, SECRETS, startGateway, startProvider } from "./soak/gateway.ts";
 
 const SOURCE = new URL("../src/", import.meta.url);
 
-/** Imported by a start, by commands, in threads, or by the modules that are listed; of the last ones another call may ask again. */
+/** Modules that need not be listed: a start, commands or workers import them, or listed modules whose import can be repeated. */
 const OTHERS = [
   /^commands\/(?!catalog_of)/,
   /^telemetry\//,
-  /^(?:seldom|assembly\/siblings)\.ts$/,
+  /^(?:lazy_modules|assembly\/siblings)\.ts$/,
   /^config\/describe\.ts$/,
   /^workers\.ts$/,
   /^transport\/(?:host_server|tls_listener|http2_server)\.ts$/,
@@ -35,8 +35,8 @@ function importedLater(file: URL): string[] {
   );
 }
 
-Deno.test("what calls and administrators may need later is loaded before where files are few", () => {
-  const list = new URL("seldom.ts", SOURCE);
+Deno.test("every module that is imported on first use is listed for processes with few files", () => {
+  const list = new URL("lazy_modules.ts", SOURCE);
   const listed = importedLater(list);
   const commands = new URL("commands/", SOURCE).href;
   const others = [...filesOf(SOURCE)].filter(({ href }) => href !== list.href && !href.startsWith(commands));
@@ -44,17 +44,17 @@ Deno.test("what calls and administrators may need later is loaded before where f
   const missing = [...later].filter((name) =>
     !listed.includes(name) && !OTHERS.some((other) => other.test(name))
   );
-  assertEquals(missing, [], "src/seldom.ts names them, or this test why not");
+  assertEquals(missing, [], "listed in src/lazy_modules.ts, or excluded in this test");
 });
 
-Deno.test("what is first needed while no file can be opened works afterwards, and a thread that cannot start ends nothing", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "sluice-seldom-" });
+Deno.test("modules first needed while no file can be opened work afterwards, and a worker that cannot start ends nothing", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-lazy-modules-" });
   const provider = await startProvider();
   const entry = new URL("support/few_files_program.ts", import.meta.url);
   const gateway = await startGateway(folder, provider.url, { files: 200, entry });
   const port = Number(/files at (\d+)/.exec(gateway.err())![1]);
   const files = await Deno.connect({ hostname: "127.0.0.1", port });
-  const told = async (command: "take" | "give") => {
+  const send = async (command: "take" | "give") => {
     await files.write(new TextEncoder().encode(command));
     assertEquals(await files.read(new Uint8Array(10)), command.length);
   };
@@ -69,7 +69,7 @@ Deno.test("what is first needed while no file can be opened works afterwards, an
   };
   const plain = { model: "ordinary/model", messages: [{ role: "user", content: "Good morning" }] };
   const regexes = [{ name: "word", pattern: "mor+ning" }];
-  const seldom: Record<string, () => Promise<number>> = {
+  const lazy: Record<string, () => Promise<number>> = {
     "screening": () => ask("/v1/chat/completions", SECRETS.screened, { body: plain }),
     "patterns of a request": () =>
       ask("/v1/chat/completions", SECRETS.screened, {
@@ -94,16 +94,16 @@ Deno.test("what is first needed while no file can be opened works afterwards, an
   };
   const asked = async () => {
     const statuses: Record<string, number> = {};
-    for (const [name, one] of Object.entries(seldom)) statuses[name] = await one();
+    for (const [name, one] of Object.entries(lazy)) statuses[name] = await one();
     return statuses;
   };
   try {
     await gateway.said("all modules are loaded now instead of on first use");
     assertEquals(await ask("/healthz", ""), 200);
-    await told("take");
+    await send("take");
     await asked();
-    await told("give");
-    const good = Object.fromEntries(Object.keys(seldom).map((name) => [name, 200]));
+    await send("give");
+    const good = Object.fromEntries(Object.keys(lazy).map((name) => [name, 200]));
     assertEquals(await asked(), good, gateway.err());
   } finally {
     const code = await gateway.stop();

@@ -7,7 +7,7 @@
  */
 
 /** Imports all of them. Rejects if one cannot be imported. */
-export async function importSeldom(): Promise<void> {
+export async function importLazyModules(): Promise<void> {
   await Promise.all([
     import("./accounts/administration/administration_methods.ts"),
     import("./accounts/administration/input.ts"),
