@@ -94,17 +94,17 @@ function contradiction({ data }: Announcement, own: ConfigSummary): string | nul
 }
 
 /** Cache by configuration: fingerprints of 100,000 keys take seconds, and are published repeatedly. */
-const known = new WeakMap<AccountsConfig, { pepper: string; said: ConfigSummary }>();
+const known = new WeakMap<AccountsConfig, { pepper: string; summary: ConfigSummary }>();
 
 function summaryOf(config: AccountsConfig, pepper: string): ConfigSummary {
   const before = known.get(config);
-  if (before?.pepper === pepper) return before.said;
-  const said = tell(config, pepper);
-  known.set(config, { pepper, said });
-  return said;
+  if (before?.pepper === pepper) return before.summary;
+  const summary = computeSummary(config, pepper);
+  known.set(config, { pepper, summary });
+  return summary;
 }
 
-function tell({ keys, accounts }: AccountsConfig, pepper: string): ConfigSummary {
+function computeSummary({ keys, accounts }: AccountsConfig, pepper: string): ConfigSummary {
   // Truncated so much that the secret cannot be verified with it; an HMAC would take ten times as long.
   const fingerprint = (name: string, secret: string) =>
     sha256Hex(pepper + JSON.stringify(["configured key", name, secret])).slice(0, 16);

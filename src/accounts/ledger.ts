@@ -148,13 +148,13 @@ function versionOf(charges: readonly Charge[], own: readonly Charge[], search: s
   if (search !== undefined && charges.every(({ prices }) => prices.web_search !== search)) {
     versions.add(searchVersion(search));
   }
-  const told: string[] = [];
+  const shown: string[] = [];
   for (const each of versions) {
     const version = clean(each);
-    if (told.join(", ").length + version.length > MOST_VERSION_CHARS) break;
-    told.push(version);
+    if (shown.join(", ").length + version.length > MOST_VERSION_CHARS) break;
+    shown.push(version);
   }
-  return told.join(", ");
+  return shown.join(", ");
 }
 
 function savedByAll(charges: readonly Charge[]): bigint {

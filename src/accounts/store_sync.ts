@@ -319,7 +319,7 @@ export class StoreSync {
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
       else {
-        this.#sentPrices.told(prices);
+        this.#sentPrices.markSent(prices);
         this.#finish(round, result);
       }
     } catch (error) {

@@ -111,9 +111,9 @@ export class Scan {
   /** Adds the findings of one leaf. */
   *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
     const view = viewOf(leaf);
-    const told = toldOf(leaf, found);
+    const counts = countsOf(leaf, found);
     for (const raw of yield* this.text(view?.text ?? leaf.text)) {
-      if (told !== null && isTold(raw, told)) continue;
+      if (counts !== null && isReported(raw, counts)) continue;
       const start = view ? view.from![raw.start] : raw.start;
       const end = view ? view.to![raw.end - 1] : raw.end;
       if (leaf.group !== null) this.#note(leaf, start, end);
@@ -347,22 +347,22 @@ class Judgement {
 }
 
 /** The number of findings of each value in the text of which this leaf is another reading; null: none. */
-function toldOf(leaf: Leaf, found: readonly Found[]): Map<string, number> | null {
+function countsOf(leaf: Leaf, found: readonly Found[]): Map<string, number> | null {
   if (leaf.document === undefined) return null;
-  const told = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const one of found) {
     if (one.leaf.holder !== leaf.holder || one.leaf.key !== leaf.key) continue;
     const key = `${one.reported.entity_type} ${one.value}`;
-    told.set(key, (told.get(key) ?? 0) + 1);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return told;
+  return counts;
 }
 
 /** Whether it was found as often before; remaining ones can be masked in only one of the readings. */
-function isTold({ entityType, value }: Judged, told: Map<string, number>): boolean {
+function isReported({ entityType, value }: Judged, counts: Map<string, number>): boolean {
   const key = `${entityType} ${value}`;
-  const left = told.get(key) ?? 0;
-  if (left > 0) told.set(key, left - 1);
+  const left = counts.get(key) ?? 0;
+  if (left > 0) counts.set(key, left - 1);
   return left > 0;
 }
 

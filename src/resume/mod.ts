@@ -95,7 +95,7 @@ export class Resumption {
   readonly #writer: StreamWriter;
   readonly #live = new Map<string, LiveStream>();
   /** For streams without local followers: the last report of a reader on another node, and when it was received. */
-  readonly #elsewhere = new Map<string, { told: number; heard: number }>();
+  readonly #elsewhere = new Map<string, { reported: number; heard: number }>();
   /** Readers in addition to the original callers. */
   readonly readers = new Readers();
   #sweeping: ReturnType<typeof setInterval> | undefined;
@@ -278,11 +278,11 @@ export class Resumption {
       try {
         const followed = await store.followedStreams(alone.map(({ id }) => id));
         for (const stream of alone) {
-          const told = followed.get(stream.id);
+          const reported = followed.get(stream.id);
           const before = this.#elsewhere.get(stream.id);
           // Only a change of the reported time counts: clocks of nodes may differ.
-          if (told !== undefined && told !== before?.told) {
-            this.#elsewhere.set(stream.id, { told, heard: now() });
+          if (reported !== undefined && reported !== before?.reported) {
+            this.#elsewhere.set(stream.id, { reported, heard: now() });
           }
           const heard = this.#elsewhere.get(stream.id)?.heard ?? -Infinity;
           stream.followedElsewhere(Math.abs(now() - heard) < ELSEWHERE_MS);

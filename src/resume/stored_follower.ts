@@ -26,7 +26,7 @@ export interface StoredFollowerOptions {
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
 /** Interval of reports to the stream's node that somebody reads it, in milliseconds. */
-const TELL_MS = 2000;
+const REPORT_MS = 2000;
 /** How long an unavailable store is waited for, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
@@ -36,7 +36,7 @@ export class StoredFollower implements Follower {
   #left = false;
   #over = false;
   #wake = () => {};
-  #told = -Infinity;
+  #reportedAt = -Infinity;
 
   constructor(options: StoredFollowerOptions) {
     this.#options = options;
@@ -83,8 +83,8 @@ export class StoredFollower implements Follower {
     if (state !== "running") this.#over = true;
     else if (!stream.alive) return this.#break(stream, end);
     else if (stopping()) throw new Error("The gateway stops.");
-    else if (Math.abs(now() - this.#told) >= TELL_MS) {
-      this.#told = now();
+    else if (Math.abs(now() - this.#reportedAt) >= REPORT_MS) {
+      this.#reportedAt = now();
       await store.followStream(id, now());
     }
     return "";

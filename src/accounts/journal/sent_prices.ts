@@ -4,11 +4,11 @@ import { keptVersion, pricesOfVersion } from "../budgets/money.ts";
 import type { OutboxEntry } from "./outbox.ts";
 
 export class SentPrices {
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
 
   /** Prices used by records of the batch that the store may not have. */
   lackingFor(batch: readonly OutboxEntry[]): PriceVersion[] {
-    const untold = new Map<string, PriceVersion>();
+    const missing = new Map<string, PriceVersion>();
     let before: { priceVersion: string | null; model: string } | undefined;
     for (const { record: { priceVersion, model } } of batch) {
       // Most records use the same version as the previous one.
@@ -16,15 +16,15 @@ export class SentPrices {
       before = { priceVersion, model };
       for (const named of priceVersion?.split(", ") ?? []) {
         const version = keptVersion(named, model);
-        if (this.#told.has(version) || untold.has(version)) continue;
+        if (this.#sent.has(version) || missing.has(version)) continue;
         const prices = pricesOfVersion(version);
-        if (prices !== undefined) untold.set(version, { version, prices });
+        if (prices !== undefined) missing.set(version, { version, prices });
       }
     }
-    return [...untold.values()];
+    return [...missing.values()];
   }
 
-  told(prices: readonly PriceVersion[]): void {
-    for (const { version } of prices) this.#told.add(version);
+  markSent(prices: readonly PriceVersion[]): void {
+    for (const { version } of prices) this.#sent.add(version);
   }
 }
