@@ -111,7 +111,7 @@ interface OpaqueContent extends Marked {
   format: FormatName;
   value: Loose;
   /** Its information is also in other fields of the vocabulary, so another format loses nothing by omitting it. */
-  told?: boolean;
+  represented?: boolean;
 }
 
 export type Content =

@@ -107,12 +107,12 @@ export function argumentText(value: unknown): string | undefined {
 
 /** Errors about the request keep the provider's message; others get ours. */
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
-  const said = `${c.codes} ${c.message}`.toLowerCase();
-  const told = (code: FailureCode, fallback: string) =>
+  const lowerCase = `${c.codes} ${c.message}`.toLowerCase();
+  const withMessage = (code: FailureCode, fallback: string) =>
     new Failure(code, clean(c.message.replace(ARNS, "[withheld]")) || fallback, {
       param: code === "provider_bad_request" ? c.param : undefined,
     });
-  const untold = (code: FailureCode, message: string, why: string, lasting = false) =>
+  const withoutMessage = (code: FailureCode, message: string, why: string, lasting = false) =>
     new Failure(code, message, {
       retryAfter,
       // Without the message: some providers repeat the request in it.
@@ -120,37 +120,39 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       lasting,
     });
   const unavailable = (why: string, lasting = false) =>
-    untold("provider_unavailable", NOT_AVAILABLE, why, lasting);
+    withoutMessage("provider_unavailable", NOT_AVAILABLE, why, lasting);
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
-  const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(said))
-    ? decodeOverflow(said)
+  const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(lowerCase))
+    ? decodeOverflow(lowerCase)
     : undefined;
   if (overflow) return contextOverflow(overflow);
-  const longText = LONG_TEXT.test(said) && CONVERSATION.test(c.param ?? "messages");
-  if (mayBeRequest && (longText || TOO_LARGE.test(said))) {
-    return told("provider_payload_too_large", "The request is larger than the provider accepts.");
+  const longText = LONG_TEXT.test(lowerCase) && CONVERSATION.test(c.param ?? "messages");
+  if (mayBeRequest && (longText || TOO_LARGE.test(lowerCase))) {
+    return withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
   }
   if (status === 413) {
-    return told("provider_payload_too_large", "The request is larger than the provider accepts.");
+    return withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
   }
-  if (OUR_ACCOUNT.test(said) || status === 402) return unavailable("the provider refuses our account", true);
+  if (OUR_ACCOUNT.test(lowerCase) || status === 402) {
+    return unavailable("the provider refuses our account", true);
+  }
   if (status === 401) return unavailable("the provider refuses our key", true);
   if (status === 403) {
-    return MODERATION.test(said)
-      ? told("provider_forbidden", "The provider refused the content.")
+    return MODERATION.test(lowerCase)
+      ? withMessage("provider_forbidden", "The provider refused the content.")
       : unavailable("the provider refuses our key", true);
   }
-  if (OUR_KEY.test(said)) return unavailable("the provider refuses our key", true);
-  if ((mayBeRequest && BAD_FIELD.test(said)) || (status === 404 && NO_SUCH_THING.test(said))) {
-    return told("provider_bad_request", "The provider refused the request.");
+  if (OUR_KEY.test(lowerCase)) return unavailable("the provider refuses our key", true);
+  if ((mayBeRequest && BAD_FIELD.test(lowerCase)) || (status === 404 && NO_SUCH_THING.test(lowerCase))) {
+    return withMessage("provider_bad_request", "The provider refused the request.");
   }
-  if (status === 404 || NO_MODEL.test(said)) {
-    return untold(
+  if (status === 404 || NO_MODEL.test(lowerCase)) {
+    return withoutMessage(
       "provider_model_down",
       "The provider does not serve this model now.",
       // Also the status for a wrong base URL, for example without /v1.
-      status !== 404 || /model|deployment/.test(said)
+      status !== 404 || /model|deployment/.test(lowerCase)
         ? "the provider does not know the model"
         : "the provider has nothing at this address: look at its base_url and at the model",
       true,
@@ -161,25 +163,27 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   // A conflict with another operation, such as a lock: the vendors' libraries retry; so does RFC 8470 for
   // 425.
   if (status === 409 || status === 425) return unavailable("the provider cannot take the request now");
-  if (status === 429 || (status === 0 && RATE.test(said))) {
-    return untold(
+  if (status === 429 || (status === 0 && RATE.test(lowerCase))) {
+    return withoutMessage(
       "provider_rate_limited",
       "The provider's rate limit is reached.",
       "the provider limits our rate",
     );
   }
-  if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(said))) {
-    return untold("provider_timeout", `${TIMED_OUT}.`, "the provider timed out");
+  if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(lowerCase))) {
+    return withoutMessage("provider_timeout", `${TIMED_OUT}.`, "the provider timed out");
   }
-  if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(said))) {
-    return untold("provider_model_down", "The model is overloaded.", "the provider is overloaded");
+  if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(lowerCase))) {
+    return withoutMessage("provider_model_down", "The model is overloaded.", "the provider is overloaded");
   }
-  if ((status === 0 || status < 500) && MODERATION.test(said)) {
-    return told("provider_forbidden", "The provider refused the content.");
+  if ((status === 0 || status < 500) && MODERATION.test(lowerCase)) {
+    return withMessage("provider_forbidden", "The provider refused the content.");
   }
-  if (status >= 400 && status < 500) return told("provider_bad_request", "The provider refused the request.");
-  if (status === 0 && /invalid_request|invalid_argument|bad_request|validation/.test(said)) {
-    return told("provider_bad_request", "The provider refused the request.");
+  if (status >= 400 && status < 500) {
+    return withMessage("provider_bad_request", "The provider refused the request.");
+  }
+  if (status === 0 && /invalid_request|invalid_argument|bad_request|validation/.test(lowerCase)) {
+    return withMessage("provider_bad_request", "The provider refused the request.");
   }
   return unavailable("the provider failed");
 }

@@ -21,7 +21,7 @@ export function foreignFields(prompt: Prompt, format: FormatName, cites = true):
   if (prompt.tools.some((tool) => tool.kind === "opaque" && tool.format !== format)) names.push("tools");
   const foreign = (content: readonly Content[]): boolean =>
     content.some((c) =>
-      c.type === "opaque" ? c.format !== format && !c.told : c.type === "result" && foreign(c.content)
+      c.type === "opaque" ? c.format !== format && !c.represented : c.type === "result" && foreign(c.content)
     );
   // An earlier audio answer is an id of its provider.
   const spoken = prompt.format !== format &&

@@ -40,9 +40,12 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
     }
     const results = turn.content.filter((c) => c.type === "result");
     const others = turn.content.filter((c) => c.type !== "result");
-    const told = encodeContents(results, context);
+    const encoded = encodeContents(results, context);
     // Nothing may be between the results of a turn's calls.
-    push(messages, "user", [...told.filter(isOfResults), ...told.filter((block) => !isOfResults(block))]);
+    push(messages, "user", [
+      ...encoded.filter(isOfResults),
+      ...encoded.filter((block) => !isOfResults(block)),
+    ]);
     push(messages, "user", encodeContents([...carried, ...others], context));
     carried = [];
   });

@@ -43,8 +43,8 @@ export function decodeFinish(
   { more, hasCalls, failed }: Ending,
 ): Extract<Part, { type: "finish" }> {
   const sequence = isObject(more) ? string(more.stop_sequence) : undefined;
-  const told = fromStopReason(stopReason, hasCalls);
-  const reason = failed !== undefined && told === "stop" ? "content-filter" : told;
+  const mapped = fromStopReason(stopReason, hasCalls);
+  const reason = failed !== undefined && mapped === "stop" ? "content-filter" : mapped;
   const explanation = EXPLANATIONS.get(stopReason) ?? (reason === "content-filter" ? failed : undefined);
   return {
     type: "finish",

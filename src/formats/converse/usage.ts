@@ -36,10 +36,10 @@ export function decodeUsage(raw: unknown, gross = false): Usage | null {
     details.reduce((sum, d) => ttl === undefined || d.ttl === ttl ? sum + count(d.inputTokens) : sum, 0);
   const cached = count(raw.cacheReadInputTokens);
   const cacheWrite = isNumber(raw.cacheWriteInputTokens) ? count(raw.cacheWriteInputTokens) : written();
-  const told = count(raw.inputTokens);
+  const reported = count(raw.inputTokens);
   const kept = cached + cacheWrite;
   return normalizeUsage({
-    input: gross && told >= kept ? told : told + kept,
+    input: gross && reported >= kept ? reported : reported + kept,
     cached,
     cacheWrite,
     cacheWrite1h: Math.min(written("1h"), cacheWrite),

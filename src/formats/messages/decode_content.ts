@@ -113,9 +113,9 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
         return readCompaction(block, loc, state, out);
       case "tool_addition":
       case "tool_removal": {
-        const told = readToolChange(block, loc, state);
-        if (told !== undefined) {
-          out.push({ type: "opaque", format: "messages", value: block, ...(told && { told }) });
+        const represented = readToolChange(block, loc, state);
+        if (represented !== undefined) {
+          out.push({ type: "opaque", format: "messages", value: block, ...(represented && { represented }) });
         }
         return;
       }

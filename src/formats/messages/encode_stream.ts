@@ -361,9 +361,9 @@ class Writer {
   }
 
   /** Clients read fields that their API sends after a block's start from deltas only. */
-  #opaque(block: Loose, told: readonly string[]): void {
+  #opaque(block: Loose, deltaFields: readonly string[]): void {
     // Screening may have changed a field's name: then it is in the start.
-    const late = told.filter((name) => Object.hasOwn(block, name));
+    const late = deltaFields.filter((name) => Object.hasOwn(block, name));
     if (late.length === 0) return this.#whole(block);
     const { start, brought } = withoutLate(block, late);
     this.#begin(start);

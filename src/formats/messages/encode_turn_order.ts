@@ -66,17 +66,17 @@ function asUser(turn: Turn): Turn {
  * results.
  */
 export function withoutSystem(turns: Turn[]): Turn[] {
-  const isTold = ({ role, content }: Turn) => role === "system" && content.length > 0;
+  const isSystemText = ({ role, content }: Turn) => role === "system" && content.length > 0;
   const calls = (turn: Turn | undefined) =>
     turn?.role === "assistant" && turn.content.some(({ type }) => type === "call");
-  if (!turns.some(isTold)) return turns;
+  if (!turns.some(isSystemText)) return turns;
   const placed: Turn[] = [];
   let held: Turn[] = [];
   for (const turn of turns) {
-    if (isTold(turn) && calls(placed.at(-1))) held.push(asUser(turn));
+    if (isSystemText(turn) && calls(placed.at(-1))) held.push(asUser(turn));
     else {
       const first = turn.role !== "user" ? held.splice(0) : [];
-      placed.push(...first, isTold(turn) ? asUser(turn) : turn, ...held);
+      placed.push(...first, isSystemText(turn) ? asUser(turn) : turn, ...held);
       held = [];
     }
   }

@@ -103,8 +103,11 @@ class ItemReader implements Input {
         if (DECLARING.has(type) && Array.isArray(item.tools)) {
           return this.#declare(item, item.tools, role, [...loc, "tools"]);
         }
-        const told = type === "configuration_update" && this.#configure(item) && { told: true };
-        this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item, ...told }] });
+        const represented = type === "configuration_update" && this.#configure(item) && { represented: true };
+        this.turns.push({
+          role,
+          content: [{ type: "opaque", format: "responses", value: item, ...represented }],
+        });
       }
     }
   }
@@ -128,8 +131,8 @@ class ItemReader implements Input {
       value = { ...item, tools: declared.filter((tool) => !isSearchType(string(object(tool).type) ?? "")) };
       if (array(value.tools).length === 0) return;
     }
-    const told = tools.length > 0 && { told: true };
-    this.turns.push({ role, content: [{ type: "opaque", format: "responses", value, ...told }] });
+    const represented = tools.length > 0 && { represented: true };
+    this.turns.push({ role, content: [{ type: "opaque", format: "responses", value, ...represented }] });
   }
 
   #message(item: Loose, loc: Path): void {

@@ -284,11 +284,11 @@ export class ResponseWriter {
   #callEnd(block: number): void {
     const state = this.#blocks.get(block);
     if (state?.type !== "call") return;
-    const told = state.pieces.join("");
+    const received = state.pieces.join("");
     // Empty arguments are an empty object in this format.
-    if (!state.custom && told === "") this.#callDelta(block, "{}");
+    if (!state.custom && received === "") this.#callDelta(block, "{}");
     this.#blocks.delete(block);
-    const text = state.custom ? told : told || "{}";
+    const text = state.custom ? received : received || "{}";
     const at = place(String(state.item.id), state.index);
     if (state.custom) {
       this.#list.emit?.("response.custom_tool_call_input.done", `${at},"input":${JSON.stringify(text)}}`);
@@ -300,7 +300,7 @@ export class ResponseWriter {
       );
     }
     const item = { ...state.item, status: "completed", [state.custom ? "input" : "arguments"]: text };
-    this.#list.hold(state.index, item, state.custom ? "" : told);
+    this.#list.hold(state.index, item, state.custom ? "" : received);
   }
 
   #searchStart(block: number, given: string, query: string): void {

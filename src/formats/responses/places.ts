@@ -18,21 +18,21 @@ export class Places {
 
   /** Sets the `output_index` of an event if it is missing or belongs to another item. */
   set(event: Loose, type: string): void {
-    const { output_index: told, item } = event;
-    if (typeof told === "number" && !this.#shared && type !== "response.output_item.added") return;
+    const { output_index: given, item } = event;
+    if (typeof given === "number" && !this.#shared && type !== "response.output_item.added") return;
     const id = (isObject(item) ? string(item.id) : string(event.item_id)) ?? "";
-    if (type === "response.output_item.added") event.output_index = this.#announce(told, id);
+    if (type === "response.output_item.added") event.output_index = this.#announce(given, id);
     else {
-      const begins = type === "response.output_item.done" && typeof told !== "number" && id !== "" &&
+      const begins = type === "response.output_item.done" && typeof given !== "number" && id !== "" &&
         this.#ids.get(this.#last) !== "";
-      event.output_index = this.#byId.get(id) ?? (begins ? this.#announce(told, id) : told ?? this.#last);
+      event.output_index = this.#byId.get(id) ?? (begins ? this.#announce(given, id) : given ?? this.#last);
     }
   }
 
-  #announce(told: unknown, id: string): number {
+  #announce(given: unknown, id: string): number {
     const known = id === "" ? undefined : this.#byId.get(id);
-    if (known !== undefined) return typeof told === "number" && !this.#shared ? told : known;
-    let place = typeof told === "number" ? told : this.#ids.size;
+    if (known !== undefined) return typeof given === "number" && !this.#shared ? given : known;
+    let place = typeof given === "number" ? given : this.#ids.size;
     const there = this.#ids.get(place);
     if (there !== undefined && there !== "" && id !== "") {
       this.#shared = true;
