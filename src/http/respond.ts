@@ -56,11 +56,11 @@ const joined = new JoinedBytes();
 /**
  * Sends the answer as one body. Rejects if the run fails.
  *
- * @param told receives the text piece by piece
+ * @param onText receives the text piece by piece
  */
 export async function respondWhole(
   delivery: Delivery,
-  told: (piece: string) => void = () => {},
+  onText: (piece: string) => void = () => {},
 ): Promise<Response> {
   try {
     const collector = new Collector();
@@ -69,11 +69,11 @@ export async function respondWhole(
     const { format, context } = delivery;
     const run = delivery.large();
     const body = run
-      ? await run(written(() => format.encodeAnswer(answer, context), told))
+      ? await run(written(() => format.encodeAnswer(answer, context), onText))
       : format.writeAnswer?.(answer, context) ?? JSON.stringify(format.encodeAnswer(answer, context));
     const headers = delivery.headers();
     headers["content-type"] = "application/json";
-    if (typeof body === "string") told(body);
+    if (typeof body === "string") onText(body);
     else headers["content-length"] = String(body.length);
     return new PlainResponse(body, { headers });
   } finally {
@@ -84,11 +84,11 @@ export async function respondWhole(
 /** Pieces written before other tasks may run. */
 const PIECES = 16;
 
-function* written(encode: () => unknown, told: (piece: string) => void): Generator<void, HeldBody> {
+function* written(encode: () => unknown, onText: (piece: string) => void): Generator<void, HeldBody> {
   const answer = encode();
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   for (const piece of jsonPieces(answer)) {
-    told(piece);
+    onText(piece);
     pieces.push(encoder.encode(piece));
     if (pieces.length % PIECES === 0) yield;
   }

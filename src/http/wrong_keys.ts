@@ -17,8 +17,8 @@ const MOST_ADDRESSES = 10_000;
 /** Delayed answers at a time; further ones are refused with 429, so that guesses do not accumulate. */
 const MOST_WAITING = 32;
 /** Audit log entries about wrong keys per minute. */
-const MOST_TOLD = 30;
-const TOLD_MS = 60_000;
+const MOST_REPORTED = 30;
+const REPORT_PERIOD_MS = 60_000;
 
 interface Guesses {
   count: number;
@@ -39,15 +39,15 @@ export class WrongKeys {
   /** Ordered by the last wrong key. */
   readonly #byAddress = new Map<string, Guesses>();
   #waiting = 0;
-  readonly #tell: (refusal: Refusal) => void;
-  #told = 0;
-  #toldSince = -Infinity;
-  #untold = 0;
+  readonly #report: (refusal: Refusal) => void;
+  #reported = 0;
+  #periodStart = -Infinity;
+  #unreported = 0;
 
-  /** @param tell receives refusals, at a rate that a log can take */
-  constructor(ticker: Ticker, tell: (refusal: Refusal) => void = () => {}) {
+  /** @param report receives refusals, at a rate that a log can take */
+  constructor(ticker: Ticker, report: (refusal: Refusal) => void = () => {}) {
     this.#ticker = ticker;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /**
@@ -86,17 +86,17 @@ export class WrongKeys {
   /** Reports a refusal, within the rate that a log can take; false: it was not reported. */
   note(address: string, result: string): boolean {
     const now = this.#ticker.now();
-    if (now - this.#toldSince >= TOLD_MS) {
-      this.#toldSince = now;
-      this.#told = 0;
+    if (now - this.#periodStart >= REPORT_PERIOD_MS) {
+      this.#periodStart = now;
+      this.#reported = 0;
     }
-    if (this.#told >= MOST_TOLD) {
-      this.#untold++;
+    if (this.#reported >= MOST_REPORTED) {
+      this.#unreported++;
       return false;
     }
-    this.#told++;
-    this.#tell({ address, result, untold: this.#untold });
-    this.#untold = 0;
+    this.#reported++;
+    this.#report({ address, result, untold: this.#unreported });
+    this.#unreported = 0;
     return true;
   }
 }

@@ -95,8 +95,9 @@ const FRAMES = { request: 16, turn: 8, leaf: 4, tool: 32, tools: 1000 };
 const SPOKEN_ANSWER = 16_384;
 
 function framesOf({ turns, tools, search, output }: Prompt): number {
-  const told = tools.length > 0 || search !== undefined || output?.type === "schema";
-  return FRAMES.request + FRAMES.turn * turns.length + FRAMES.tool * tools.length + (told ? FRAMES.tools : 0);
+  const needsToolFrame = tools.length > 0 || search !== undefined || output?.type === "schema";
+  return FRAMES.request + FRAMES.turn * turns.length + FRAMES.tool * tools.length +
+    (needsToolFrame ? FRAMES.tools : 0);
 }
 
 function attach(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {

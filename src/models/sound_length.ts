@@ -40,9 +40,9 @@ export function soundSeconds(data: string, mediaType: string, bytes: number): nu
 
 function wavSeconds(head: Buffer, bytes: number): number | null {
   if (head.toString("latin1", 12, 16) !== "fmt ") return null;
-  const told = head.readUInt32LE(28);
+  const declared = head.readUInt32LE(28);
   const samples = head.readUInt32LE(24) * head.readUInt16LE(22) * head.readUInt16LE(34) / 8;
-  const rate = samples > 0 ? Math.min(told, samples) : told;
+  const rate = samples > 0 ? Math.min(declared, samples) : declared;
   return rate > 0 ? bytes / rate : null;
 }
 

@@ -192,15 +192,15 @@ interface Asking {
 }
 
 /** Messages that were logged already for a catalog, so that repeated requests do not repeat them. */
-const told = new WeakMap<Catalog, Set<string>>();
+const loggedMessages = new WeakMap<Catalog, Set<string>>();
 
 function resolve(name: string, { key, ...asker }: Asking, { catalog, log }: Kit): Model {
   try {
     return catalog.resolve(name, key, asker);
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.operator !== undefined) {
-      const before = told.get(catalog) ?? new Set();
-      told.set(catalog, before);
+      const before = loggedMessages.get(catalog) ?? new Set();
+      loggedMessages.set(catalog, before);
       if (!before.has(thrown.operator)) log(thrown.operator);
       before.add(thrown.operator);
     }

@@ -20,9 +20,10 @@ export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   const { uses, lost, callerCredential, others } = call;
   // Fast path: most calls make one provider call.
   if (uses.length === 1 && lost.length === 0 && callerCredential === null && others === null) {
-    const { usage: told, service } = uses[0];
-    const whole = told !== null && told.input === usage.input && told.output === usage.output;
-    end.charges = [charge(whole ? told : usage, service, call)];
+    const { usage: reportedUsage, service } = uses[0];
+    const whole = reportedUsage !== null && reportedUsage.input === usage.input &&
+      reportedUsage.output === usage.output;
+    end.charges = [charge(whole ? reportedUsage : usage, service, call)];
     return;
   }
   const reported = reportedOf(uses);

@@ -31,7 +31,7 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
     : () => generateOnce(call, kit);
   if (!screened?.answers) return askWith(once, call, kit);
   const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
-  return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);
+  return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.report);
 }
 
 /** One provider call, with screening of its answer if required. */
@@ -43,7 +43,7 @@ function screenedBy(
   const { screened } = call;
   if (!screened?.answers) return once(call, kit);
   const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: () => once(call, kit) });
-  return finallyDo(calls.ask(call.prompt, 0), calls.tell);
+  return finallyDo(calls.ask(call.prompt, 0), calls.report);
 }
 
 function askWith(

@@ -52,7 +52,7 @@ export class Delivery {
   readonly #secrets: SplitSecrets | null;
   #batch: Part[];
   /** The batch without secrets; null: not computed yet. */
-  #told: readonly Part[] | null = null;
+  #withoutSecrets: readonly Part[] | null = null;
   /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
 
@@ -80,8 +80,10 @@ export class Delivery {
   /** The batch as the caller gets it. */
   given(): readonly Part[] {
     if (this.#batch.length === 0) return NO_PARTS;
-    this.#told ??= this.#tell();
-    return this.#restore === null || this.#told.length === 0 ? this.#told : this.#restore(this.#told);
+    this.#withoutSecrets ??= this.#processBatch();
+    return this.#restore === null || this.#withoutSecrets.length === 0
+      ? this.#withoutSecrets
+      : this.#restore(this.#withoutSecrets);
   }
 
   /** At the end: the text that was held back because it might have been the beginning of a secret. */
@@ -92,7 +94,7 @@ export class Delivery {
   /** On to the next bytes. */
   next(): void {
     this.#batch = [];
-    this.#told = null;
+    this.#withoutSecrets = null;
     this.isRead = false;
   }
 
@@ -106,8 +108,8 @@ export class Delivery {
     this.isRead = true;
     this.#unpaused += bytes.length;
     if (this.failure !== undefined || this.#unpaused >= TURN_BYTES || !this.#batch.every(isText)) return null;
-    this.#told = this.#tell();
-    const passed = this.#told.length === 0 ? null : deltaSink(this.#told);
+    this.#withoutSecrets = this.#processBatch();
+    const passed = this.#withoutSecrets.length === 0 ? null : deltaSink(this.#withoutSecrets);
     if (passed !== null) this.next();
     return passed;
   }
@@ -137,7 +139,7 @@ export class Delivery {
     return true;
   }
 
-  #tell(): readonly Part[] {
+  #processBatch(): readonly Part[] {
     const { call, prompt, kit } = this.#asked;
     const { opened: { followed }, use } = this.#answering;
     noteUsage(this.#batch, prompt, { call, use }, kit);

@@ -48,7 +48,7 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
     kit.dlp.documents,
     tools.key,
   );
-  return toldOf(await verdictOn(reading, given.check, tools, given.requestOptions), given.check);
+  return dryScanOf(await verdictOn(reading, given.check, tools, given.requestOptions), given.check);
 }
 
 /** @param dlpField `plugins.dlp` of the request; undefined: not set */
@@ -98,11 +98,11 @@ export async function dryScanText(
   { check, requestOptions }: DryRules,
   tools: Tools,
 ): Promise<DryScan> {
-  const told = toldOf(await verdictOn(readTexts({ text }), check, tools, requestOptions), check);
-  return { ...told, findings: told.findings.map((one) => ({ ...one, location: "text" })) };
+  const scan = dryScanOf(await verdictOn(readTexts({ text }), check, tools, requestOptions), check);
+  return { ...scan, findings: scan.findings.map((one) => ({ ...one, location: "text" })) };
 }
 
-function toldOf({ action, all, unscanned, exhausted }: Verdict, check: Check): DryScan {
+function dryScanOf({ action, all, unscanned, exhausted }: Verdict, check: Check): DryScan {
   return {
     mode: check.mode,
     action,

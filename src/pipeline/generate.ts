@@ -230,8 +230,8 @@ export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Prom
   try {
     noteUsage(batch, prompt, { call, use }, kit);
     followed?.take(batch);
-    const told = secrets === null ? batch : secrets.take(batch);
-    if (told.length > 0) took(names === null ? told : restoreTools(names)(told));
+    const parts = secrets === null ? batch : secrets.take(batch);
+    if (parts.length > 0) took(names === null ? parts : restoreTools(names)(parts));
     const rest = secrets === null ? [] : secrets.end();
     if (rest.length > 0) took(rest);
   } catch (thrown) {

@@ -36,7 +36,7 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const { steps } = arrival;
   const began = kit.ticker.now();
   const followed = steps.follow("screening", "request");
-  const told = (screened: Screened | null) => {
+  const finished = (screened: Screened | null) => {
     if (screened) steps.screened(screened, kit.ticker.now() - began);
     followed?.end("ok", screened ? { mode: screened.mode, findings: screened.findings } : {});
     return screened;
@@ -49,7 +49,7 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
     const screening = loaded
       ? loaded.screen(arrival, dlpField, kit)
       : loadScreening().then((screening) => screening.screen(arrival, dlpField, kit));
-    return screening instanceof Promise ? screening.then(told, refused) : told(screening);
+    return screening instanceof Promise ? screening.then(finished, refused) : finished(screening);
   } catch (thrown) {
     return refused(thrown);
   }

@@ -50,7 +50,7 @@ const MOST_LISTED = 10;
  */
 export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit: Kit): Others | null {
   if (named === null) return null;
-  const providers = providersTold(prompt.format, routes, kit);
+  const providers = providersOfFormat(prompt.format, routes, kit);
   if (providers.length === 0) return null;
   const { catalog } = kit;
   const restricted = isRestricted(key);
@@ -80,17 +80,17 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
     advice: adviceOf(prompt),
     routes: ignorant.size === 0
       ? routes
-      : routes.filter((route) => !ignorant.has(route.provider) || !isTold(route, prompt.format, kit)),
+      : routes.filter((route) => !ignorant.has(route.provider) || !hasFormat(route, prompt.format, kit)),
   };
 }
 
 /** Providers to which fields of the caller's format are passed unchanged. */
-function providersTold(format: FormatName, routes: readonly Route[], kit: Kit): string[] {
-  const told = routes.filter((route) => isTold(route, format, kit));
-  return [...new Set(told.map(({ provider }) => provider))];
+function providersOfFormat(format: FormatName, routes: readonly Route[], kit: Kit): string[] {
+  const sameFormat = routes.filter((route) => hasFormat(route, format, kit));
+  return [...new Set(sameFormat.map(({ provider }) => provider))];
 }
 
-function isTold(route: Route, format: FormatName, { providers }: Kit): boolean {
+function hasFormat(route: Route, format: FormatName, { providers }: Kit): boolean {
   return providers.apiOf(route)?.formatName === format;
 }
 
@@ -234,11 +234,8 @@ function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undef
   if (serviceTier === undefined || speed !== null || others !== null) return undefined;
   const isUsual = serviceTier === "default";
   // Of this format only the usual tier is passed on by its name.
-  if (format === "messages" && !isUsual) return undefined;
-  const asks = (route: Route) =>
-    isTold(route, format, kit) ||
-    (isUsual && ASKS_USUAL_TOO[format]?.some((other) => isTold(route, other, kit)));
-  return routes.every(asks) ? serviceTier : undefined;
+  if (format === "messages" && serviceTier !== "default") return undefined;
+  return routes.every((route) => hasFormat(route, format, kit)) ? serviceTier : undefined;
 }
 
 /** The requested model with the largest limits of all models that may answer, for the reservation. */

@@ -24,13 +24,13 @@ export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsageP
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;
   const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;
-  const { usage, searches: told, ...rest } = part;
-  const few = told === undefined || told <= TOOL_ROUNDS;
+  const { usage, searches: reported, ...rest } = part;
+  const few = reported === undefined || reported <= TOOL_ROUNDS;
   const fits = usage.input <= input && usage.output <= output;
   if (few && fits) return part;
   return {
     ...rest,
-    ...(told !== undefined && { searches: Math.min(told, TOOL_ROUNDS) }),
+    ...(reported !== undefined && { searches: Math.min(reported, TOOL_ROUNDS) }),
     usage: fits ? usage : normalizeUsage({
       ...usage,
       input: Math.min(usage.input, input),

@@ -93,7 +93,7 @@ function isPlain(call: Call, { payloads }: Kit): boolean {
 
 function plain(call: Call, kit: Kit): Parts {
   return new WholeParts(
-    (took) => meterWhole((told) => generateWhole(call, kit, told), took, { call, kit }),
+    (took) => meterWhole((received) => generateWhole(call, kit, received), took, { call, kit }),
     () => meter(generate(call, call.prompt, kit), call, kit),
   );
 }

@@ -65,7 +65,7 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
     ? slices.step(tools.key, "screen", read).then(judged)
     : judged(metrics.holding("screen", read));
   const concluded = (verdict: Verdict): Screened => {
-    tell(verdict, check, { arrival, of: "request" }, kit);
+    report(verdict, check, { arrival, of: "request" }, kit);
     return judgedAs(verdict);
   };
   const judgedAs = (verdict: Verdict): Screened => ({
@@ -73,7 +73,7 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
     search: screenSearch({
       verdictOn: (text) => verdictOn(text, check, { ...tools, names: verdict.names }, null),
       answers: answers !== null,
-      tell: (judged, of) => tell(judged, check, { arrival, of }, kit),
+      report: (judged, of) => report(judged, check, { arrival, of }, kit),
     }),
     answers: answers && {
       rules: new AnswerRules(answers, tools, {
@@ -88,7 +88,7 @@ export function screen(arrival: Arrival, dlpField: unknown, kit: Kit): Screened 
 }
 
 /** Writes findings to the audit log and the metrics. */
-function tell(
+function report(
   { action, all, unscanned }: Pick<Verdict, "action" | "all" | "unscanned">,
   { mode }: Check,
   { arrival: { id, key }, of }: { arrival: Arrival; of: "request" | "answer" },

@@ -329,7 +329,7 @@ class AnswerScreen {
   }
 
   /** An unlimited number of findings would need unlimited memory. */
-  #tell(finding: Finding, location: string): void {
+  #recordFinding(finding: Finding, location: string): void {
     if (++this.#found <= MOST_FOUND) this.#guard.found(finding, location, false);
     else if (this.#guard.rules.mode !== "alert") throw new Unscannable();
   }
@@ -344,7 +344,7 @@ class AnswerScreen {
           choice: part.choice,
           place: index === 0 ? "answer" : `answer[${index}]`,
           lengths: this.#guard.lengths,
-          found: (finding, location) => this.#tell(finding, location),
+          found: (finding, location) => this.#recordFinding(finding, location),
         });
         this.#lines.set(part.choice, line);
       }

@@ -27,7 +27,7 @@ interface ScreeningOptions {
   /** Answers are screened too, and findings in them are reported with the answer. */
   answers: boolean;
   /** Writes findings to the audit log and the metrics. */
-  tell(verdict: Pick<Verdict, "action" | "all" | "unscanned">, of: "request" | "answer"): void;
+  report(verdict: Pick<Verdict, "action" | "all" | "unscanned">, of: "request" | "answer"): void;
 }
 
 /** Places of findings: the query as the model writes it, and what the model reads of the results. */
@@ -36,13 +36,13 @@ const [TITLE, URL, TEXT] = ["search.hits.title", "search.hits.url", "search.hits
 
 const SEVERITY = { pass: 0, mask: 1, block: 2 } as const;
 
-export function screenSearch({ verdictOn, answers, tell }: ScreeningOptions): SearchScreening {
+export function screenSearch({ verdictOn, answers, report }: ScreeningOptions): SearchScreening {
   return {
     async query(text) {
       const holder = { [QUERY]: text };
       const verdict = await verdictOn(readTexts(holder));
       // Where answers are screened, what leaves as it is has been told with the call.
-      if (verdict.action !== "pass" || !answers) tell(verdict, "answer");
+      if (verdict.action !== "pass" || !answers) report(verdict, "answer");
       return verdict.action === "block" ? null : holder[QUERY];
     },
     async hits(hits) {
@@ -57,7 +57,7 @@ export function screenSearch({ verdictOn, answers, tell }: ScreeningOptions): Se
         if (verdict.action === "block") continue;
         read.push({ hit, seen: { title: holder[TITLE], url: holder[URL], text: holder[TEXT] } });
       }
-      tell({ action, all, unscanned: [] }, "request");
+      report({ action, all, unscanned: [] }, "request");
       return { read, findings: all.map((one) => ({ ...one })) };
     },
   };

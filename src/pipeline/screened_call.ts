@@ -18,7 +18,7 @@ export interface ScreenedCall {
   /** Screens results of the gateway's own searches for the caller. */
   hits(hits: SearchHit[]): Promise<SearchHit[]>;
   /** Reports the findings so far. */
-  tell(): void;
+  report(): void;
 }
 
 /** The calls of a request whose answers are screened, with the same rules and one common report. */
@@ -28,7 +28,7 @@ export function screenedCall(
   { screened, answers, ask }: { screened: Screened; answers: AnswerScreening; ask: Ask },
 ): ScreenedCall {
   const lengths = new Map<string, number>();
-  const told: ReportedFinding[] = [];
+  const reported: ReportedFinding[] = [];
   let refused = false;
   const { rules, screen, judgeHits } = answers;
   const { mode } = rules;
@@ -38,8 +38,12 @@ export function screenedCall(
     ended: boolean,
   ) => {
     refused ||= ended || mode === "block";
-    told.push({ category, type: entityType, location });
-    addFindings(call, screened, [{
+    reported.push({ category, type: entityType, location });
+    screened.findings++;
+    call.headers["x-svc-dlp-findings"] = String(screened.findings);
+    if (!screened.report) return;
+    screened.report.count++;
+    screened.report.findings.push({
       category,
       entity_type: entityType,
       message_index: null,
@@ -66,12 +70,12 @@ export function screenedCall(
       for (const { field, finding } of judged.found) found(finding, `answer.${field}`, false);
       return judged.shown;
     },
-    tell() {
-      if (told.length === 0) return;
+    report() {
+      if (reported.length === 0) return;
       const { id, key } = call.arrival;
       const action = refused ? "refused" : mode === "mask" ? "masked" : "alerted";
-      call.arrival.steps.screenedAnswer(mode, action, told.length);
-      reportFindings({ id, key, of: "answer", mode, action, found: told }, kit);
+      call.arrival.steps.screenedAnswer(mode, action, reported.length);
+      reportFindings({ id, key, of: "answer", mode, action, found: reported }, kit);
     },
   };
 }

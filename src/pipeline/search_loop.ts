@@ -221,17 +221,20 @@ async function searchOnce(
   { websearch, screen, searched, readable = allOf }: SearchLoop,
 ): Promise<ReadOutcome> {
   const began = performance.now();
-  const told = (outcome: SearchOutcome, what: string = outcome.failed ? outcome.why ?? "failed" : "ok") => {
+  const finished = (
+    outcome: SearchOutcome,
+    what: string = outcome.failed ? outcome.why ?? "failed" : "ok",
+  ) => {
     searched?.(performance.now() - began, what, outcome.hits.length);
     return outcome;
   };
   const asked = async () => {
     try {
       const allowed = await screen(query);
-      if (allowed === null) return told({ hits: [], failed: true }, "screened");
-      return told(await websearch.search(allowed, options));
+      if (allowed === null) return finished({ hits: [], failed: true }, "screened");
+      return finished(await websearch.search(allowed, options));
     } catch {
-      return told({ hits: [], failed: true });
+      return finished({ hits: [], failed: true });
     }
   };
   const { hits, failed } = await asked();

@@ -140,8 +140,8 @@ export class CallIds {
 
 /** Without a namespace prefix and template markers after it. Longer names than 64 characters do not match. */
 function bareName(name: string): string {
-  const [told] = name.slice(0, 200).split("<|", 1);
-  return told.slice(Math.max(...[".", ":", "/"].map((sign) => told.lastIndexOf(sign))) + 1).trim()
+  const [bare] = name.slice(0, 200).split("<|", 1);
+  return bare.slice(Math.max(...[".", ":", "/"].map((sign) => bare.lastIndexOf(sign))) + 1).trim()
     .toLowerCase().replaceAll("-", "_");
 }
 

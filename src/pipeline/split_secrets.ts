@@ -12,7 +12,7 @@ import type { Part } from "../exchange/part.ts";
 /** Number of characters of the beginning by which a secret is recognized. */
 const KNOWN = 4;
 /** This many characters of the beginning of a secret are withheld even if nothing follows. */
-const TELLING = 12;
+const MOST_SHOWN = 12;
 /** In a longer text the beginnings are looked for by native search first. */
 const LONG = 64;
 const WITHHELD = "[withheld]";
@@ -116,7 +116,7 @@ export class SplitSecrets {
     if (open === undefined) return null;
     this.#open.delete(block);
     if (open.held === "") return null;
-    return withText(open.last, open.begun < TELLING ? open.held : WITHHELD);
+    return withText(open.last, open.begun < MOST_SHOWN ? open.held : WITHHELD);
   }
 
   /** State of a block, created with its first delta. */

@@ -76,9 +76,9 @@ export function upperBound(
 ): Estimate {
   const model = withLargestLimits(asked, others);
   const { text, media } = mostInput(size, model.contextLength);
-  const told = toldOtherwise(prompt, model);
-  const n = Math.max(prompt.n ?? 1, told.answers);
-  const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED, told.cap);
+  const limits = limitsInUnknownFields(prompt, model);
+  const n = Math.max(prompt.n ?? 1, limits.answers);
+  const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED, limits.cap);
   const rounds = (search ? SEARCH_ROUNDS : 1) * readings(prompt);
   const elsewhere = size.rounds ?? 1;
   const beside = besideAnswer(prompt);
@@ -89,7 +89,7 @@ export function upperBound(
     ...(elsewhere > 1 && { leastMedia: media * calls * rounds }),
     output: cap * n + beside,
     ...(prompt.maxOutput === undefined &&
-      { leastOutput: Math.max(Math.min(cap, LEAST_UNCAPPED), told.cap) * n + beside }),
+      { leastOutput: Math.max(Math.min(cap, LEAST_UNCAPPED), limits.cap) * n + beside }),
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
@@ -144,7 +144,7 @@ function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others):
 
 /** The maximum output of each answer if fewer tokens were granted than requested. */
 export function grantedCap(prompt: Prompt, model: Model, granted: number): number {
-  const answers = Math.max(prompt.n ?? 1, toldOtherwise(prompt, model).answers);
+  const answers = Math.max(prompt.n ?? 1, limitsInUnknownFields(prompt, model).answers);
   return Math.max(1, Math.floor((granted - besideAnswer(prompt)) / answers));
 }
 
@@ -164,12 +164,12 @@ export function nextRound(
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
   const elsewhere = size.rounds ?? 1;
   const times = readings(prompt);
-  const told = toldOtherwise(prompt, model);
+  const limits = limitsInUnknownFields(prompt, model);
   const estimate = {
     input: text * times,
     media: media * times * elsewhere,
     ...(elsewhere > 1 && { leastMedia: media * times }),
-    output: Math.max(output, told.cap) * told.answers + besideAnswer(prompt),
+    output: Math.max(output, limits.cap) * limits.answers + besideAnswer(prompt),
     searches,
     hourCache: marksHour(prompt),
   };
@@ -184,8 +184,8 @@ const NESTS = /^(?:extra_body|options|generation_?config|parameters)$/i;
 const MOST_ANSWERS = 128;
 
 /** What the caller says by such names, which a lenient provider of the caller's format may heed although the format has others. */
-function toldOtherwise({ unknown }: Prompt, { contextLength, maxCompletion }: Model) {
-  const told = { cap: 0, answers: 1 };
+function limitsInUnknownFields({ unknown }: Prompt, { contextLength, maxCompletion }: Model) {
+  const limits = { cap: 0, answers: 1 };
   const read = (fields: Loose, depth: number) => {
     for (const name in fields) {
       const value = fields[name];
@@ -195,15 +195,15 @@ function toldOtherwise({ unknown }: Prompt, { contextLength, maxCompletion }: Mo
       }
       const count = Math.ceil(Number(value));
       if (!(count > 0)) continue;
-      if (CAPS.test(name)) told.cap = Math.max(told.cap, count);
-      else if (ANSWERS.test(name)) told.answers = Math.max(told.answers, count);
+      if (CAPS.test(name)) limits.cap = Math.max(limits.cap, count);
+      else if (ANSWERS.test(name)) limits.answers = Math.max(limits.answers, count);
     }
   };
   read(unknown, 0);
   // No model writes more.
-  told.cap = Math.min(told.cap, Math.max(contextLength ?? LONGEST_CONTEXT, maxCompletion ?? 0));
-  told.answers = Math.min(told.answers, MOST_ANSWERS);
-  return told;
+  limits.cap = Math.min(limits.cap, Math.max(contextLength ?? LONGEST_CONTEXT, maxCompletion ?? 0));
+  limits.answers = Math.min(limits.answers, MOST_ANSWERS);
+  return limits;
 }
 
 /** How often a provider reads the prompt for one answer: to compact it, it does so once more. */

@@ -66,8 +66,8 @@ export function chooseByQuality(
 /** Cheapest first; with equal prices the stronger first. */
 function ranked(candidates: readonly RoutingCandidate[]): Required<RoutingCandidate>[] {
   const byPrice = candidates.toSorted((a, b) => a.price - b.price || (b.strength ?? 0) - (a.strength ?? 0));
-  const told = byPrice.every((c) => c.strength !== undefined);
-  return byPrice.map((c, i) => ({ ...c, strength: told ? c.strength! : i }));
+  const allKnown = byPrice.every((c) => c.strength !== undefined);
+  return byPrice.map((c, i) => ({ ...c, strength: allKnown ? c.strength! : i }));
 }
 
 function scaled(values: number[]): number[] {
