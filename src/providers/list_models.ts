@@ -95,7 +95,7 @@ async function shown(
 ): Promise<ListedModel[]> {
   const url = `${upstream.provider.baseUrl.replace(/\/v1$/, "")}/api/show`;
   const waiting = list.slice(0, MOST_SHOWN).entries();
-  const told: (ListedModel | null)[] = [...list];
+  const described: (ListedModel | null)[] = [...list];
   await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, async () => {
     for (const [i, model] of waiting) {
       try {
@@ -104,15 +104,15 @@ async function shown(
           await asked(upstream, { method: "POST", url, body }, signal),
         );
         const length = Object.entries(object(model_info)).find(([name]) => name.endsWith(".context_length"));
-        if (Array.isArray(capabilities) && !capabilities.includes("completion")) told[i] = null;
-        else if (length) told[i] = bounded({ ...model, contextLength: Number(length[1]) });
+        if (Array.isArray(capabilities) && !capabilities.includes("completion")) described[i] = null;
+        else if (length) described[i] = bounded({ ...model, contextLength: Number(length[1]) });
       } catch (error) {
         // A model that cannot be queried is still listed.
         if (signal.aborted) throw error;
       }
     }
   }));
-  return told.filter((model) => model !== null);
+  return described.filter((model) => model !== null);
 }
 
 interface Question {

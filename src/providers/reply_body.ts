@@ -7,7 +7,7 @@ import type { Ticker } from "../timing/ticker.ts";
 /** Maximum size of a complete answer, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** Bytes read before progress is reported. */
-const TELL_BYTES = 128 * 1024;
+const REPORT_BYTES = 128 * 1024;
 /** Maximum size read of an error response: the reason is at its beginning, and calls should not wait for more. */
 const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 5000;
@@ -35,14 +35,14 @@ async function readOn(
   // all at once is far cheaper than decoding a stream.
   const pieces = [new Uint8Array(first)];
   let size = first.length;
-  let told = 0;
+  let reported = 0;
   for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
     pieces.push(new Uint8Array(bytes));
     size += bytes.length;
     if (size > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
-    if (size - told < TELL_BYTES) continue;
-    await came(size - told);
-    told = size;
+    if (size - reported < REPORT_BYTES) continue;
+    await came(size - reported);
+    reported = size;
   }
   return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size);
 }

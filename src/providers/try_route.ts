@@ -138,7 +138,7 @@ class RouteAttempt {
   /** The answer has started successfully. */
   answers(): void {
     const { ticker, permit, followed, began } = this.#parts;
-    if (this.heard.measured || followed !== null) this.#tell(null);
+    if (this.heard.measured || followed !== null) this.#reportStart(null);
     const now = ticker.now();
     permit.succeed(now);
     this.#model.firstBytes.add(now - began, now);
@@ -168,7 +168,7 @@ class RouteAttempt {
 
   giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
     const failure = Failure.from(thrown);
-    this.#tell(failure);
+    this.#reportStart(failure);
     this.failed(failure);
     this.close(more.reply);
     return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
@@ -180,7 +180,7 @@ class RouteAttempt {
     this.#model.firstBytes.add(ticker.now() - began, ticker.now());
     this.close(reply);
     const failure = cancelled();
-    this.#tell(failure);
+    this.#reportStart(failure);
     return { failure, silent: false };
   }
 
@@ -194,7 +194,7 @@ class RouteAttempt {
     found.state.limiter.leave();
   }
 
-  #tell(failure: Failure | null): void {
+  #reportStart(failure: Failure | null): void {
     const { ticker, route, followed, watch, began } = this.#parts;
     const { head, status } = this.heard;
     const headMs = head === null ? null : head - began;

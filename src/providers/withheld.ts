@@ -80,16 +80,16 @@ export class Withheld {
 
   /** The same failure without secrets in its message. */
   failure(failure: Failure): Failure {
-    const message = this.#told(failure.message);
-    const operator = failure.operator && this.#told(failure.operator);
+    const message = this.#withoutSecrets(failure.message);
+    const operator = failure.operator && this.#withoutSecrets(failure.operator);
     if (message === failure.message && operator === failure.operator) return failure;
     return new Failure(failure.code, message, { ...failure, cause: failure.cause, operator });
   }
 
   /** The text without secrets; if a disguised form is detected, the whole text is replaced. */
-  #told(text: string): string {
-    const said = this.#whole(text);
-    return disguises(said, this.#values) ? WITHHELD : this.#parts(said);
+  #withoutSecrets(text: string): string {
+    const whole = this.#whole(text);
+    return disguises(whole, this.#values) ? WITHHELD : this.#parts(whole);
   }
 
   /** An error response without secrets and without parts of them. */

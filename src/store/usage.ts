@@ -114,7 +114,7 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
   }
   const exact = (name: string) => joined(asMoney(row[`${name}_high`]), asMoney(row[`${name}_low`]));
   const count = (name: string) => Number(exact(name));
-  const told = isOfRecords(by) || by.some((name) => isLabel(name) && of[name] !== "");
+  const hasDetails = isOfRecords(by) || by.some((name) => isLabel(name) && of[name] !== "");
   return {
     of,
     generations: count("generations"),
@@ -129,8 +129,8 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
     cacheSaved: exact("cache_saved"),
     ...(by.some(isLabel) && {
       labelled: {
-        latencyMs: told ? count("latency_ms") : null,
-        toolCalls: told ? count("tool_calls") : null,
+        latencyMs: hasDetails ? count("latency_ms") : null,
+        toolCalls: hasDetails ? count("tool_calls") : null,
       },
     }),
   };

@@ -266,13 +266,15 @@ const nameOf = (tool: Loose) => object(tool.function ?? tool.custom).name;
 
 function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string) => void): Loose {
   const { noDeveloper, plainText, messages, nineLetters, documentUrl } = dialect;
-  const told: Loose = noDeveloper && message.role === "developer" ? { ...message, role: "system" } : message;
-  const role = told.role === "developer" ? "system" : told.role as Role;
+  const renamed: Loose = noDeveloper && message.role === "developer"
+    ? { ...message, role: "system" }
+    : message;
+  const role = renamed.role === "developer" ? "system" : renamed.role as Role;
   const known = messages && Object.hasOwn(messages, role) ? messages[role] : undefined;
   const spoken: Loose = {};
-  for (const field of Object.keys(told)) {
-    if (known === undefined || known.includes(field)) spoken[field] = told[field];
-    else if (!isNothing(told[field]) && !UNTOLD.has(field)) lose(field);
+  for (const field of Object.keys(renamed)) {
+    if (known === undefined || known.includes(field)) spoken[field] = renamed[field];
+    else if (!isNothing(renamed[field]) && !UNREPORTED.has(field)) lose(field);
   }
   const { content, tool_calls: calls, tool_call_id: answered } = spoken;
   if (Array.isArray(content)) {
@@ -360,7 +362,7 @@ function isNothing(value: unknown): boolean {
 }
 
 /** Fields of earlier answers that are dropped without being reported. */
-const UNTOLD = new Set(
+const UNREPORTED = new Set(
   ("annotations reasoning reasoning_content reasoning_details reasoning_opaque reasoning_text refusal " +
     "thinking_blocks").split(" "),
 );

@@ -13,7 +13,7 @@ const BELIEVED_MS = 24 * 3600_000;
 export class ServiceClock {
   readonly #surroundings: Surroundings;
   #offset = 0;
-  #told = false;
+  #isKnown = false;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -25,16 +25,16 @@ export class ServiceClock {
   }
 
   /** Whether the service's time is known. */
-  get told(): boolean {
-    return this.#told;
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   /** @returns whether `now` has changed */
   learn(date: string | null): boolean {
-    const told = date === null ? NaN : Date.parse(date);
-    const offset = told - this.#surroundings.now();
+    const serviceTime = date === null ? NaN : Date.parse(date);
+    const offset = serviceTime - this.#surroundings.now();
     if (Number.isNaN(offset) || Math.abs(offset) > BELIEVED_MS) return false;
-    this.#told = true;
+    this.#isKnown = true;
     if (Math.abs(offset - this.#offset) < NOTED_MS) return false;
     this.#offset = Math.abs(offset) < NOTED_MS ? 0 : offset;
     return true;

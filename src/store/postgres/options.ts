@@ -11,8 +11,8 @@ const UNANSWERED_MS = 3000;
 
 /** The statement timeout in milliseconds: `statement_timeout` of the URL, or the default; 0: none. */
 export function statementMs(url: string): number {
-  const told = /[?&]statement_timeout=(\d+)(?:&|$)/.exec(url)?.[1];
-  return told === undefined ? STATEMENT_TIMEOUT_MS : Number(told);
+  const timeout = /[?&]statement_timeout=(\d+)(?:&|$)/.exec(url)?.[1];
+  return timeout === undefined ? STATEMENT_TIMEOUT_MS : Number(timeout);
 }
 
 /** The client's timeout for an answer, in milliseconds. */

@@ -140,9 +140,9 @@ export class PostgresPool {
    */
   requireSessions(): Promise<void> {
     return this.run(async (on) => {
-      const { pid, told } = await backendOf(on);
+      const { pid, reportedPid } = await backendOf(on);
       // A pooler invents the backend PID that it reports in BackendKeyData.
-      if (pid === told) return;
+      if (pid === reportedPid) return;
       const other = this.#connect!(this.#url, this.#options, () => {}, () => {});
       try {
         for (let look = 0; look < LOOKS; look++) {
@@ -281,7 +281,9 @@ export function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) =
 }
 
 /** The backend PID as the server reports it, and as BackendKeyData reported it when the connection was opened. */
-async function backendOf(on: postgres.Sql | postgres.TransactionSql): Promise<{ pid: number; told: number }> {
+async function backendOf(
+  on: postgres.Sql | postgres.TransactionSql,
+): Promise<{ pid: number; reportedPid: number }> {
   const rows = await on.unsafe("SELECT pg_backend_pid() AS pid");
-  return { pid: rows[0].pid, told: rows.state.pid };
+  return { pid: rows[0].pid, reportedPid: rows.state.pid };
 }

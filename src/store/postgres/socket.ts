@@ -116,9 +116,9 @@ function prepared(socket: Socket, { opening, onClosed }: SocketOptions): Socket 
     else hidden(false);
   });
   const look = (bytes: Uint8Array) => {
-    const { told, isLetIn } = welcome.read(bytes);
+    const { forwarded, isLetIn } = welcome.read(bytes);
     if (isLetIn) socket.write(statement(opening));
-    if (told.length > 0) reader?.(told);
+    if (forwarded.length > 0) reader?.(forwarded);
     if (welcome.isOver) {
       forget("data", look);
       if (reader !== null) listen("data", reader);
@@ -179,9 +179,9 @@ class Welcome {
   #rest = Buffer.alloc(0);
 
   /** Returns the bytes to forward, and whether the settings should be sent. */
-  read(bytes: Uint8Array): { told: Buffer; isLetIn: boolean } {
+  read(bytes: Uint8Array): { forwarded: Buffer; isLetIn: boolean } {
     this.#rest = Buffer.concat([this.#rest, bytes]);
-    const told: Buffer[] = [];
+    const forwarded: Buffer[] = [];
     let isLetIn = false;
     while (!this.isOver && this.#rest.length >= HEAD_BYTES) {
       const length = 1 + this.#rest.readUInt32BE(1);
@@ -190,17 +190,17 @@ class Welcome {
       this.#rest = this.#rest.subarray(length);
       if (this.#ready === null) {
         if (message[0] === READY) [this.#ready, isLetIn] = [message, true];
-        else told.push(message);
+        else forwarded.push(message);
       } else if (message[0] === READY) {
         if (this.hasFailed) continue;
         this.isOver = true;
-        told.push(this.#ready, this.#rest);
+        forwarded.push(this.#ready, this.#rest);
       } else if (message[0] === FAILURE) {
         this.hasFailed = true;
-        told.push(message);
-      } else if (PASSED_ON.includes(message[0])) told.push(message);
+        forwarded.push(message);
+      } else if (PASSED_ON.includes(message[0])) forwarded.push(message);
     }
-    return { told: Buffer.concat(told), isLetIn };
+    return { forwarded: Buffer.concat(forwarded), isLetIn };
   }
 }
 

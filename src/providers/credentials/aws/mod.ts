@@ -70,7 +70,7 @@ export function awsCredential(
     listsOf,
     async sign(request) {
       const pair = current = await keys.get();
-      const now = (provider.told ? provider : clock).now();
+      const now = (provider.isKnown ? provider : clock).now();
       // Only the signing keys of the current credentials and day are cached.
       const day = `${pair.accessKeyId} ${Math.floor(now / 86_400_000)}`;
       if (day !== cachedFor) {
