@@ -198,7 +198,7 @@ async function joinSiblings(gateway: Gateway, worker: Worker): Promise<void> {
     (about) => about === "metrics" ? metrics.own() : accounts.takeChanges().then(() => true),
   );
   metrics.answerFor(() => siblings.ask("metrics"));
-  accounts.tellChanges(() => siblings.ask("changes"));
+  accounts.onOwnChange(() => siblings.ask("changes"));
 }
 
 /** Listens for connections, and prints the address. */

@@ -210,7 +210,7 @@ function openTurns(
       tokens.learn(changed.tokens);
       endedSessions.learn(changed.endedSessions);
       // The store has become available.
-      void endedSessions.tell().then(() => consoleSessions.tell()).catch(() => {});
+      void endedSessions.flush().then(() => consoleSessions.flush()).catch(() => {});
     },
     teams: configured.teams,
     watches(nodes) {
@@ -246,7 +246,7 @@ function openTurns(
     others: () => parts().receivers,
     ready: () => ready() && configured.webhooks.length + parts().receivers.length > 0,
     keyName: (id) => keyring.state(id)?.name ?? null,
-    ended: (outcome) => options.told?.(outcome),
+    ended: (outcome) => options.deliveryEnded?.(outcome),
     warn,
   });
   return { changes, recovery, maintenance, housekeeping, webhooks };

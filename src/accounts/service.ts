@@ -62,7 +62,7 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     answersFromMemory: ticking,
   });
   let closed = false;
-  let tellOthers: () => Promise<unknown> = () => Promise.resolve();
+  let notifyWorkers: () => Promise<unknown> = () => Promise.resolve();
   return {
     ...callsOf(parts),
     node,
@@ -88,8 +88,8 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
       return (await deploymentStatuses(store)).map((one) => ({ ...one, self: one.node === node }));
     },
     takeChanges: () => parts.changes.pull(),
-    tellChanges: (told) => void (tellOthers = told),
-    changed: async () => void await tellOthers(),
+    onOwnChange: (notify) => void (notifyWorkers = notify),
+    changed: async () => void await notifyWorkers(),
     tick: () => maintenance.tick(),
     async flush() {
       await Promise.all([sync.flush(), audit.flush()]);

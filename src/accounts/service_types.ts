@@ -30,7 +30,7 @@ export interface AccountsOptions {
   /** Budgets have reached a percentage of their limit. */
   warned?(warnings: readonly BudgetWarning[]): void;
   /** Result of a delivery to a webhook. */
-  told?(outcome: DeliveryOutcome): void;
+  deliveryEnded?(outcome: DeliveryOutcome): void;
   /** An administrator has closed circuit breakers, on any node. */
   breakersClosed?(closed: readonly ClosedBreaker[]): void;
   /** The process's status, published to others that share the store. */
@@ -80,8 +80,8 @@ export interface AccountsService extends Accounts, Administration {
   reload(config: AccountsConfig): Promise<void>;
   /** Reads from the store what other processes have changed. */
   takeChanges(): Promise<void>;
-  /** @param told makes other workers read a change; resolves when they have */
-  tellChanges(told: () => Promise<unknown>): void;
+  /** @param notify makes other workers read a change; resolves when they have */
+  onOwnChange(notify: () => Promise<unknown>): void;
   /** After a change by an administrator: resolves when the other workers have read it. */
   changed(): Promise<void>;
   /** One turn of the maintenance: reads changes, sends a heartbeat, takes over from dead nodes. */

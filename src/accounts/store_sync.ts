@@ -217,7 +217,7 @@ export class StoreSync {
   }
 
   /** Resolves when the store has received a report from {@link ended}; rejects if the store is unavailable. */
-  told(report: number): Promise<void> {
+  reportReceived(report: number): Promise<void> {
     return this.#until(() => this.#running.hasHeard(report));
   }
 

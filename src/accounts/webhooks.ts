@@ -258,9 +258,9 @@ function idOf(url: string): string {
   return sha256Hex(url).slice(0, 16);
 }
 
-function bodyOf({ id, created, data: told }: Delivery, keyName: (id: string) => string | null): string {
+function bodyOf({ id, created, data: warning }: Delivery, keyName: (id: string) => string | null): string {
   // Alerts are sent by other receivers.
-  const data = told as WarningData;
+  const data = warning as WarningData;
   const { event, scope, owner, starts, ends, share } = data;
   const limit = BigInt(data.limit);
   const spent = BigInt(data.spent);

@@ -76,7 +76,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
       spent: (model, dollars) => metrics.spent(model, dollars),
     }),
     warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
-    told: (outcome) => metrics.webhookTold(outcome),
+    deliveryEnded: (outcome) => metrics.webhookEnded(outcome),
     about: () => operation.about(),
     breakersClosed: (closed) =>
       closed.forEach((of) => inForce.state?.kit.providers.states.closeBreakers(of, ticker.now())),

@@ -57,7 +57,7 @@ export class Metrics {
     this.registry.counter("keptStreams", [outcome]).value++;
   }
 
-  webhookTold(outcome: string): void {
+  webhookEnded(outcome: string): void {
     this.registry.counter("webhookDeliveries", [outcome]).value++;
   }
 

@@ -217,8 +217,8 @@ Deno.test("a session that was ended while the store was away is ended, and told 
   await ended.add("ses_1", 2000);
   assertEquals([ended.has("ses_1"), told], [true, []]);
   away = false;
-  await ended.tell();
-  await ended.tell();
+  await ended.flush();
+  await ended.flush();
   assertEquals(told, ["ses_1"]);
   ended.learn([{ id: "old", ends: 999 }]);
   assertEquals(ended.has("old"), false);

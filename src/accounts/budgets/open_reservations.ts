@@ -150,7 +150,7 @@ export class OpenReservations {
     const report = sync.ended(reservation.beginning.id, { released: true });
     line.serve();
     if (await journal.written().catch(() => false) || report === null) return;
-    await this.#whileUp(() => sync.told(report));
+    await this.#whileUp(() => sync.reportReceived(report));
   }
 
   async settle(reservation: OpenReservation, end: GenerationEnd, prices: Prices): Promise<void> {

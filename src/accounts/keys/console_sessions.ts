@@ -33,12 +33,12 @@ export interface ConsoleSessionsOptions {
 }
 
 /** Maximum number of sessions waiting for the store. */
-const MOST_UNTOLD = 1000;
+const MOST_UNWRITTEN = 1000;
 
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   /** Sessions not written yet, because the store was unavailable. */
-  #untold: StoredSession[] = [];
+  #unwritten: StoredSession[] = [];
 
   constructor(options: ConsoleSessionsOptions) {
     this.#options = options;
@@ -46,9 +46,9 @@ export class ConsoleSessions {
 
   /** Records a new session; written to the store when that is available. */
   async began(session: StoredSession): Promise<void> {
-    this.#untold.push(session);
-    if (this.#untold.length > MOST_UNTOLD) this.#untold.shift();
-    await this.tell();
+    this.#unwritten.push(session);
+    if (this.#unwritten.length > MOST_UNWRITTEN) this.#unwritten.shift();
+    await this.flush();
   }
 
   /** Records the use of a session, without waiting for the store. */
@@ -57,16 +57,16 @@ export class ConsoleSessions {
   }
 
   /** Writes what is waiting to the store. */
-  async tell(): Promise<void> {
+  async flush(): Promise<void> {
     const { store } = this.#options;
-    for (const session of [...this.#untold]) {
+    for (const session of [...this.#unwritten]) {
       try {
         await store.insertSession(session);
       } catch (error) {
         if (error instanceof StoreUnavailable) return;
         throw error;
       }
-      this.#untold = this.#untold.filter((one) => one !== session);
+      this.#unwritten = this.#unwritten.filter((one) => one !== session);
     }
   }
 
@@ -76,7 +76,7 @@ export class ConsoleSessions {
     const { store, clock, ended } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-    await this.tell();
+    await this.flush();
     const now = Math.round(clock.now());
     // One row more than the page, to find out whether there is another page.
     const rows = await store.listSessions({ after, limit: limit + 1, now, member: query.member });
@@ -90,7 +90,7 @@ export class ConsoleSessions {
 
   /** While the store is unavailable: the sessions not written yet. */
   known({ member }: SessionQuery, own: string | null): Listed<SessionView> {
-    const found = this.#untold.filter((session) =>
+    const found = this.#unwritten.filter((session) =>
       (member === undefined || session.member === member) && !this.#options.ended.has(session.id)
     );
     return { data: found.toReversed().map((one) => viewOf(one, own)), next_cursor: null, store: "away" };
@@ -99,7 +99,7 @@ export class ConsoleSessions {
   /** Ends a session; throws `not_found`. It is rejected on this node at once, on others when they learn of it. */
   async end(id: string, trail: Trail): Promise<SessionView> {
     const { store } = this.#options;
-    await this.tell();
+    await this.flush();
     const session = await store.sessionById(id);
     if (session === null || session.ends <= this.#options.clock.now()) {
       throw new Failure("not_found", "There is no such session.", { param: "id" });

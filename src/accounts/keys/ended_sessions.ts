@@ -17,7 +17,7 @@ export class EndedSessions {
   /** By id: the original expiry, and when the end was learned, by the monotonic clock. */
   readonly #ended = new Map<string, { ends: number; heard: number }>();
   /** Ends not written yet, because the store was unavailable. */
-  readonly #untold = new Map<string, EndedSession>();
+  readonly #unwritten = new Map<string, EndedSession>();
 
   constructor(options: EndedSessionsOptions) {
     this.#options = options;
@@ -43,21 +43,21 @@ export class EndedSessions {
   async add(id: string, ends: number): Promise<void> {
     const session = { id, ends: Math.round(ends) };
     this.learn([session]);
-    this.#untold.set(id, session);
-    await this.tell();
+    this.#unwritten.set(id, session);
+    await this.flush();
   }
 
   /** Writes what is waiting to the store. */
-  async tell(): Promise<void> {
+  async flush(): Promise<void> {
     const { store, clock } = this.#options;
-    for (const [id, session] of this.#untold) {
+    for (const [id, session] of this.#unwritten) {
       try {
         await store.endSession(session, Math.round(clock.now()));
       } catch (error) {
         if (error instanceof StoreUnavailable) return;
         throw error;
       }
-      this.#untold.delete(id);
+      this.#unwritten.delete(id);
     }
   }
 }
