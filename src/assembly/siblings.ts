@@ -198,11 +198,15 @@ function isSame(given: unknown, secret: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** @param valueOf gives this worker's answer to requests of others; if it fails, no answer is sent */
+/**
+ * @param valueOf gives this worker's answer to requests of others; if it fails, no answer is sent
+ * @param patienceMs how long it waits for the hub, which answers within {@link PATIENCE_MS} unless its process stands still
+ */
 export async function joinHub(
   address: string,
   worker: number,
   valueOf: (about: Subject) => unknown,
+  { patienceMs = 2 * PATIENCE_MS }: { patienceMs?: number } = {},
 ): Promise<Siblings> {
   const [port, secret] = address.split(":");
   const line = new Line(await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }));

@@ -97,16 +97,12 @@ async function restoreText(
     (kept === null ? "" : ` What was there is now ${kept}.`);
 }
 
-/** Writes the pepper atomically. A different existing pepper is kept under another name. */
-function placePepper(path: string, pepper: string): void {
-  const before = readPepper(path);
-  if (before === pepper) return;
-  if (before !== null) Deno.renameSync(path, asideOf(path));
-  const draft = `${path}.restoring`;
+function draftPepper(draft: string, pepper: string): void {
+  makeFolderOf(draft);
   Deno.writeTextFileSync(draft, pepper, { mode: 0o600 });
 }
 
-/** It appears whole, and what was there is kept. */
+/** Writes the pepper atomically. A different existing pepper is kept under another name. */
 function placePepper(path: string, draft: string): void {
   const before = readPepper(path);
   if (before === readPepper(draft)) return;

@@ -94,8 +94,6 @@ export class SliceClock {
 }
 
 export class Scan {
-  #spans: SpansByLeaf | null = null;
-
   constructor(
     readonly check: Check,
     readonly clock: SliceClock,
@@ -152,11 +150,10 @@ export class Scan {
     const text = joined(group);
     const borders = bordersOf(group);
     const known = new Set<string>();
-    const within = this.#spans?.found === found ? this.#spans : this.#spans = new SpansByLeaf(found);
     const add = (raw: Judged, start: number, end: number) => {
       const pieces = piecesOf(group, borders, start, end);
       const key = `${start} ${end} ${raw.entityType}`;
-      if (pieces.length < 2 || known.has(key) || addsWords(within, pieces)) return;
+      if (pieces.length < 2 || known.has(key) || this.#addsWords(pieces)) return;
       known.add(key);
       found.push({
         ...pieces[0],
@@ -277,39 +274,6 @@ export class Scan {
       if (this.clock.spent) return [];
     }
   }
-}
-
-type Piece = Found["rest"][number];
-
-/** Findings by their leaf: a request may have very many of them, which are not to be compared with each other. */
-class SpansByLeaf {
-  readonly #spans = new Map<Leaf, Found[]>();
-  /** How many of the findings are in the map. */
-  #taken = 0;
-
-  /** @param found may grow */
-  constructor(readonly found: readonly Found[]) {}
-
-  /** Whether a piece is a finding by itself. */
-  has({ leaf, start, end }: Piece): boolean {
-    for (; this.#taken < this.found.length; this.#taken++) {
-      const one = this.found[this.#taken];
-      // A value that is split over parts is no finding of its first part.
-      if (one.rest.length > 0) continue;
-      const spans = this.#spans.get(one.leaf);
-      if (spans === undefined) this.#spans.set(one.leaf, [one]);
-      else spans.push(one);
-    }
-    return this.#spans.get(leaf)?.some((one) => one.start === start && one.end === end) ?? false;
-  }
-}
-
-/** Whether the pieces of a value are a finding of the first or the last part, and words of the others. */
-function addsWords(within: SpansByLeaf, pieces: readonly Piece[]): boolean {
-  const said = (rest: readonly Piece[]) =>
-    rest.map(({ leaf, start, end }) => leaf.text.slice(start, end)).join("");
-  return within.has(pieces[0]) && !isTorn(said(pieces.slice(1))) ||
-    within.has(pieces[pieces.length - 1]) && !isTorn(said(pieces.slice(0, -1)));
 }
 
 interface Judged extends Finding {

@@ -234,8 +234,11 @@ function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undef
   if (serviceTier === undefined || speed !== null || others !== null) return undefined;
   const isUsual = serviceTier === "default";
   // Of this format only the usual tier is passed on by its name.
-  if (format === "messages" && serviceTier !== "default") return undefined;
-  return routes.every((route) => hasFormat(route, format, kit)) ? serviceTier : undefined;
+  if (format === "messages" && !isUsual) return undefined;
+  const asks = (route: Route) =>
+    hasFormat(route, format, kit) ||
+    (isUsual && ASKS_USUAL_TOO[format]?.some((other) => hasFormat(route, other, kit)));
+  return routes.every(asks) ? serviceTier : undefined;
 }
 
 /** The requested model with the largest limits of all models that may answer, for the reservation. */

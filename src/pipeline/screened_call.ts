@@ -39,11 +39,7 @@ export function screenedCall(
   ) => {
     refused ||= ended || mode === "block";
     reported.push({ category, type: entityType, location });
-    screened.findings++;
-    call.headers["x-svc-dlp-findings"] = String(screened.findings);
-    if (!screened.report) return;
-    screened.report.count++;
-    screened.report.findings.push({
+    addFindings(call, screened, [{
       category,
       entity_type: entityType,
       message_index: null,
