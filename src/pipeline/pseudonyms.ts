@@ -86,7 +86,8 @@ export function pseudonym(masked: string, fingerprint: string, most: number): st
     const end = numbered.indexOf(">", first) + 1;
     return numbered.slice(0, end) + mark + numbered.slice(end);
   }
-  return numbered.slice(0, most - mark.length) + mark;
+  // Half of a character would be no valid JSON for some providers.
+  return numbered.slice(0, most - mark.length).toWellFormed() + mark;
 }
 
 /** Numbers placeholders by type in the order of their first appearance. */

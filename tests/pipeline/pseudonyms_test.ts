@@ -182,3 +182,13 @@ Deno.test("setPseudonyms() keeps JSON and the limits of providers", () => {
   assertEquals(told("rest", ""), "#0123456789ab");
   assertEquals(told("as it was", "as it was"), "as it was");
 });
+
+Deno.test("setPseudonyms() cuts no character in two", () => {
+  for (let before = 0; before < 4; before++) {
+    const body = { user: `${" ".repeat(before)}${"😀".repeat(60)}` };
+    const sent = { "": { user: "jane" } };
+    setPseudonyms(body, sent, () => "0123456789ab");
+    assert(body.user.isWellFormed() && body.user.length <= 64, body.user);
+    assert(body.user.endsWith("#0123456789ab"), body.user);
+  }
+});
