@@ -300,6 +300,8 @@ export interface Prompt {
   budgetAboveCap?: boolean;
   /** Searches made by the gateway were removed from the history, so it differs from what the model has seen. */
   searchesLeftOut?: boolean;
+  /** The gateway has withdrawn its search, although the history has calls of it. */
+  searchWithdrawn?: boolean;
   /** Headers to pass to a provider of the same format: `anthropic-beta`. Lower-case names. */
   headers?: Record<string, string>;
 }

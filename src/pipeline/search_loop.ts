@@ -191,14 +191,13 @@ function offer(
   tool: FunctionTool,
   round: number,
   idle: number,
-): Pick<Prompt, "tools" | "toolChoice"> {
+): Pick<Prompt, "tools" | "toolChoice" | "searchWithdrawn"> {
   const { tools, toolChoice: choice } = prompt;
   const offered = [...tools, tool];
   const forced = choice?.type === "required" && tools.length > 0;
   if (idle > IDLE_ROUNDS_WITH_TOOLS && forced) return { tools, toolChoice: choice };
-  // Anthropic's API needs definitions of the tools called in the conversation, and calls none of them with `none`.
-  if (idle > IDLE_ROUNDS_WITH_OFFER && prompt.format !== "messages") {
-    return { tools, toolChoice: tools.length > 0 ? { type: "none" } : undefined };
+  if (idle > IDLE_ROUNDS_WITH_OFFER) {
+    return { tools, toolChoice: tools.length > 0 ? { type: "none" } : undefined, searchWithdrawn: true };
   }
   if (idle > IDLE_ROUNDS_WITH_TOOLS) return { tools: offered, toolChoice: { type: "none" } };
   if (prompt.search?.first) {

@@ -85,7 +85,11 @@ async function checkCell(rig: SearchRig, cell: Cell, situation: Situation): Prom
   }
 
   for (const [i, heard] of told.entries()) {
-    assertEquals(heard.tools.includes("web_search"), i < offers, `round ${i}`);
+    const offered = i < (situation.offered ?? Infinity);
+    // Anthropic requires the tools of earlier calls to be declared, even if no tool may be called.
+    const declared = offered || cell.api === "anthropic-messages";
+    assertEquals(heard.tools.includes("web_search"), declared, `tools of round ${i}`);
+    if (declared && !offered) assertEquals(asked.seen[i].body.tool_choice, { type: "none" });
     assert(!("search" in asked.seen[i].body));
     assertEquals(new Set(heard.calls).size, heard.calls.length, "ids of calls are unique");
     assertEquals(heard.answered, heard.calls, "each call has its result, in order");

@@ -16,8 +16,8 @@ export interface Situation extends Script {
   /** Searches that were begun; default: those that ran. */
   begun?: number;
   rounds: number;
-  /** Of these so many offer the search; by default all. */
-  offers?: number;
+  /** Number of rounds in which the search is offered to the model; default: all. */
+  offered?: number;
   calls?: string[];
   engine?(query: string): Response | Promise<Response>;
   check?(asked: Asked, told: Heard[]): void;
@@ -78,7 +78,8 @@ export const SITUATIONS: Situation[] = [
     text: "At last.",
     executed: 10,
     rounds: 26,
-    offers: 17,
+    // The search is withdrawn after the ten searches and seven refused rounds.
+    offered: 17,
     check: (_, told) =>
       assertEquals(told.at(-1)!.results.filter((r) => r.startsWith("The search was not run")).length, 15),
   },

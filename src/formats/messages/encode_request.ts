@@ -56,6 +56,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (context.stream) body.stream = true;
   Object.assign(body, encodeCacheMark(prompt.cache));
   if (prompt.format === "messages") {
+    // The caller's request is sent unchanged, but these calls were made by the gateway's search.
+    if (prompt.searchWithdrawn && !body.tools) declareCalledTools(body);
     const own = encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
     return prompt.searchesLeftOut && bindsThinking(context.model) ? acceptChanges(own) : own;
   }
