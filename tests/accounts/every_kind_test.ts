@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import postgres from "postgres";
 import { databaseOf, onCluster } from "../support/cluster.ts";
-import { dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
+import { highestUsageAnswer, MOST_OUTPUT, PRICES } from "../support/highest_usage_provider.ts";
 import { docx, pdf } from "../support/documents.ts";
 import { FEATURES, SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { SocketClient } from "../support/socket_client.ts";
@@ -102,7 +102,7 @@ const provider = () =>
     await pause(nth % 5);
     if (seen.body.model === "slow") await pause(nth % 3 * 20);
     if (seen.body.model === "bad") return Response.json({ error: { message: "no" } }, { status: 503 });
-    const answer = dearestAnswer(seen, { searches: true });
+    const answer = highestUsageAnswer(seen, { searches: true });
     if (nth % BREAKS > 0 || seen.body.stream !== true) return answer;
     const text = await answer.text();
     // Sometimes behind the counts, sometimes before.

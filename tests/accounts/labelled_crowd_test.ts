@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { databaseOf, onCluster } from "../support/cluster.ts";
-import { dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
+import { highestUsageAnswer, MOST_OUTPUT, PRICES } from "../support/highest_usage_provider.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -82,7 +82,7 @@ onCluster((cluster) => {
     await sql`CREATE DATABASE crowd`;
     await sql.end();
     const url = databaseOf(cluster().url, "crowd");
-    const served = loopbackProvider((seen) => dearestAnswer(seen, { searches: false }));
+    const served = loopbackProvider((seen) => highestUsageAnswer(seen, { searches: false }));
     const nodes: TestGateway[] = [];
     try {
       for (const n of [1, 2, 3]) {
@@ -111,7 +111,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     const cwd = await Deno.makeTempDir({ prefix: "sluice-crowd-" });
-    const served = loopbackProvider((seen) => dearestAnswer(seen, { searches: false }));
+    const served = loopbackProvider((seen) => highestUsageAnswer(seen, { searches: false }));
     await Deno.writeTextFile(
       `${cwd}/sluice.jsonc`,
       JSON.stringify({

@@ -173,7 +173,8 @@ function unsaid(
   if (prompt.tools.some((t) => t.kind === "opaque") && !dropped.includes("tools")) found.push("opaque tools");
   const opaque = prompt.turns.some((t) =>
     t.content.some((c) =>
-      (c.type === "opaque" && !c.represented) || (c.type === "result" && c.content.some((x) => x.type === "opaque"))
+      (c.type === "opaque" && !c.represented) ||
+      (c.type === "result" && c.content.some((x) => x.type === "opaque"))
     )
   );
   const where = body.input === undefined ? "messages" : "input";

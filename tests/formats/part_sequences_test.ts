@@ -10,7 +10,7 @@ import type { Frame } from "../../src/formats/format.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
 import { type Caller, CALLERS, encode } from "./conversions.ts";
 import { assertLegal } from "./gemini/legal_parts.ts";
-import { decode, nextRequest, streamed, type Told, whole } from "./told.ts";
+import { type ClientAnswer, decode, nextRequest, streamed, whole } from "./client_answers.ts";
 
 const frame = (data: unknown, event = ""): Frame => ({ event, data: JSON.stringify(data) });
 
@@ -243,7 +243,7 @@ for (const api of [GEMINI, CONVERSE]) {
       let tried = 0;
       for (const [name, parts] of rows(api)) {
         const answer = api.answer(parts);
-        const told: Told = await whole(caller, PROVIDER_FORMATS[api.name].decodeAnswer(answer));
+        const told: ClientAnswer = await whole(caller, PROVIDER_FORMATS[api.name].decodeAnswer(answer));
         const about = `${name} for ${caller}`;
         for (const fine of parts.length < 3 ? [false, true] : [tried % 2 === 0]) {
           assertEquals(await streamed(caller, read(api, api.frames(answer, parts, fine))), told, about);

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { costAtMost, type Prices, priceTable } from "../../src/accounts/budgets/money.ts";
 import type { Estimate } from "../../src/accounts/mod.ts";
-import { CONTEXT, dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
+import { CONTEXT, highestUsageAnswer, MOST_OUTPUT, PRICES } from "../support/highest_usage_provider.ts";
 import { type Api, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
@@ -108,7 +108,7 @@ async function billed(
   api: Api,
   model: Record<string, unknown>,
 ): Promise<{ reserved: bigint; cost: number; status: number; sent: Record<string, unknown>[] }> {
-  const provider = loopbackProvider((seen) => dearestAnswer(seen));
+  const provider = loopbackProvider((seen) => highestUsageAnswer(seen));
   const gateway = await testGateway({
     p: {
       api,

@@ -10,7 +10,7 @@ import { REQUESTS } from "../../formats/random_requests.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../../support/provider.ts";
 import { REQUESTS_OF } from "./chat_servers.ts";
-import { told } from "./told.ts";
+import { sentRequest } from "./sent_request.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -27,7 +27,7 @@ for (const preset of Object.keys(REQUESTS_OF)) {
         const { vendor_field: _, top_k: __, ...known } = body as Any;
         let request;
         try {
-          request = told(preset, caller, known);
+          request = sentRequest(preset, caller, known);
         } catch (thrown) {
           assert(thrown instanceof Failure, String(thrown));
           continue;
@@ -82,13 +82,13 @@ const WISHES = {
 
 Deno.test("a chat caller's history from elsewhere, and OpenAI's own fields, are what each server takes", () => {
   for (const preset of Object.keys(REQUESTS_OF)) {
-    const { body } = told(preset, "chat_completions", WISHES);
+    const { body } = sentRequest(preset, "chat_completions", WISHES);
     assertEquals(REQUESTS_OF[preset].safeParse(body).error?.issues ?? [], [], preset);
   }
 });
 
 Deno.test("Mistral: fields have its names, and calls and results the same ids", () => {
-  const { body, dropped } = told("mistral", "chat_completions", WISHES);
+  const { body, dropped } = sentRequest("mistral", "chat_completions", WISHES);
   const { messages, ...fields } = body;
   assertEquals(fields, { model: "m", stream: true, max_tokens: 50, random_seed: 7 });
   assertEquals(dropped.sort(), ["logit_bias", "messages.name", "service_tier", "store", "user"]);
@@ -105,11 +105,11 @@ Deno.test("Mistral: fields have its names, and calls and results the same ids", 
   assertEquals(new Set(ids).size, 3);
   assertEquals(messages.slice(3).map((m: Any) => m.tool_call_id), ids);
   // The same in the next request, or its cache would not know the prompt again.
-  assertEquals(told("mistral", "chat_completions", WISHES).body.messages, messages);
+  assertEquals(sentRequest("mistral", "chat_completions", WISHES).body.messages, messages);
 });
 
 Deno.test("Mistral: files are documents, and a caller of messages is told what was left out by its own names", () => {
-  const { body, dropped } = told("mistral", "messages", {
+  const { body, dropped } = sentRequest("mistral", "messages", {
     max_tokens: 9,
     metadata: { user_id: "ann" },
     messages: [{
@@ -134,17 +134,20 @@ Deno.test("Mistral: files are documents, and a caller of messages is told what w
 
 Deno.test("servers that do not hear max_completion_tokens, or refuse developer, are told the older words", () => {
   for (const preset of ["deepseek", "mistral", "ollama", "together", "zai", "nvidia", "alibaba"]) {
-    const { body } = told(preset, "chat_completions", WISHES);
+    const { body } = sentRequest(preset, "chat_completions", WISHES);
     assertEquals([body.max_tokens, body.max_completion_tokens], [50, undefined], preset);
     assertEquals(body.messages[0].role, "system", preset);
     // A caller of another format names a cap, and the model reasons.
-    const other = told(preset, "messages", { max_tokens: 60, messages: [{ role: "user", content: "Hi" }] });
+    const other = sentRequest(preset, "messages", {
+      max_tokens: 60,
+      messages: [{ role: "user", content: "Hi" }],
+    });
     assertEquals([other.body.max_tokens, other.body.max_completion_tokens], [60, undefined], preset);
   }
 });
 
 Deno.test("DeepSeek: lists of texts are one string", () => {
-  const { body } = told("deepseek", "chat_completions", {
+  const { body } = sentRequest("deepseek", "chat_completions", {
     messages: [
       ...HISTORY,
       { role: "assistant", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
@@ -178,7 +181,7 @@ Deno.test("models that would think are told not to where a call is demanded", ()
   const ask = [{ role: "user", content: "Hi" }];
   for (const [preset, model, field, off] of FORCED) {
     const send = (more: Any, caller: Caller = "chat_completions") =>
-      told(preset, caller, { messages: ask, tools: TOOLS, ...more }, model);
+      sentRequest(preset, caller, { messages: ask, tools: TOOLS, ...more }, model);
     for (const tool_choice of ["required", LOOK]) {
       const { body, dropped } = send({ tool_choice });
       assertEquals([body.tool_choice, body[field], dropped], [tool_choice, off, []]);
@@ -203,7 +206,7 @@ Deno.test("models that would think are told not to where a call is demanded", ()
     assertEquals([other.body.tool_choice, other.body[field], other.dropped], ["required", off, ["thinking"]]);
   }
   for (const [preset, model] of [["moonshot", "kimi-k2-0905-preview"], ["deepseek", "deepseek-chat"]]) {
-    const { body } = told(preset, "chat_completions", {
+    const { body } = sentRequest(preset, "chat_completions", {
       messages: ask,
       tools: TOOLS,
       tool_choice: "required",
@@ -215,7 +218,7 @@ Deno.test("models that would think are told not to where a call is demanded", ()
 Deno.test("Moonshot: what always thinks is asked in words, and Kimi K3 takes one tool by having no other", () => {
   const ask = [{ role: "system", content: "Be brief." }, { role: "user", content: "Hi" }];
   for (const model of ["kimi-k2.7-code", "kimi-k2-thinking-turbo"]) {
-    const { body, dropped } = told("moonshot", "chat_completions", {
+    const { body, dropped } = sentRequest("moonshot", "chat_completions", {
       messages: ask,
       tools: TOOLS,
       tool_choice: LOOK,
@@ -226,7 +229,7 @@ Deno.test("Moonshot: what always thinks is asked in words, and Kimi K3 takes one
       "Be brief.\n\nCall the tool look now: do not answer in words alone.",
     );
   }
-  const named = told(
+  const named = sentRequest(
     "moonshot",
     "chat_completions",
     { messages: ask, tools: TOOLS, tool_choice: LOOK },
@@ -235,7 +238,7 @@ Deno.test("Moonshot: what always thinks is asked in words, and Kimi K3 takes one
   assertEquals([named.body.tool_choice, named.body.tools.map((t: Any) => t.function.name)], ["required", [
     "look",
   ]]);
-  const any = told(
+  const any = sentRequest(
     "moonshot",
     "chat_completions",
     { messages: ask, tools: TOOLS, tool_choice: "required" },

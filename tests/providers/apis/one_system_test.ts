@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Failure } from "../../../src/exchange/failure.ts";
 import { CALLERS } from "../../formats/conversions.ts";
 import { REQUESTS } from "../../formats/random_requests.ts";
-import { told } from "./told.ts";
+import { sentRequest } from "./sent_request.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -69,17 +69,17 @@ const SYSTEMS: readonly (readonly [string, Any[], Any[]])[] = [
 for (const [what, messages, expected] of SYSTEMS) {
   Deno.test(`servers with templates of one system message get ${what}`, () => {
     for (const preset of ["alibaba", "fireworks", "llamacpp", "lmstudio", "vllm"]) {
-      const { body, dropped } = told(preset, "chat_completions", { messages });
+      const { body, dropped } = sentRequest(preset, "chat_completions", { messages });
       assertEquals([body.messages, dropped], [expected, []]);
     }
     // Others get the messages where they were.
-    const { body } = told("openrouter", "chat_completions", { messages });
+    const { body } = sentRequest("openrouter", "chat_completions", { messages });
     assertEquals(body.messages.length, messages.length);
   });
 }
 
 Deno.test("a messages caller's later system text reaches servers with templates of one system message", () => {
-  const { body } = told("vllm", "messages", {
+  const { body } = sentRequest("vllm", "messages", {
     max_tokens: 9,
     system: [{ type: "text", text: "a" }],
     messages: [text("user", "u"), text("system", "b"), text("assistant", "v"), text("system", "c")],
@@ -95,8 +95,8 @@ for (const caller of CALLERS) {
       let plain: Any[];
       let fitted: Any[];
       try {
-        plain = told("nebius", caller, structuredClone(sampled)).body.messages;
-        fitted = told("vllm", caller, structuredClone(sampled)).body.messages;
+        plain = sentRequest("nebius", caller, structuredClone(sampled)).body.messages;
+        fitted = sentRequest("vllm", caller, structuredClone(sampled)).body.messages;
       } catch (thrown) {
         assert(thrown instanceof Failure, String(thrown));
         continue;

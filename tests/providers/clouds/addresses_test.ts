@@ -189,7 +189,7 @@ Deno.test("Azure has OpenAI's APIs at one host of a resource and Claude at anoth
   assertEquals(addresses(list, { model: "o4-mini" }), both("https://r.openai.azure.com/openai/v1/responses"));
 });
 
-Deno.test("a key goes where the door wants it, and Entra is asked only without one", () => {
+Deno.test("a key is sent where the endpoint expects it, and Entra is used only without one", () => {
   const azure = { azure: { resource: "r" } };
   const route = { model: "gpt-5" };
   assertEquals(load(azure, route, { AZURE_OPENAI_API_KEY: "k" }).provider.auth, { type: "key", key: "k" });

@@ -138,7 +138,7 @@ const LISTS: readonly (readonly [Record<string, string>, string, string])[] = [
   [{ AWS_ENDPOINT_URL_BEDROCK: "https://lists.example/" }, VPCE, "https://lists.example"],
   [{ AWS_ENDPOINT_URL_BEDROCK: "https://lists.example" }, US, "https://lists.example"],
   [{}, "https://bedrock-runtime.us-west-2.api.aws", "https://bedrock.us-west-2.api.aws"],
-  // The file's address is that of every door.
+  // The configured address applies to every endpoint.
   [{ AWS_ENDPOINT_URL_BEDROCK: "https://lists.example" }, "https://file.example", "https://file.example"],
   [
     {

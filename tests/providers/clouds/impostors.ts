@@ -1,5 +1,5 @@
 /**
- * Bedrock, Vertex AI and Azure on loopback: each checks the credential by itself, speaks the wire of the door that is called,
+ * Bedrock, Vertex AI and Azure on loopback: each checks the credential by itself, uses the wire format of the endpoint that is called,
  * streamed or whole, and keeps what it was sent.
  */
 import { loadValue } from "../../../src/config/load.ts";
@@ -17,7 +17,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const EVENT_STREAM = { "content-type": "application/vnd.amazon.eventstream" };
 const SSE = { "content-type": "text/event-stream" };
 
-/** The answer of a scenario by whichever door the path names; undefined: no door has the path. */
+/** The answer of a scenario in the format of the endpoint with this path; undefined: no endpoint has it. */
 export function answerOf({ path, body }: Seen, scenario: string): Response | undefined {
   const wants = (JSON.parse(body) as { stream?: boolean }).stream === true;
   const file = (format: string, stream: boolean) =>

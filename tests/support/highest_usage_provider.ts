@@ -1,17 +1,17 @@
 /**
- * A provider of any API that bills the most that its API allows: one token for each character of the request's text, 1,600
- * for an image, 32 a second for sound, all of them written to a cache; all output that the cap allows, at the dearest kind.
+ * A provider of any API that reports the highest usage that its API allows: one token for each character of the request's text, 1,600
+ * for an image, 32 a second for sound, all of them written to a cache; all output that the cap allows, of the most expensive kind.
  */
 import type { Seen } from "./provider.ts";
 
-/** What its models give where no cap is named. */
+/** Output of its models if no cap is set. */
 export const MOST_OUTPUT = 8192;
-/** What its models read at once, where it is asked for tools of its own. */
+/** Context length of its models, which its own tools fill. */
 export const CONTEXT = 30_000;
 const MOST_ROUNDS = 20;
 const LONGEST_SUMMARY = 16_000;
 
-/** Each kind of token has a price, most far above the text's. */
+/** Each kind of token has a price; most are far above that of text. */
 export const PRICES = {
   prompt: "0.000001",
   completion: "0.000002",
@@ -30,7 +30,7 @@ interface Counted {
   media: number;
 }
 
-/** Characters of all strings and of the names of fields that a schema holds. */
+/** Counts the characters of all strings, and of the names of properties in schemas. */
 function count(value: unknown, into: Counted): Counted {
   if (typeof value === "string") {
     if (/^data:|^[A-Za-z0-9+/=]{400,}$/.test(value)) into.media += 1600;
@@ -51,18 +51,18 @@ function count(value: unknown, into: Counted): Counted {
 }
 
 interface Options {
-  /** Calls the search as long as it is offered. */
+  /** Calls the search tool as long as it is offered. */
   searches?: boolean;
 }
 
-export function dearestAnswer({ body, path }: Seen, { searches = false }: Options = {}): Response {
+export function highestUsageAnswer({ body, path }: Seen, { searches = false }: Options = {}): Response {
   const config = (body.generationConfig ?? body.inferenceConfig ?? {}) as Record<string, number>;
   const cap = body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ??
     config.maxOutputTokens ?? config.maxTokens ?? MOST_OUTPUT;
   const n = Number(body.n ?? config.candidateCount ?? 1);
   const rounds = JSON.stringify(body.tools ?? []).includes('"elsewhere"') ? MOST_ROUNDS : 0;
   const { text, media } = count(body, { text: 0, media: 0 });
-  // Tools that run at the provider fill its model's context again and again.
+  // Tools that run at the provider fill the context of its model in each round.
   const input = rounds > 0 ? rounds * CONTEXT : text + media;
   const output = Number(cap) * n;
   const hour = JSON.stringify(body).includes('"1h"');
@@ -158,7 +158,7 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
     completion_tokens_details: { image_tokens: output },
   };
   const finish = "tool_calls" in message ? "tool_calls" : "stop";
-  // Whoever leaves the choice to the provider gets the dearest tier.
+  // If the request names no tier, the provider uses the most expensive one.
   const tier = body.service_tier === undefined ? {} : { service_tier: "priority" };
   if (body.stream === true) {
     const chunk = (choices: unknown[], more = {}) =>

@@ -1,4 +1,4 @@
-/** What servers of chat-completions get of callers' requests. */
+/** The request that a chat-completions server receives for a caller's request. */
 import { flattenTools } from "../../../src/exchange/tools.ts";
 import { PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
 import { inDialect } from "../../../src/providers/apis/chat_dialects.ts";
@@ -10,8 +10,8 @@ type Any = any;
 
 const CHAT = apiNamed("openai-chat");
 
-/** A caller's request as the server gets it, and what it was not told. */
-export function told(
+/** The body that the server receives, and the dropped fields. */
+export function sentRequest(
   preset: string,
   caller: Caller,
   body: Any,
@@ -20,7 +20,7 @@ export function told(
   const api = inDialect(CHAT, preset, "https://up.example/v1");
   const prompt = decode(caller, { model: "acme/one", ...body });
   const flat = flattenTools(prompt, api.toolForms(prompt.format)).prompt;
-  // Of several answers each is a call of its own.
+  // Several answers are requested by separate calls.
   const one = api.severalAnswers(flat.stream, flat.n ?? 1) ? flat : { ...flat, n: undefined };
   const encoded = PROVIDER_FORMATS.chat_completions.encodeRequest(one, {
     model,

@@ -1,4 +1,4 @@
-/** What an official client holds of an answer, read whole or from a stream, and the next request that it makes of that. */
+/** The answer that an official client decodes, streamed or not, and the next request that it sends. */
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { collect } from "../../src/exchange/answer.ts";
@@ -10,14 +10,14 @@ import type { Caller } from "./conversions.ts";
 
 const { seal, unseal } = sealer(new Uint8Array(32).fill(3)).of("default");
 
-/** The answer as the client would send it back, and what it says. */
-export interface Told {
+/** A decoded answer: the messages that the client would send back, and their content. */
+export interface ClientAnswer {
   kept: Loose[];
   text: string;
   reasoning: string;
   calls: { id: string; name: string; args: unknown }[];
   end: unknown;
-  /** Input and output tokens; of the input those that were cached or written to a cache. */
+  /** Input and output tokens, and the input tokens that were read from a cache or written to it. */
   usage: unknown[];
 }
 
@@ -73,7 +73,7 @@ function anthropic(body: string, type: string): Anthropic {
   return new Anthropic({ apiKey: "x", baseURL: "http://gateway.test", maxRetries: 0, fetch });
 }
 
-export async function whole(caller: Caller, parts: readonly Part[]): Promise<Told> {
+export async function whole(caller: Caller, parts: readonly Part[]): Promise<ClientAnswer> {
   const body = JSON.stringify(CALLER_FORMATS[caller].encodeAnswer(collect(parts), context(caller)));
   const asked = request(caller) as Any;
   const type = "application/json";
@@ -87,8 +87,8 @@ export async function whole(caller: Caller, parts: readonly Part[]): Promise<Tol
   }
 }
 
-/** Each part is written by itself. */
-export async function streamed(caller: Caller, parts: readonly Part[]): Promise<Told> {
+/** Encodes each part separately. */
+export async function streamed(caller: Caller, parts: readonly Part[]): Promise<ClientAnswer> {
   const encoder = CALLER_FORMATS[caller].encodeStream(context(caller));
   const body = parts.map((part) => encoder.encode([part])).join("") + encoder.end();
   const asked = request(caller) as Any;
@@ -96,7 +96,7 @@ export async function streamed(caller: Caller, parts: readonly Part[]): Promise<
   switch (caller) {
     case "chat_completions": {
       const final = plain(await openai(body, type).chat.completions.stream(asked).finalChatCompletion());
-      // The client's helper keeps the last piece only of fields that it does not know.
+      // The client's helper keeps only the last delta of unknown fields.
       const folded: Loose = {};
       for await (
         const chunk of await openai(body, type).chat.completions.create({ ...asked, stream: true }) as Any
@@ -116,9 +116,9 @@ export async function streamed(caller: Caller, parts: readonly Part[]): Promise<
   }
 }
 
-function chat({ choices: [{ message, finish_reason }], usage }: Any): Told {
+function chat({ choices: [{ message, finish_reason }], usage }: Any): ClientAnswer {
   delete message.parsed;
-  // Beside calls, some clients make nothing of no text, others an empty one.
+  // Without text next to calls, some clients return null, others an empty string.
   message.content ||= null;
   for (const call of message.tool_calls ?? []) delete call.function.parsed_arguments;
   return {
@@ -140,7 +140,7 @@ function chat({ choices: [{ message, finish_reason }], usage }: Any): Told {
   };
 }
 
-function message({ content, stop_reason, usage: u }: Any): Told {
+function message({ content, stop_reason, usage: u }: Any): ClientAnswer {
   for (const block of content) delete block.parsed_output;
   const of = (type: string) => content.filter((block: Any) => block.type === type);
   return {
@@ -158,7 +158,7 @@ function message({ content, stop_reason, usage: u }: Any): Told {
   };
 }
 
-function response({ output, status, usage }: Any): Told {
+function response({ output, status, usage }: Any): ClientAnswer {
   const of = (type: string) => output.filter((item: Any) => item.type === type);
   for (const item of output) {
     delete item.parsed_arguments;
@@ -183,8 +183,8 @@ function response({ output, status, usage }: Any): Told {
   };
 }
 
-/** The request behind the answer: its calls have results, or else the user goes on. */
-export function nextRequest(caller: Caller, { kept, calls }: Told): Loose {
+/** The request after the answer: results for its calls, or else another user message. */
+export function nextRequest(caller: Caller, { kept, calls }: ClientAnswer): Loose {
   const go = { role: "user", content: "Go on" };
   if (calls.length === 0) return request(caller, [...kept, go]);
   const results = calls.map(({ id }): Loose => {

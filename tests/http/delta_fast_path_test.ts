@@ -1,6 +1,6 @@
 /**
- * Text of a stream that goes from one connection to the other past the stages in between: what comes frame by frame is told, counted and
- * withheld as if it had come at once.
+ * Text deltas of a stream that are passed directly from one connection to the other: frames that arrive one by one are sent, counted and
+ * withheld like frames that arrive together.
  */
 import { assert, assertEquals } from "@std/assert";
 import { chatChunk } from "../support/answers.ts";
@@ -47,7 +47,7 @@ interface Reading {
   leavesAt?: string;
 }
 
-/** What a caller is told of an answer that comes in these pieces, and what is recorded. */
+/** The stream that a caller gets of an answer that arrives in these pieces, and its record. */
 async function read({ path, textOf }: Format, pieces: readonly string[], { breaks, leavesAt }: Reading = {}) {
   const went = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ async function read({ path, textOf }: Format, pieces: readonly string[], { break
 }
 
 for (const format of FORMATS) {
-  Deno.test(`${format.path}: frames one by one are told and counted as all of them at once`, async () => {
+  Deno.test(`${format.path}: frames that arrive one by one are sent and counted like all of them at once`, async () => {
     const one = await read(format, [...FRAMES, ...END]);
     const once = await read(format, [[...FRAMES, ...END].join("")]);
     assertEquals(one, once);
@@ -116,14 +116,14 @@ for (const format of FORMATS) {
     assertEquals([reported.text, reported.record.usage?.output_tokens], [TOLD, 70]);
   });
 
-  Deno.test(`${format.path}: frames that are cut anywhere are told as they are`, async () => {
+  Deno.test(`${format.path}: frames that are split anywhere are sent unchanged`, async () => {
     const all = [...FRAMES, ...END].join("");
     const cut = all.match(/[^]{1,60}/gu)!;
     assert(cut.length > FRAMES.length);
     assertEquals((await read(format, cut)).text, TOLD);
   });
 
-  Deno.test(`${format.path}: text before a connection breaks off is told, and the call fails`, async () => {
+  Deno.test(`${format.path}: text before a lost connection is sent, and the call fails`, async () => {
     const { text, record } = await read(format, FRAMES, { breaks: true });
     assertEquals([text, record.status], [TOLD, "failed"]);
   });

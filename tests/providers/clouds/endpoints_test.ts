@@ -1,5 +1,5 @@
 /**
- * Every door of every cloud through a whole gateway: the address, the credential and the body that a door wants, for each
+ * Every endpoint of every cloud through a whole gateway: the URL, the credential and the body that it requires, for each
  * caller, streamed and whole, with tools and a proof that comes back.
  */
 import { assert, assertEquals, assertFalse } from "@std/assert";
@@ -46,7 +46,7 @@ async function converses(gateway: Rig, model: string, seen: Seen[]): Promise<See
 
 const bodyOf = ({ body }: Seen) => JSON.parse(body) as Any;
 
-Deno.test("Bedrock: each door is signed for, and gets the body that it wants", async () => {
+Deno.test("Bedrock: each endpoint gets a valid signature and the body that it requires", async () => {
   await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "full"));
   const arn =
     "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -91,7 +91,7 @@ Deno.test("Bedrock: each door is signed for, and gets the body that it wants", a
   assertEquals(gateway.logged.filter((line) => /credential|bedrock/.test(line)), []);
 });
 
-Deno.test("Bedrock: OpenAI's address, and a bearer key at every door", async () => {
+Deno.test("Bedrock: OpenAI's address, and a bearer key at every endpoint", async () => {
   await using aws = cloud((seen) =>
     seen.headers.get("authorization") === "Bearer bedrock-api-key-1"
       ? answerOf(seen, "plain_text")!

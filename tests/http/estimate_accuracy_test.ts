@@ -1,4 +1,4 @@
-/** What an estimate tells of a request, beside what becomes of the same request when it is sent. */
+/** Compares the estimate of a request with the result of sending the same request. */
 import { assert, assertEquals } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
@@ -56,20 +56,20 @@ async function compare(
   const format = headers["x-api-key"] === undefined ? "chat_completions" : "messages";
   const path = format === "messages" ? "/v1/messages" : "/v1/chat/completions";
   const estimated = await gateway.post(`/v1/estimate?format=${format}`, body, { headers });
-  const told = await estimated.json();
+  const estimate = await estimated.json();
   const answer = await gateway.post(path, body, { headers });
   const answered = await answer.json();
   const what = JSON.stringify([headers, body]).slice(0, 300);
-  const refusal = told.error === undefined
-    ? told.refusal
-    : { status: estimated.status, code: told.error.code };
+  const refusal = estimate.error === undefined
+    ? estimate.refusal
+    : { status: estimated.status, code: estimate.error.code };
   const outcome = refusal === null ? "200" : `${refusal.status} ${refusal.code}`;
   assertEquals(outcome, answer.ok ? "200" : `${answer.status} ${answered.error.code}`, what);
-  if (told.error === undefined) assertEquals(told.allowed, answer.ok, what);
+  if (estimate.error === undefined) assertEquals(estimate.allowed, answer.ok, what);
   if (!answer.ok) return outcome;
   await gateway.gateway.idle();
   const { data: [{ model, cost }] } = await gateway.gateway.accounts.generations({ limit: 1 });
-  const candidate = told.candidates.find((one: { model: string }) => one.model === model);
+  const candidate = estimate.candidates.find((one: { model: string }) => one.model === model);
   assert(candidate !== undefined, what);
   assert(Number(candidate.cost_min) <= Number(candidate.cost_max), what);
   assert(Number(cost) <= Number(candidate.cost_max), what);
