@@ -83,12 +83,12 @@ export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
  * followed a peak, each of the next 6,000 calls (500 a second) took 300 µs instead of 110 µs. A peak of plain
  * calls leaves 290 MB, one of 600 streams 360 MB.
  */
-const WORTH_BYTES = 448 << 20;
+const LEAST_BYTES = 448 << 20;
 /** Memory that remains after a collection is in use: the next collection waits until the size grows by this factor. */
 const GROWTH = 1.25;
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 /** Number of consecutive checks that must find (almost) no load. */
-const QUIET_LOOKS = 5;
+const QUIET_CHECKS = 5;
 /** Calls per second, and concurrent calls, up to which there is almost no load. A collection delays them by 0.1 to 0.2 seconds. */
 const FEW_CALLS = 2;
 
@@ -136,13 +136,15 @@ export function collectWhenIdle({
     const { entered, running } = load();
     quiet = entered - before <= FEW_CALLS && running <= FEW_CALLS ? quiet + 1 : 0;
     before = entered;
-    if (collect === null || quiet < QUIET_LOOKS || resident() < Math.max(WORTH_BYTES, floor * GROWTH)) return;
+    if (collect === null || quiet < QUIET_CHECKS || resident() < Math.max(LEAST_BYTES, floor * GROWTH)) {
+      return;
+    }
     collect();
     floor = resident();
   }
 
   if (looking && collect !== null) {
-    timer = setInterval(look, LOOK_MS);
+    timer = setInterval(look, CHECK_MS);
     Deno.unrefTimer(timer);
     settling = setTimeout(settle, SETTLE_MS);
     Deno.unrefTimer(settling);

@@ -19,7 +19,7 @@ const MOST_LINE_BYTES = 64 << 20;
  * The most connections that have not presented the secret. Above this number the oldest is closed: a worker
  * presents it immediately.
  */
-const MOST_STRANGERS = 64;
+const MOST_UNAUTHENTICATED = 64;
 const LINE_FEED = 10;
 
 /** Answers by the number of the worker. */
@@ -126,7 +126,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const workers = new Map<Line, number>();
   /** Connections that have not presented the secret yet, the oldest first. */
-  const strangers = new Set<Line>();
+  const unauthenticated = new Set<Line>();
   const questions = new Map<number, Question>();
   let asked = 0;
 
@@ -151,28 +151,28 @@ export function openHub(helloMs = HELLO_MS): Hub {
     if (question.waiting.size === 0) question.done();
   }
 
-  async function attend(connection: Deno.Conn): Promise<void> {
+  async function serve(connection: Deno.Conn): Promise<void> {
     const line = new Line(connection);
     line.mostBytes = MOST_HELLO_BYTES;
-    const stranger = setTimeout(() => line.close(), helloMs);
-    strangers.add(line);
-    const [oldest] = strangers;
-    if (strangers.size > MOST_STRANGERS) {
-      strangers.delete(oldest);
+    const helloTimer = setTimeout(() => line.close(), helloMs);
+    unauthenticated.add(line);
+    const [oldest] = unauthenticated;
+    if (unauthenticated.size > MOST_UNAUTHENTICATED) {
+      unauthenticated.delete(oldest);
       oldest.close();
     }
     for await (const { hello, worker, ask: question, about, answerTo, value } of line.messages()) {
       if (!workers.has(line)) {
         if (!isSame(hello, secret) || worker === undefined) break;
-        clearTimeout(stranger);
-        strangers.delete(line);
+        clearTimeout(helloTimer);
+        unauthenticated.delete(line);
         line.mostBytes = MOST_LINE_BYTES;
         workers.set(line, worker);
       } else if (question !== undefined) ask(line, question, about);
       else if (answerTo !== undefined) answered(line, answerTo, value);
     }
-    clearTimeout(stranger);
-    strangers.delete(line);
+    clearTimeout(helloTimer);
+    unauthenticated.delete(line);
     workers.delete(line);
     for (const { waiting, done } of [...questions.values()]) {
       if (waiting.delete(line) && waiting.size === 0) done();
@@ -181,13 +181,13 @@ export function openHub(helloMs = HELLO_MS): Hub {
   }
 
   void (async () => {
-    for await (const connection of listener) void attend(connection);
+    for await (const connection of listener) void serve(connection);
   })().catch(() => {});
   return {
     address: `${listener.addr.port}:${secret}`,
     close() {
       listener.close();
-      for (const line of [...workers.keys(), ...strangers]) line.close();
+      for (const line of [...workers.keys(), ...unauthenticated]) line.close();
     },
   };
 }

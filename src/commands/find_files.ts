@@ -5,7 +5,7 @@ export const STDIN = "-";
 /** The largest file that is read, in bytes. */
 export const LARGEST = 128 * 1_048_576;
 /** Folders that tools create. They are scanned only if they are named as a path. */
-const PASSED_OVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
+const SKIPPED_FOLDERS = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 
 export interface FoundFile {
   path: string;
@@ -49,7 +49,7 @@ async function* under(folder: string): AsyncGenerator<FoundFile> {
     const path = `${folder.replace(/\/+$/, "")}/${name}`;
     // A symbolic link is followed only if it was given as a path: it may point to a parent folder.
     if (isFile) yield { path };
-    else if (isDirectory && !PASSED_OVER.has(name)) yield* under(path);
+    else if (isDirectory && !SKIPPED_FOLDERS.has(name)) yield* under(path);
   }
 }
 

@@ -19,7 +19,7 @@ export interface Imported {
 }
 
 /** Fields of `litellm_params` that are converted. */
-const TAKEN = new Set(
+const SUPPORTED = new Set(
   ("model api_key api_base base_url weight rpm tpm input_cost_per_token output_cost_per_token timeout stream_timeout max_retries " +
     "cache_read_input_token_cost cache_creation_input_token_cost aws_region_name vertex_project vertex_location")
     .split(" "),
@@ -128,7 +128,7 @@ class Import {
       );
     }
     const strange = Object.keys(params).filter((field) =>
-      !TAKEN.has(field) && !field.startsWith("aws_") && !field.startsWith("vertex_")
+      !SUPPORTED.has(field) && !field.startsWith("aws_") && !field.startsWith("vertex_")
     );
     for (const field of strange) {
       this.#note(`${name}: litellm_params.${field} has no counterpart and was left out.`);

@@ -26,7 +26,7 @@ function guessable(path: InputPath): string {
 }
 
 /** A higher price was probably meant per million tokens. */
-const DEAREST_TOKEN = 0.01;
+const HIGHEST_TOKEN_PRICE = 0.01;
 
 /** The lists of a configuration that the checks read, and names in them. */
 interface Written {
@@ -48,7 +48,7 @@ export function checkReferences(root: unknown, report: Report): void {
   const written = writtenIn(object(root));
   const { config, keys, teams } = written;
   checkNames(config, report);
-  checkTwins(written, report);
+  checkDuplicates(written, report);
   checkProviders(written, report);
   checkModels(written, report);
   if (object(config.dlp).enabled === false) {
@@ -92,7 +92,7 @@ function adminKeyOf({ config: { admin_key } }: Written): Spot[] {
 }
 
 /** Reports duplicate names, addresses and secrets within each kind. */
-function checkTwins(written: Written, report: Report): void {
+function checkDuplicates(written: Written, report: Report): void {
   const { config, models, keys, teams, accounts, ids } = written;
   unique(ids, report);
   unique(accounts, report);
@@ -148,7 +148,7 @@ function checkModels({ providers, models, ids, discovers }: Written, report: Rep
       );
     }
     for (const [kind, price] of Object.entries(object(value.pricing))) {
-      if (!(Number(price) > DEAREST_TOKEN)) continue;
+      if (!(Number(price) > HIGHEST_TOKEN_PRICE)) continue;
       const where = pathText([...path, "pricing", kind]);
       report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
     }

@@ -15,7 +15,7 @@ export async function readPdf(
   inner: (bytes: Uint8Array) => Promise<DocumentText>,
 ): Promise<DocumentText | null> {
   const named = new NamedTexts();
-  if (unfoldsTooFar(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), named)) return null;
+  if (exceedsLimit(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), named)) return null;
   // The library transfers the bytes, so they are searched before.
   const attaches = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("/EmbeddedFile");
   const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
@@ -133,7 +133,7 @@ const STREAM = Buffer.from("stream");
  * Whether the compressed streams of a file exceed the limit after decompression. Collects the named strings
  * in them.
  */
-function unfoldsTooFar(bytes: Buffer, named: NamedTexts): boolean {
+function exceedsLimit(bytes: Buffer, named: NamedTexts): boolean {
   const written = bytes.toString("latin1");
   if (
     /\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\s{0,8}\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\b/

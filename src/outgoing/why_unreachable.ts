@@ -49,10 +49,10 @@ export function because(words: string, cause: unknown): string {
 
 /** @returns null: the error matches no pattern */
 export function whyUnreachable(cause: unknown): string | null {
-  let said = "";
+  let messages = "";
   for (let error = cause, depth = 0; error instanceof Error && depth < DEEPEST; depth++) {
-    said += `${error.message}\n`;
+    messages += `${error.message}\n`;
     error = error.cause;
   }
-  return REASONS.find(([pattern]) => pattern.test(said))?.[1] ?? null;
+  return REASONS.find(([pattern]) => pattern.test(messages))?.[1] ?? null;
 }

@@ -16,9 +16,9 @@ const TEMPLATE_MARKS =
 const EMBEDDED =
   /!\s{0,9}\[([^[\]]{0,200})\]\s{0,9}(?:\([^()]{0,2000}(?:\([^()]{0,200}\)[^()]{0,2000})?\)|\[[^[\]]{0,200}\])|<\s{0,9}\/?\s{0,9}(?:img|image|picture|source|video|audio|iframe|object|embed|link|svg|script|style|meta|base|form|input)\b[^<>]{0,2000}>/gi;
 /** Role names at the start of a line. */
-const SPEAKERS = /^(?:system|assistant|developer|human|user) ?: ?/gim;
+const ROLE_NAMES = /^(?:system|assistant|developer|human|user) ?: ?/gim;
 /** Sentences that address the model, such as instructions to ignore earlier ones. */
-const ORDERS = [
+const INSTRUCTIONS = [
   /\b(?:ignore|disregard|forget|override)\b[^.!?\n]{0,40}?\b(?:previous|prior|above|earlier|preceding|all)\b[^.!?\n]{0,40}?\b(?:instructions?|prompts?|messages?|rules|directions)\b[^.!?\n]{0,200}[.!?]?/gi,
   /\b(?:reveal|print|repeat|output|show|send)\b[^.!?\n]{0,40}?\b(?:system prompt|your (?:instructions|prompt))\b[^.!?\n]{0,200}[.!?]?/gi,
   /\byou are now\b[^.!?\n]{0,200}[.!?]?/gi,
@@ -38,8 +38,8 @@ export function cleanText(html: string, most: number): string {
     .replace(TEMPLATE_MARKS, " ")
     .replace(EMBEDDED, (_, words = "") => ` ${words} `)
     .replace(/[\s\p{Cc}]+/gu, (run) => run.includes("\n") ? "\n" : " ")
-    .replace(SPEAKERS, "[removed] ");
-  for (const order of ORDERS) text = text.replace(order, "[removed] ");
+    .replace(ROLE_NAMES, "[removed] ");
+  for (const pattern of INSTRUCTIONS) text = text.replace(pattern, "[removed] ");
   text = text.replace(/\s+/g, " ").trim();
   return text.length > most ? `${text.slice(0, most).toWellFormed().trimEnd()}…` : text;
 }
