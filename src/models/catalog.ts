@@ -179,9 +179,8 @@ function isMeant(patterns: readonly string[], { id, aliases }: Identified): bool
 }
 
 /**
- * The models among which `svc/auto` chooses for a key, whether or not the key's patterns name `svc/auto` too. Throws
- * `model_not_found` if the key sees none of them, and `policy_violation` if its access policy allows none of them or denies
- * `svc/auto` itself.
+ * The models among which `svc/auto` chooses for a key. Throws `model_not_found` if the key sees none of them or its patterns
+ * do not match `svc/auto`, and `policy_violation` if its access policy allows none of them or denies `svc/auto` itself.
  */
 export function choicesOf(
   models: readonly Model[],
@@ -189,7 +188,7 @@ export function choicesOf(
   { limited = false }: Asker,
 ): readonly Model[] {
   const seen = models.filter((model) => isVisible(access, model) && !(limited && !isPriced(model)));
-  if (seen.length === 0) {
+  if (seen.length === 0 || !isVisible(access, ROUTER)) {
     throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
       param: "model",
     });

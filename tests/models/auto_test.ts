@@ -159,11 +159,6 @@ for (const [code, situation, asked] of CASES) {
   });
 }
 
-Deno.test("openAuto() chooses among the models of a key whose patterns do not name svc/auto", () => {
-  const access = { models: ["a/cheap"], accessPolicy: null, team: null };
-  assertEquals(router(1)(request({}, { access })).model.id, "a/cheap");
-});
-
 Deno.test("openAuto() leaves room for the answer that is asked for", () => {
   const models = [
     model("a/small", "0.0000001", { contextLength: 1000 }),

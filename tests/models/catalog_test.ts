@@ -133,7 +133,8 @@ Deno.test("list() shows svc/auto first, with the room and the price of its deare
   });
   const ids = (access: Partial<ModelAccess>) => catalog.list({ ...ALL, ...access }).map((l) => l.id);
   assertEquals(ids({ models: ["a/dear"] }), ["a/dear"], "a key whose patterns do not name svc/auto");
-  assertEquals(catalog.choices({ ...ALL, models: ["a/dear"] })?.map(({ id }) => id), ["a/dear"]);
+  assertThrows(() => catalog.choices({ ...ALL, models: ["a/dear"] }), Failure, "none to choose from");
+  assertEquals(catalog.choices({ ...ALL, models: ["a/dear", AUTO] })?.map(({ id }) => id), ["a/dear"]);
   assertThrows(() => catalog.choices({ ...ALL, models: ["b/*", AUTO] }), Failure, "none to choose from");
   assertEquals(ids({ models: ["b/*", AUTO] }), ["b/other"], "a key that has nothing to choose from");
   assertEquals(ids({ models: ["a/dear", AUTO] }), [AUTO, "a/dear"]);

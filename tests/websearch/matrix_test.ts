@@ -61,9 +61,6 @@ async function checkCell(rig: SearchRig, cell: Cell, situation: Situation): Prom
   const stop = STOPS[cell.caller][situation.stop ?? "end"];
   const begun = situation.begun ?? situation.executed;
   const executed = situation.executed || undefined;
-  // Anthropic's API needs definitions of the tools called in the conversation.
-  const defines = cell.caller === "messages" || cell.api === "anthropic-messages";
-  const offers = defines ? Infinity : situation.offers ?? Infinity;
 
   assertEquals(choice.text, situation.text);
   assertEquals(choice.calls.map((c) => c.name), calls);
