@@ -46,8 +46,6 @@ const TICK_MS = 500;
 /** How long a start, and each turn, waits for the preparation of the store, in milliseconds. */
 const PREPARE_MS = 15_000;
 const HEARTBEAT_TICKS = 10;
-/** A minute, until calls of removed nodes are looked for that nobody has recorded. */
-const LEFT_TICKS = 12 * HEARTBEAT_TICKS;
 const DAY = 86_400_000;
 
 export class Maintenance {
@@ -191,7 +189,6 @@ export class Maintenance {
     if (beats) {
       const dead = this.#heartbeats.observe(await store.heartbeat(sync.node));
       await recovery.removeDead(dead);
-      if (store.kind === "postgres" && turn % LEFT_TICKS === 0) await recovery.recordLeft();
       await recovery.adoptJournals(this.#storeId);
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);

@@ -112,8 +112,7 @@ function nodeStore({ engine, workers, state }: Basis): NodeStore {
     announcements: () => nodes.announcements(query),
     wantedLeases: (node) => nodes.wantedLeases(query, node),
     leave: (node, uses) => nodes.leave(engine, node, uses),
-    removeNodes: (gone) => nodes.removeNodes(engine, gone),
-    runningOfRemoved: () => nodes.runningOfRemoved(query),
+    removeNodes: (removed) => nodes.removeNodes(engine, removed),
     closeBreakers: (closed) => closeBreakers(engine, closed),
     openBudget(ref) {
       if (state.whole || ref.scope !== "key" || state.opening >= MOST_OPENING) return null;

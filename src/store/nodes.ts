@@ -6,7 +6,7 @@
 import type { Columns, Engine, Query } from "./engine.ts";
 import { dropUnleased } from "./budgets.ts";
 import { SCHEMA_VERSION } from "./migrations/mod.ts";
-import { asInt, asText, type Row } from "./rows.ts";
+import { asInt, asText } from "./rows.ts";
 
 export async function registerNode(query: Query, node: string): Promise<void> {
   await query(
@@ -119,16 +119,6 @@ export function removeNodes(
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [
       list,
     ]);
-    return rows.map(decodeRunning);
+    return rows.map((row) => ({ id: asText(row.id), node: asText(row.node), data: asText(row.data) }));
   });
-}
-
-/** What nodes had running that have been removed, until it is recorded. */
-export async function runningOfRemoved(query: Query): Promise<RunningGeneration[]> {
-  const rows = await query("SELECT id, node, data FROM running WHERE node NOT IN (SELECT id FROM nodes)");
-  return rows.map(decodeRunning);
-}
-
-function decodeRunning(row: Row): RunningGeneration {
-  return { id: asText(row.id), node: asText(row.node), data: asText(row.data) };
 }

@@ -10,7 +10,6 @@ import {
   encodePresumed,
   encodeRecord,
   type LedgerRecord,
-  type RunningGeneration,
   type Store,
 } from "../../store/mod.ts";
 import type { Journal } from "./journal.ts";
@@ -37,8 +36,6 @@ export class Recovery {
   readonly #foreign = new Set<string>();
   /** Journals that cannot be read; each is logged once. */
   readonly #unreadable = new Set<string>();
-  /** Calls of dead nodes whose ends are on their way to the store. */
-  readonly #presumed = new Set<string>();
   #damagedLines = 0;
 
   constructor(options: RecoveryOptions) {
@@ -87,24 +84,9 @@ export class Recovery {
 
   /** Removes nodes whose heartbeat has stopped, and records their running generations. */
   async removeDead(nodes: readonly string[]): Promise<void> {
-    this.#presume(await this.#options.store.removeNodes(nodes));
-  }
-
-  /** Records what removed nodes had running where the node that removed them could not. */
-  async recordLeft(): Promise<void> {
     const { store, sync } = this.#options;
-    // If it was this node that was removed, it goes on with its calls.
-    this.#presume((await store.runningOfRemoved()).filter(({ node }) => node !== sync.node));
-  }
-
-  #presume(running: readonly RunningGeneration[]): void {
-    for (const { id, data } of running) {
-      if (this.#presumed.has(id)) continue;
-      const delivered = () => {
-        this.#presumed.delete(id);
-        this.#options.sync.ended(id);
-      };
-      if (this.#recordInterrupted(data, delivered, true)) this.#presumed.add(id);
+    for (const { id, data } of await store.removeNodes(nodes)) {
+      this.#recordInterrupted(data, () => sync.ended(id), true);
     }
   }
 
