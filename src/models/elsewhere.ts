@@ -1,6 +1,6 @@
 /**
- * What a provider adds to a prompt, so that its size cannot be known from the request: tools and servers that it runs itself, searches,
- * stored prompts and files, and content that stands elsewhere in blocks that only the provider's format has.
+ * Text and media that a provider adds to a prompt, so that the request alone does not show its size: results of tools and servers that the
+ * provider runs, searches, stored prompts and files, and media in blocks that only one format has. Used for reservations.
  */
 import { isObject, type Loose, string } from "../exchange/json.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
@@ -9,18 +9,18 @@ import { imageAtMost, mostTokens, UNSEEN } from "./media_tokens.ts";
 /** Tools of a provider's own that its clients run. */
 const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply_patch|namespace)(?:_|$)/;
 
-/** What a provider's own tool finds goes into the prompt without being seen here. */
+/** Whether the provider runs the tool. Its results become part of the prompt, but do not pass through the gateway. */
 function runsElsewhere(tool: Prompt["tools"][number]): boolean {
   return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
 }
 
-/** Whether the provider may read the prompt several times within one call, each time with what its tools have found. */
+/** Whether the provider may process the prompt several times within one call, each time with further tool results. */
 export function roundsElsewhere({ tools, unknown }: Prompt): boolean {
-  // With an older version of its API, Anthropic takes all tools of the servers without being told of any.
+  // With an older version of Anthropic's API, all tools of these servers are available, although `tools` lists none.
   return (tools.length > 0 && tools.some(runsElsewhere)) || isSet(unknown.mcp_servers);
 }
 
-/** Whether the provider may compact the conversation within the call, for which it reads it once more. */
+/** Whether the provider may compact the conversation within the call, which processes the prompt once more. */
 export function compactsElsewhere({ unknown }: Prompt): boolean {
   const { compaction, context_management: management } = unknown;
   const edits = Array.isArray(management) ? management : isObject(management) ? management.edits : [];
@@ -34,7 +34,7 @@ export function compactsElsewhere({ unknown }: Prompt): boolean {
  */
 const ADDS_TEXT =
   /search|retriev|grounding|knowledge|^(?:prompt|mcp_servers|connectors|data_sources|plugins|container|conversation|previous_response_id|cached_?content)$/i;
-/** Fields with further fields of a provider's own. */
+/** Fields that contain vendor-specific fields. */
 const NESTS = /^(?:extra_body|google|provider_?options)$/i;
 
 /** Whether a field of the request makes the provider add text to the prompt. */
@@ -52,10 +52,10 @@ export function addsText({ unknown }: Prompt): boolean {
   return false;
 }
 
-/** Values that say that something is not wanted. */
+/** Values that switch a feature off. */
 const OFF: ReadonlySet<unknown> = new Set([undefined, null, false, "", "off", "none", "disabled"]);
 
-/** Whether a field asks for something. An empty object does: it has all settings at their defaults. */
+/** Whether a field switches a feature on. An empty object does, with the default settings. */
 function isSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (!isObject(value)) return !OFF.has(value);
@@ -64,16 +64,16 @@ function isSet(value: unknown): boolean {
 
 type Opaque = Extract<Content, { type: "opaque" }>;
 
-/** Nobody nests content deeper. */
+/** Maximum nesting depth that is examined. */
 const DEEPEST = 8;
 const IS_IMAGE = /image|screenshot/;
 
-/** The most tokens of images and files that a block or an item of a provider's format holds or names; its text is counted as text. */
+/** Maximum tokens of the images and files in a block or item of one format, or referred to by it. Its text is counted separately. */
 export function tokensWithin({ value }: Opaque): number {
   return within(value, "", 0);
 }
 
-/** @param kind type of the object, else of the one around it */
+/** @param kind type of the object, or of the enclosing object if it has none */
 function within(value: unknown, kind: string, depth: number): number {
   if (typeof value !== "object" || value === null || depth > DEEPEST) return 0;
   if (Array.isArray(value)) {
@@ -93,11 +93,11 @@ function within(value: unknown, kind: string, depth: number): number {
       sum += IS_IMAGE.test(named) ? imageAtMost("") : UNSEEN;
     }
   }
-  // An image that was made before, by its id.
+  // Refers to an image that the provider generated in an earlier turn.
   return own === "image_generation_call" ? sum + imageAtMost("") : sum;
 }
 
-/** The `source` of an image or a document; null: the object is none. */
+/** The `source` of an image or document; null: the object is not a source. */
 function sourceOf({ media_type, data, url, file_id }: Loose, type: string): Source | null {
   if (type === "base64" && typeof data === "string") {
     return { kind: "base64", mediaType: string(media_type) ?? "", data };

@@ -1,6 +1,6 @@
 /**
- * Screening of what a search adds to a request on its way: the query, which goes to the engine, and the results, which go to the model.
- * The rules are those of the request. In mode `block` a query with a finding is not sent, and a result with a finding is left out.
+ * Screens the queries and results of a web search with the rules of the request. Queries are sent to the search engine, results to the
+ * model. In mode `block`, a query with a finding is not sent, and a result with a finding is left out.
  */
 import { readTexts, type Verdict } from "../dlp/screen_body.ts";
 import type { Loose } from "../exchange/json.ts";
@@ -9,28 +9,28 @@ import type { Hit } from "../websearch/mod.ts";
 import type { ReadHit } from "./search_prompts.ts";
 
 export interface SearchScreening {
-  /** Masks the query of a web search; its result null: the query must not be sent. */
+  /** Resolves with the masked query; null: the query must not be sent. */
   query(text: string): Promise<string | null>;
-  /** The results that the model may read, masked. */
+  /** Resolves with the results that the model may read, masked. */
   hits(hits: readonly Hit[]): Promise<ScreenedHits>;
 }
 
 interface ScreenedHits {
   read: ReadHit[];
-  /** As they are reported to the caller. */
+  /** In the form in which they are reported to the caller. */
   findings: Loose[];
 }
 
 interface ScreeningOptions {
-  /** With the placeholders of the request: the same value has the same one. */
+  /** Uses the placeholders of the request, so that the same value has the same placeholder. */
   verdictOn(reading: BodyLeaves): Verdict | Promise<Verdict>;
-  /** Answers are screened too, and findings in them are reported with the answer. */
+  /** Whether answers are screened too; findings in them are reported with the answer. */
   answers: boolean;
   /** Writes findings to the audit log and the metrics. */
   report(verdict: Pick<Verdict, "action" | "all" | "unscanned">, of: "request" | "answer"): void;
 }
 
-/** Places of findings: the query as the model writes it, and what the model reads of the results. */
+/** Values of `location` in findings. */
 const QUERY = "answer.search.query";
 const [TITLE, URL, TEXT] = ["search.hits.title", "search.hits.url", "search.hits.text"] as const;
 
@@ -41,7 +41,7 @@ export function screenSearch({ verdictOn, answers, report }: ScreeningOptions): 
     async query(text) {
       const holder = { [QUERY]: text };
       const verdict = await verdictOn(readTexts(holder));
-      // Where answers are screened, what leaves as it is has been told with the call.
+      // If answers are screened, findings in an unchanged query were reported with the model's tool call.
       if (verdict.action !== "pass" || !answers) report(verdict, "answer");
       return verdict.action === "block" ? null : holder[QUERY];
     },
