@@ -13,7 +13,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
-import { addsText, roundsElsewhere, tokensWithin } from "./elsewhere.ts";
+import { addsText, roundsElsewhere, tokensWithin } from "./provider_additions.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
 export interface SizeLimits {

@@ -6,7 +6,7 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
-import { compactsElsewhere, roundsElsewhere } from "../models/elsewhere.ts";
+import { compactsElsewhere, roundsElsewhere } from "../models/provider_additions.ts";
 import { TOOL_ROUNDS } from "../models/limits.ts";
 
 /** The longest existing context, for models with an unknown context length. */

@@ -8,7 +8,7 @@ import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
-import { compactsElsewhere } from "../models/elsewhere.ts";
+import { compactsElsewhere } from "../models/provider_additions.ts";
 import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Others } from "./call.ts";
 import { withLargestLimits } from "./other_models.ts";
