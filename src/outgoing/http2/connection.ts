@@ -1,7 +1,7 @@
 /**
  * An HTTP/2 client connection (RFC 9113), which carries many requests at the same time.
  *
- * The frames of one read of the socket are passed to all their streams, and frames to send are collected for one write. A slow reader
+ * What has arrived on the socket is delivered to its streams in batches, and frames to send are collected for one write. A slow reader
  * does not block other streams: each stream has its own flow-control window, and the window of the connection is restored as soon as
  * data has arrived, whether it has been read or not.
  */
@@ -60,6 +60,8 @@ export class Http2Connection implements StreamConnection {
   readonly #conn: Deno.TcpConn | Deno.TlsConn;
   readonly #options: ConnectionOptions;
   readonly #streams = new Map<number, Http2Stream>();
+  /** Streams with data of this batch for which their readers wait. */
+  #undelivered: Http2Stream[] = [];
   readonly #reader: FrameReader;
   readonly #writer: FrameWriter;
   readonly #bodies: RequestBodies;
@@ -232,7 +234,7 @@ export class Http2Connection implements StreamConnection {
     if (to === from && !ended) this.#idle();
     else this.#idleFrames = 0;
     try {
-      stream.data(bytes, from, to, counted);
+      if (stream.data(bytes, from, to, counted)) this.#undelivered.push(stream);
     } catch (cause) {
       this.#giveUp(stream, cause);
     }
@@ -250,6 +252,14 @@ export class Http2Connection implements StreamConnection {
       this.#giveUp(stream, cause);
     }
     if (ended) this.#endOf(stream);
+  }
+
+  #deliver(stream: Http2Stream): void {
+    try {
+      stream.deliver();
+    } catch (cause) {
+      this.#giveUp(stream, cause);
+    }
   }
 
   /** An invalid frame of a stream ends only that stream. */
@@ -285,6 +295,11 @@ export class Http2Connection implements StreamConnection {
   }
 
   #taken(): void {
+    const streams = this.#undelivered;
+    if (streams.length > 0) {
+      this.#undelivered = [];
+      for (const stream of streams) this.#deliver(stream);
+    }
     this.heardAt = this.#options.now();
     this.#pingedAt = null;
     if (this.#writer.waitingAnswers > MOST_WAITING_ANSWERS) {

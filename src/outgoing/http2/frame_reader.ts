@@ -1,16 +1,23 @@
 /**
  * Reads frames from a connection into buffers that are never overwritten, so that views of them stay valid. Removes padding, and joins
  * and decodes header blocks.
+ *
+ * A read of a TLS connection returns about 4 KB, even if much more has arrived. Reads that succeed without waiting form a batch, so that
+ * a stream can process all its frames of a batch together.
  */
 import { Buffer } from "node:buffer";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import { WireError } from "../../transport/body_framing.ts";
+import { settled } from "../../timing/waits.ts";
 import { CODE, ConnectionError } from "./connection_error.ts";
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEAD_BYTES, readUint32 } from "./frames.ts";
 import { type Field, HeadDecoder } from "./hpack.ts";
 
 /** Size of a buffer, which several reads fill. */
 const SLAB_BYTES = 64 << 10;
+
+/** Maximum size of a batch: while it is read, which takes some milliseconds, nothing is delivered. */
+const MOST_BATCH_BYTES = 512 << 10;
 
 export interface FrameHandlers {
   /** @param counted bytes of the flow-control windows, padding included */
@@ -23,7 +30,7 @@ export interface FrameHandlers {
   ): void;
   head(id: number, fields: readonly Field[], ended: boolean): void;
   other(type: number, flags: number, id: number, payload: Uint8Array): void;
-  /** Called after all frames of one read. */
+  /** Called after all frames of one batch. */
   taken(): void;
 }
 
@@ -51,6 +58,7 @@ export class FrameReader {
     let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     let from = 0;
     let to = 0;
+    let batchBytes = 0;
     while (!this.#stopped) {
       // The rest of the buffer must have room for a whole frame.
       if (SLAB_BYTES - from < FRAME_HEAD_BYTES + FRAME_BYTES) {
@@ -58,11 +66,16 @@ export class FrameReader {
         slab.copy(next, 0, from, to);
         [slab, from, to] = [next, 0, to - from];
       }
-      const n = await this.#conn.read(slab.subarray(to));
+      const reading = this.#conn.read(slab.subarray(to));
+      if (batchBytes >= MOST_BATCH_BYTES || (batchBytes > 0 && !await settled(reading))) {
+        batchBytes = 0;
+        this.#handlers.taken();
+      }
+      const n = await reading;
       if (n === null) throw new WireError("the connection was closed");
       to += n;
+      batchBytes += n;
       from = this.#take(slab, from, to);
-      this.#handlers.taken();
     }
   }
 

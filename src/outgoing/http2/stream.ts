@@ -63,7 +63,8 @@ export class Http2Stream implements Reply {
   #window = STREAM_WINDOW_BYTES;
   /** Bytes taken by the reader, and padding, that no WINDOW_UPDATE has covered yet. */
   #owed = 0;
-  /** Received data that has not been read. */
+  /** Received data that has not been read: the only part since the reader waits, or a copy of several parts. */
+  #only: Uint8Array | null = null;
   #queue: Uint8Array | null = null;
   #queued = 0;
   #ended = false;
@@ -134,22 +135,39 @@ export class Http2Stream implements Reply {
     this.#asking = null;
   }
 
-  /** Takes a part of the body. Throws {@link WireError}. @param counted bytes of the flow-control window, padding included */
-  data(bytes: Uint8Array, from: number, to: number, counted: number): void {
+  /**
+   * Takes a part of the body. Throws {@link WireError}. True: the reader waits for it, and gets it with the next call of `deliver`.
+   *
+   * @param counted bytes of the flow-control window, padding included
+   */
+  data(bytes: Uint8Array, from: number, to: number, counted: number): boolean {
     this.heard = true;
     if (this.#status === 0) throw new WireError("the body begins before the headers");
     this.#window -= counted;
     if (this.#window < 0) throw new WireError("the server exceeded the flow-control window of the stream");
     this.#took(counted - (to - from));
-    if (from === to) return;
+    if (from === to) return false;
     this.#bodyBytes += to - from;
     if (this.#length !== null && this.#bodyBytes > this.#length) throw wrongLength();
+    if (this.#reading !== null && this.#only === null && this.#queue === null) {
+      this.#only = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
+      return true;
+    }
+    if (this.#only !== null) {
+      this.#keep(this.#only, 0, this.#only.length);
+      this.#only = null;
+    }
+    this.#keep(bytes, from, to);
+    return false;
+  }
+
+  /** Gives the reader, if it waits, the data that has arrived. */
+  deliver(): void {
     const reading = this.#reading;
-    if (reading === null) return this.#keep(bytes, from, to);
-    this.#begun = true;
+    if (reading === null) return;
+    const part = this.#takeKept();
+    if (part === null) return;
     this.#deadline.disarm();
-    const part = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
-    this.#took(part.length);
     if (this.#pass === null || !this.#passOn(this.#pass, part)) {
       this.#reading = null;
       reading.resolve(part);
@@ -199,9 +217,9 @@ export class Http2Stream implements Reply {
   }
 
   #takeKept(): Uint8Array | null {
-    if (this.#queue === null) return null;
-    const kept = this.#queue.subarray(0, this.#queued);
-    this.#queue = null;
+    const kept = this.#only ?? this.#queue?.subarray(0, this.#queued) ?? null;
+    if (kept === null) return null;
+    this.#only = this.#queue = null;
     this.#queued = 0;
     this.#begun = true;
     this.#took(kept.length);
@@ -220,6 +238,7 @@ export class Http2Stream implements Reply {
   /** The server has ended the stream. */
   end(): void {
     if (this.#status === 0) return this.lost(new WireError("the response ends without headers"));
+    this.deliver();
     if (this.#length !== null && this.#bodyBytes < this.#length) return this.lost(wrongLength());
     this.#ended = true;
     this.#deadline.disarm();
@@ -230,6 +249,7 @@ export class Http2Stream implements Reply {
   /** The stream failed. */
   lost(cause: unknown, fate: Fate = "taken"): void {
     if (this.#ended || this.#fault !== null) return;
+    this.deliver();
     this.#fault = cause;
     if (this.#status === 0) this.fate = fate;
     this.#deadline.disarm();
@@ -273,7 +293,7 @@ export class Http2Stream implements Reply {
     this.#closed = true;
     this.#deadline.close();
     this.#exchange.signal?.removeEventListener("abort", this.#abandon);
-    this.#queue = null;
+    this.#only = this.#queue = null;
     if (!this.#ended && this.#fault === null) {
       this.#giveUp(new WireError("the response was not read to its end"));
     }

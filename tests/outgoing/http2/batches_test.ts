@@ -1,0 +1,107 @@
+/** How data that has arrived over HTTP/2 is delivered: in batches, each stream's data of a batch as one part. */
+import { Buffer } from "node:buffer";
+import { assert, assertEquals } from "@std/assert";
+import { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
+import { Http2Stream } from "../../../src/outgoing/http2/stream.ts";
+import { stoppedTicker, turns } from "../../support/time.ts";
+import { begin, data, head, last, reset } from "./raw_server.ts";
+
+const { ticker } = stoppedTicker();
+
+/** A connection that gives one piece a read, as TLS connections give one record. */
+function connectionOf() {
+  const pieces: Uint8Array[] = [];
+  let more: (() => void) | null = null;
+  let reads = 0;
+  const conn = {
+    async read(buffer: Uint8Array): Promise<number | null> {
+      if (pieces.length === 0) await new Promise<void>((resolve) => more = resolve);
+      reads++;
+      const piece = pieces.shift()!;
+      buffer.set(piece);
+      return piece.length;
+    },
+    write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    ref() {},
+    unref() {},
+    close() {},
+  };
+  return {
+    conn: conn as unknown as Deno.TlsConn,
+    reads: () => reads,
+    arrive(...arrived: Uint8Array[]): void {
+      pieces.push(...arrived);
+      more?.();
+      more = null;
+    },
+  };
+}
+
+async function streamsOn(count: number) {
+  const server = connectionOf();
+  const connection = new Http2Connection(server.conn, {
+    now: () => 0,
+    ended() {},
+    mostStreams: 100,
+    allows: () => 100,
+  });
+  const streams = Array.from(
+    { length: count },
+    () => new Http2Stream(connection, { url: "", headers: {}, body: "", firstByteMs: 1, idleMs: 1 }, ticker),
+  );
+  const asked = streams.map((stream) => stream.ask([], new Uint8Array()));
+  server.arrive(begin, ...streams.map(({ id }) => head(id)));
+  await Promise.all(asked);
+  return { server, streams, close: () => connection.close() };
+}
+
+/** Adds each part to the list as text, and the failure at the end, if there is one. */
+async function partsOf(stream: Http2Stream, parts: string[]): Promise<void> {
+  try {
+    for (let part = await stream.read(); part !== null; part = await stream.read()) {
+      parts.push(new TextDecoder().decode(part));
+    }
+  } catch {
+    parts.push("failed");
+  }
+}
+
+Deno.test("reads that succeed without waiting are one batch, of which each stream gets its data as one part", async () => {
+  const { server, streams: [first, second], close } = await streamsOn(2);
+  const parts: string[][] = [[], []];
+  const over = [partsOf(first, parts[0]), partsOf(second, parts[1])];
+  await turns(2);
+  server.arrive(data(1, "a"), data(3, "b"), data(1, "c"), Buffer.concat([data(1, "d"), data(3, "e")]));
+  await turns(2);
+  assertEquals(parts, [["acd"], ["be"]]);
+  server.arrive(data(3, "f"));
+  await turns(2);
+  assertEquals(parts, [["acd"], ["be", "f"]]);
+  // What comes behind the data of the same batch is noticed behind it.
+  server.arrive(data(1, "g"), data(1, "h"), reset(1, 2), data(3, "i"), last(3, "j"));
+  await Promise.all(over);
+  assertEquals(parts, [["acd", "gh", "failed"], ["be", "f", "ij"]]);
+  close();
+});
+
+Deno.test("data is delivered at the latest after half a MiB, even if the server never pauses", async () => {
+  const { server, streams: [first, ...others], close } = await streamsOn(16);
+  const parts: string[] = [];
+  void partsOf(first, parts);
+  await turns(2);
+  const before = server.reads();
+  let readsBefore = 0;
+  const read = first.deliver.bind(first);
+  first.deliver = () => {
+    readsBefore ||= server.reads() - before;
+    read();
+  };
+  const filling = others.flatMap(({ id }) => Array.from({ length: 8 }, () => data(id, "x".repeat(15_000))));
+  assert(filling.length * 15_000 > 2 * (512 << 10));
+  server.arrive(data(1, "a"), ...filling);
+  await turns(2);
+  assertEquals(parts, ["a"]);
+  // Two more: the read of the first frame, and the one that was begun before the batch was delivered.
+  assert(readsBefore <= Math.ceil((512 << 10) / 15_009) + 2, `${readsBefore} reads`);
+  close();
+});
