@@ -99,7 +99,7 @@ class RunningGateway implements Gateway {
     await this.#turns.run(async () => {
       await this.#follow(config);
       // Read the saved catalog before this process overwrites it.
-      const before = await served.before();
+      const before = served.before();
       this.#become(await this.#stateOf(config));
       operation.catalogResumed(before);
       await alerts.follow(config);

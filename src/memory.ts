@@ -63,13 +63,18 @@ export const V8_FLAGS = "--v8-flags=" + [
  * Environment variables that the process is started with. The start task, the image and the service must set the
  * same ones.
  *
+ * - `DENO_NO_UPDATE_CHECK`: otherwise Deno asks its website for a newer version, while the first calls are served.
  * - `MALLOC_ARENA_MAX`: see above.
  * - `DENO_TOKIO_EVENT_INTERVAL`: while there is other work, Deno polls the sockets in every twelfth iteration of
  *   the event loop instead of every 61st. Streams that begin at the same time are started in groups (see
  *   timing/groups.ts), and with rarer polling the answers to one group would wait for all other groups. Polling
  *   in every iteration would cost 6 to 10 % more CPU time for whole answers on a fully used core.
  */
-export const START_ENVIRONMENT = { MALLOC_ARENA_MAX: "1", DENO_TOKIO_EVENT_INTERVAL: "12" };
+export const START_ENVIRONMENT = {
+  DENO_NO_UPDATE_CHECK: "1",
+  MALLOC_ARENA_MAX: "1",
+  DENO_TOKIO_EVENT_INTERVAL: "12",
+};
 
 /**
  * With this flag Deno reads dynamically imported modules from the disk when they are first imported. Without it,

@@ -112,7 +112,7 @@ async function showModels(
       ]);
   const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
   if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
-  const running = await runningCatalog(config);
+  const running = runningCatalog(config);
   if (running === null) {
     console.error("No gateway has served with this store, so that there is nothing to compare with.");
     Deno.exitCode = MISTAKE;

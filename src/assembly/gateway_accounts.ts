@@ -16,6 +16,9 @@ export async function assembleAccounts(config: Config, options: GatewayOptions):
   return await openAccounts({ ...await accountsOptions(config, store, options), ticking: false });
 }
 
+/** The first calls after a start do not wait for the check of the database file. */
+const FIRST_CHECK_MS = 250;
+
 /** Amounts of money are stored as whole picodollars. */
 const PICODOLLARS = 1e12;
 
@@ -30,7 +33,7 @@ interface StoreListeners {
  */
 export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   const { url, journal, connections } = config.store;
-  if (url.startsWith("sqlite:")) return openStore(url, { held });
+  if (url.startsWith("sqlite:")) return openStore(url, { held, firstCheckMs: FIRST_CHECK_MS });
   const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
   if (filePrefix === null) {
     log(

@@ -20,8 +20,8 @@ export class KeptCatalog {
   }
 
   /** The catalog and the changes that an earlier process saved. */
-  async before(): Promise<{ models: ModelSummary[] | null; changes: CatalogChange[] }> {
-    return this.#file === null ? { models: null, changes: [] } : await readCatalog<CatalogChange>(this.#file);
+  before(): { models: ModelSummary[] | null; changes: CatalogChange[] } {
+    return this.#file === null ? { models: null, changes: [] } : readCatalog<CatalogChange>(this.#file);
   }
 
   save(models: readonly Model[]): void {

@@ -42,9 +42,9 @@ export async function catalogOf(config: Config, { env, log }: Surroundings): Pro
 }
 
 /** The models that a running gateway has saved on this machine; null: there are none. */
-export function runningCatalog(config: Config): Promise<ModelSummary[] | null> {
+export function runningCatalog(config: Config): ModelSummary[] | null {
   const prefix = filePrefix(config);
-  return prefix === null ? Promise.resolve(null) : readSnapshot(`${prefix}.catalog.json`);
+  return prefix === null ? null : readSnapshot(`${prefix}.catalog.json`);
 }
 
 function filePrefix({ store }: Config): string | null {

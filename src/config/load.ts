@@ -78,7 +78,8 @@ export async function readSource(source: string): Promise<{ name: string; text: 
   const refusal = (why: string) => new ConfigError(name, [{ path: "", message: why }]);
   let bytes: Uint8Array;
   try {
-    bytes = await Deno.readFile(source);
+    // A read in another thread would delay the start. Only a pipe may have to be waited for.
+    bytes = Deno.statSync(source).isFile ? Deno.readFileSync(source) : await Deno.readFile(source);
   } catch (error) {
     throw refusal(fileTrouble(error));
   }

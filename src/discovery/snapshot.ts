@@ -15,10 +15,10 @@ export async function saveChanges<Change>(file: string, changes: readonly Change
 }
 
 /** The catalog that an earlier process served (null: none), and the changes up to then. */
-export async function readCatalog<Change extends ModelChange & { at: string }>(
+export function readCatalog<Change extends ModelChange & { at: string }>(
   file: string,
-): Promise<{ models: ModelSummary[] | null; changes: Change[] }> {
-  return { models: await readSnapshot(file), changes: await read<Change>(changesFile(file)) ?? [] };
+): { models: ModelSummary[] | null; changes: Change[] } {
+  return { models: readSnapshot(file), changes: read<Change>(changesFile(file)) ?? [] };
 }
 
 function changesFile(file: string): string {
@@ -36,13 +36,14 @@ async function save(file: string, value: readonly unknown[]): Promise<void> {
 }
 
 /** Null: no gateway has saved a catalog here, or it cannot be read. */
-export async function readSnapshot(file: string): Promise<ModelSummary[] | null> {
-  return await read(file);
+export function readSnapshot(file: string): ModelSummary[] | null {
+  return read(file);
 }
 
-async function read<Row>(file: string): Promise<Row[] | null> {
+function read<Row>(file: string): Row[] | null {
   try {
-    const value: unknown = JSON.parse(await Deno.readTextFile(file));
+    // Read at the start, where starting a thread for it would take longer.
+    const value: unknown = JSON.parse(Deno.readTextFileSync(file));
     return Array.isArray(value) ? value : null;
   } catch {
     return null;

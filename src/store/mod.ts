@@ -105,6 +105,11 @@ export interface StoreOptions {
    */
   longLogBytes?: number;
   /**
+   * When the contents of an SQLite file are first checked, in milliseconds after it was opened. The check
+   * takes 5 to 20 ms. 0: before the first query.
+   */
+  firstCheckMs?: number;
+  /**
    * Called with the time, in milliseconds, that each SQLite transaction on the main thread blocked the event
    * loop.
    */

@@ -160,3 +160,25 @@ Deno.test("SqliteFile relies on a file that a checkpoint has begun to make longe
     Deno.removeSync(folder, { recursive: true });
   }
 });
+
+Deno.test("SqliteFile checks the contents when the time of the first check has come, and what file it is before", () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-file-" });
+  const path = `${folder}/s.db`;
+  // No database at all.
+  Deno.writeFileSync(path, new Uint8Array(8192).fill(90));
+  let now = 5000;
+  const file = new SqliteFile(path, { now: () => now, firstCheckMs: 250 });
+  try {
+    now += 249;
+    file.check();
+    now += 1;
+    assertThrows(() => file.check(), StoreUnavailable, "damaged");
+    now -= 1;
+    file.check();
+    Deno.removeSync(path);
+    assertThrows(() => file.check(), StoreUnavailable, "deleted");
+  } finally {
+    file.close();
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

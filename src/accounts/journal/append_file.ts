@@ -4,8 +4,12 @@
  * NTFS and APFS without snapshots.
  */
 
-/** Allocation unit in bytes. */
-const CHUNK = 1 << 20;
+/**
+ * Bytes allocated in advance: as many as are needed already, within these limits. The first call after a start
+ * should not wait until a large chunk is written.
+ */
+const LEAST_AHEAD = 64 << 10;
+const MOST_AHEAD = 1 << 20;
 
 const encoder = new TextEncoder();
 
@@ -54,11 +58,11 @@ export class AppendFile {
     if (this.#allocated < this.#length) this.#allocated = this.#length;
   }
 
-  /** Allocates at least `size` bytes; if it has to allocate, one chunk more. */
+  /** Allocates at least `size` bytes, and if it has to allocate, more in advance. */
   reserve(size: number): void {
     if (size <= this.#allocated) return;
-    const end = size + CHUNK;
-    const zeros = new Uint8Array(Math.min(CHUNK, end - this.#allocated));
+    const end = size + Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, size));
+    const zeros = new Uint8Array(Math.min(MOST_AHEAD, end - this.#allocated));
     this.#handle.seekSync(this.#allocated, Deno.SeekMode.Start);
     try {
       while (this.#allocated < end) {

@@ -18,6 +18,8 @@ import { writeAnswer } from "./write_answer.ts";
 
 /** Shared by all providers of the format. */
 const known = new KnownAnswers();
+/** The first answer is not remembered: remembering it would delay the first call after a start. */
+let isFirst = true;
 
 export const chatCompletions: CallerFormat & ProviderFormat = {
   name: "chat_completions",
@@ -31,7 +33,10 @@ export const chatCompletions: CallerFormat & ProviderFormat = {
   encodeBreak,
   decodeAnswer,
   readAnswer: (text) => known.read(text),
-  learnAnswer: (text, value, parts) => known.learn(text, value, parts),
+  learnAnswer(text, value, parts) {
+    if (isFirst) isFirst = false;
+    else known.learn(text, value, parts);
+  },
   encodeAnswer,
   writeAnswer,
   encodeFailure,

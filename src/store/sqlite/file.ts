@@ -29,7 +29,7 @@ export class SqliteFile {
   readonly #identity: string | null;
   /** Identities of the log and its index, once they exist. */
   readonly #beside = new Map<string, string>();
-  #lookedAt = -Infinity;
+  #lookedAt: number;
   /** Nothing has been written to the file yet; it is not known whether there is space. */
   #isNew: boolean;
   /** When the file was first found shorter than its header says. A checkpoint may be extending it. */
@@ -38,10 +38,17 @@ export class SqliteFile {
   #restInLog = "";
   readonly #now: () => number;
 
-  /** @param path path of an open database */
-  constructor(path: string, { now = () => performance.now() }: { now?(): number } = {}) {
+  /**
+   * @param path path of an open database
+   * @param options `firstCheckMs`: when the contents are first checked, in milliseconds from now
+   */
+  constructor(
+    path: string,
+    { now = () => performance.now(), firstCheckMs = 0 }: { now?(): number; firstCheckMs?: number } = {},
+  ) {
     this.#path = path;
     this.#now = now;
+    this.#lookedAt = now() + firstCheckMs - LOOK_MS;
     this.#file = Deno.openSync(path);
     this.#identity = identityOf(path);
     this.#isNew = this.#file.statSync().size === 0;

@@ -34,6 +34,8 @@ interface Prepared {
 export interface SqliteOptions {
   /** The engine runs in a worker, where it can wait for its own checkpoints. */
   inThread?: boolean;
+  /** When the contents of the file are first checked, in milliseconds after it was opened. */
+  firstCheckMs?: number;
   /** Called with the time that each transaction blocked the event loop, in milliseconds. */
   held?(ms: number): void;
 }
@@ -58,6 +60,7 @@ class SqliteEngine implements Engine {
   readonly #newRows = new Map<string, NewRows>();
   readonly #checkpointer: Checkpointer | null;
   readonly #held: (ms: number) => void;
+  #firstCheckMs: number;
   /** A connection has one transaction at a time: the next starts when the last has ended. */
   #last: Promise<unknown> = Promise.resolve();
   /** Number of transactions waiting. */
@@ -69,9 +72,10 @@ class SqliteEngine implements Engine {
   /** Null: not open, in memory, or checked by the main thread. */
   #file: SqliteFile | null = null;
 
-  constructor(path: string, { inThread = false, held = () => {} }: SqliteOptions) {
+  constructor(path: string, { inThread = false, held = () => {}, firstCheckMs = 0 }: SqliteOptions) {
     this.#path = path;
     this.#held = held;
+    this.#firstCheckMs = firstCheckMs;
     this.#parts = new TransactionParts({ held });
     this.#inThread = inThread;
     this.#checkpointer = path === ":memory:" || inThread ? null : openCheckpointer(path);
@@ -222,7 +226,11 @@ class SqliteEngine implements Engine {
     if (this.#database === null) {
       const database = connect(this.#path, this.#inThread);
       try {
-        if (this.#path !== ":memory:" && !this.#inThread) this.#file = new SqliteFile(this.#path);
+        if (this.#path !== ":memory:" && !this.#inThread) {
+          this.#file = new SqliteFile(this.#path, { firstCheckMs: this.#firstCheckMs });
+          // A file that is opened again may have been damaged meanwhile.
+          this.#firstCheckMs = 0;
+        }
       } catch (cause) {
         database.close();
         throw new StoreUnavailable("The database file cannot be opened now.", { cause });
