@@ -1,4 +1,5 @@
 /** A stream of an HTTP/2 connection: one request and its response. */
+import { Buffer } from "node:buffer";
 import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import type { Failure } from "../../exchange/failure.ts";
@@ -63,8 +64,9 @@ export class Http2Stream implements Reply {
   #window = STREAM_WINDOW_BYTES;
   /** Bytes taken by the reader, and padding, that no WINDOW_UPDATE has covered yet. */
   #owed = 0;
-  /** Received data that has not been read: the only part since the reader waits, or a copy of several parts. */
-  #only: Uint8Array | null = null;
+  /** Views of the data of this batch for which the reader waits; null: there is none. */
+  #pieces: Uint8Array[] | null = null;
+  /** A copy of the data that arrived while the reader did not wait. */
   #queue: Uint8Array | null = null;
   #queued = 0;
   #ended = false;
@@ -149,16 +151,17 @@ export class Http2Stream implements Reply {
     if (from === to) return false;
     this.#bodyBytes += to - from;
     if (this.#length !== null && this.#bodyBytes > this.#length) throw wrongLength();
-    if (this.#reading !== null && this.#only === null && this.#queue === null) {
-      this.#only = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
-      return true;
+    if (this.#reading === null) {
+      this.#keep(bytes, from, to);
+      return false;
     }
-    if (this.#only !== null) {
-      this.#keep(this.#only, 0, this.#only.length);
-      this.#only = null;
+    const piece = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
+    if (this.#pieces !== null) {
+      this.#pieces.push(piece);
+      return false;
     }
-    this.#keep(bytes, from, to);
-    return false;
+    this.#pieces = [piece];
+    return true;
   }
 
   /** Gives the reader, if it waits, the data that has arrived. */
@@ -178,7 +181,7 @@ export class Http2Stream implements Reply {
   #keep(bytes: Uint8Array, from: number, to: number): void {
     const needed = this.#queued + to - from;
     if (this.#queue === null || this.#queue.length < needed) {
-      const larger = new Uint8Array(Math.max(1024, needed, Math.min(2 * needed, STREAM_WINDOW_BYTES)));
+      const larger = Buffer.allocUnsafe(Math.max(1024, needed, Math.min(2 * needed, STREAM_WINDOW_BYTES)));
       if (this.#queue !== null) larger.set(this.#queue.subarray(0, this.#queued));
       this.#queue = larger;
     }
@@ -217,9 +220,12 @@ export class Http2Stream implements Reply {
   }
 
   #takeKept(): Uint8Array | null {
-    const kept = this.#only ?? this.#queue?.subarray(0, this.#queued) ?? null;
-    if (kept === null) return null;
-    this.#only = this.#queue = null;
+    const pieces = this.#pieces;
+    let kept: Uint8Array;
+    if (pieces !== null) kept = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+    else if (this.#queue !== null) kept = this.#queue.subarray(0, this.#queued);
+    else return null;
+    this.#pieces = this.#queue = null;
     this.#queued = 0;
     this.#begun = true;
     this.#took(kept.length);
@@ -293,7 +299,7 @@ export class Http2Stream implements Reply {
     this.#closed = true;
     this.#deadline.close();
     this.#exchange.signal?.removeEventListener("abort", this.#abandon);
-    this.#only = this.#queue = null;
+    this.#pieces = this.#queue = null;
     if (!this.#ended && this.#fault === null) {
       this.#giveUp(new WireError("the response was not read to its end"));
     }
