@@ -44,10 +44,12 @@ export interface AlertsOptions {
   warn(line: string): void;
   /** Milliseconds between rounds. */
   everyMs?: number;
+  /** Waits, in milliseconds, before the notifications about the store are sent again. */
+  retriesMs?: readonly number[];
 }
 
 const EVERY_MS = 5000;
-/** Waits, in milliseconds, before the notifications about the store are sent again. They do not use the outbox. */
+/** By default. The notifications about the store do not use the outbox. */
 const RETRIES_MS = [2000, 10_000, 60_000];
 const ANSWER_MS = 15_000;
 
@@ -58,27 +60,64 @@ interface Watched {
   window: RuleWindow;
 }
 
+/** What outlives a change of the configuration. */
+interface State {
+  judge: Judge;
+  /** Of the rules about the store. */
+  ofNode: Judge;
+  /** When alerts about the store began. */
+  since: Map<string, number>;
+  /** Notifications that are sent without the store. */
+  sending: Set<Promise<void>>;
+  /** The last of them, by receiver and alert: they are sent in order. */
+  lastOf: Map<string, Promise<void>>;
+  ending: AbortController;
+}
+
+function newState(): State {
+  return {
+    judge: new Judge(),
+    ofNode: new Judge(),
+    since: new Map(),
+    sending: new Set(),
+    lastOf: new Map(),
+    ending: new AbortController(),
+  };
+}
+
 type Sample = Record<string, Record<string, number[]>>;
 
 export class Alerts {
   readonly #options: AlertsOptions;
   readonly #config: AlertsConfig;
   readonly #watched: readonly Watched[];
-  readonly #judge = new Judge();
-  readonly #ofNode = new Judge();
-  readonly #since = new Map<string, number>();
+  readonly #state: State;
   readonly #ending = new AbortController();
-  readonly #sending = new Set<Promise<void>>();
   readonly receivers: readonly AlertReceiver[];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> = Promise.resolve();
   #complaint = "";
 
-  constructor(config: AlertsConfig, options: AlertsOptions) {
+  /**
+   * @param before "start": the process has just begun. Otherwise the alerts of the configuration that is
+   * replaced, or null if it had none: rules that stay the same keep their samples and their state.
+   */
+  constructor(config: AlertsConfig, options: AlertsOptions, before: Alerts | "start" | null = "start") {
     this.#config = config;
     this.#options = options;
     this.receivers = receiversOf(config.rules, config.smtp);
-    this.#watched = config.rules.map((rule) => ({ id: ruleId(rule), rule, window: new RuleWindow(rule) }));
+    const replaced = before instanceof Alerts ? before : null;
+    this.#state = replaced === null ? newState() : replaced.#state;
+    const watched = replaced === null ? [] : replaced.#watched;
+    const windows = new Map(watched.map(({ id, window }) => [id, window]));
+    this.#watched = config.rules.map((rule) => {
+      const id = ruleId(rule);
+      return { id, rule, window: windows.get(id) ?? new RuleWindow(rule, { atStart: before === "start" }) };
+    });
+    const ids = new Set(this.#watched.map(({ id }) => id));
+    for (const judge of [this.#state.judge, this.#state.ofNode]) {
+      for (const alert of [...judge.ids()]) if (!ids.has(ruleOf(alert))) judge.forget(alert);
+    }
   }
 
   get config(): AlertsConfig {
@@ -92,12 +131,18 @@ export class Alerts {
     });
   }
 
-  /** @param leaves true: if this node is the evaluator, another node can become it immediately */
-  async stop({ leaves = true } = {}): Promise<void> {
+  /**
+   * @param leaves true: if this node is the evaluator, another node can become it immediately
+   * @param replaced true: others follow in this process, and what is being sent is sent to the end
+   */
+  async stop({ leaves = true, replaced = false } = {}): Promise<void> {
     this.#ending.abort();
     clearTimeout(this.#timer);
     await this.#running;
-    await Promise.all(this.#sending);
+    if (!replaced) {
+      this.#state.ending.abort();
+      await Promise.all(this.#state.sending);
+    }
     const { store, node, ready } = this.#options;
     if (leaves && ready()) await store.leaveJudgement(node).catch(() => {});
   }
@@ -133,17 +178,20 @@ export class Alerts {
 
   async #judgeAll(samples: readonly Sample[], open: readonly OpenAlert[]): Promise<void> {
     const known = new Map(open.map((alert) => [alert.id, alert]));
-    for (const id of [...this.#judge.ids()]) {
+    for (const id of [...this.#state.judge.ids()]) {
       // Another process has closed this alert.
-      if (this.#judge.isFiring(id) && !known.has(id)) this.#judge.forget(id);
+      if (this.#state.judge.isFiring(id) && !known.has(id)) this.#state.judge.forget(id);
     }
-    for (const { id } of open) this.#judge.adopt(id);
+    for (const { id } of open) this.#state.judge.adopt(id);
     const seen = new Set<string>();
     for (const { id, rule } of this.#watched) {
       if (isOfNode(rule.when.metric)) continue;
       const metric = alertMetric(rule.when.metric);
       const numbers = joined(samples.map((sample) => sample[id] ?? {}), metric.joined);
-      const groups = new Set([...numbers.keys(), ...groupsOf(id, [...known.keys(), ...this.#judge.ids()])]);
+      const groups = new Set([
+        ...numbers.keys(),
+        ...groupsOf(id, [...known.keys(), ...this.#state.judge.ids()]),
+      ]);
       for (const group of groups) {
         seen.add(alertId(id, group));
         await this.#judgeOne(id, rule, { group, numbers }, known);
@@ -153,7 +201,7 @@ export class Alerts {
     const orphans = open.filter((alert) => !seen.has(alert.id));
     for (const { id, data } of orphans) {
       await this.#options.store.closeAlert({ id, now: this.#options.now(), data, receivers: [] });
-      this.#judge.forget(id);
+      this.#state.judge.forget(id);
     }
   }
 
@@ -166,17 +214,17 @@ export class Alerts {
     const { store, now, clock, wake } = this.#options;
     const value = valueOf(rule, numbers.get(group));
     const id = alertId(ruleId, group);
-    const verdict = this.#judge.judge(id, value, clock.now(), thresholds(rule));
+    const verdict = this.#state.judge.judge(id, value, clock.now(), thresholds(rule));
     if (verdict === null) return;
-    const data = dataOf(rule, group, value ?? known.get(id)?.data.value ?? 0);
+    const data = dataOf(rule, group, value);
     const change = { id, now: now(), data, receivers: rule.to.map(receiverId) };
     try {
       await (verdict === "fires" ? store.openAlert(change) : store.closeAlert(change));
       wake();
     } catch (error) {
       // The state was not written: evaluate it again in the next round.
-      if (verdict === "fires") this.#judge.forget(id);
-      else this.#judge.adopt(id);
+      if (verdict === "fires") this.#state.judge.forget(id);
+      else this.#state.judge.adopt(id);
       throw error;
     }
   }
@@ -186,38 +234,44 @@ export class Alerts {
     for (const [group, values] of Object.entries(numbers)) {
       const value = valueOf(rule, values);
       const key = alertId(id, group);
-      const verdict = this.#ofNode.judge(key, value, clock.now(), thresholds(rule));
+      const verdict = this.#state.ofNode.judge(key, value, clock.now(), thresholds(rule));
       if (verdict === null) continue;
-      if (verdict === "fires") this.#since.set(key, now());
+      if (verdict === "fires") this.#state.since.set(key, now());
       const event: AlertEvent = {
         event: verdict === "fires" ? "alert.firing" : "alert.recovered",
-        ...dataOf(rule, group, value ?? 0),
+        ...dataOf(rule, group, value),
         group: { ...JSON.parse(group), node: machine },
-        starts: this.#since.get(key) ?? now(),
+        starts: this.#state.since.get(key) ?? now(),
         ends: verdict === "fires" ? null : now(),
       };
-      for (const to of rule.to) this.#sendDirectly(receiverId(to), event);
+      for (const to of rule.to) this.#sendDirectly(receiverId(to), key, event);
     }
   }
 
-  #sendDirectly(receiver: string, data: AlertEvent): void {
-    const { now, warn } = this.#options;
+  /** Waits until the notification before, of the same alert, was sent or given up. */
+  #sendDirectly(receiver: string, alert: string, data: AlertEvent): void {
+    const { now, warn, retriesMs = RETRIES_MS } = this.#options;
     const found = this.receivers.find(({ id }) => id === receiver)!;
     const delivery = { id: `evt_${crypto.randomUUID().replaceAll("-", "")}`, created: now(), data };
+    const line = `${receiver} ${alert}`;
+    const { sending, lastOf, ending: { signal } } = this.#state;
+    const earlier = lastOf.get(line);
     const notifying = (async () => {
+      await earlier;
       let trouble: unknown;
-      for (const wait of [0, ...RETRIES_MS]) {
-        if (wait > 0) await rest(wait, this.#ending.signal);
-        if (this.#ending.signal.aborted) return;
-        trouble = await found.send(
-          delivery,
-          AbortSignal.any([this.#ending.signal, AbortSignal.timeout(ANSWER_MS)]),
-        );
+      for (const wait of [0, ...retriesMs]) {
+        if (wait > 0) await rest(wait, signal);
+        if (signal.aborted) return;
+        trouble = await found.send(delivery, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
         if (trouble === null) return;
       }
       warn(`${found.name} could not be notified of an alert: ${deliveryError(trouble)}`);
-    })().finally(() => this.#sending.delete(notifying));
-    this.#sending.add(notifying);
+    })().finally(() => {
+      sending.delete(notifying);
+      if (lastOf.get(line) === notifying) lastOf.delete(line);
+    });
+    sending.add(notifying);
+    lastOf.set(line, notifying);
   }
 }
 
@@ -230,7 +284,7 @@ function thresholds({ when: { above, clear }, for: forMs }: AlertRule) {
   return { above, clear, forMs };
 }
 
-function dataOf({ name, when }: AlertRule, group: string, value: number) {
+function dataOf({ name, when }: AlertRule, group: string, value: number | null) {
   return { rule: name, group: JSON.parse(group), metric: when.metric, above: when.above, value };
 }
 
@@ -242,6 +296,10 @@ function alertId(rule: string, group: string): string {
   return `${rule} ${group}`;
 }
 
+function ruleOf(alert: string): string {
+  return alert.slice(0, alert.indexOf(" "));
+}
+
 function groupsOf(rule: string, ids: readonly string[]): string[] {
-  return ids.filter((id) => id.startsWith(`${rule} `)).map((id) => id.slice(rule.length + 1));
+  return ids.filter((id) => ruleOf(id) === rule).map((id) => id.slice(rule.length + 1));
 }

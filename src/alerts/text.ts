@@ -20,7 +20,8 @@ export function subjectOf({ event, rule, group }: AlertEvent): string {
 export function textOf(event: AlertEvent): string {
   const { metric, above, value, starts, ends } = event;
   const { help, unit } = alertMetric(metric as AlertMetricName);
-  const is = `${metric} is ${number(value)}${unit}, and the limit is ${number(above)}${unit}.`;
+  const measured = value === null ? "unknown, because there were too few calls" : `${number(value)}${unit}`;
+  const is = `${metric} is ${measured}, and the limit is ${number(above)}${unit}.`;
   const time = (at: number) => new Date(at).toISOString();
   const when = ends === null
     ? `Since ${time(starts)}.`

@@ -5,6 +5,8 @@ import type { AlertRule } from "./config.ts";
 
 /** The most groups that are evaluated for a rule; further groups are ignored. */
 const MOST_GROUPS = 200;
+/** About the most samples that are kept of a window: one of a day would otherwise have 17,000. */
+const MOST_MOMENTS = 120;
 
 interface Moment {
   at: number;
@@ -14,9 +16,20 @@ interface Moment {
 export class RuleWindow {
   readonly #rule: AlertRule;
   #moments: Moment[] = [];
+  readonly #atStart: boolean;
 
-  constructor(rule: AlertRule) {
+  /**
+   * @param atStart true: the process has just begun, so all that it has counted is within the window. False: the
+   * window begins with the first sample.
+   */
+  constructor(rule: AlertRule, { atStart }: { atStart: boolean }) {
     this.#rule = rule;
+    this.#atStart = atStart;
+  }
+
+  /** How many samples are kept. */
+  get kept(): number {
+    return this.#moments.length;
   }
 
   /** Numbers by group for the window that ends at `now`. */
@@ -25,12 +38,14 @@ export class RuleWindow {
     const metric = alertMetric(when.metric);
     const numbers = metric.read(metrics, when.by, when.percent);
     if (metric.now === true) return Object.fromEntries(first(numbers));
-    // What was counted before the first sample is included.
-    if (this.#moments.length === 0) this.#moments.push({ at: now, numbers: new Map() });
+    if (this.#moments.length === 0) {
+      this.#moments.push({ at: now, numbers: this.#atStart ? new Map() : numbers });
+    }
     const since = this.#moments.findLastIndex(({ at }) => at <= now - when.over);
     if (since > 0) this.#moments = this.#moments.slice(since);
     const { numbers: before } = this.#moments[0];
-    this.#moments.push({ at: now, numbers });
+    const last = this.#moments[this.#moments.length - 1];
+    if (now - last.at >= when.over / MOST_MOMENTS) this.#moments.push({ at: now, numbers });
     const isNow = new Set(metric.now === false ? [] : metric.now);
     return Object.fromEntries(
       [...first(numbers)].map(([group, values]) => {

@@ -20,8 +20,15 @@ export interface AlertRulesOptions {
   alertsClock?: Clock;
 }
 
-/** Starts collecting samples; evaluates the rules whenever this node is the evaluator. */
-export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Alerts {
+/**
+ * Starts collecting samples; evaluates the rules whenever this node is the evaluator.
+ * @param before as in `Alerts`
+ */
+export function openAlerts(
+  config: AlertsConfig,
+  options: AlertRulesOptions,
+  before: Alerts | "start" | null,
+): Alerts {
   const { accounts, store, collect, first, now, log, alertsEveryMs, alertsClock } = options;
   const alerts = new Alerts(config, {
     store,
@@ -35,7 +42,7 @@ export function openAlerts(config: AlertsConfig, options: AlertRulesOptions): Al
     clock: alertsClock ?? performance,
     warn: (line) => log(line, "warn"),
     everyMs: alertsEveryMs,
-  });
+  }, before);
   accounts.addReceivers(
     alerts.receivers.map(({ id, name, send }) => ({
       id,

@@ -5,25 +5,26 @@ import type { AlertRulesOptions } from "./alert_rules.ts";
 
 export class RunningAlerts {
   readonly #options: AlertRulesOptions;
-  #alerts: Alerts | null = null;
+  #alerts: Alerts | "start" | null = "start";
 
   constructor(options: AlertRulesOptions) {
     this.#options = options;
   }
 
-  /** Rules that have not changed keep their samples. */
+  /** Rules that have not changed keep their samples and their state. */
   async follow({ alerts: rules, smtp }: Config): Promise<void> {
     const before = this.#alerts;
-    if (before && JSON.stringify(before.config) === JSON.stringify({ rules, smtp })) return;
+    const running = before === "start" ? null : before;
+    if (running && JSON.stringify(running.config) === JSON.stringify({ rules, smtp })) return;
     this.#alerts = null;
     this.#options.accounts.addReceivers([]);
-    await before?.stop({ leaves: rules.length === 0 });
+    await running?.stop({ leaves: rules.length === 0, replaced: rules.length > 0 });
     if (rules.length === 0) return;
     const { openAlerts } = await import("./alert_rules.ts");
-    this.#alerts = openAlerts({ rules, smtp }, this.#options);
+    this.#alerts = openAlerts({ rules, smtp }, this.#options, before);
   }
 
   async stop(): Promise<void> {
-    await this.#alerts?.stop();
+    if (this.#alerts !== "start") await this.#alerts?.stop();
   }
 }

@@ -6,7 +6,7 @@
  * notification is written to the outbox in the same transaction, so each change is sent once, whichever node
  * evaluates the rules.
  */
-import { type AlertData, type AlertEvent, insertEvents } from "./deliveries.ts";
+import { type AlertData, type AlertEvent, insertAlertEvents } from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asText } from "./rows.ts";
 
@@ -77,7 +77,7 @@ export function openAlert(engine: Engine, { id, now, data, receivers }: AlertCha
     );
     if (rows.length === 0) return false;
     const event: AlertEvent = { event: "alert.firing", ...data, starts: Math.floor(now), ends: null };
-    await insertEvents(engine, query, receivers.map((webhook) => ({ webhook, now, data: event })));
+    await insertAlertEvents(engine, query, { id, now, data: event, receivers });
     return true;
   });
 }
@@ -93,7 +93,7 @@ export function closeAlert(engine: Engine, { id, now, data, receivers }: AlertCh
       starts: asInt(rows[0].since),
       ends: Math.floor(now),
     };
-    await insertEvents(engine, query, receivers.map((webhook) => ({ webhook, now, data: event })));
+    await insertAlertEvents(engine, query, { id, now, data: event, receivers });
     return true;
   });
 }

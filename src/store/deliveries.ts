@@ -5,6 +5,7 @@
  * registered, so no timeout for deliveries is needed. The node itself says with each claim which events it is busy with: rows that
  * have its id besides are free, since the store was away when it claimed them or when it wanted to postpone them.
  */
+import { sha256Hex } from "../exchange/hashes.ts";
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asText, type Row } from "./rows.ts";
 import type { BudgetWarning } from "./warnings.ts";
@@ -29,7 +30,8 @@ export interface AlertData {
   group: Readonly<Record<string, string>>;
   metric: string;
   above: number;
-  value: number;
+  /** Null: unknown, since there were too few calls or none. */
+  value: number | null;
 }
 
 /** An alert that started or ended. */
@@ -73,17 +75,47 @@ export function insertDeliveries(
   return insertEvents(engine, query, events);
 }
 
-/** Writes outbox rows, one per event and receiver. */
-export async function insertEvents(
+/** An event for one receiver. */
+interface NewEvent {
+  webhook: string;
+  now: number;
+  /** Absent: `now`. */
+  created?: number;
+  /** Events with the same one are delivered in the order of `created`. Absent: in any order. */
+  series?: string;
+  data: EventData;
+}
+
+/** Length of `evt_` and a series in an event's id. */
+const SERIES_CHARS = 20;
+
+/**
+ * Writes outbox rows of an alert, one per receiver. A recovery that overtook the alert, whose delivery failed
+ * and is retried later, would leave the receiver with an alert that never ends.
+ */
+export async function insertAlertEvents(
   engine: Engine,
   query: Query,
-  events: readonly { webhook: string; now: number; data: EventData }[],
+  { id, now, data, receivers }: { id: string; now: number; data: AlertEvent; receivers: readonly string[] },
 ): Promise<void> {
+  if (receivers.length === 0) return;
+  const series = sha256Hex(id).slice(0, SERIES_CHARS - "evt_".length);
+  // The clock may have been set back since the event before.
+  const [{ latest }] = await query(
+    `SELECT MAX(created) AS latest FROM deliveries WHERE substr(id, 1, ${SERIES_CHARS}) = $1`,
+    [`evt_${series}`],
+  );
+  const created = latest === null ? now : Math.max(now, asInt(latest) + 1);
+  await insertEvents(engine, query, receivers.map((webhook) => ({ webhook, now, created, series, data })));
+}
+
+/** Writes outbox rows, one per event and receiver. */
+async function insertEvents(engine: Engine, query: Query, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ webhook, now, data }) => [
-    `evt_${crypto.randomUUID().replaceAll("-", "")}`,
+  const rows = events.map(({ webhook, now, created = now, series = "", data }) => [
+    `evt_${series}${crypto.randomUUID().replaceAll("-", "").slice(series.length)}`,
     webhook,
-    Math.floor(now),
+    Math.floor(created),
     Math.floor(now),
     0,
     null,
@@ -124,6 +156,9 @@ export function claimDeliveries(
       `SELECT id, created, attempts, data FROM deliveries
        WHERE webhook = $1 AND due <= $2 AND NOT (${engine.among("id", "$3")})
          AND (node IS NULL OR node = $4 OR node NOT IN (SELECT id FROM nodes))
+         AND NOT EXISTS (
+           SELECT 1 FROM deliveries AS earlier WHERE earlier.webhook = $1 AND earlier.created < deliveries.created
+             AND substr(earlier.id, 1, ${SERIES_CHARS}) = substr(deliveries.id, 1, ${SERIES_CHARS}))
        ORDER BY due LIMIT ${most} ${engine.forUpdateOfFree}`,
       [webhook, now, JSON.stringify(busy), node],
     );

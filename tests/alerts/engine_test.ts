@@ -1,7 +1,10 @@
 /** Alerts of several nodes over one store, with time that the test moves: a storm, nodes that die, groups, an absent store. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ALERTS } from "../../src/alerts/config.ts";
-import { Alerts } from "../../src/alerts/engine.ts";
+import { Alerts, type AlertsOptions } from "../../src/alerts/engine.ts";
+import { receiverId } from "../../src/alerts/receivers.ts";
+import { textOf } from "../../src/alerts/text.ts";
+import { RuleWindow } from "../../src/alerts/window.ts";
 import { MetricRegistry } from "../../src/metrics/registry.ts";
 import type { AlertEvent, Store } from "../../src/store/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
@@ -15,6 +18,8 @@ interface Node {
   alerts: Alerts;
   registry: MetricRegistry;
   up: boolean;
+  /** As with a configuration that is read again while the process runs. */
+  replace(rules: unknown[]): Promise<void>;
 }
 
 async function fleet(
@@ -47,8 +52,7 @@ async function fleet(
     const registry = new MetricRegistry();
     registry.observe(observe);
     await store.registerNode(`node_${i}`);
-    const node: Node = { registry, up: true, alerts: undefined as unknown as Alerts };
-    node.alerts = new Alerts({ rules: parsed, smtp: null }, {
+    const options: AlertsOptions = {
       store,
       node: `node_${i}`,
       machine: workers ? "machine" : `machine${i}`,
@@ -61,11 +65,28 @@ async function fleet(
       warn(line) {
         throw new Error(line);
       },
-    });
+      retriesMs: Array(10_000).fill(5),
+    };
+    const node: Node = {
+      registry,
+      up: true,
+      alerts: new Alerts({ rules: parsed, smtp: null }, options),
+      async replace(rules) {
+        const none = node.alerts.config.rules.length === 0;
+        await node.alerts.stop({ leaves: false, replaced: true });
+        node.alerts = new Alerts(
+          { rules: ALERTS.parse(rules), smtp: null },
+          options,
+          none ? null : node.alerts,
+        );
+      },
+    };
     nodes.push(node);
   }
-  const receivers = [...new Set(nodes[0].alerts.receivers.map(({ id }) => id))];
+  const webhook = receiverId(TO[0]);
   const events: AlertEvent[] = [];
+  const claim = () =>
+    store.claimDeliveries({ webhook, node: "node_2", now: now + Math.abs(set), most: 100, busy: [] });
   try {
     await test({
       nodes,
@@ -80,14 +101,8 @@ async function fleet(
         set += ms;
       },
       async told() {
-        for (const webhook of receivers) {
-          const claimed = await store.claimDeliveries({
-            webhook,
-            node: "node_2",
-            now: now + Math.abs(set),
-            most: 100,
-            busy: [],
-          });
+        // An event is claimed once the one before, of the same alert, was delivered.
+        for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
           for (const { id, data } of claimed) {
             events.push(data as AlertEvent);
             await store.removeDelivery(id);
@@ -264,4 +279,122 @@ onBothEngines(({ name, place }) => {
       }
     },
   );
+
+  test("what could not be delivered is delivered in the order in which it happened, whatever the clock says", async (store) => {
+    await store.prepare();
+    await store.registerNode("node_0");
+    const data = { rule: "r", group: {}, metric: "error_rate", above: 0, value: 1 };
+    const claim = async (now: number) =>
+      (await store.claimDeliveries({ webhook: "w", node: "node_0", now, most: 4, busy: [] }))
+        .map(({ id, data }) => ({ id, event: data.event }));
+    const begun = Date.UTC(2026, 0, 1);
+    await store.openAlert({ id: "rule {}", now: begun, data, receivers: ["w", "v"] });
+    await store.openAlert({ id: "other {}", now: begun, data: { ...data, rule: "o" }, receivers: ["w"] });
+    const first = await claim(begun);
+    assertEquals(first.map(({ event }) => event), ["alert.firing", "alert.firing"]);
+    // The receiver is away: one event is to be sent again in an hour.
+    for (const { id } of first) await store.postponeDelivery(id, begun + 3_600_000);
+    // The clock was set back by a day when the alert ends, and begins again.
+    await store.closeAlert({ id: "rule {}", now: begun - 86_400_000, data, receivers: ["w", "v"] });
+    await store.openAlert({ id: "rule {}", now: begun - 86_300_000, data, receivers: ["w", "v"] });
+    await store.closeAlert({ id: "other {}", now: begun + 1000, data, receivers: ["w"] });
+    assertEquals(await claim(begun + 3_000_000), [], "nothing overtakes what is tried again later");
+    const told: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      for (const { id, event } of await claim(begun + 3_600_000)) {
+        told.push(`${round} ${event}`);
+        await store.removeDelivery(id);
+      }
+    }
+    assertEquals(told, [
+      "0 alert.firing",
+      "0 alert.firing",
+      "1 alert.recovered",
+      "1 alert.recovered",
+      "2 alert.firing",
+    ]);
+  });
+
+  test("rules that stay keep what they know when the configuration changes, and new ones count from then on", (store) =>
+    fleet(store, [RULE], async ({ nodes: [node], pass, told }) => {
+      await pass(12, generated("completed", 10_000));
+      await pass(6, generated("failed", 50_000));
+      assertEquals((await told()).length, 1);
+      const more = { ...RULE, name: "more", when: { ...RULE.when, over: "5m" }, for: "0s" };
+      await node.replace([RULE, more]);
+      // Of what the new rule sees, nothing fails; what the old one saw is within its time.
+      await pass(10, generated("completed", 100));
+      assertEquals((await told()).map(({ rule, event }) => `${rule} ${event}`), ["errors alert.firing"]);
+      await pass(10, generated("completed", 100));
+      assertEquals((await told()).map(({ rule, event }) => `${rule} ${event}`), [
+        "errors alert.firing",
+        "errors alert.recovered",
+      ]);
+    }, { size: 1 }));
+
+  test("rules that a running process gets do not count what was before", (store) =>
+    fleet(store, [], async ({ nodes: [node], pass, told }) => {
+      generated("failed", 50_000)(node);
+      await node.replace([RULE]);
+      await pass(10, generated("completed", 100));
+      assertEquals(await told(), []);
+    }, { size: 1 }));
+
+  test("an alert that ends because nobody calls any more says that its value is unknown", (store) =>
+    fleet(store, [RULE], async ({ pass, told }) => {
+      await pass(3, generated("failed", 100));
+      await pass(200);
+      const [, over] = await told();
+      assertEquals([over.event, over.value], ["alert.recovered", null]);
+      assertMatch(
+        textOf(over),
+        /error_rate is unknown, because there were too few calls, and the limit is 0\.5/,
+      );
+    }, { size: 1 }));
+
+  test("a store that answers again is told after its absence, when a receiver is away meanwhile, and when the configuration changes", async (store) => {
+    let away = true;
+    const taken: string[] = [];
+    const hook = posts(() => {
+      if (away) return new Response(null, { status: 503 });
+      taken.push(JSON.parse(hook.got[hook.got.length - 1].text).type);
+      return new Response(null, { status: 204 });
+    });
+    let up = 0;
+    const rule = {
+      name: "store",
+      when: { metric: "store_down" },
+      for: "0s",
+      to: [{ webhook: hook.url, secret: "s" }],
+    };
+    try {
+      await fleet(store, [rule], async ({ nodes: [node], pass }) => {
+        await pass(2);
+        await eventually(() => hook.got.length > 0);
+        await node.replace([rule, RULE]);
+        up = 1;
+        await pass(2);
+        away = false;
+        await eventually(() => taken.length === 2);
+        assertEquals(taken, ["alert.firing", "alert.recovered"]);
+      }, { size: 1, observe: () => ({ storeUp: up }) });
+    } finally {
+      await hook.close();
+    }
+  });
+});
+
+Deno.test("a window of a day keeps few samples, and is about a day long", () => {
+  const [rule] = ALERTS.parse([{ ...RULE, when: { metric: "dlp_findings", over: "24h" } }]);
+  const window = new RuleWindow(rule, { atStart: true });
+  const registry = new MetricRegistry();
+  const findings = registry.counter("findings", ["EMAIL_ADDRESS", "alert", "request"]);
+  const rounds = 86_400_000 / ROUND_MS;
+  let value = 0;
+  for (let i = 0; i < 2 * rounds; i++) {
+    findings.value++;
+    [value] = window.take(i * ROUND_MS, registry.collect())["{}"];
+    assert(window.kept <= 125, `${window.kept} samples after ${i} rounds`);
+  }
+  assert(value >= rounds && value <= rounds * 1.02, `${value} of ${rounds}`);
 });
