@@ -194,7 +194,7 @@ export class Alerts {
       ]);
       for (const group of groups) {
         seen.add(alertId(id, group));
-        await this.#judgeOne(id, rule, { group, numbers }, known);
+        await this.#judgeOne(id, rule, { group, numbers });
       }
     }
     // Alerts whose rule was removed are closed without a notification.
@@ -209,7 +209,6 @@ export class Alerts {
     ruleId: string,
     rule: AlertRule,
     { group, numbers }: { group: string; numbers: Numbers },
-    known: ReadonlyMap<string, OpenAlert>,
   ): Promise<void> {
     const { store, now, clock, wake } = this.#options;
     const value = valueOf(rule, numbers.get(group));
