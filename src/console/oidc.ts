@@ -64,7 +64,8 @@ export async function begin(
   { redirectUri, now }: { redirectUri: string; now: number },
 ): Promise<{ url: string; flow: Flow }> {
   const server = await metadata(config, now);
-  if (server.authorization_endpoint === undefined) throw away("the provider names no authorization_endpoint");
+  const url = pageOf(server, "authorization_endpoint");
+  if (url === null) throw away("the provider has no valid authorization_endpoint");
   const verifier = oauth.generateRandomCodeVerifier();
   const flow: Flow = {
     state: oauth.generateRandomState(),
@@ -73,7 +74,6 @@ export async function begin(
     redirectUri,
     began: now,
   };
-  const url = new URL(server.authorization_endpoint);
   const query = {
     client_id: config.clientId,
     redirect_uri: redirectUri,
@@ -129,12 +129,36 @@ export async function endAddress(
   { returnTo, now }: { returnTo: string; now: number },
 ): Promise<string | null> {
   const server = await metadata(config, now).catch(() => null);
-  const address = server?.end_session_endpoint;
-  if (address === undefined || !URL.canParse(address)) return null;
-  const url = new URL(address);
+  const url = server === null ? null : pageOf(server, "end_session_endpoint");
+  if (url === null) return null;
   url.searchParams.set("client_id", config.clientId);
   url.searchParams.set("post_logout_redirect_uri", returnTo);
   return url.href;
+}
+
+/** A page of the provider that the browser is sent to. Null: it has none, or one that no page should open. */
+function pageOf(
+  server: oauth.AuthorizationServer,
+  name: "authorization_endpoint" | "end_session_endpoint",
+): URL | null {
+  const url = URL.parse(server[name] ?? "");
+  const allowed = ["https:", ...(server.issuer.startsWith("http:") ? ["http:"] : [])];
+  return url !== null && allowed.includes(url.protocol) ? url : null;
+}
+
+/** Throws if no key of the provider has signed the ID token. */
+async function verifySignature(
+  server: oauth.AuthorizationServer,
+  config: OidcConfig,
+  response: Response,
+): Promise<void> {
+  try {
+    await oauth.validateApplicationLevelSignature(server, response, options(config));
+  } catch {
+    // The library keeps the keys of a server for minutes, in which the provider may replace them: another
+    // object has no keys yet.
+    await oauth.validateApplicationLevelSignature({ ...server }, response, options(config));
+  }
 }
 
 async function claimsOf(
@@ -159,7 +183,7 @@ async function claimsOf(
       expectedNonce: flow.nonce,
       requireIdToken: true,
     });
-    await oauth.validateApplicationLevelSignature(server, response, options(config));
+    await verifySignature(server, config, response);
     const claims = oauth.getValidatedIdTokenClaims(tokens)! as Claims & { sub: string };
     const wanted = [config.roles.claim, ...(config.teamClaim === null ? [] : [config.teamClaim])];
     if (

@@ -157,6 +157,36 @@ for (const [name, mischief] of Object.entries(HOSTILE)) {
     }));
 }
 
+Deno.test("keys that the provider has replaced since the last sign-in are read anew, whatever their ids", () =>
+  withProvider(async (ask, provider) => {
+    assertEquals((await signIn(ask, provider)).answer.status, 303);
+    for (const kid of ["k2", "k2", undefined, undefined, "k1"]) {
+      await provider.rotate(kid);
+      assertEquals((await signIn(ask, provider)).answer.status, 303, kid);
+    }
+    provider.mischief = { token: (claims) => provider.forge(claims) };
+    assertEquals((await signIn(ask, provider)).answer.status, 403);
+  }));
+
+Deno.test("addresses of the provider that no browser should open are not used", async () => {
+  for (const address of ["javascript:alert(1)", "no address", "", "data:text/html,x"]) {
+    await withProvider(async (ask, provider) => {
+      provider.mischief = { metadata: { authorization_endpoint: address } };
+      const start = await ask("GET", "/console/oidc/start");
+      assertEquals(start.status, 502, start.text);
+      assertStringIncludes(start.text, "The identity provider cannot be reached");
+    });
+    await withProvider(async (ask, provider) => {
+      provider.mischief = { metadata: { end_session_endpoint: address } };
+      const { answer } = await signIn(ask, provider);
+      const [cookie] = values(answer.headers);
+      const { json: { csrf } } = await ask("GET", "/console/session", { headers: { cookie } });
+      const ended = await ask("DELETE", "/console/session", { headers: { cookie, "x-svc-csrf": csrf } });
+      assertEquals(ended.json, { signed_out: true, end_session_url: null });
+    });
+  }
+});
+
 Deno.test("an answer counts once, and in the browser that began", () =>
   withProvider(async (ask, provider) => {
     provider.mischief = { replays: true };

@@ -31,6 +31,8 @@ export interface OidcProvider extends AsyncDisposable {
   asked: string[];
   /** Follows the gateway's redirect as a browser would: answers the address that the provider sends it back to. */
   authorize(url: string): Promise<string>;
+  /** Signs with another key from then on, which replaces the one before. */
+  rotate(kid: string | undefined): Promise<void>;
   /** A token that another key has signed. */
   forge(claims: Record<string, unknown>): Promise<string>;
   close(): Promise<void>;
@@ -50,12 +52,16 @@ export async function oidcProvider(
   host: "127.0.0.1" | "localhost" = "127.0.0.1",
   client = { ...CLIENT, token: "access-token-of-a-test" },
 ): Promise<OidcProvider> {
-  const { privateKey, publicKey } = await jose.generateKeyPair("RS256", { extractable: true });
+  const keyPair = async (kid: string | undefined) => {
+    const { privateKey, publicKey } = await jose.generateKeyPair("RS256", { extractable: true });
+    const named = { alg: "RS256", ...(kid !== undefined && { kid }) };
+    return { privateKey, named, jwk: { ...await jose.exportJWK(publicKey), ...named, use: "sig" } };
+  };
+  let own = await keyPair("k1");
   const other = await jose.generateKeyPair("RS256");
-  const jwk = { ...await jose.exportJWK(publicKey), kid: "k1", alg: "RS256", use: "sig" };
   const codes = new Map<string, Grant>();
-  const sign = (claims: Record<string, unknown>, key = privateKey) =>
-    new jose.SignJWT(claims as jose.JWTPayload).setProtectedHeader({ alg: "RS256", kid: "k1" }).sign(key);
+  const sign = (claims: Record<string, unknown>, key = own.privateKey) =>
+    new jose.SignJWT(claims as jose.JWTPayload).setProtectedHeader(own.named).sign(key);
   const provider = {
     person: {} as Record<string, unknown>,
     mischief: {} as Mischief,
@@ -134,7 +140,7 @@ export async function oidcProvider(
       case "/token":
         return await token(request);
       case "/jwks":
-        return Response.json({ keys: [jwk] });
+        return Response.json({ keys: [own.jwk] });
       case "/userinfo":
         return Response.json({ sub: provider.person.sub, ...provider.mischief.userinfo });
       default:
@@ -149,6 +155,9 @@ export async function oidcProvider(
       const response = await fetch(url, { redirect: "manual" });
       await response.body?.cancel();
       return response.headers.get("location") ?? "";
+    },
+    async rotate(kid: string | undefined) {
+      own = await keyPair(kid);
     },
     forge: (claims: Record<string, unknown>) => sign(claims, other.privateKey),
     close: () => server.shutdown(),
