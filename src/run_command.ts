@@ -30,7 +30,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
   const { env, load } = machine;
   switch (command.command) {
     case "help":
-      return console.log((await import("./commands/help.ts")).HELP.trimEnd());
+      return console.log((await import("./commands/help.ts")).helpText(command.about).trimEnd());
     case "version":
       return console.log(`sluice ${manifest.version}`);
     case "check": {
@@ -145,6 +145,9 @@ async function setUp(
     open: (config) => assemble(config, { now: Date.now, log, env, discovers: true }),
     print: (line) => console.log(line),
     note: (line) => console.error(line),
+    failed() {
+      Deno.exitCode = 1;
+    },
   });
 }
 

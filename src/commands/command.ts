@@ -47,7 +47,8 @@ export type Command =
   | ConnectCommand
   | { command: "try"; config?: string; json: boolean; text: string; models?: string; limit: number }
   | { command: "providers"; config?: string; json: boolean }
-  | { command: "help" }
+  /** `about`: of this command alone; without its second word: of all with the first. */
+  | { command: "help"; about?: string }
   | { command: "version" };
 
 /** Arguments of `init`. A missing one is asked for, or gets its default. */

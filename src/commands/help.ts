@@ -1,4 +1,4 @@
-/** The text of `sluice help`. */
+/** The text of `sluice help`, and its part about one command. */
 export const HELP = `sluice: a gateway to language-model providers, with three request formats
 
 Usage:
@@ -10,14 +10,14 @@ Usage:
                                 Write a commented configuration (default: sluice.jsonc); ask for the values
                                 that no option gives; --force: replace an existing file
   sluice import litellm FILE    Convert a LiteLLM configuration and print it; list the settings that could
-                                not be converted
+                                not be converted. - is standard input
   sluice connect CLIENT [--write] [--model ID] [--key SECRET] [--url URL]
                                 Print the settings of a client with a new key; --write: write them to the
                                 client's own configuration. Clients: claude-code, codex, opencode, cline,
                                 aider, continue, qwen-code, llm and others
   sluice try TEXT [--models PATTERN] [--limit N]
                                 Send TEXT to each model once (at most N models, default: 20) and print the
-                                answer, time, tokens, cost and dropped fields
+                                answer, time, tokens, cost and dropped fields. Exit status 1: no model answered
   sluice check --config FILE    Validate the configuration: print a summary (exit status 0) or all mistakes (2)
   sluice permissions --config FILE
                                 Print the minimal Deno permissions for a configuration, one per line
@@ -48,7 +48,8 @@ Usage:
   sluice ledger verify          Verify that no record was changed, removed or inserted; exit status 0 or 1
   sluice models [--diff]        Print the catalog with its prices; --diff: what would change in the running one
   sluice providers              Print the known providers and the environment variables that are missing
-  sluice --help | --version
+  sluice help [COMMAND]         Print this text, or the part about a command. Also: sluice [COMMAND] --help
+  sluice --version
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path, or the JSON text itself)
@@ -59,3 +60,19 @@ Options:
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY; DATABASE_URL, or PGHOST, PGDATABASE and the
   other PG* variables (used if no store is configured)
 `;
+
+/** Where the usage of a command begins. */
+const USAGE = "\n  sluice ";
+
+/**
+ * The help text, or the part of it about one command.
+ * @param about its name; with the first of two words, the part about all commands with that word
+ */
+export function helpText(about?: string): string {
+  if (about === undefined) return HELP;
+  const [usage, options] = HELP.slice(HELP.indexOf("Usage:\n") - 1).split("\n\nOptions:");
+  const own = usage.split(USAGE).slice(1).filter((text) =>
+    `${text.replaceAll(/[[\]]/g, "")} `.startsWith(`${about} `)
+  );
+  return `Usage:${own.map((text) => USAGE + text).join("")}\n\nOptions:${options}`;
+}

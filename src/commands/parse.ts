@@ -23,7 +23,10 @@ for (const name of Object.keys(COMMANDS)) {
  */
 export function parseCommand(args: readonly string[]): Command {
   const { values, words } = split(args);
-  if (values.help || words[0] === "help") return { command: "help" };
+  if (values.help || words[0] === "help") {
+    const about = topicOf(words[0] === "help" ? words.slice(1) : words);
+    return { command: "help", ...(about !== undefined && { about }) };
+  }
   if (values.version) return { command: "version" };
 
   const name = nameOf(words);
@@ -39,6 +42,13 @@ export function parseCommand(args: readonly string[]): Command {
     throw new UsageError(`Cannot read ${name}: expected no more words, got ${JSON.stringify(words[0])}`);
   }
   return command;
+}
+
+/** The command that help is wanted for, as far as it is known. Undefined: for all. */
+function topicOf([first, second]: readonly string[]): string | undefined {
+  const actions = ACTIONS.get(first);
+  if (actions === undefined) return undefined;
+  return actions.includes(second) ? `${first} ${second}` : first;
 }
 
 /** Removes the one or two words of a command's name. */

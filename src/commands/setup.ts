@@ -18,6 +18,8 @@ export interface Setup {
   print(line: string): void;
   /** Writes a line to stderr. */
   note(line: string): void;
+  /** Sets the exit status: the command ran, and had no success. */
+  failed(): void;
 }
 
 type Own = Extract<Command, { command: "init" | "import" | "connect" | "try" }>;
@@ -34,7 +36,10 @@ export async function setUp(command: Own, around: Setup): Promise<void> {
     case "try": {
       const { tryModels } = await import("./try.ts");
       const config = await around.load(command.config);
-      return around.print(await tryModels(config, { ...command, open: around.open }));
+      const { text, answered } = await tryModels(config, { ...command, open: around.open });
+      around.print(text);
+      if (answered === 0) around.failed();
+      return;
     }
   }
 }
@@ -60,7 +65,9 @@ async function importFile(
   { print, note }: Setup,
 ): Promise<void> {
   const { importLitellm } = await import("./import_litellm.ts");
-  const { config, notes } = importLitellm(await Deno.readTextFile(file));
+  const { config, notes } = importLitellm(
+    file === "-" ? await new Response(Deno.stdin.readable).text() : await Deno.readTextFile(file),
+  );
   print(JSON.stringify(config, null, 2));
   for (const line of notes) note(`note: ${line}`);
 }

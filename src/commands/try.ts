@@ -45,8 +45,14 @@ const MOST_OUTPUT = 1024;
 const SECRET = `sk_live_${crypto.randomUUID()}`;
 const SHOWN_CHARS = 40;
 
-/** Resolves with the text to print: one line per model, or JSON. Providers bill the calls; they are not recorded. */
-export async function tryModels(config: Config, options: TryOptions): Promise<string> {
+/**
+ * Resolves with the text to print, one line per model or JSON, and with the number of models that answered.
+ * Providers bill the calls; they are not recorded.
+ */
+export async function tryModels(
+  config: Config,
+  options: TryOptions,
+): Promise<{ text: string; answered: number }> {
   const { json, limit } = options;
   // Use a store in memory and an account without limits, so that the calls are not recorded and no limit
   // applies.
@@ -73,14 +79,15 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
       for (const [i, model] of waiting) tried[i] = await ask(model, options, gateway);
     }));
-    if (json) return JSON.stringify(tried, null, 2);
+    const answered = tried.filter(({ error }) => error === null).length;
+    if (json) return { text: JSON.stringify(tried, null, 2), answered };
     const more = wanted.length - tried.length;
     const rest = more > 0
       ? `\n${
         more === 1 ? "1 more model was" : `${more} more models were`
       } not asked: --limit ${wanted.length}, or --models PATTERN`
       : "";
-    return table(tried) + rest;
+    return { text: table(tried) + rest, answered };
   } finally {
     await gateway.close();
   }

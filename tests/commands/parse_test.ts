@@ -1,6 +1,7 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { HELP } from "../../src/commands/help.ts";
+import { HELP, helpText } from "../../src/commands/help.ts";
+import { COMMANDS as COMMAND_ROWS } from "../../src/commands/command_table.ts";
 import type { Command } from "../../src/commands/command.ts";
 import { UsageError } from "../../src/commands/option_values.ts";
 import { parseCommand } from "../../src/commands/parse.ts";
@@ -27,6 +28,11 @@ const COMMANDS: [line: string, command: Command][] = [
   ["check --config=s=1.jsonc", { command: "check", config: "s=1.jsonc" }],
   ["-V", { command: "version" }],
   ["-Vh", { command: "help" }],
+  ["help keys", { command: "help", about: "keys" }],
+  ["help keys create --json", { command: "help", about: "keys create" }],
+  ["keys create --help", { command: "help", about: "keys create" }],
+  ["usage --limit x --help", { command: "help", about: "usage" }],
+  ["--help nothing", { command: "help" }],
   ["import -- litellm --all", { command: "import", from: "litellm", file: "--all" }],
   ["--config s.jsonc check", { command: "check", config: "s.jsonc" }],
   ["keys create dev --account acme --team t --access-policy eu --dlp-policy f --expires 2030-01-31", {
@@ -142,7 +148,7 @@ const COMMANDS: [line: string, command: Command][] = [
     limit: 3,
   }],
   ["--help", { command: "help" }],
-  ["keys create -h", { command: "help" }],
+  ["keys create -h", { command: "help", about: "keys create" }],
   ["help", { command: "help" }],
   ["--version", { command: "version" }],
 ];
@@ -268,4 +274,21 @@ Deno.test("HELP names every option that a command takes", () => {
   for (const option of [...options, "access-policy", "dlp-policy", "expires", "overlap", "help", "version"]) {
     assertStringIncludes(HELP, `--${option}`);
   }
+});
+
+Deno.test("the help of a command is its part of the whole, and every command has one", () => {
+  for (const name of Object.keys(COMMAND_ROWS)) {
+    for (const about of new Set([name, name.split(" ")[0]])) {
+      const text = helpText(about);
+      const usages = text.split("\n").filter((line) => line.startsWith("  sluice "));
+      assert(usages.length > 0, about);
+      for (const usage of usages) {
+        assertStringIncludes(`${usage.replaceAll(/[[\]]/g, "")} `, `  sluice ${about} `);
+        assertStringIncludes(HELP, usage);
+      }
+    }
+  }
+  assertEquals(helpText("keys").match(/^ {2}sluice keys/gm)?.length, 4);
+  assertStringIncludes(helpText("keys revoke"), "KEY is an id or a name\n\nOptions:\n  --config FILE");
+  assertEquals(helpText(), HELP);
 });

@@ -69,6 +69,7 @@ Deno.test("connect takes models of the catalog, and any where the gateway is at 
       open: () => Promise.reject(new Error("nobody is asked")),
       print: (text) => printed += text,
       note: () => {},
+      failed() {},
     });
     return /"ANTHROPIC_MODEL": "(.*)"/.exec(printed)![1];
   };

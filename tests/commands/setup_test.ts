@@ -77,6 +77,7 @@ Deno.test("setUp() names commands that whoever ran `init` can run", async () => 
       open: () => Promise.reject(new Error("nobody is asked")),
       print: (line) => printed += line,
       note: () => {},
+      failed() {},
     });
     assertStringIncludes(printed, `\n  ${program} --config ${file}`);
     const text = await Deno.readTextFile(file);
@@ -256,6 +257,7 @@ Deno.test("connect sets Claude Code and Codex up for a provider that takes their
       open: () => Promise.reject(new Error("nobody is asked")),
       print: (line) => printed += line,
       note: () => {},
+      failed() {},
     });
     return printed;
   };
@@ -345,4 +347,41 @@ Deno.test("foundProviders() are presets whose keys are set, and no servers or cl
     "openai",
     "google",
   ]);
+});
+
+Deno.test("try says by its exit status whether any model answered", async () => {
+  const { config } = loadConfig('{"providers":{"openai":{"api_key":"k"}}}', { env: env({}) });
+  const stream = 'data: {"choices":[{"delta":{"content":"yes"}}]}\n\ndata: [DONE]\n\n';
+  const refused = JSON.stringify({ error: { message: "it is away" } });
+  for (const answering of [0, 1, 2]) {
+    let asked = 0;
+    let printed = "";
+    let failed = 0;
+    await setUp({ command: "try", text: "hello", models: "*", limit: 2, json: false, config: undefined }, {
+      env: env({}),
+      load: () => Promise.resolve(config),
+      log: () => {},
+      makeKey: () => Promise.reject(new Error("no key is made")),
+      open: () =>
+        Promise.resolve({
+          handle: () =>
+            Promise.resolve(
+              asked++ < answering ? new Response(stream) : new Response(refused, { status: 502 }),
+            ),
+          accounts: {
+            generation: () => Promise.reject(new Error("no record")),
+            flush: () => Promise.resolve(),
+          },
+          models: () => [{ id: "a/b" }, { id: "c/d" }],
+          close: () => Promise.resolve(),
+        }),
+      print: (line) => printed += line,
+      note: () => {},
+      failed: () => failed++,
+    });
+    assertEquals([failed, printed.match(/it is away/g)?.length ?? 0], [
+      answering === 0 ? 1 : 0,
+      2 - answering,
+    ]);
+  }
 });
