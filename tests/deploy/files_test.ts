@@ -293,3 +293,24 @@ Deno.test({
     }
   },
 });
+
+Deno.test("whatever the Dockerfile copies is in the context of the build", async () => {
+  const lines = async (name: string) => (await Deno.readTextFile(`${ROOT}/${name}`)).split("\n");
+  const rules = (await lines(".dockerignore")).filter((line) => line !== "");
+  const within = (path: string, folder: string) =>
+    folder === "*" || path === folder || path.startsWith(`${folder}/`);
+  // The last rule that fits counts.
+  const inContext = (path: string) =>
+    rules.findLast((rule) => within(path, rule.replace(/^!/, "")))?.startsWith("!") ?? true;
+  const copied = (await lines("Dockerfile")).flatMap((line) =>
+    /^COPY (?!--from)(.*)$/.exec(line)?.[1].split(" ").slice(0, -1) ?? []
+  );
+  assert(copied.includes("src"), copied.join());
+  for (const path of copied) {
+    await Deno.stat(`${ROOT}/${path}`);
+    assert(inContext(path), `${path} is left out of the context by .dockerignore`);
+  }
+  for (const path of [".git", "data/sluice.db", "sluice.jsonc", "tests", ".deploy/compose.yaml"]) {
+    assert(!inContext(path), `${path} is in the context`);
+  }
+});
