@@ -6,10 +6,11 @@
  * tenth of a call. The remaining lines are written when the process ends.
  */
 import type { GenerationView } from "./accounts/mod.ts";
+import type { Level } from "./exchange/log_level.ts";
 import { countOf, printable } from "./exchange/printable.ts";
 import { pause } from "./timing/waits.ts";
 
-export type Level = "info" | "warn";
+export type { Level };
 
 /** How long lines are collected, in milliseconds. */
 const GATHER_MS = 20;

@@ -1,4 +1,5 @@
 /** The process that starts the workers, and the settings that it passes to them. */
+import type { Level } from "./exchange/log_level.ts";
 import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
@@ -49,7 +50,7 @@ export interface Supervised {
   resource: string | null;
   /** URL of the program's main module. */
   main: string;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
 }
 
 /** Runs workers until a signal ends them. */

@@ -6,6 +6,7 @@
  * separate node that uses the same store. The workers' other output is identical, so only that of the first
  * worker is printed. Log lines of all workers are printed.
  */
+import type { Level } from "./exchange/log_level.ts";
 import { TextLineStream } from "@std/streams/text_line_stream.js";
 
 /** The first line of a process that serves. */
@@ -26,7 +27,7 @@ export interface WorkersOptions {
    */
   spawn(which: number, port: number | null): Deno.ChildProcess;
   print(line: string): void;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Milliseconds within which workers have to end after a signal. Then they are killed. */
   patienceMs: number;
 }
@@ -74,7 +75,7 @@ export function runWorkers(options: WorkersOptions): Workers {
     signalAll("SIGTERM");
     // When a worker exits, Deno may wait endlessly for a telemetry collector that does not answer.
     killing ??= setTimeout(() => {
-      log("workers that did not end in time are killed");
+      log("workers that did not end in time are killed", "warn");
       signalAll("SIGKILL");
     }, patienceMs);
     for (const wake of pauses) wake();
@@ -121,7 +122,7 @@ export function runWorkers(options: WorkersOptions): Workers {
         killed ||= signal === "SIGKILL";
         return;
       }
-      log(`worker ${which} ended (${signal ?? `status ${code}`}); starting another`);
+      log(`worker ${which} ended (${signal ?? `status ${code}`}); starting another`, "warn");
       if (performance.now() - began < SHORT_LIFE_MS) {
         await pause(pauseMs);
         pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
@@ -140,7 +141,7 @@ export function runWorkers(options: WorkersOptions): Workers {
     const others = Array.from({ length: count - 1 }, (_, i) => start(i + 2, port, () => {}));
     const ports = await Promise.all(others.map((o) => o.listening));
     if (!stopping && ports.includes(null)) {
-      log("a worker could not start");
+      log("a worker could not start", "warn");
       stop();
     }
     if (!stopping) {

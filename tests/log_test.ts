@@ -1,3 +1,6 @@
+import { leastAnswer } from "./support/answers.ts";
+import { testGateway } from "./support/gateway.ts";
+import { loopbackProvider } from "./support/provider.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { GenerationView } from "../src/accounts/mod.ts";
 import { Log } from "../src/log.ts";
@@ -219,4 +222,50 @@ Deno.test("Log writes text that a terminal may show, leaves out lower levels, an
   json.event(`${id} v/m: it failed`, "warn");
   await json.flush();
   assertEquals(linesOf(written[0])[0].request_id, id);
+});
+
+Deno.test("what fails is logged as a warning, and its end as information", async () => {
+  let status = 500;
+  const provider = loopbackProvider((seen) =>
+    status === 200 ? leastAnswer(seen) : new Response("down", { status })
+  );
+  const lines: string[] = [];
+  const breaker = { failures: 2, window_seconds: 60, open_seconds: 1 };
+  let now = Date.now();
+  const gateway = await testGateway(
+    {
+      p: { api: "openai-chat", url: `${provider.url}/v1`, more: { breaker } },
+      gone: { api: "openai-chat", url: "http://127.0.0.1:1/v1" },
+    },
+    {},
+    {
+      log: (line, level = "info") => lines.push(`${level} ${line.replace(/gen_\w+ /, "")}`),
+      now: () => now,
+      clock: { now: () => now },
+    },
+  );
+  try {
+    const ask = async (model: string) => {
+      const messages = [{ role: "user", content: "hello" }];
+      await (await gateway.post("/v1/chat/completions", { model, messages })).text();
+    };
+    await ask("gone/model");
+    await ask("p/model");
+    await ask("p/model");
+    status = 200;
+    await eventually(async () => {
+      now += 5000;
+      await ask("p/model");
+      return lines.some((line) => line.includes("circuit breaker closed"));
+    });
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+  const levels = (text: string) =>
+    lines.filter((line) => line.includes(text)).map((line) => line.split(" ")[0]);
+  assertEquals(levels("the provider cannot be reached").includes("info"), false);
+  assert(levels("the provider cannot be reached").length > 0, lines.join("\n"));
+  assertEquals(levels("circuit breaker open"), ["warn"], lines.join("\n"));
+  assertEquals(levels("circuit breaker closed"), ["info"], lines.join("\n"));
 });

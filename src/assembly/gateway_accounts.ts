@@ -1,4 +1,5 @@
 /** Opens the accounts and the store of a configuration, for a gateway or for a single command. */
+import type { Level } from "../exchange/log_level.ts";
 import {
   type AccountsConfig,
   type AccountsOptions,
@@ -23,7 +24,7 @@ const FIRST_CHECK_MS = 250;
 const PICODOLLARS = 1e12;
 
 interface StoreListeners {
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   held(ms: number): void;
 }
 
@@ -38,6 +39,7 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   if (filePrefix === null) {
     log(
       "no store.journal on a disk: while the database is unavailable, records wait in a limited memory buffer",
+      "warn",
     );
   }
   return openStore(url, { filePrefix, connections });

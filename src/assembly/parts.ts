@@ -3,6 +3,7 @@
  * the store, the accounts, counters, and what calls share. They look up the configuration in force when they
  * need it.
  */
+import type { Level } from "../exchange/log_level.ts";
 import { AllMetrics } from "./all_metrics.ts";
 import { accountsOptions, storeOf } from "./gateway_accounts.ts";
 import type { GatewayOptions } from "./gateway.ts";
@@ -164,7 +165,11 @@ function openOperation(
  * Encrypts with a secret from the store, which is the same on every node and after a restart. While the store
  * is unavailable, a secret of this process is used.
  */
-async function openSealer(config: Config, store: Store, log: (line: string) => void): Promise<LateSealer> {
+async function openSealer(
+  config: Config,
+  store: Store,
+  log: (line: string, level: Level) => void,
+): Promise<LateSealer> {
   const made = () => crypto.randomUUID() + crypto.randomUUID();
   const keyOf = (secret: string) => hmacSha256(secret, "seal");
   const shared = async () => keyOf(config.store.pepper ?? await store.shared("seal", made));
@@ -174,6 +179,7 @@ async function openSealer(config: Config, store: Store, log: (line: string) => v
     if (!(error instanceof StoreUnavailable)) throw error;
     log(
       "the store is unavailable: until it is back, reasoning sealed by other nodes or before cannot be read",
+      "warn",
     );
     return lateSealer(keyOf(made()), shared);
   }

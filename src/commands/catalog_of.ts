@@ -1,4 +1,5 @@
 /** The catalog that a gateway with a configuration would serve, for one command. */
+import type { Level } from "../exchange/log_level.ts";
 import type { Config } from "../config/schema.ts";
 import { Discovery } from "../discovery/discovery.ts";
 import { askedOf, effectiveModels } from "../discovery/effective_catalog.ts";
@@ -11,7 +12,7 @@ import { pause } from "../timing/waits.ts";
 
 interface Surroundings {
   env: Env;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
 }
 
 /** The models that a start with this configuration would serve, including discovered ones. */

@@ -1,4 +1,5 @@
 /** The commands for the first steps: `init`, `import`, `connect`, `try`. */
+import type { Level } from "../exchange/log_level.ts";
 import type { Config } from "../config/schema.ts";
 import { AUTO } from "../models/catalog.ts";
 import type { Env } from "../providers/presets.ts";
@@ -10,7 +11,7 @@ import { programCalled } from "./program_called.ts";
 export interface Setup {
   env: Env;
   load(named: string | undefined): Promise<Config>;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Creates a key in the store of a configuration. Resolves with its secret. */
   makeKey(config: Config, name: string): Promise<string>;
   open(config: Config): Promise<TryGateway>;

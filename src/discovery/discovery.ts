@@ -5,6 +5,7 @@
  * Processes on one machine share the file: a process that finds a list younger than the interval uses it and
  * sends no request. Other nodes send their own requests.
  */
+import type { Level } from "../exchange/log_level.ts";
 import { countOf } from "../exchange/printable.ts";
 import { withReason } from "../outgoing/ask.ts";
 import type { ConfiguredProvider } from "../providers/config.ts";
@@ -39,7 +40,7 @@ export interface DiscoveryOptions {
   follower: number;
   /** Milliseconds since the epoch. */
   now(): number;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Called when a list has changed. */
   changed(): void;
 }
@@ -140,7 +141,9 @@ export class Discovery {
       const partly = refusals.length > 0
         ? `lists only some of its models: ${refusals.join(", ")}`
         : undefined;
-      if (partly !== undefined && this.#partly.get(name) !== partly) this.#options.log(`${name}: ${partly}`);
+      if (partly !== undefined && this.#partly.get(name) !== partly) {
+        this.#options.log(`${name}: ${partly}`, "warn");
+      }
       this.#partly.set(name, partly);
       this.#complaints.delete(name);
       this.#take({ provider: name, address: provider.baseUrl, at: this.#options.now(), models });
@@ -157,7 +160,7 @@ export class Discovery {
     this.#complaints.set(name, why);
     const kept = this.#lists.get(name);
     const instead = kept ? `; its list of ${new Date(kept.at).toISOString()} stays` : "";
-    this.#options.log(`${name}: cannot list its models: ${why}${instead}`);
+    this.#options.log(`${name}: cannot list its models: ${why}${instead}`, "warn");
   }
 
   #take(list: SavedList): void {
@@ -194,7 +197,7 @@ export class Discovery {
     } catch (thrown) {
       await Deno.remove(next).catch(() => {});
       if (!this.#complaints.has("")) {
-        log(`the lists of models cannot be stored in ${file}: ${reasonOf(thrown)}`);
+        log(`the lists of models cannot be stored in ${file}: ${reasonOf(thrown)}`, "warn");
       }
       this.#complaints.set("", file);
     }

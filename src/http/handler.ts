@@ -48,7 +48,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (failure.code === "internal_service_error") {
-        kit.log(`${id} ${loggable(path)}: ${describe(failure.cause)}`);
+        kit.log(`${id} ${loggable(path)}: ${describe(failure.cause)}`, "warn");
       }
       response = failureResponse(failure, surface, id, kit.now());
     }

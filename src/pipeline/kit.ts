@@ -1,4 +1,5 @@
 /** The dependencies of the pipeline, which are created from a configuration. */
+import type { Level } from "../exchange/log_level.ts";
 import type { Accounts } from "../accounts/mod.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog } from "../models/catalog.ts";
@@ -38,5 +39,5 @@ export interface Kit {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Logs a line for operators. Never contains a secret or text of a conversation. */
-  log(line: string): void;
+  log(line: string, level?: Level): void;
 }

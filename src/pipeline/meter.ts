@@ -110,7 +110,7 @@ class Meter {
     this.#left = thrown === CALLER_LEFT;
     const failure = withLimit(Failure.from(thrown), model.contextLength);
     this.#failed = failure.code;
-    if (failure.operator) this.#kit.log(`${arrival.id} ${model.id}: ${failure.operator}`);
+    if (failure.operator) this.#kit.log(`${arrival.id} ${model.id}: ${failure.operator}`, "warn");
     return failure;
   }
 
@@ -169,6 +169,7 @@ class Meter {
       `${arrival.id} ${model.id}: the provider reports ${
         countOf(searches, "search", "searches")
       } of its own that no budget has room for; none of them is billed`,
+      "warn",
     );
     return 0;
   }

@@ -49,7 +49,7 @@ export function noteUsage(
     use.service = part.service ?? use.service;
     if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
-    const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`);
+    const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`, "warn");
     if (bounded.searches !== part.searches) {
       say(
         `the provider reports ${

@@ -5,6 +5,7 @@
  * the request are retried: no connection, 408, 429, 5xx, also if the body of a 200 reports them before any output. If a provider refuses
  * the gateway's key, the next route is tried. If it refuses the request, the refusal is returned.
  */
+import type { Level } from "../exchange/log_level.ts";
 import type { Failure } from "../exchange/failure.ts";
 import { openSend, type Send } from "../outgoing/send.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -55,7 +56,7 @@ export interface ProvidersOptions {
   discovered?: readonly Route[];
   /** The instance before a reload. */
   previous?: Providers;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Ends an abandoned call at this provider, if there is one. */
   makeRoom?(provider: string): void;
   /** Sends the requests; absent: over sockets, without proxies. */
@@ -224,7 +225,7 @@ class OpenProviders implements Providers {
     const complaint = failure.operator ?? failure.message;
     if (complaint === model.complaint) return;
     model.complaint = complaint;
-    this.#options.log(`${routeName(route)}: ${complaint}`);
+    this.#options.log(`${routeName(route)}: ${complaint}`, "warn");
   }
 }
 

@@ -2,6 +2,7 @@
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
  * each of its models and each API of their routes. A reload of the configuration keeps the state of providers whose settings are unchanged.
  */
+import type { Level } from "../exchange/log_level.ts";
 import { countOf } from "../exchange/printable.ts";
 import { type LastFailure, type LastFailureView, lastFailureView } from "./last_failure.ts";
 import { FirstBytes } from "./first_bytes.ts";
@@ -106,7 +107,7 @@ export interface StatesOptions {
   discovered?: readonly Route[];
   /** The instance before a reload. */
   previous?: States;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
 }
 
 /** Breakers, limits and measurements of providers; unchanged providers keep those of `previous`. */
@@ -205,13 +206,14 @@ function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | und
   };
 }
 
-function modelState(provider: Provider, route: Route, log: (line: string) => void): ModelState {
+function modelState(provider: Provider, route: Route, log: (line: string, level: Level) => void): ModelState {
   const name = routeName(route);
   const breaker = new Breaker(provider.breaker, (to, calls, failures) => {
     log(
       `${name}: circuit breaker ${to}${
         to === "open" ? ` after ${countOf(failures, "failure")} of ${countOf(calls, "call")}` : ""
       }`,
+      to === "open" ? "warn" : "info",
     );
   });
   return {

@@ -5,6 +5,7 @@
  *
  * Only for calls that request it; nothing is stored for others.
  */
+import type { Level } from "../exchange/log_level.ts";
 import { type StoredStream, StoreUnavailable, type StreamStart, type StreamStore } from "../store/mod.ts";
 import { pause } from "../timing/waits.ts";
 import { hashOf, StreamCipher } from "./cipher.ts";
@@ -32,7 +33,7 @@ export interface ResumptionOptions {
   /** This process is shutting down. */
   stopping(): boolean;
   now(): number;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Called with the time that pieces of work blocked the event loop, in milliseconds. */
   held?(ms: number): void;
   /** A stream cannot be stored any more. */

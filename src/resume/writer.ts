@@ -2,13 +2,14 @@
  * Writes streams to the store: the updates of all streams together, one transaction after the other. If the
  * store fails, they wait; a stream whose events wait too long continues without being stored.
  */
+import type { Level } from "../exchange/log_level.ts";
 import { StoreUnavailable, type StreamStore } from "../store/mod.ts";
 import { pause } from "../timing/waits.ts";
 import type { LiveStream } from "./live_stream.ts";
 
 export interface WriterOptions {
   store: Pick<StreamStore, "writeStreams">;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
   /** Called with the time that preparing a transaction blocked the event loop, in milliseconds. */
   held?(ms: number): void;
   /** How long events may wait for the store, in milliseconds; absent: {@link PATIENCE_MS}. */
@@ -100,6 +101,7 @@ export class StreamWriter {
       if (!away) {
         log(
           `streams cannot be stored for resumption: ${error instanceof Error ? error.message : typeof error}`,
+          "warn",
         );
       }
       for (const stream of streams) this.#queue.add(stream);

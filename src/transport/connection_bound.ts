@@ -1,4 +1,5 @@
 /** The maximum number of client connections of a process, derived from its file descriptor limit. */
+import type { Level } from "../exchange/log_level.ts";
 import { pause } from "../timing/waits.ts";
 
 /** Files opened to probe the limit, at about 15 µs each. Usual limits are 1,024, 4,096, or far higher. */
@@ -56,7 +57,7 @@ export interface ConnectionBound {
 export function connectionBound(
   configured: number | null,
   workers: number,
-  log: (line: string) => void,
+  log: (line: string, level: Level) => void,
 ): ConnectionBound {
   const share = configured === null ? USUAL : Math.max(1, Math.floor(configured / workers));
   let most = share;
@@ -92,6 +93,7 @@ export function connectionBound(
           2 * share
         } open files, and the process ` +
           `may open ${files}: the bound is ${most} (ulimit -n raises it)`,
+        "warn",
       );
     },
   };

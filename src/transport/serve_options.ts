@@ -1,4 +1,5 @@
 /** Options and interface of servers. */
+import type { Level } from "../exchange/log_level.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Host, Phase } from "./host.ts";
 
@@ -22,7 +23,7 @@ export interface ServeOptions {
   /** Maximum unsent bytes of large answers; absent: 128 MiB. */
   heldBytes?: number;
   handle: Host["handle"];
-  log?(line: string): void;
+  log?(line: string, level?: Level): void;
   /** The clock for timeouts; absent: the process's own. */
   clock?: Clock;
   /** False: the server does not check timeouts itself, see {@link Server.look}. */

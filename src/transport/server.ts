@@ -155,6 +155,7 @@ async function acceptAll(
       const open = connections.open;
       log(
         `cannot accept connections (${what}) with ${open} open: the connections that have been idle the longest are closed`,
+        "warn",
       );
     }
     connections.closeSome(Math.ceil(connections.open * SHARE_CLOSED));

@@ -102,6 +102,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
         if (left > 1 && !final && !signal.aborted) continue;
         options.log?.(
           `web search: ${engine.name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`,
+          "warn",
         );
         return { hits: [], failed: true, why: signal.aborted ? "timeout" : kindOf(thrown) };
       }

@@ -1,4 +1,5 @@
 /** The types of web searches and their results. */
+import type { Level } from "../exchange/log_level.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
 import type { EngineSettings } from "./engines/engine.ts";
 
@@ -36,5 +37,5 @@ export interface WebSearchOptions {
   /** Runs work whose requests are not traced, since their URLs contain the query. Default: there is no tracing. */
   quietly?<T>(work: () => Promise<T>): Promise<T>;
   /** Writes a line about an engine's failure for the operator. It never contains the query. */
-  log?(line: string): void;
+  log?(line: string, level?: Level): void;
 }

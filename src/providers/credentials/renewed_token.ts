@@ -94,7 +94,7 @@ export class RenewedToken<T> {
         }
         // Messages of other errors may contain what was read.
         const why = thrown instanceof TokenError ? thrown.message : "an internal fault";
-        this.#surroundings.log(`no token for ${this.#name}: ${why}`);
+        this.#surroundings.log(`no token for ${this.#name}: ${why}`, "warn");
         throw new Failure("provider_unavailable", NOT_AVAILABLE, {
           operator: `no token for ${this.#name}: ${why}`,
           lasting: true,

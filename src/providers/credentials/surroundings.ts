@@ -1,4 +1,5 @@
 /** Access to the machine for credentials. All access goes through this interface, so that tests can replace it. */
+import type { Level } from "../../exchange/log_level.ts";
 import type { Clock } from "../../timing/clock.ts";
 
 export interface Surroundings {
@@ -11,7 +12,7 @@ export interface Surroundings {
   /** A monotonic clock, which may stop while the machine sleeps; absent: the process's own. */
   clock?: Clock;
   sleep(ms: number): Promise<void>;
-  log(line: string): void;
+  log(line: string, level?: Level): void;
 }
 
 /** A variable's value; empty counts as absent, as in the vendors' libraries. */
