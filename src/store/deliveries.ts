@@ -110,7 +110,7 @@ export async function insertAlertEvents(
 }
 
 /** Writes outbox rows, one per event and receiver. */
-async function insertEvents(engine: Engine, query: Query, events: readonly NewEvent[]): Promise<void> {
+export async function insertEvents(engine: Engine, query: Query, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map(({ webhook, now, created = now, series = "", data }) => [
     `evt_${series}${crypto.randomUUID().replaceAll("-", "").slice(series.length)}`,
