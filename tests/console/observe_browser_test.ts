@@ -152,3 +152,26 @@ browserTest(
     assertEquals(page.mistakes, []);
   },
 );
+
+browserTest("values that the overview only counts together lead nowhere", async () => {
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+  for (let i = 0; i < 52; i++) {
+    const body = { model: "demo/model", messages: [{ role: "user", content: "hello" }] };
+    const headers = { authorization: `Bearer ${SECRET}`, "x-svc-tags": `customer=c${i}` };
+    await (await gateway.post("/v1/chat/completions", body, { headers })).text();
+  }
+  await using browser = await startBrowser();
+  const page = await browser.page();
+  await signIn(page, gateway.url);
+  await to(page, "Overview");
+  await page.click("main button", "Tag");
+  const first = "[...document.querySelectorAll('main tbody tr td:first-child')]";
+  await page.until(`${first}.some((cell) => cell.innerText === "(others)")`);
+  assertEquals(
+    await page.evaluate(
+      `${first}.filter((cell) => cell.querySelector("a") === null).map((cell) => cell.innerText)`,
+    ),
+    ["(others)"],
+  );
+  assertEquals(page.mistakes, []);
+});

@@ -20,7 +20,7 @@ import { Empty } from "./ui.js";
  * @param {readonly Column<Row>[]} props.columns
  * @param {readonly Row[]} props.rows
  * @param {(row: Row) => string} props.id of a row
- * @param {(row: Row) => string} [props.link] where a row leads: its first cell is a link
+ * @param {(row: Row) => string | null} [props.link] where a row leads: its first cell is a link; null: nowhere
  * @param {(row: Row) => boolean} [props.marked]
  * @param {string} [props.empty]
  * @param {(() => void) | null} [props.more] the rows behind these
@@ -39,6 +39,10 @@ export function Table({ caption, columns, rows, id, link, marked, empty = "Nothi
         ? { at, down: !sorting.down }
         : null,
     );
+  const linked = (/** @type {Row} */ row, /** @type {import("./html.js").Children} */ shown) => {
+    const to = link?.(row) ?? null;
+    return to === null ? shown : html`<a class="row-link" href=${to}>${shown}</a>`;
+  };
   return html`
     <div class="table" role="region" aria-label=${caption} tabindex="0">
       <table>
@@ -68,9 +72,7 @@ export function Table({ caption, columns, rows, id, link, marked, empty = "Nothi
             columns.map(({ show, number, wide, quiet }, at) =>
               html`<td key=${at} class=${
                 number ? "number" : wide ? "wide" : quiet ? "" : "text"
-              } onMouseEnter=${titled}>${
-                at === 0 && link ? html`<a class="row-link" href=${link(row)}>${show(row)}</a>` : show(row)
-              }</td>`
+              } onMouseEnter=${titled}>${at === 0 ? linked(row, show(row)) : show(row)}</td>`
             )
           }</tr>`
         )}</tbody>

@@ -27,6 +27,8 @@ const DIMENSIONS = [["model", "Model"], ["provider", "Provider"], ["key", "Key"]
   "Tag",
 ]];
 const AGAIN_MS = 15_000;
+/** The sum of the values beyond those that are counted one by one; no value has this name. */
+const OTHERS = "(others)";
 
 export default function Overview() {
   const { query: { range = "24h", by = "model", of = "" } } = useRoute();
@@ -265,7 +267,8 @@ function Groups({ o, by, range, of }) {
       <${Table} caption=${`Sums by ${by}`} columns=${columns} rows=${o.groups} id=${(
         /** @type {Group} */ g,
       ) => g.value}
-        link=${(/** @type {Group} */ g) => href("overview", { query: { range, by, of: g.value } })}
+        link=${(/** @type {Group} */ g) =>
+          g.value === OTHERS ? null : href("overview", { query: { range, by, of: g.value } })}
         marked=${(/** @type {Group} */ g) => g.value === of}
         empty=${by === "team"
           ? "No call of a team in this time"
