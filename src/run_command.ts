@@ -6,6 +6,7 @@ import type { Command } from "./commands/command.ts";
 import type { Flags, Loaded } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { Failure } from "./exchange/failure.ts";
+import { printableLines } from "./exchange/printable.ts";
 import type { Level } from "./log.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -25,22 +26,27 @@ export interface Machine {
 /** Exit status for mistakes that the operator can fix. */
 export const MISTAKE = 2;
 
+/** Prints what a command found. Names and texts of callers and providers may contain escape codes of terminals. */
+function show(text: string): void {
+  console.log(printableLines(text));
+}
+
 /** Runs a command. */
 export async function runCommand(command: Command, machine: Machine): Promise<void> {
   const { env, load } = machine;
   switch (command.command) {
     case "help":
-      return console.log((await import("./commands/help.ts")).helpText(command.about).trimEnd());
+      return show((await import("./commands/help.ts")).helpText(command.about).trimEnd());
     case "version":
-      return console.log(`sluice ${manifest.version}`);
+      return show(`sluice ${manifest.version}`);
     case "check": {
       const { config, warnings } = await load(command.config, {});
       const { describe } = await import("./config/describe.ts");
       for (const warning of warnings) console.error(`warning: ${warning}`);
-      return console.log(describe(config));
+      return show(describe(config));
     }
     case "permissions":
-      return console.log((await permissions(command.config, machine)).join("\n"));
+      return show((await permissions(command.config, machine)).join("\n"));
     case "serve":
       return await machine.serve(command.config, {
         port: command.port,
@@ -65,7 +71,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
         auth: auth.type === "key" && auth.key === "" ? "none" : auth.type,
       }));
       const { providersCommand } = await import("./commands/providers.ts");
-      return console.log(providersCommand(env, own, command));
+      return show(providersCommand(env, own, command));
     }
     case "dlp":
       return await screenFiles(command, machine);
@@ -76,7 +82,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
       // Imported on demand, so that other commands do not wait for it.
       const { storeCommand } = await import("./commands/store_care.ts");
       if (command.command === "backup") await (await import("./commands/lower_priority.ts")).lowerPriority();
-      return console.log(await storeCommand(command, config.store));
+      return show(await storeCommand(command, config.store));
     }
     case "payload":
     case "replay":
@@ -86,7 +92,7 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
       const { ledgerCommand } = await import("./commands/ledger.ts");
       await (await import("./commands/lower_priority.ts")).lowerPriority();
       const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
-      console.log(text);
+      show(text);
       if (!intact) Deno.exitCode = 1;
       return;
     }
@@ -111,7 +117,7 @@ async function showModels(
         import("./models/summary.ts"),
       ]);
   const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
-  if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
+  if (!diff) return show(json ? JSON.stringify(now) : modelsText(now));
   const running = runningCatalog(config);
   if (running === null) {
     console.error("No gateway has served with this store, so that there is nothing to compare with.");
@@ -119,7 +125,7 @@ async function showModels(
     return;
   }
   const found = changes(running, now);
-  console.log(json ? JSON.stringify(found) : changesText(found));
+  show(json ? JSON.stringify(found) : changesText(found));
 }
 
 /** Commands for first steps, imported on demand. */
@@ -143,8 +149,8 @@ async function setUp(
     log,
     makeKey,
     open: (config) => assemble(config, { now: Date.now, log, env, discovers: true }),
-    print: (line) => console.log(line),
-    note: (line) => console.error(line),
+    print: (line) => show(line),
+    note: (line) => console.error(printableLines(line)),
     failed() {
       Deno.exitCode = 1;
     },
@@ -156,8 +162,8 @@ async function screenFiles(command: Extract<Command, { command: "dlp" }>, { load
   const { scanFiles } = await import("./commands/scan_files.ts");
   try {
     const { text, notes, status } = await scanFiles(command, config, manifest.version);
-    if (text !== "") console.log(text);
-    for (const note of notes) console.error(note);
+    if (text !== "") show(text);
+    for (const note of notes) console.error(printableLines(note));
     Deno.exitCode = status;
   } catch (error) {
     await refused(error, command);
@@ -202,7 +208,7 @@ async function withAccounts(command: AccountsCommand, { load, log }: Machine): P
   const { runCommand } = await import("./commands/accounts.ts");
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
-    console.log(await runCommand(command, accounts));
+    show(await runCommand(command, accounts));
     const { warningsOf } = await import("./commands/refusal.ts");
     for (const warning of warningsOf(command, config, Date.now())) console.error(warning);
   } catch (error) {
@@ -225,7 +231,7 @@ async function withPayloads(
       const { payloadLog } = await import("./assembly/payload_log.ts");
       return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
     };
-    console.log(await payloadCommand(command, config, { accounts, env, open }));
+    show(await payloadCommand(command, config, { accounts, env, open }));
   } catch (error) {
     await refused(error, command);
   } finally {

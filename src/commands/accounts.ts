@@ -1,4 +1,5 @@
 /** The commands that read the accounts: keys, usage, generations. Each returns the text to print. */
+import { inColumns } from "./columns.ts";
 import type { Administration } from "../accounts/administration/administration.ts";
 import { LARGEST_PAGE } from "../accounts/administration/input.ts";
 import type { GenerationView, KeyView, UsageView } from "../accounts/mod.ts";
@@ -143,6 +144,5 @@ function columns(rows: readonly object[]): string {
     names,
     ...rows.map((row) => names.map((n) => String((row as Record<string, unknown>)[n] ?? ""))),
   ];
-  const widths = names.map((_, i) => Math.max(...table.map((line) => line[i].length)));
-  return table.map((line) => line.map((cell, i) => cell.padEnd(widths[i])).join("  ").trimEnd()).join("\n");
+  return inColumns(table).join("\n");
 }

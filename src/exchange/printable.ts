@@ -13,6 +13,14 @@ export function printable(text: string): string {
 }
 
 /**
+ * Like {@link printable}, for a text of several lines: line breaks and tabs stay. In JSON the escapes stand for
+ * the same text.
+ */
+export function printableLines(text: string): string {
+  return text.replace(UNPRINTABLE, (one) => one === "\n" || one === "\t" ? one : printable(one));
+}
+
+/**
  * A number with its noun: 1 record, 2 records.
  * @param many the plural, unless it is the noun with an s
  */

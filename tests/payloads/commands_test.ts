@@ -75,6 +75,11 @@ Deno.test("a payload is printed and replayed: text, tool calls, tokens, price an
     for (const line of ["- first", "+ other", "  same", '- look({"at":"first"})', '+ look({"at":"other"})']) {
       assertStringIncludes(replayed.out, `${line}\n`.trimEnd());
     }
+    // What a model says may not command the terminal.
+    text = "\x1b]0;title\x07\x9b31m\u202ered";
+    const hostile = await run("replay", id, "--url", serving.url, "--key", SECRET);
+    assertStringIncludes(hostile.out, "+ \\u001b]0;title\\u0007\\u009b31m\\u202ered\n");
+    text = "other\nsame";
     assertMatch(replayed.out, /^price\s+0\.20\s+0\.20$/m);
     assertMatch(replayed.out, /^milliseconds\s+\d+\s+\d+/m);
 
