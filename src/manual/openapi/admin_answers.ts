@@ -36,15 +36,18 @@ import {
 
 const LEASE = orNull(
   exactly<LeaseView>({ granted: money(), used: money(), reserved: money() }, {
-    description: "While the store is away: what this process may spend without asking it.",
+    description: "While the store is unavailable: the amount that this process may still spend.",
   }),
 );
 /** Fields that are absent while the store is unavailable. */
 const UNKNOWN = { optional: ["lease"] };
 const KEY = {
   ...KEY_FIELDS,
-  spend: orNull({ ...SPEND, description: "Null: the store, which knows, is away." }),
-  last_used: orNull(moment()),
+  spend: orNull({
+    ...SPEND,
+    description: "Spend of the current period. Null: unknown, because the store is unavailable.",
+  }),
+  last_used: orNull(moment("Time of the last call. Null: never used.")),
   lease: LEASE,
 };
 const TOKEN: { readonly [K in keyof TokenView]: Schema } = {
@@ -52,10 +55,10 @@ const TOKEN: { readonly [K in keyof TokenView]: Schema } = {
   name: text(),
   role: choice("owner", "operator", "auditor"),
   created: orNull(moment()),
-  created_by: text("Name of who made it."),
+  created_by: text("Name of the administrator who created the token."),
   expires_at: orNull(moment()),
   revoked_at: orNull(moment()),
-  last_used: orNull(moment("Exact to a minute.")),
+  last_used: orNull(moment("Time of the last use, accurate to one minute. Null: never used.")),
 };
 const COUNTS = {
   generations: whole(),
@@ -72,39 +75,45 @@ const DIMENSIONS = {
   key: text(),
   key_id: text(),
   model: text(),
-  day: text("`2026-01-31`, in UTC."),
+  day: text("Date in UTC, such as `2026-01-31`."),
   account: text(),
   provider: text(),
   format: text(),
   team: text(),
   session: text(),
-  tool_calls: orNull(whole("Of sums by team, session or tag; null for calls that have none.")),
-  latency_ms: orNull(whole("Of all calls together; null likewise.")),
+  tool_calls: orNull(
+    whole("Number of tool calls. Only in sums by team, session or tag; null for calls without one."),
+  ),
+  latency_ms: orNull(
+    whole(
+      "Sum of the durations of all calls in milliseconds. Only in sums by team, session or tag; null for calls without one.",
+    ),
+  ),
 };
 const USAGE: Schema = {
   ...closed({ ...COUNTS, cache_saved: money(), ...DIMENSIONS }, {
     optional: Object.keys(DIMENSIONS),
-    description: "Has the dimensions that `by` names.",
+    description: "Sums of one group. It has the fields of the dimensions named in `by`.",
   }),
-  patternProperties: { "^tag:": text("Value of the tag.") },
+  patternProperties: { "^tag:": text("The value of the tag.") },
 };
 const FIRST_OUTPUT = orNull(closed({ p50: number(), p95: number() }));
 const STEP = choice("admission", "screening", "search", "attempt", "streaming", "answer_screening");
 /** Fields of an audit entry about a change. */
 const CHANGED = {
-  by: orNull(text("`admin_key`, `token`, `session`, `command`, `process`.")),
+  by: orNull(text("How the change was made: `admin_key`, `token`, `session`, `command` or `process`.")),
   role: choice("owner", "operator", "auditor", "member"),
-  name: text("Of who made the change."),
-  credential: orNull(text("Id of the token or the session.")),
+  name: text("Name of the person or token that made the change."),
+  credential: orNull(text("Id of the token or session that was used.")),
   route: orNull(text()),
   action: text(),
   target: orNull(text()),
-  fields: object({}, { description: "As they were given." }),
-  before: object({}, { description: "As they were before." }),
-  result: text("`done`, or the code of the refusal."),
-  from: text("Address of who could not sign in."),
-  untold: whole("Others who could not, and are not told one by one."),
-  mistakes: whole("Of a configuration that was not taken over."),
+  fields: object({}, { description: "The fields of the request." }),
+  before: object({}, { description: "The values of these fields before the change." }),
+  result: text("`done`, or the error code if the change was refused."),
+  from: text("Address of the client whose sign-in failed."),
+  untold: whole("Number of further failed sign-ins that have no entries of their own."),
+  mistakes: whole("Number of mistakes in a configuration that was not loaded."),
 };
 /** Fields of an audit entry about findings of a DLP scan. */
 const FOUND = {
@@ -113,18 +122,18 @@ const FOUND = {
   of: choice("request", "answer"),
   mode: text(),
   findings: whole(),
-  types: map(whole(), "How many of each type."),
-  rules: map(whole(), "How many of each pattern of the policy."),
-  places: map(whole(), "How many in each place."),
-  unscanned: whole("Parts that could not be screened."),
+  types: map(whole(), "Number of findings by entity type."),
+  rules: map(whole(), "Number of findings by pattern of the policy."),
+  places: map(whole(), "Number of findings by location."),
+  unscanned: whole("Number of parts that could not be screened."),
 };
 const ROLE = choice("owner", "operator", "auditor", "member");
 
 const MODEL_CHANGE = {
   model: text(),
   what: choice("price", "added", "removed", "changed"),
-  field: text("Of the model, or the kind of price."),
-  before: text("A price as dollars for a million."),
+  field: text("The field of the model that changed, or the kind of price."),
+  before: text("The value before the change; prices are in dollars per million tokens."),
   after: text(),
 };
 const MAY_LACK = { optional: ["field", "before", "after"] };
@@ -134,12 +143,12 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
   KeyList: storedPage(ref("Key")),
   KeyWithSecret: exactly<KeyReport & { secret: string }>({
     ...KEY,
-    secret: text("Shown this once: `sk_live_…`."),
+    secret: text("The secret, `sk_live_…`. It is returned only in this answer."),
   }, UNKNOWN),
   KeyModelList: page(closed({
     id: text(),
     name: text(),
-    permitted: flag("Whether access policies let the key call it."),
+    permitted: flag("Whether the access policies permit the key to call this model."),
     context_length: orNull(whole()),
     max_completion_tokens: orNull(whole()),
     pricing: map(orNull(text())),
@@ -147,11 +156,12 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
   })),
   UsageList: storedPage(USAGE, {
     incomplete_before: moment(
-      "Records before may be missing from the sums, for some minutes after an update of a large store, and where a sum by two labels would read too many. Absent: none is.",
+      "Records before this time may be missing from the sums: for some minutes after the upgrade of a large store, and for sums by two labels that would read too many records. Absent: the sums are complete.",
     ),
   }),
   GenerationDetails: {
-    description: "A member gets the record alone.",
+    description:
+      "The record of a generation with its steps, prices and findings. Members get only the record.",
     oneOf: [
       exactly<GenerationDetails>({
         ...GENERATION_FIELDS,
@@ -163,7 +173,10 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
           },
         }),
         prices: list(closed({ version: text(), prices: map(text()) })),
-        findings: list(ref("AuditEntry"), "What screening found: types, places and counts, never text."),
+        findings: list(
+          ref("AuditEntry"),
+          "Findings of data-loss prevention: types, locations and counts, never text.",
+        ),
       }),
       ref("Generation"),
     ],
@@ -180,14 +193,15 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     ...FOUND,
   }, {
     optional: [...Object.keys(CHANGED), ...Object.keys(FOUND)],
-    description: "What somebody changed, or what screening found.",
+    description:
+      "An entry of the audit log: a change by an administrator, or findings of data-loss prevention.",
   }),
   AuditList: storedPage(ref("AuditEntry")),
   Token: exactly<TokenView>(TOKEN),
   TokenList: storedPage(ref("Token")),
   TokenWithSecret: exactly<TokenView & { secret: string }>({
     ...TOKEN,
-    secret: text("Shown this once: `sk_admin_…`."),
+    secret: text("The secret, `sk_admin_…`. It is returned only in this answer."),
   }),
   Team: exactly<TeamView>({
     name: text(),
@@ -197,7 +211,7 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     models: orNull(list(text())),
     access_policy: orNull(text()),
     dlp_policy: orNull(text()),
-    keys: whole("Those that are not revoked."),
+    keys: whole("Number of keys that are not revoked."),
     spend: orNull(SPEND),
     lease: LEASE,
   }, UNKNOWN),
@@ -206,7 +220,7 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     account: text(),
     unlimited: flag(),
     granted: orNull(money()),
-    added: orNull(money("Null: the store, which knows, is away.")),
+    added: orNull(money("Credits that were added. Null: unknown, because the store is unavailable.")),
     spent: orNull(money()),
     balance: orNull(money()),
     lease: LEASE,
@@ -214,7 +228,7 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
   AccountList: storedPage(ref("Credits")),
   Statement: exactly<StatementHead & StatementFoot & { lines: unknown }>({
     account: text(),
-    month: text("`2026-01`."),
+    month: text("Month in UTC, such as `2026-01`."),
     from: moment(),
     to: moment(),
     created: moment(),
@@ -224,7 +238,9 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     models: list(closed({ model: text(), ...COUNTS })),
     prices: list(closed({
       version: text(),
-      model: orNull(text("Null: the version says whose prices these are.")),
+      model: orNull(
+        text("The model. Null: these prices belong to no single model; `version` identifies them."),
+      ),
       since: orNull(moment()),
       prices: orNull(map(text())),
     })),
@@ -238,11 +254,11 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     max_concurrent: orNull(whole()),
     models: list(exactly<ProviderHealth["models"][number]>({
       model: text(),
-      state: text("Of its circuit breaker: `closed`, `open`, `half-open`."),
-      calls: whole("Within the breaker's window."),
+      state: text("State of the circuit breaker: `closed`, `open` or `half-open`."),
+      calls: whole("Number of calls within the time window of the circuit breaker."),
       failures: whole(),
       retry_in_seconds: orNull(number()),
-      attempts: whole("Since the process began."),
+      attempts: whole("Number of calls of the provider since the start of the process."),
       attempts_failed: whole(),
       retries: whole(),
       first_output_ms: FIRST_OUTPUT,
@@ -251,13 +267,13 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
   })),
   ClosedBreakers: closed({
     closed: list(closed({ provider: text(), model: text() })),
-    everywhere: flag("False: the store is away, and other nodes do not hear of it."),
+    everywhere: flag("False: the store is unavailable, so other nodes keep their circuit breakers open."),
   }),
   ProviderTrial: exactly<Trial>({
     ok: flag(),
     by: choice("models", "call"),
-    models: orNull(whole("How many the provider lists.")),
-    model: orNull(text("The catalog's id of the model that was called.")),
+    models: orNull(whole("Number of models that the provider lists.")),
+    model: orNull(text("Catalog id of the model that was called.")),
     latency_ms: number(),
     cost: money(),
     error: orNull(text()),
@@ -269,21 +285,21 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
       answers: text(),
       entity_types: orNull(list(text())),
       regexes: list(text()),
-      stop_words: whole("How many."),
-      allowed_values: whole("How many."),
+      stop_words: whole("Number of stop words."),
+      allowed_values: whole("Number of allowed values."),
     })),
     access: list(closed({ name: text(), allow: list(text()), deny: list(text()) })),
     screening: closed({ enabled: flag(), on_unscannable: text(), restore: flag(), model: flag() }),
   }),
   DlpScan: exactly<DryScan>({
     mode: text(),
-    action: text("What would happen: `pass`, `alert`, `mask` or `block`."),
+    action: text("What the gateway would do with the request: `pass`, `alert`, `mask` or `block`."),
     findings: list(exactly<DryScan["findings"][number]>({
       category: text(),
       entity_type: text(),
       message_index: orNull(whole()),
       location: text(),
-      start: whole("UTF-16 units of the field as sent."),
+      start: whole("Start of the finding in the field, in UTF-16 code units."),
       end: whole(),
       confidence: number(),
     })),
@@ -318,18 +334,22 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     role: ROLE,
     name: text(),
     team: orNull(text()),
-    member: orNull(text("Issuer and subject of the sign-in.")),
-    csrf: text("Value of the header `x-svc-csrf`."),
+    member: orNull(
+      text("Issuer and subject of the person, joined by `#`. Null: signed in without an identity provider."),
+    ),
+    csrf: text("The value to send in the header `x-svc-csrf` with each change."),
     signed_in_with: choice("admin_key", "token", "oidc"),
     expires_at: moment(),
     member_rule: closed({
-      keys: whole("Keys that a member may have at once."),
+      keys: whole("Maximum number of keys of a member."),
       spend_limit: SPEND_LIMIT,
     }),
   }, { optional: ["member_rule"] }),
   SignedOut: closed({
     signed_out: flag(),
-    end_session_url: orNull(text("Where the browser leaves the identity provider, too.")),
+    end_session_url: orNull(
+      text("URL at which the browser signs out of the identity provider. Null: there is none."),
+    ),
   }),
   SignInWays: closed({ signed_in: flag(), oidc: flag() }),
 };

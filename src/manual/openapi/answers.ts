@@ -29,41 +29,43 @@ export const SPEND_LIMIT = orNull(
 );
 
 const USAGE = closed({
-  input_tokens: whole("All input."),
+  input_tokens: whole("All input tokens, including those of caches."),
   cached_tokens: whole(),
   cache_write_tokens: whole(),
   cache_write_1h_tokens: whole(),
   audio_input_tokens: whole(),
   image_input_tokens: whole(),
   video_input_tokens: whole(),
-  output_tokens: whole("All output."),
+  output_tokens: whole("All output tokens, including those of reasoning."),
   reasoning_tokens: whole(),
   audio_output_tokens: whole(),
   image_output_tokens: whole(),
 });
 
 export const SPEND = exactly<SpendView>({
-  amount: money("Spent in the period."),
+  amount: money("Amount spent in the period."),
   period: PERIOD,
   remaining: nullable(money()),
   reset_at: nullable(moment()),
-  forecast: nullable(money("By the period's end, at the pace so far.")),
+  forecast: nullable(
+    money("Expected spend at the end of the period, if it goes on as before. Null: unknown."),
+  ),
   incomplete_before: nullable(
     moment(
-      "What was used before is still missing, for some minutes after an update of a large store; limits know all of it.",
+      "Spend before this time is missing here, for some minutes after the upgrade of a large store. Limits are checked with all of it. Null: nothing is missing.",
     ),
   ),
 });
 
 export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema } = {
-  id: text("`gen_…`, the answer's `x-request-id`."),
+  id: text("Id of the generation, `gen_…`. Equal to `x-request-id` of the answer."),
   created: moment(),
   key: text("Name of the key."),
   key_id: text(),
   account: text(),
   format: choice("chat_completions", "messages", "responses"),
-  requested_model: text("As the caller named it."),
-  model: text("The catalog's id of the model that answered."),
+  requested_model: text("The model as the caller named it."),
+  model: text("Catalog id of the model that answered."),
   provider: nullable(text()),
   stream: flag(),
   status: choice("completed", "incomplete", "failed", "interrupted"),
@@ -72,7 +74,7 @@ export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema
   usage_estimated: flag(),
   searches: whole(),
   cost: money(),
-  ttft_ms: nullable(whole("Time to the first token.")),
+  ttft_ms: nullable(whole("Time to the first token in milliseconds. Null: no output.")),
   latency_ms: whole(),
   client_gone: flag(),
   dlp: nullable(closed({ mode: text(), findings: whole() })),
@@ -82,8 +84,12 @@ export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema
   price_version: nullable(text()),
   cache_saved: nullable(money()),
   tool_calls: nullable(whole()),
-  repaired: whole("Tool calls whose arguments were mended."),
-  list_cost: nullable(money("What it would have cost, where the caller's own credential paid.")),
+  repaired: whole("Number of tool calls whose arguments were repaired."),
+  list_cost: nullable(
+    money(
+      "Cost at catalog prices of a call that the caller's own credential paid. Null: the gateway's credential paid.",
+    ),
+  ),
 };
 
 export const KEY_FIELDS: { readonly [K in keyof KeyView]-?: Schema } = {
@@ -105,7 +111,7 @@ export const KEY_FIELDS: { readonly [K in keyof KeyView]-?: Schema } = {
   repair: flag(),
   hedge: flag(),
   resume_seconds: nullable(number()),
-  member: nullable(text("The person whose key it is.")),
+  member: nullable(text("Issuer and subject of the member who owns the key. Null: nobody.")),
   payloads: flag(),
   created: nullable(moment()),
   expires_at: nullable(moment()),
@@ -132,12 +138,12 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     error: object({
       code: { ...text(), enum: Object.keys(FAILURES) },
       message: text(),
-      param: nullable(text("The field to blame.")),
-      extra: object({}, { description: "More, by code." }),
+      param: nullable(text("Path of the field that caused the error.")),
+      extra: object({}, { description: "Further information, depending on `code`." }),
     }, { required: ["code", "message"] }),
   }, {
     required: ["error"],
-    description: "The envelope of chat-completions, the catalog and the administration.",
+    description: "The error format of chat-completions, the catalog and the administration API.",
   }),
   ShortUnauthorized: exactly<{ error: string }>({ error: always("unauthorized") }),
   MessagesError: object({
@@ -164,7 +170,7 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     usage: object({ prompt_tokens: whole(), completion_tokens: whole(), total_tokens: whole() }, {
       required: ["prompt_tokens", "completion_tokens", "total_tokens"],
     }),
-    extra: object({}, { description: "What data-loss prevention found, where the request asked." }),
+    extra: object({}, { description: "Findings of data-loss prevention, if the request asked for them." }),
   }, { required: ["id", "object", "created", "model", "choices", "usage"] }),
   MessagesResponse: object({
     id: text(),
@@ -173,7 +179,9 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     model: text(),
     content: list(block),
     stop_reason: nullable(
-      text("`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal` and the like."),
+      text(
+        "Why the answer ended: `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal` or another reason.",
+      ),
     ),
     stop_sequence: nullable(text()),
     usage: object({ input_tokens: whole(), output_tokens: whole() }, {
@@ -195,7 +203,10 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     id: text(),
     object: always("response.compaction"),
     created_at: number("Seconds since the epoch."),
-    output: list(block, "Items that stand for the conversation from now on, a `compaction` among them."),
+    output: list(
+      block,
+      "Items that replace the conversation in later requests; one of them is a `compaction`.",
+    ),
     usage: object({
       input_tokens: whole(),
       input_tokens_details: object({ cached_tokens: whole() }),
@@ -203,7 +214,9 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
       output_tokens_details: object({ reasoning_tokens: whole() }),
       total_tokens: whole(),
     }, { required: ["input_tokens", "output_tokens", "total_tokens"] }),
-    details: object({}, { description: "What screening found (`dlp`), where it is to be told." }),
+    details: object({}, {
+      description: "Findings of data-loss prevention (`dlp`), if the request asked for them.",
+    }),
   }, { required: ["id", "object", "created_at", "output", "usage"] }),
   CountTokensResponse: object({ input_tokens: whole() }, { required: ["input_tokens"] }),
   InputTokensResponse: object({ object: always("response.input_tokens"), input_tokens: whole() }, {
@@ -216,10 +229,10 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
       model: text(),
       cost_min: nullable(money()),
       cost_max: nullable(money()),
-      dropped: list(text(), "Fields that the model's provider has no place for."),
+      dropped: list(text(), "Fields of the request that the model's provider does not support."),
     }, { required: ["model", "dropped"] })),
     allowed: flag(),
-    refusal: any("Null, or why it would be refused."),
+    refusal: any("Why the request would be refused. Null: it would be accepted."),
   }, { required: ["input_tokens", "candidates", "allowed", "refusal"] }),
   Model: object({
     id: text(),
@@ -232,7 +245,7 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     created_at: moment(),
     context_length: nullable(whole()),
     max_completion_tokens: nullable(whole()),
-    pricing: map(nullable(text()), "Prices of a token or a search, as decimal strings; null: nobody knows."),
+    pricing: map(nullable(text()), "Prices per token or per search, as decimal strings. Null: unknown."),
     capabilities: object({
       modality_input: list(text()),
       modality_output: list(text()),
@@ -243,7 +256,7 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
   KeyStatus: exactly<KeyStatus>({
     ...KEY_FIELDS,
     spend: SPEND,
-    cache_saved: money("What reading from caches saved in the same time."),
+    cache_saved: money("Amount saved by prompt caches in the same period."),
     team_spend: nullable(SPEND),
     credits: object({ unlimited: flag(), balance: nullable(money()) }, {
       required: ["unlimited", "balance"],

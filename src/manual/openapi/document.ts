@@ -23,15 +23,15 @@ const TAGS: readonly [name: string, path: RegExp, description: string][] = [
   [
     "Generations",
     /^\/v1\/(?:chat|messages|responses|estimate|generations)/,
-    "Answers of models, in three formats.",
+    "Calls of models, in three formats.",
   ],
-  ["Catalog", /^\/v1\//, "Models, and what a key may know of itself."],
+  ["Catalog", /^\/v1\//, "The models, and information about the caller's own key."],
   [
     "Administration",
     /^\/admin\//,
-    "Keys, usage, records, providers: with the admin key, a token or a session.",
+    "Keys, usage, records and providers. Requires the admin key, a token or a session.",
   ],
-  ["Console", /^\/console/, "The operator's page, and signing in to it."],
+  ["Console", /^\/console/, "The web page for operators, and the sign-in."],
   ["Operation", /^/, "Health, metrics, manual."],
 ];
 
@@ -67,7 +67,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
   const csrf = {
     name: "x-svc-csrf",
     in: "header",
-    description: "With a session: its value `csrf`.",
+    description: "Required with a session cookie: the value `csrf` of the session.",
     schema: { type: "string" },
   };
   const access = credential === "admin_key"
@@ -130,7 +130,7 @@ function responses(endpoint: Endpoint): Record<string, unknown> {
   const own = format === "chat_completions" ? "" : format === "messages" ? "Messages" : "Responses";
   return {
     [status]: {
-      description: DESCRIPTIONS[status] ?? "The answer.",
+      description: DESCRIPTIONS[status] ?? "The response.",
       ...(status < 300 && status >= 200 && { content }),
     },
     ...Object.fromEntries(empty.map((one) => [one, { description: DESCRIPTIONS[one] }])),
@@ -144,13 +144,13 @@ function responses(endpoint: Endpoint): Record<string, unknown> {
 }
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  101: "The connection is a WebSocket now.",
-  200: "The answer.",
-  201: "It has been made.",
-  204: "There is nothing.",
-  302: "The browser goes to the identity provider.",
-  303: "The browser goes to the console.",
-  304: "It is as `If-None-Match` says.",
+  101: "The connection is switched to the WebSocket protocol.",
+  200: "Success.",
+  201: "Created.",
+  204: "No content.",
+  302: "Redirect to the identity provider.",
+  303: "Redirect to the console.",
+  304: "Not modified: the client's copy, named in `If-None-Match`, is current.",
 };
 
 function schemaNamed(name: string): Schema {
@@ -163,14 +163,15 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "The same, as Anthropic's clients send it.",
+    description: "The same key in `x-api-key`, as Anthropic's clients send it.",
   },
   administrator: { type: "http", scheme: "bearer", description: "The admin key, or a token `sk_admin_…`." },
   session: {
     type: "apiKey",
     in: "cookie",
     name: "sluice_session",
-    description: "Begun by `POST /console/session`; over HTTPS its name is `__Host-sluice_session`.",
+    description:
+      "Session cookie, which `POST /console/session` sets. Over HTTPS its name is `__Host-sluice_session`.",
   },
 };
 

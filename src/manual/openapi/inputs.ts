@@ -31,11 +31,11 @@ function withFields(schema: Schema, fields: Readonly<Record<string, Schema>>, ex
 const optional = (fields: Readonly<Record<string, Schema>>) =>
   closed(fields, { optional: Object.keys(fields) });
 
-const MODEL = text("Id of the catalog: `vendor/model`, or `svc/auto`.");
+const MODEL = text("Catalog id of the model, such as `vendor/model`, or `svc/auto`.");
 const plugins = object({
   dlp: ref("DlpPlugin"),
-  web_search: object({}, { description: "Lets the gateway search the web." }),
-}, { description: "What the gateway itself does with the request." });
+  web_search: object({}, { description: "Web search by the gateway." }),
+}, { description: "Functions of the gateway itself." });
 
 const chat = withFields(written(bodyOf(CHAT)), {
   model: MODEL,
@@ -44,7 +44,9 @@ const chat = withFields(written(bodyOf(CHAT)), {
     "The conversation, oldest first.",
   ),
   plugins,
-  reasoning_effort: text("How much the model may reason: `none` to `xhigh`, as its catalog entry lists."),
+  reasoning_effort: text(
+    "Reasoning effort, from `none` to `xhigh`. The catalog lists the values that a model supports.",
+  ),
   tool_choice: any("`auto`, `none`, `required`, or one tool."),
 }, { model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });
 
@@ -60,8 +62,8 @@ const responses = withFields(written(bodyOf(RESPONSES)), {
   model: MODEL,
   input: any("Text, or a list of items."),
   tool_choice: any(),
-  store: flag("Nothing is stored: `true` is refused."),
-  previous_response_id: text("Only over a WebSocket: an answer of the same connection."),
+  store: flag("`true` is refused, because answers are not stored."),
+  previous_response_id: text("Id of an earlier response. Only over a WebSocket, of the same connection."),
   plugins,
 }, { model: "demo/echo", input: "Hello" });
 
@@ -96,7 +98,7 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
     {
       required: ["model", "input"],
       description:
-        "Other fields of a responses request are left out; those that ask for state are refused as there.",
+        "Other fields of a responses request are ignored, except that fields that need stored state are refused.",
     },
   ),
   CountTokensRequest: {
@@ -111,7 +113,7 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   KeyPatch: written(KEY_CHANGE.schema),
   KeyRotation: optional({
     overlap_seconds: orNull({
-      ...whole("How long the old secret stays valid."),
+      ...whole("Seconds for which the old secret stays valid."),
       minimum: 0,
       maximum: 31_536_000,
     }),
@@ -122,7 +124,9 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   AccountInput: written(CREATED_ACCOUNT.schema),
   CreditsInput: written(CREDIT_ADDITION.schema),
   ProviderModel: optional({
-    model: orNull(text("The provider's name of one of its models; without it all of them.")),
+    model: orNull(
+      text("Name of one of the provider's models, as the provider calls it. Not set: all of them."),
+    ),
   }),
   DlpScanInput: optional({
     policy: text("Name of a policy."),

@@ -11,7 +11,7 @@ export const whole = (description?: string): Schema => ({ type: "integer", ...de
 export const number = (description?: string): Schema => ({ type: "number", ...described(description) });
 export const flag = (description?: string): Schema => ({ type: "boolean", ...described(description) });
 /** Money is never a JSON number, since binary fractions are inexact. */
-export const money = (description = "Decimal string.", example = "0.25"): Schema =>
+export const money = (description = "Amount as a decimal string.", example = "0.25"): Schema =>
   text(description, { pattern: "^-?\\d+\\.\\d{2,}$", examples: [example] });
 export const moment = (description?: string): Schema => text(description, { format: "date-time" });
 export const choice = (...values: readonly string[]): Schema => ({ type: "string", enum: values });
@@ -73,16 +73,21 @@ export function object(
 export const page = (items: Schema): Schema =>
   closed({
     data: list(items),
-    next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
+    next_cursor: orNull(text("Value of `cursor` for the next page. Null: this is the last page.")),
   });
 
 /** A page of a list in the store. While the store is unavailable it has the entries that this process knows. */
 export const storedPage = (items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema =>
   closed({
     data: list(items),
-    next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
-    store: { ...always("away"), description: "These are what this process knows by itself." },
-    since: orNull(moment("Of calls and entries: the process knows them from then on.")),
+    next_cursor: orNull(text("Value of `cursor` for the next page. Null: this is the last page.")),
+    store: {
+      ...always("away"),
+      description: "The store is unavailable; the list contains what this process knows.",
+    },
+    since: orNull(
+      moment("In lists of calls and audit entries: the time from which this process knows them."),
+    ),
     ...more,
   }, { optional: ["store", "since", ...Object.keys(more)] });
 
