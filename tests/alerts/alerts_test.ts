@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHmac } from "node:crypto";
 import { leastAnswer } from "../support/answers.ts";
-import { testGateway } from "../support/gateway.ts";
+import { loadValue } from "../../src/config/load.ts";
+import { testConfig, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { eventually } from "../support/time.ts";
 import { mailServer, posts } from "./support.ts";
@@ -95,5 +96,62 @@ Deno.test("an alert and its recovery reach a webhook, Slack and a mailbox, once 
     await hook.close();
     await slack.close();
     mail.close();
+  }
+});
+
+Deno.test("rules that come with a reload count from then on, and rules that stay go on", async () => {
+  const provider = loopbackProvider(() => new Response("down", { status: 500 }));
+  const hook = posts();
+  let now = Date.UTC(2026, 10, 22);
+  const providers = { p: { api: "openai-chat" as const, url: `${provider.url}/v1` } };
+  const rule = (name: string) => ({
+    name,
+    when: { metric: "error_rate", above: 0.5, over: "1m", least: 5 },
+    for: "10s",
+    to: [{ webhook: hook.url, secret: "whsec" }],
+  });
+  const gateway = await testGateway(providers, {}, {
+    now: () => now,
+    alertsClock: { now: () => now },
+    alertsEveryMs: 5,
+  });
+  const told = () =>
+    hook.got.map(({ text }) => JSON.parse(text)).map(({ type, data }) => `${data.rule} ${type}`);
+  const reload = async (...rules: unknown[]) => {
+    const { config } = loadValue(testConfig(providers, { alerts: rules }), { env: () => undefined });
+    await gateway.gateway.reload(config, []);
+  };
+  const fail = async () => {
+    await Promise.all(Array.from({ length: 20 }, async () => {
+      await (await gateway.post("/v1/chat/completions", CHAT)).text();
+    }));
+  };
+  /** Time goes on, five seconds with each look. */
+  const until = (wanted: () => boolean) =>
+    eventually(() => {
+      now += 5000;
+      return wanted();
+    });
+  const pass = (ms: number) => {
+    const end = now + ms;
+    return until(() => now > end);
+  };
+  try {
+    await fail();
+    await reload(rule("a"));
+    await pass(300_000);
+    assertEquals(told(), []);
+    await fail();
+    await until(() => told().length === 1);
+    await reload(rule("a"), rule("b"));
+    await pass(30_000);
+    assertEquals(told(), ["a alert.firing"]);
+    await pass(900_000);
+    await until(() => told().length === 2);
+    assertEquals(told(), ["a alert.firing", "a alert.recovered"]);
+  } finally {
+    await gateway.close();
+    await provider.close();
+    await hook.close();
   }
 });
