@@ -6,6 +6,7 @@
 
 import { assert } from "@std/assert";
 import { ALL_ENTITY_NAMES, resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { detector } from "../../src/dlp/scan.ts";
 
 const MEGABYTE = 1_000_000;
@@ -111,6 +112,22 @@ for (const [name, beginnings] of Object.entries(BEGINNINGS)) {
       const text = beginning.repeat(Math.ceil(MEGABYTE / beginning.length));
       for (const { start, end } of everything.scan(text)) {
         assert(start < end && end <= text.length, beginning);
+      }
+    }
+  });
+}
+
+/** White space that the patterns of names and values allow between them. */
+const GAPS: Record<string, string> = { spaces: " ", tabs: "\t", "line ends": "\n" };
+
+for (const [name, unit] of Object.entries(GAPS)) {
+  Deno.test(`scan() of samples with thousands of ${name} in every gap comes to an end`, () => {
+    const gap = unit.repeat(10_000);
+    for (const { type, samples } of RECOGNIZERS) {
+      const one = detector(new Set([type]));
+      for (const sample of samples.found) {
+        const text = sample.replace(/[«»]/g, "").slice(0, 200).replace(/\s+|(?<=[:=,"])/g, gap) + gap;
+        for (const { start, end } of one.scan(text)) assert(start < end && end <= text.length, type);
       }
     }
   });

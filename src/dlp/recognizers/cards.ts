@@ -39,8 +39,9 @@ const CVV_NAME =
   "|(?<=s[äa])kerhetskod(?:en)?|sikkerhe[td]skoden?|kontrol(?:cifre|koden?)|turvakoodi|turvaluku|kode keamanan" +
   `|${FOREIGN_CODES})(?![\\p{Script=Latin}\\d])`;
 const IS = "(?:is|ist|lautet|est|este|es|è|é|je|är|er|on|jest|to|это|είναι|هو|הוא|है|คือ|là|は|은|는|是|为|為)";
+/** Only one of its parts can match any given white space, so that many spaces are read once. */
 const CVV = new RegExp(
-  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)?\\s*(?:->|=>|[:：=#|—–-])?\\s*["'“(]?` +
+  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-])\\s*)?["'“(]?` +
     `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
   "imuy",
 );
