@@ -3,6 +3,7 @@
  * Only the surroundings of the borders are scanned, because each part is also scanned separately.
  */
 import type { BodyLeaves, Leaf, PartGroup } from "../formats/leaves.ts";
+import { isDigit } from "./recognizers/character_class.ts";
 
 /** Maximum distance of a value from the border. */
 export const REACH = 512;
@@ -39,6 +40,42 @@ export function windowsOf(borders: readonly number[], length: number): { start: 
     else windows.push({ start, end });
   }
   return windows;
+}
+
+/**
+ * Surroundings of the borders between two digits, with a space at each: there, the border may stand for the
+ * separator of two groups of a number. All borders get their space at once, because the surroundings of
+ * thousands of short parts overlap, and would be scanned thousands of times one by one.
+ */
+export function* spacedWindowsOf(
+  text: string,
+  borders: readonly number[],
+): Generator<{ text: string; /** A position in the joined text. */ sent(position: number): number }> {
+  const spaced = borders.filter((at) => isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at)));
+  let next = 0;
+  for (const { start, end } of windowsOf(spaced, text.length)) {
+    const from = next;
+    const pieces: string[] = [];
+    let at = start;
+    for (; next < spaced.length && spaced[next] < end; next++) pieces.push(text.slice(at, at = spaced[next]));
+    pieces.push(text.slice(at, end));
+    // The space of each border is one unit later for each border before it.
+    const spaceAt = (i: number) => spaced[i] - start + i - from;
+    const upTo = next;
+    yield {
+      text: pieces.join(" "),
+      sent(position) {
+        let low = from;
+        let high = upTo;
+        while (low < high) {
+          const middle = (low + high) >> 1;
+          if (spaceAt(middle) < position) low = middle + 1;
+          else high = middle;
+        }
+        return start + position - (low - from);
+      },
+    };
+  }
 }
 
 /** The pieces of a span of the joined text by part; `borders` are the boundaries between parts. */

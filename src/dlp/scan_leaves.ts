@@ -5,7 +5,7 @@
  */
 import type { Leaf, PartGroup } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
-import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
+import { bordersOf, joined, piecesOf, REACH, spacedWindowsOf, windowsOf } from "./joined_parts.ts";
 import { categoryOf } from "./entities.ts";
 import { unescaped } from "./json_text.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";
@@ -168,15 +168,10 @@ export class Scan {
         add(raw, raw.start + window.start, raw.end + window.start);
       }
     }
-    // Between two groups of digits, the border acts as separator.
-    for (const at of borders) {
-      if (!/^\d\d$/.test(text.slice(at - 1, at + 1)) || this.clock.spent) continue;
-      const start = Math.max(0, at - REACH);
-      const spaced = `${text.slice(start, at)} ${text.slice(at, at + REACH)}`;
-      for (const raw of yield* this.text(spaced)) {
-        const from = raw.start + start;
-        const to = raw.end + start - 1;
-        if (from < at && to > at) add(raw, from, to);
+    for (const window of spacedWindowsOf(text, borders)) {
+      if (this.clock.spent) return;
+      for (const raw of yield* this.text(window.text)) {
+        add(raw, window.sent(raw.start), window.sent(raw.end));
       }
     }
   }
