@@ -31,6 +31,8 @@ const KEPT = 8;
 const MOST_MATCHES = 20_000;
 /** A longer match may be truncated at the end of a window. */
 const LONGEST_MATCH = 2048;
+/** Part of a window's end in which a match may be another one in the whole text: longer, or none. */
+const MARGIN = 0.25;
 const WINDOWS = [256, 1024, 4096, 16_384] as const;
 
 const compiled = new Map<string, Compiled>();
@@ -114,11 +116,15 @@ function search(pattern: Compiled, text: string): number[] {
     }
     const start = back + unitsOf(window, match.index);
     const end = start + match.match.length;
-    // A match at the end of a window may be longer.
-    if (end === to && !ends && size < WINDOWS.length - 1) {
-      size = WINDOWS.length - 1;
-      from = Math.max(from, Math.min(start, border(text, to - LONGEST_MATCH)));
-      continue;
+    if (!ends && end > to - Math.min(WINDOWS[size] * MARGIN, LONGEST_MATCH)) {
+      if (start > from) {
+        from = start;
+        continue;
+      }
+      if (size < WINDOWS.length - 1) {
+        size = WINDOWS.length - 1;
+        continue;
+      }
     }
     if (end > start) spans.push(start, end);
     from = end > start ? end : border(text, end + 1, true);

@@ -45,6 +45,30 @@ Deno.test("find() finds what RegExp finds, wherever in a long text it stands", (
     }
   }));
 
+Deno.test("find() finds the whole match, and only what matches in the whole text, at each offset of a long text", () =>
+  withRe2(async (re2) => {
+    const tail = ` ${"- ".repeat(9000)}`;
+    for (
+      const [pattern, value] of [
+        ["AB-\\d+", "AB-1234567"],
+        ["AB-\\d{4}(?:\\d{3})?", "AB-1234567"],
+        ["AB-\\d{4}(?: ext \\d+)?", "AB-1234 ext 567"],
+        ["[a-z]+@[a-z.]+", "jo@corp.example.org"],
+        ["foo$", "foo bar"],
+        ["\\bAB\\b", "ABCD"],
+      ]
+    ) {
+      // Windows end at these lengths, where matches are rare and where they are frequent.
+      for (const [border, before] of [[16_384, ""], [30_720, ""], [261, "AB-1 jo@x "]] as const) {
+        for (let within = 0; within <= value.length; within++) {
+          const text = `${before.padEnd(border - within)}${value}${tail}`;
+          const want = [...text.matchAll(new RegExp(pattern, "gu"))].map((m) => m[0]);
+          assertEquals(texts(await re2.find(pattern, [text]), text), want, `${pattern} ${border} ${within}`);
+        }
+      }
+    }
+  }));
+
 Deno.test("find() says of a pattern that it is none of RE2's", () =>
   withRe2(async (re2) => {
     for (const pattern of ["a(?=b)", "(a)\\1", "(", "a{2000}"]) {
