@@ -103,14 +103,26 @@ function unpacked(text: string, start: number, end: number): Spot | null {
 /** Runs of at least this length are also decoded from later offsets. */
 const SHIFTED = 128;
 
-/** A run with one or two letters attached to it, so that its groups of four are shifted. */
+/**
+ * A run whose groups of units are shifted: letters are attached to it, or it is cut where a segment of the
+ * text begins or ends.
+ */
 function shifted(text: string, packed: string, start: number, end: number): Spot | null {
-  for (let shift = 1; shift < 4; shift++) {
-    const says = sixtyFour(packed.slice(shift));
-    if (says !== null) return { start: start + shift, end, says };
+  for (const { group, decode } of SHIFTED_FORMS) {
+    for (let shift = group === 2 ? 0 : 1; shift < group; shift++) {
+      const says = decode(packed.slice(shift));
+      if (says !== null) return { start: start + shift, end, says };
+    }
   }
   return inner(text, start, end);
 }
+
+/** Encodings by the number of units that stand for whole bytes. */
+const SHIFTED_FORMS: readonly { group: number; decode(packed: string): string | null }[] = [
+  { group: 2, decode: (packed) => hexadecimal(packed.length % 2 === 0 ? packed : packed.slice(0, -1)) },
+  { group: 8, decode: thirtyTwo },
+  { group: 4, decode: sixtyFour },
+];
 
 /** A run attached to a word by a base64url character, as in `token_bW9…` or `data-bW9…`. */
 function inner(text: string, start: number, end: number): Spot | null {
@@ -273,6 +285,30 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
     done = run.end;
     return true;
   });
+}
+
+/** Maximum nesting of encoded runs. */
+export const DEEPEST = 2;
+
+/** A part of a text without long runs, or of the decoded text of a run. */
+export interface TextWithin {
+  text: string;
+  /** Start of the part. */
+  at: number;
+  /** The run that represents everything in the part; null: the part is not decoded. */
+  run: Span | null;
+}
+
+/** The parts between the long runs that are text, and the decoded texts of these: segments would cut a run. */
+export function* textsWithin(text: string, run: Span | null = null, depth = 0): Generator<TextWithin, void> {
+  let at = 0;
+  for (const { start, end, says } of depth < DEEPEST ? longRuns(text) : []) {
+    if (says === null) continue;
+    yield { text: text.slice(at, start), at, run };
+    yield* textsWithin(says, run ?? { start, end }, depth + 1);
+    at = end;
+  }
+  yield { text: text.slice(at), at, run };
 }
 
 /**

@@ -3,6 +3,7 @@
  * that a disguised value is found like its plain form.
  */
 import { BOUNDS, type Reading, readings, revealed } from "./lattice.ts";
+import { textsWithin } from "./packed.ts";
 import type { Check } from "./policy.ts";
 import type { Slices } from "../timing/slices.ts";
 import type { Re2, Re2Span } from "./re2.ts";
@@ -40,7 +41,7 @@ export async function findPatterns(
   { re2, key: owner, slices }: LongWork,
 ): Promise<PatternResult> {
   const others = await slices.run(owner, otherReadings(texts));
-  const all = [...texts, ...others.map(({ reading }) => reading.view.text)];
+  const all = [...texts, ...others.map(({ text }) => text)];
   const result: PatternResult = { matches: new Map(), whole: true, refused: null };
   const until = performance.now() + BUDGET_MS;
   for (const [pattern, { rule }] of check.patterns.entries()) {
@@ -56,12 +57,10 @@ export async function findPatterns(
     else {
       result.whole &&= outcome.whole;
       const spans = texts.map((_, i) => new Map(outcome.spans[i].map((span) => [key(span), span])));
-      others.forEach(({ of, at, reading }, i) => {
+      others.forEach(({ of, sent }, i) => {
         for (const { start, end } of outcome.spans[texts.length + i]) {
-          const there = revealed(reading, start, end, BOUNDS);
-          if (!there) continue;
-          const sent = { start: at + there.start, end: at + there.end };
-          spans[of].set(key(sent), sent);
+          const span = sent(start, end);
+          if (span !== null) spans[of].set(key(span), span);
         }
       });
       texts.forEach((text, i) => {
@@ -83,27 +82,41 @@ function key({ start, end }: Re2Span): string {
 const SEGMENT = 16_384;
 const OVERLAP = 1024;
 
-/** A reading that differs from the original: its text and position. */
-interface OtherReading {
+/** A text that is searched besides the original. */
+interface OtherText {
+  /** Index of the original. */
   readonly of: number;
-  readonly at: number;
-  readonly reading: Reading;
+  readonly text: string;
+  /** The span in the original; null: the original has the same text there. */
+  sent(start: number, end: number): Re2Span | null;
 }
 
-function* otherReadings(texts: readonly string[]): Generator<void, OtherReading[]> {
-  const others: OtherReading[] = [];
+/** Readings of the texts, and of the decoded texts of long runs, that differ from the original. */
+function* otherReadings(texts: readonly string[]): Generator<void, OtherText[]> {
+  const others: OtherText[] = [];
   let since = performance.now();
-  for (const [of, text] of texts.entries()) {
-    for (let at = 0; at < text.length; at += SEGMENT) {
-      const segment = text.slice(at, at + SEGMENT + OVERLAP);
-      for (const reading of readings(segment)) {
-        if (reading.cells) continue;
-        if (reading.view.from && !reading.joined) others.push({ of, at, reading });
+  for (const [of, whole] of texts.entries()) {
+    for (const { text, at: from, run } of textsWithin(whole)) {
+      if (run !== null) others.push({ of, text, sent: () => run });
+      for (let at = 0; at < text.length; at += SEGMENT) {
+        for (const reading of readings(text.slice(at, at + SEGMENT + OVERLAP))) {
+          if (!reading.cells && reading.view.from && !reading.joined) {
+            others.push({ of, text: reading.view.text, sent: spanIn(reading, from + at, run) });
+          }
+        }
+        if (performance.now() - since < 2) continue;
+        yield;
+        since = performance.now();
       }
-      if (performance.now() - since < 2) continue;
-      yield;
-      since = performance.now();
     }
   }
   return others;
+}
+
+/** Maps spans of a reading at `at` of its text, which is the decoded text of `run`, to spans of the original. */
+function spanIn(reading: Reading, at: number, run: Re2Span | null): OtherText["sent"] {
+  return (start, end) => {
+    const there = revealed(reading, start, end, BOUNDS);
+    return there && (run ?? { start: at + there.start, end: at + there.end });
+  };
 }

@@ -8,7 +8,7 @@
 import { categoryOf } from "./entities.ts";
 import { type Reading, readings, revealed, settle, type TablePlace } from "./lattice.ts";
 import { overlaps } from "./overlaps.ts";
-import { longRuns } from "./packed.ts";
+import { DEEPEST, longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
 import { isTorn } from "./recognizers/randomness.ts";
 import type { Category } from "./recognizers/recognizer.ts";
@@ -78,8 +78,6 @@ function build(types: ReadonlySet<string>): Detector {
   };
 }
 
-/** Maximum nesting of encoded runs. */
-const DEEPEST = 2;
 /** Length of a long run's beginning and end that is also scanned without decoding, for tokens. */
 const EDGE = 512;
 

@@ -11,6 +11,7 @@ import { unescaped } from "./json_text.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";
 import { isTorn } from "./recognizers/randomness.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
+import { textsWithin } from "./packed.ts";
 import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, modeOf, type RuleSource, stricter } from "./policy.ts";
 import type { Finding } from "./scan.ts";
@@ -236,27 +237,29 @@ export class Scan {
     return judged.all;
   }
 
-  *stopWords(finder: StopWordFinder, text: string, judged: Judgement): Generator<void, void> {
-    for (let at = 0; at < text.length && !this.clock.spent; at += LONG - REACH) {
-      const segment = text.slice(at, at + LONG);
-      for (const reading of readings(segment)) {
-        if (reading.joined || reading.cells) continue;
-        // The finder folds the text itself.
-        const text = reading.level === 0 ? segment : reading.view.text;
-        for (const match of yield* this.paced(finder.findSliced(text))) {
-          const sent = reading.level === 0 ? match : revealed(reading, match.start, match.end, BOUNDS);
-          if (!sent) continue;
-          judged.add({ kind: "stop_word", index: match.word }, {
-            category: "stop_word",
-            entityType: "STOP_WORD",
-            start: at + sent.start,
-            end: at + sent.end,
-            confidence: match.confidence,
-          });
+  *stopWords(finder: StopWordFinder, whole: string, judged: Judgement): Generator<void, void> {
+    for (const { text, at: from, run } of textsWithin(whole)) {
+      for (let at = 0; at < text.length && !this.clock.spent; at += LONG - REACH) {
+        const segment = text.slice(at, at + LONG);
+        for (const reading of readings(segment)) {
+          if (reading.joined || reading.cells) continue;
+          // The finder folds the text itself.
+          const read = reading.level === 0 ? segment : reading.view.text;
+          for (const match of yield* this.paced(finder.findSliced(read))) {
+            const sent = reading.level === 0 ? match : revealed(reading, match.start, match.end, BOUNDS);
+            if (!sent) continue;
+            judged.add({ kind: "stop_word", index: match.word }, {
+              category: "stop_word",
+              entityType: "STOP_WORD",
+              start: run?.start ?? from + at + sent.start,
+              end: run?.end ?? from + at + sent.end,
+              confidence: match.confidence,
+            });
+          }
         }
+        if (this.clock.due(STRIDE)) yield* this.clock.rest();
+        if (at + LONG >= text.length) break;
       }
-      if (this.clock.due(STRIDE)) yield* this.clock.rest();
-      if (at + LONG >= text.length) return;
     }
   }
 
