@@ -124,9 +124,9 @@ export class Checks {
     const { world, running } = this.#driver;
     const byNonce = Map.groupBy(records, ({ tags }) => tags.n as string);
     const known = new Set(ended.map(({ nonce }) => nonce));
-    for (const nonce of byNonce.keys()) {
+    for (const [nonce, found] of byNonce) {
       if (!known.has(nonce) && !running.has(nonce)) return `a record of ${nonce}, which was refused`;
-      if (running.has(nonce)) return `a record of ${nonce}, which runs`;
+      if (running.has(nonce)) return `a record of ${nonce}, which runs: ${JSON.stringify(found)}`;
     }
     for (const call of ended) {
       const { nonce, key, team, account, session, customer, model } = call;

@@ -275,9 +275,8 @@ export class Driver {
     answer.catch(() => {});
     let got: Answer | null = null;
     if (order.held) {
-      const there = () =>
-        (this.world.asked.get(order.nonce) ?? 0) > before + order.rounds ||
-        (order.rounds > 0 && this.world.failed.has(order.nonce));
+      // One that fails in an earlier round is not held: its answer comes.
+      const there = () => (this.world.asked.get(order.nonce) ?? 0) > before + order.rounds;
       while (got === null && !there()) {
         got = await Promise.race([answer, pause(5).then(() => null)]);
       }

@@ -1,6 +1,7 @@
 /**
  * The random money test for as long as one likes:
- * `deno run -A --no-check tests/accounts/money/main.ts sqlite|workers|postgres [SEED] [STEPS]`.
+ * `deno run -A --no-check tests/accounts/money/main.ts KIND [SEED] [STEPS]`, where KIND is `sqlite`, `workers`, `postgres`,
+ * `postgres-one` or `diskless` (PostgreSQL, and nodes without journals).
  */
 import { makeCluster } from "../../support/cluster.ts";
 import { Driver } from "./driver.ts";
@@ -8,13 +9,19 @@ import type { Place } from "./node.ts";
 
 const [kind = "sqlite", seed = "1", steps = "300"] = Deno.args;
 const folder = await Deno.makeTempDir({ prefix: "sluice-money-" });
-const cluster = kind.startsWith("postgres") ? await makeCluster() : null;
+const cluster = kind.startsWith("postgres") || kind === "diskless" ? await makeCluster() : null;
 const sqlite = { url: `sqlite:${folder}/store.db` };
 const postgres = (n: number) => ({ url: cluster!.url, journal: `${folder}/node${n}` });
 const places: Record<string, () => Place> = {
   sqlite: () => ({ name: kind, stores: [sqlite], workers: false, rateClock: "node" }),
   workers: () => ({ name: kind, stores: [sqlite, sqlite], workers: true, rateClock: "node" }),
   postgres: () => ({ name: kind, stores: [postgres(1), postgres(2)], workers: false, rateClock: "database" }),
+  diskless: () => ({
+    name: kind,
+    stores: [{ url: cluster!.url, journal: null }, { url: cluster!.url, journal: null }],
+    workers: false,
+    rateClock: "database",
+  }),
   "postgres-one": () => ({ name: kind, stores: [postgres(1)], workers: false, rateClock: "database" }),
 };
 const driver = new Driver(places[kind](), Number(seed));
