@@ -1,11 +1,13 @@
 /**
- * Periodic maintenance, every half second: polling for changes, heartbeats, takeover from dead nodes,
- * retention.
+ * Periodic maintenance: polling for changes, takeover from dead nodes, and heartbeats.
  *
- * While the store is unavailable, each turn tries again, and work that needs the store waits.
+ * There is a turn every half second. Heartbeats are sent beside the turns, so that a turn that takes long (a
+ * large journal is taken over, a disk is slow) does not make this node look dead. While the store is
+ * unavailable, each turn tries again, and work that needs the store waits.
  */
 import { hmacSha256 } from "../exchange/hashes.ts";
 import { chainKeyOf, type Store, StoreForbidden, StoreUnavailable } from "../store/mod.ts";
+import { BackgroundRounds } from "../timing/background_rounds.ts";
 import type { Clock } from "../timing/clock.ts";
 import { within } from "../timing/within.ts";
 import type { Configured } from "./configured.ts";
@@ -45,7 +47,10 @@ const MESSAGE = /^(\S+)(?: (\S+) (.+))?$/s;
 const TICK_MS = 500;
 /** How long a start, and each turn, waits for the preparation of the store, in milliseconds. */
 const PREPARE_MS = 15_000;
-const HEARTBEAT_TICKS = 10;
+const HEARTBEAT_MS = 5000;
+const HEARTBEAT_TICKS = HEARTBEAT_MS / TICK_MS;
+/** Half a minute: how often calls of removed nodes are searched for that nobody has recorded. */
+const SEARCH_BEATS = 6;
 const DAY = 86_400_000;
 
 export class Maintenance {
@@ -59,9 +64,11 @@ export class Maintenance {
   #known = false;
   #refusal: string | null = null;
   #ticks = 0;
-  #stopped = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #ticking: Promise<void> = Promise.resolve();
+  #beats = 0;
+  /** There has been a heartbeat since the last turn. */
+  #beaten = false;
+  readonly #turns = new BackgroundRounds();
+  readonly #heart = new BackgroundRounds();
   /** The last error, which is logged once and not in every turn. */
   #complaint = "";
 
@@ -116,7 +123,7 @@ export class Maintenance {
   async #prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
     await store.prepare(() => refuseEmptied(store));
-    if (this.#stopped) throw new StoreUnavailable("Shutting down.");
+    if (this.#turns.stopped) throw new StoreUnavailable("Shutting down.");
     const found = pepper ?? await findPepper(store);
     await refuseOtherPepper(store, found);
     keyring.setPepper(found);
@@ -135,45 +142,67 @@ export class Maintenance {
   }
 
   start(): void {
-    if (this.#stopped) return;
-    this.#ticking = this.#tick(!this.#options.store.listens()).finally(() => {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), TICK_MS);
+    this.#turns.start(async () => {
+      await this.#turn(!this.#options.store.listens());
+      return TICK_MS;
+    });
+    this.#heart.start(async () => {
+      await this.#beat();
+      return HEARTBEAT_MS;
     });
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#ticking;
+    await Promise.all([this.#turns.stop(), this.#heart.stop()]);
   }
 
-  /** One turn. */
-  tick(): Promise<void> {
-    return this.#tick(true);
+  /** One turn, and the heartbeat that comes with every tenth. */
+  async tick(): Promise<void> {
+    if (this.#turns.stopped) return;
+    if (this.#ticks++ % HEARTBEAT_TICKS === 0) await this.#beat();
+    await this.#turn(true);
+  }
+
+  async #beat(): Promise<void> {
+    this.#beaten = true;
+    if (!this.#known) return;
+    const { store, sync, recovery } = this.#options;
+    try {
+      const counts = await store.heartbeat(sync.node);
+      if (counts.size === 0 && this.#prepared) await sync.rejoin();
+      await recovery.removeDead(this.#heartbeats.observe(counts));
+      const searches = store.kind === "postgres" && this.#prepared && this.#beats++ % SEARCH_BEATS === 0;
+      if (searches) await recovery.recordLeft();
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   /** @param polls false: changes are announced by messages, so polling with each heartbeat is enough */
-  async #tick(polls: boolean): Promise<void> {
-    if (this.#stopped) return;
-    const { clock, sync, journal, reservations, warn } = this.#options;
-    const turn = this.#ticks++;
+  async #turn(polls: boolean): Promise<void> {
+    const { clock, journal, reservations } = this.#options;
     reservations.sweep(clock.now());
     try {
-      await this.#askStore(turn, polls);
+      await this.#askStore(polls);
     } catch (error) {
-      this.#heartbeats.reset();
-      if (error instanceof StoreRefused) this.#refusal = error.message;
-      if (error instanceof StoreUnavailable) sync.lost();
-      // An unavailable store is logged by the transactions.
-      const isTold = error instanceof StoreUnavailable && !(error instanceof StoreForbidden);
-      if (!isTold && this.#complaint !== (this.#complaint = describe(error))) {
-        warn(`A turn of the accounts failed: ${this.#complaint}`);
-      }
+      this.#failed(error);
     }
     await journal.flush().catch(() => {});
   }
 
-  async #askStore(turn: number, polls: boolean): Promise<void> {
+  #failed(error: unknown): void {
+    const { sync, warn } = this.#options;
+    this.#heartbeats.reset();
+    if (error instanceof StoreRefused) this.#refusal = error.message;
+    if (error instanceof StoreUnavailable) sync.lost();
+    // An unavailable store is logged by the transactions.
+    const isTold = error instanceof StoreUnavailable && !(error instanceof StoreForbidden);
+    if (!isTold && this.#complaint !== (this.#complaint = describe(error))) {
+      warn(`A turn of the accounts failed: ${this.#complaint}`);
+    }
+  }
+
+  async #askStore(polls: boolean): Promise<void> {
     const { store, sync, clock, changes, recovery } = this.#options;
     if (!this.#prepared) {
       await this.prepare();
@@ -181,14 +210,13 @@ export class Maintenance {
     } else if (!sync.up) await sync.connect();
     await recovery.removeDelivered();
     sync.dropIdle();
-    const beats = turn % HEARTBEAT_TICKS === 0;
-    if (polls || beats) {
+    const beaten = this.#beaten;
+    this.#beaten = false;
+    if (polls || beaten) {
       await changes.pull();
       sync.giveBack(await store.wantedLeases(sync.node));
     }
-    if (beats) {
-      const dead = this.#heartbeats.observe(await store.heartbeat(sync.node));
-      await recovery.removeDead(dead);
+    if (beaten) {
       await recovery.adoptJournals(this.#storeId);
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);

@@ -161,6 +161,8 @@ function openBudgets(
     reportRunning,
     allowed: () => parts().maintenance.known,
     granted: () => line.serve(),
+    // What it had published went with its registration.
+    rejoined: () => void parts().maintenance.announce().catch(() => {}),
     webhooks: () => parts().webhooks.refs(),
     warned(warnings) {
       options.warned?.(warnings);

@@ -7,50 +7,20 @@
  */
 import {
   type BudgetRef,
-  type BudgetWarning,
   type LedgerRecord,
   StaleSync,
-  type Store,
   StoreUnavailable,
   type SyncResult,
-  type WebhookRef,
 } from "../store/mod.ts";
-import type { Clock } from "../timing/clock.ts";
 import type { Lease, LeaseKind } from "./budgets/lease.ts";
 import { LeaseTable } from "./budgets/lease_table.ts";
 import { BatchBound } from "./journal/batch_bound.ts";
 import { LeaseWaiters } from "./budgets/lease_waiters.ts";
 import { chargesOf, kindOf, nameOf, Outbox, type OutboxEntry } from "./journal/outbox.ts";
-import { type RunningChanges, RunningReport } from "./journal/running_report.ts";
+import { RunningReport } from "./journal/running_report.ts";
 import { SentPrices } from "./journal/sent_prices.ts";
-
-export interface StoreSyncOptions {
-  store: Store;
-  node: string;
-  clock: Clock;
-  warn(message: string): void;
-  /** Also reports running generations to the store: for a node without a journal. */
-  reportRunning: boolean;
-  /** False: nothing may be written, since the database may belong to another gateway; absent: true. */
-  allowed?(): boolean;
-  granted(): void;
-  /** Webhooks to notify when budgets are used up. */
-  webhooks?(): readonly WebhookRef[];
-  /** Budgets have reached a percentage of their limit. */
-  warned?(warnings: readonly BudgetWarning[]): void;
-}
-
-/** The contents of one transaction, to be put back if it fails. */
-interface Round {
-  batch: readonly OutboxEntry[];
-  /** Costs of the batch by lease. */
-  charges: ReadonlyMap<Lease, bigint>;
-  renewing: readonly Lease[];
-  dropped: readonly string[];
-  exhausted: readonly Lease[];
-  waiters: LeaseWaiters;
-  running: RunningChanges;
-}
+import { STILL_MS } from "./budgets/suspension.ts";
+import type { StoreSyncOptions, SyncRound } from "./sync_types.ts";
 
 /** Delay of a transaction in milliseconds, for data kept in the journal or not. A transaction costs as much as fifty rows. */
 const GATHER_MS = { kept: 200, unkept: 50 };
@@ -113,9 +83,8 @@ export class StoreSync {
   #renew(lease: Lease, amount: bigint): Promise<void> {
     if (this.#isAway) return Promise.reject(new StoreUnavailable("The store is away."));
     this.leases.renew(lease);
-    lease.addWaiting(amount);
     return new Promise((resolve, reject) => {
-      this.#waiters.add(lease, { resolve, reject });
+      this.#waiters.add(lease, { amount, resolve, reject });
       this.#start();
     });
   }
@@ -205,6 +174,12 @@ export class StoreSync {
     if (!this.#up) throw new StoreUnavailable("The store is away.");
   }
 
+  /** The store has removed this node as dead: registers it again and asks for its leases anew. */
+  async rejoin(): Promise<void> {
+    await this.connect();
+    if (!this.#registered) await this.connect();
+  }
+
   /** Another part has found the store unavailable. */
   lost(): void {
     this.#up = false;
@@ -292,6 +267,7 @@ export class StoreSync {
       if (!this.#registered) {
         await store.registerNode(node);
         this.#registered = true;
+        if (this.#wasGivenUp) this.#options.rejoined?.();
       }
       const behind = this.#outbox.hasFullBatch(this.#bound.most);
       const patient = () => !behind && round.waiters.isEmpty && this.#waiters.isEmpty;
@@ -314,13 +290,14 @@ export class StoreSync {
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
       const written = round.batch.length + leases.length;
-      if (store.kind === "sqlite" && atOnce) this.#bound.took(written, performance.now() - began);
+      const tookMs = performance.now() - began;
+      if (store.kind === "sqlite" && atOnce) this.#bound.took(written, tookMs);
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
       else {
         this.#sentPrices.markSent(prices);
-        this.#finish(round, result);
+        this.#finish(round, result, tookMs);
       }
     } catch (error) {
       this.#running.putBack(round.running);
@@ -328,7 +305,7 @@ export class StoreSync {
     }
   }
 
-  #take(): Round {
+  #take(): SyncRound {
     const batch = this.#outbox.nextBatch(this.#bound.most);
     const renewing = this.leases.takeToRenew(this.#bound.most);
     const exhausted = [...this.#exhausted];
@@ -344,7 +321,11 @@ export class StoreSync {
     };
   }
 
-  #finish({ batch, charges, renewing, waiters, running }: Round, result: SyncResult): void {
+  #finish(
+    { batch, charges, renewing, waiters, running }: SyncRound,
+    result: SyncResult,
+    tookMs: number,
+  ): void {
     this.#outbox.remove(batch);
     this.#running.heard(running);
     for (const [lease, cost] of charges) lease.delivered(cost);
@@ -352,26 +333,34 @@ export class StoreSync {
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
     // The difference of the clocks, underestimated by the duration of the answer, so that no minute ends too early.
     const ahead = result.now - now;
-    for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
-    if (result.grants.length > 0) this.#options.granted();
+    // This process stood still meanwhile: what it was granted may have been given to others.
+    const outdated = tookMs > STILL_MS;
+    if (outdated) this.#askAnew(renewing);
+    else for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
+    if (result.grants.length > 0 && !outdated) this.#options.granted();
     if (result.warnings.length > 0) this.#options.warned?.(result.warnings);
     for (const entry of batch) entry.delivered();
-    waiters.resolve();
+    if (outdated) this.#waiters.putBack(waiters);
+    else waiters.resolve();
+  }
+
+  #askAnew(renewing: readonly Lease[]): void {
+    this.leases.revokeAll();
+    for (const lease of renewing) this.leases.renew(lease);
   }
 
   /** This node was removed as dead: its leases were deleted, what it used still counts. */
-  #rejoin({ renewing, waiters, running }: Round): void {
+  #rejoin({ renewing, waiters, running }: SyncRound): void {
     this.#options.warn("The store had given this node up; asking for budgets anew.");
     this.#registered = false;
     this.#wasGivenUp = true;
     this.#seq = 0;
     this.#running.putBack(running);
-    this.leases.revokeAll();
-    for (const lease of renewing) this.leases.renew(lease);
+    this.#askAnew(renewing);
     this.#waiters.putBack(waiters);
   }
 
-  #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
+  #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: SyncRound): void {
     const { store, warn } = this.#options;
     this.leases.putBackDropped(dropped);
     for (const lease of exhausted) lease.exhaustionReported = false;

@@ -112,7 +112,8 @@ function nodeStore({ engine, workers, state }: Basis): NodeStore {
     announcements: () => nodes.announcements(query),
     wantedLeases: (node) => nodes.wantedLeases(query, node),
     leave: (node, uses) => nodes.leave(engine, node, uses),
-    removeNodes: (removed) => nodes.removeNodes(engine, removed),
+    removeNodes: (gone) => nodes.removeNodes(engine, gone),
+    runningOfRemoved: () => nodes.runningOfRemoved(query),
     closeBreakers: (closed) => closeBreakers(engine, closed),
     openBudget(ref) {
       if (state.whole || ref.scope !== "key" || state.opening >= MOST_OPENING) return null;

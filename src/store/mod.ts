@@ -70,7 +70,7 @@ export type {
 export type { ClosedBreaker } from "./closed_breakers.ts";
 export type { KeySpan, KeyUse } from "./key_use.ts";
 export type { StoredTeam } from "./teams.ts";
-export type { Announcement, RateUse } from "./nodes.ts";
+export type { Announcement, RateUse, RunningGeneration } from "./nodes.ts";
 export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
 export type {

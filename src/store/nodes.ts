@@ -2,11 +2,12 @@
  * The nodes that share a store: heartbeats, requests of other nodes for leased budget, and removal of dead nodes.
  *
  * A heartbeat increments a counter and contains no time, so the clocks of machines need not agree: other nodes detect a counter that stops.
+ * Every transaction of a node that writes records or renews leases counts as a heartbeat too.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { dropUnleased } from "./budgets.ts";
 import { SCHEMA_VERSION } from "./migrations/mod.ts";
-import { asInt, asText } from "./rows.ts";
+import { asInt, asText, type Row } from "./rows.ts";
 
 export async function registerNode(query: Query, node: string): Promise<void> {
   await query(
@@ -15,11 +16,14 @@ export async function registerNode(query: Query, node: string): Promise<void> {
   );
 }
 
+/** SQL: changes with each heartbeat and with each transaction of the node. */
+export const SIGNS_OF_LIFE = "beat + seq";
+
 /** Increments this node's heartbeat; returns the counters of all nodes. Empty: this node was removed as dead. */
 export async function heartbeat(query: Query, node: string): Promise<Map<string, number>> {
   const own = await query("UPDATE nodes SET beat = beat + 1 WHERE id = $1 RETURNING id", [node]);
   if (own.length === 0) return new Map();
-  const rows = await query("SELECT id, beat FROM nodes");
+  const rows = await query(`SELECT id, ${SIGNS_OF_LIFE} AS beat FROM nodes`);
   return new Map(rows.map((row) => [asText(row.id), asInt(row.beat)]));
 }
 
@@ -42,7 +46,7 @@ export async function announce(query: Query, node: string, data: string): Promis
 /** Announcements of registered nodes. */
 export async function announcements(query: Query): Promise<Announcement[]> {
   const rows = await query(
-    `SELECT n.id AS node, n.beat AS beat, m.value AS data FROM nodes n JOIN meta m ON m.name = '${ANNOUNCED}' || n.id`,
+    `SELECT id AS node, ${SIGNS_OF_LIFE} AS beat, value AS data FROM nodes JOIN meta ON name = '${ANNOUNCED}' || id`,
   );
   return rows.map((row) => ({ node: asText(row.node), beat: asInt(row.beat), data: asText(row.data) }));
 }
@@ -119,6 +123,16 @@ export function removeNodes(
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [
       list,
     ]);
-    return rows.map((row) => ({ id: asText(row.id), node: asText(row.node), data: asText(row.data) }));
+    return rows.map(decodeRunning);
   });
+}
+
+/** What nodes had running that have been removed, until it is recorded. */
+export async function runningOfRemoved(query: Query): Promise<RunningGeneration[]> {
+  const rows = await query("SELECT id, node, data FROM running WHERE node NOT IN (SELECT id FROM nodes)");
+  return rows.map(decodeRunning);
+}
+
+function decodeRunning(row: Row): RunningGeneration {
+  return { id: asText(row.id), node: asText(row.node), data: asText(row.data) };
 }

@@ -57,6 +57,8 @@ export interface NodeStore {
   leave(node: string, uses: readonly RateUse[]): Promise<void>;
   /** Removes dead nodes with their leases, and returns the generations that they were running. */
   removeNodes(nodes: readonly string[]): Promise<RunningGeneration[]>;
+  /** What nodes had running that have been removed: whoever removed one may have died before it recorded that. */
+  runningOfRemoved(): Promise<RunningGeneration[]>;
 }
 
 export interface KeyStore {

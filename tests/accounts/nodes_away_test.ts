@@ -196,6 +196,43 @@ onThreeNodes((test, cluster) => {
   }, { disk: false });
 
   test(
+    "without a disk, what a dead node ran is recorded although the node that removed it dies too",
+    configOf(),
+    async ([a, b]) => {
+      const request = requestOf(await keyOf(a), 1);
+      const reservation = await a.admit(request);
+      await eventually(async () => {
+        await a.flush();
+        return (await runningIds(cluster())).includes(request.id);
+      });
+      const sql = connect(cluster());
+      try {
+        const schemas =
+          await sql`SELECT table_schema AS s FROM information_schema.tables WHERE table_name = 'running'`;
+        for (const { s } of schemas) {
+          await sql.unsafe(
+            `DELETE FROM ${s}.nodes WHERE id IN (SELECT node FROM ${s}.running WHERE id = '${request.id}')`,
+          );
+        }
+      } finally {
+        await sql.end();
+      }
+      for (let turn = 0; turn <= 120; turn++) await b.tick();
+      await b.flush();
+      assertEquals((await b.generations({})).data.map((g) => [g.id, g.status]), [[
+        request.id,
+        "interrupted",
+      ]]);
+      // It was only frozen: its own end takes the place of what was presumed.
+      await reservation.settle(endOf({ input: 5 }));
+      await a.flush();
+      assertEquals((await b.generations({})).data.map((g) => [g.id, g.status]), [[request.id, "completed"]]);
+      assert(!(await runningIds(cluster())).includes(request.id));
+    },
+    { disk: false, nodes: 2 },
+  );
+
+  test(
     "without a disk, what runs when a node ends is recorded as interrupted, at once",
     configOf(),
     async ([a, b]) => {

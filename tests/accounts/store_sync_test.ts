@@ -272,3 +272,38 @@ Deno.test("StoreSync lets calls go on within a transaction of records, until som
     },
   }));
 });
+
+Deno.test("StoreSync lets no call in on a grant whose answer came after the process had stood still", () => {
+  const measured = performance.now.bind(performance);
+  const other = (seq: number, floor: bigint): SyncRequest => {
+    const leases = [{ budget: accountBudget("acme"), floor, exact: true }];
+    return { node: "other", seq, now: 0, records: [], leases };
+  };
+  let asked = 0;
+  return withSync(
+    async ({ sync, store }) => {
+      await sync.connect();
+      const lease = sync.leases.open("credits", accountBudget("acme"));
+      try {
+        await sync.refill(lease, 5n);
+      } finally {
+        performance.now = measured;
+      }
+      // The outdated answer, that the node was removed, and what is left.
+      assertEquals([asked, lease.granted], [3, 5n]);
+      assertEquals((await store.sync(other(2, 990n))).grants[0].others, 5n);
+    },
+    (store) => ({
+      async sync(request: SyncRequest) {
+        const result = await store.sync(request);
+        if (request.leases.length === 0 || ++asked > 1) return result;
+        // Another node takes this one for dead, and 990 of the 1000.
+        await store.removeNodes(["n"]);
+        await store.registerNode("other");
+        await store.sync(other(1, 990n));
+        performance.now = () => measured() + 60_000;
+        return result;
+      },
+    }),
+  );
+});

@@ -24,6 +24,30 @@ Deno.test("SuspensionWatch.look() tells of each time that nobody looked for 20 s
   }
 });
 
+Deno.test("SuspensionWatch.look() tells of a process that was stopped while its clock was set back", () => {
+  const clock = new StoppedClock(NOON);
+  let monotonic = 0;
+  let awoke = 0;
+  const suspension = new SuspensionWatch({ clock, monotonic: () => monotonic, awoke: () => awoke++ });
+  suspension.start();
+  try {
+    for (
+      const [past, byClock, expected] of [[20_000, 0, 0], [60_000, 1000, 1], [60_000, -60_000, 2], [
+        0,
+        60_000,
+        3,
+      ]]
+    ) {
+      monotonic += past;
+      clock.move(byClock);
+      suspension.look(clock.now());
+      assertEquals(awoke, expected, `${past} ${byClock}`);
+    }
+  } finally {
+    suspension.stop();
+  }
+});
+
 onBothEngines(({ name, place }) => {
   Deno.test(`${name}: a node that stood still while others spent what it held lets nothing in on that`, async () => {
     const here = place();

@@ -2,6 +2,8 @@
 import type { Lease } from "./lease.ts";
 
 export interface LeaseWaiter {
+  /** What the call needs beyond what is free. */
+  amount: bigint;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -13,7 +15,9 @@ export class LeaseWaiters {
     return this.#byLease.size === 0;
   }
 
+  /** The next renewal of the lease asks for the waiter's amount too. */
   add(lease: Lease, waiter: LeaseWaiter): void {
+    lease.addWaiting(waiter.amount);
     const others = this.#byLease.get(lease);
     if (others === undefined) this.#byLease.set(lease, [waiter]);
     else others.push(waiter);

@@ -10,6 +10,7 @@ import {
   encodePresumed,
   encodeRecord,
   type LedgerRecord,
+  type RunningGeneration,
   type Store,
 } from "../../store/mod.ts";
 import type { Journal } from "./journal.ts";
@@ -36,6 +37,10 @@ export class Recovery {
   readonly #foreign = new Set<string>();
   /** Journals that cannot be read; each is logged once. */
   readonly #unreadable = new Set<string>();
+  /** Calls of dead nodes whose ends are on their way to the store. */
+  readonly #presumed = new Set<string>();
+  /** Calls of nodes that were not registered at the last search. */
+  #missing: ReadonlySet<string> = new Set();
   #damagedLines = 0;
 
   constructor(options: RecoveryOptions) {
@@ -84,9 +89,30 @@ export class Recovery {
 
   /** Removes nodes whose heartbeat has stopped, and records their running generations. */
   async removeDead(nodes: readonly string[]): Promise<void> {
+    this.#presume(await this.#options.store.removeNodes(nodes));
+  }
+
+  /**
+   * Records what removed nodes had running where the node that removed them could not: it may have died too.
+   *
+   * Calls count only if their node was missing at the previous search already, because a node that was
+   * removed and is alive registers again with its next heartbeat.
+   */
+  async recordLeft(): Promise<void> {
     const { store, sync } = this.#options;
-    for (const { id, data } of await store.removeNodes(nodes)) {
-      this.#recordInterrupted(data, () => sync.ended(id), true);
+    const left = (await store.runningOfRemoved()).filter(({ node }) => node !== sync.node);
+    this.#presume(left.filter(({ id }) => this.#missing.has(id)));
+    this.#missing = new Set(left.map(({ id }) => id));
+  }
+
+  #presume(running: readonly RunningGeneration[]): void {
+    for (const { id, data } of running) {
+      if (this.#presumed.has(id)) continue;
+      const delivered = () => {
+        this.#presumed.delete(id);
+        this.#options.sync.ended(id);
+      };
+      if (this.#recordInterrupted(data, delivered, true)) this.#presumed.add(id);
     }
   }
 

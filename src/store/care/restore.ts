@@ -2,6 +2,7 @@
 import type { Engine, Query } from "../engine.ts";
 import { makeTables, SCHEMA_VERSION } from "../migrations/mod.ts";
 import { namesMade } from "../migrations/steps.ts";
+import { SIGNS_OF_LIFE } from "../nodes.ts";
 import { BadDump, type DumpHead, dumpParts } from "./dump.ts";
 import { columnsHere, hasTable, type Table, type Totals, totalsOf } from "./tables.ts";
 
@@ -44,7 +45,7 @@ export async function rowsHere(engine: Engine, query: Query): Promise<number> {
 /** Heartbeat counters by node. If one increases, the store is in use. */
 export async function heartbeatsByNode(engine: Engine, query: Query): Promise<Map<string, string>> {
   if (!await hasTable(engine, query, "nodes")) return new Map();
-  const rows = await query("SELECT id, beat FROM nodes");
+  const rows = await query(`SELECT id, ${SIGNS_OF_LIFE} AS beat FROM nodes`);
   return new Map(rows.map((row) => [String(row.id), String(row.beat)]));
 }
 
