@@ -317,7 +317,7 @@ export class StoreSync {
       dropped: this.leases.takeDropped(),
       exhausted,
       waiters: this.#waiters.take(renewing),
-      running: this.#running.take(),
+      running: this.#running.take(() => this.#outbox.idsAfter(batch)),
     };
   }
 

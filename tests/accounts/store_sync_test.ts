@@ -273,6 +273,44 @@ Deno.test("StoreSync lets calls go on within a transaction of records, until som
   }));
 });
 
+Deno.test("StoreSync reports the end of a call not before its record, so that no call is in neither", () => {
+  const sent: Pick<SyncRequest, "records" | "ended">[] = [];
+  return withSync(
+    async ({ sync }) => {
+      const ids = Array.from({ length: 1300 }, (_, i) => i === 700 ? "bad" : `g${i}`);
+      for (const id of ids) sync.began(id, "");
+      await sync.connect();
+      for (const id of ids) {
+        sync.deliver(entryOf(id));
+        sync.ended(id);
+      }
+      await eventually(async () => {
+        await sync.flush().catch(() => {});
+        return sync.pending === 1;
+      });
+      const written = new Set<string>();
+      const ended = new Set<string>();
+      for (const round of sent) {
+        for (const { id } of round.records) written.add(id);
+        for (const id of round.ended ?? []) {
+          assertEquals(written.has(id), true, `${id} ended without a record`);
+          ended.add(id);
+        }
+      }
+      assertEquals(ids.filter((id) => !ended.has(id)), ["bad"]);
+    },
+    (store) => ({
+      sync: async (request: SyncRequest) => {
+        if (request.records.some((r) => r.id === "bad")) throw new TypeError("no");
+        const result = await store.sync(request);
+        sent.push(request);
+        return result;
+      },
+    }),
+    true,
+  );
+});
+
 Deno.test("StoreSync lets no call in on a grant whose answer came after the process had stood still", () => {
   const measured = performance.now.bind(performance);
   const other = (seq: number, floor: bigint): SyncRequest => {

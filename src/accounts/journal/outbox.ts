@@ -11,6 +11,7 @@ export interface OutboxEntry {
 }
 
 const BATCH = 512;
+const NO_IDS: ReadonlySet<string> = new Set();
 
 export class Outbox {
   #waiting: OutboxEntry[] = [];
@@ -43,6 +44,13 @@ export class Outbox {
 
   isWaiting(entry: OutboxEntry): boolean {
     return this.#waiting.includes(entry);
+  }
+
+  /** Ids of the records that stay here when a batch has been sent. */
+  idsAfter(batch: readonly OutboxEntry[]): ReadonlySet<string> {
+    if (this.size === batch.length) return NO_IDS;
+    const left = [...this.#waiting.slice(batch.length), ...this.#rejected];
+    return new Set(left.map(({ record }) => record.id));
   }
 
   add(entry: OutboxEntry): void {

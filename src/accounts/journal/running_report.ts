@@ -1,4 +1,9 @@
-/** Generations that started and ended since the last report to the store: for a node without a journal. */
+/**
+ * Generations that started and ended since the last report to the store: for a node without a journal.
+ *
+ * The end of a call is not reported before its record is sent: if the process died between the two, nobody
+ * would know of the call.
+ */
 
 export interface RunningChanges {
   /** Sequence number of the report, from 1. */
@@ -16,6 +21,8 @@ export class RunningReport {
   #began: { id: string; data: string }[] = [];
   #ended: string[] = [];
   #released: string[] = [];
+  /** Ended calls whose records have not been sent. */
+  #held: string[] = [];
   #taken = 0;
   #heard = 0;
 
@@ -23,6 +30,7 @@ export class RunningReport {
     this.#enabled = enabled;
   }
 
+  /** Nothing can be reported before more records are sent. */
   get isEmpty(): boolean {
     return this.#began.length === 0 && this.#ended.length === 0;
   }
@@ -46,9 +54,17 @@ export class RunningReport {
     return this.#taken + 1;
   }
 
-  take(): RunningChanges {
-    if (this.isEmpty) return NONE;
-    const taken = { number: ++this.#taken, began: this.#began, ended: this.#ended, released: this.#released };
+  /** @param waiting ids of calls whose records are sent later than this report */
+  take(waiting: () => ReadonlySet<string>): RunningChanges {
+    if (this.isEmpty && this.#held.length === 0) return NONE;
+    const later = waiting();
+    let ended = this.#held.length === 0 ? this.#ended : [...this.#held, ...this.#ended];
+    this.#held = [];
+    if (later.size > 0) {
+      this.#held = ended.filter((id) => later.has(id));
+      ended = ended.filter((id) => !later.has(id));
+    }
+    const taken = { number: ++this.#taken, began: this.#began, ended, released: this.#released };
     this.#began = [];
     this.#ended = [];
     this.#released = [];
