@@ -94,7 +94,7 @@ export class Checks {
       await eventually(async () => {
         found = await this.#recordsOf(`tag=n%3D${call.nonce}`);
         return found.length > 0;
-      }, { within: 40_000, what: `a record of ${call.nonce}, which ran when its node was killed` });
+      }, { within: 90_000, what: `a record of ${call.nonce}, which ran when its node was killed` });
       assertEquals(found.length, 1, JSON.stringify(found));
       const [{ status, cost }] = found;
       assertEquals([status, pico(cost)], ["interrupted", 0n], JSON.stringify(found));

@@ -20,6 +20,7 @@ const places: Record<string, () => Place> = {
     name: kind,
     stores: [{ url: cluster!.url, journal: null }, { url: cluster!.url, journal: null }],
     workers: false,
+    diskless: true,
     rateClock: "database",
   }),
   "postgres-one": () => ({ name: kind, stores: [postgres(1)], workers: false, rateClock: "database" }),

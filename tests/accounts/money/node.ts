@@ -8,6 +8,8 @@ export interface Place {
   /** Configuration of the store, of each node. */
   stores: Record<string, unknown>[];
   workers: boolean;
+  /** Nodes have no journals. */
+  diskless?: boolean;
   /** Minutes of rates go by the clock of the database. */
   rateClock: "node" | "database";
 }
