@@ -51,7 +51,8 @@ function owner(): { uid?: number; gid?: number } {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-async function run(program: string, args: string[]): Promise<void> {
+/** Runs a program of PostgreSQL to its end, as the user that may. */
+export async function run(program: string, args: string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(`${postgresHere}/${program}`, {
     args,
     ...owner(),
