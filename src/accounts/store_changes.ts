@@ -117,13 +117,19 @@ export class StoreChanges {
   }
 
   async #pull(): Promise<void> {
+    const { store, clock, keyring, leases, people } = this.#options;
     if (this.#rev === null) {
-      const rev = await this.#options.store.revision();
+      const rev = await store.revision();
+      people(await store.peopleSince(0));
       await this.#takeTeams();
+      for (const lease of leases.all()) if (lease.kind === "credits") lease.askAnew();
       return await this.#takeAll(rev, "");
     }
-    const { store, clock, keyring, leases, people } = this.#options;
     const changes = await store.changesSince(this.#rev);
+    if (changes.rev < this.#rev) {
+      this.#rev = null;
+      return await this.#pull();
+    }
     this.#rev = changes.rev;
     this.#learnTeams(changes.teams);
     keyring.learn(changes.keys);

@@ -371,6 +371,7 @@ export class StoreSync {
       this.#waiters.reject(error);
       if (this.#up) warn(`${nameOf(store)} is unavailable (${error.reason}); records wait here.`);
       this.#up = false;
+      this.#sentPrices.forget();
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
     } else if (!(error instanceof StaleSync)) {
       warn(`The store refused a batch (records: ${batch.length}): ${kindOf(error)}`);

@@ -9,7 +9,10 @@ import { watchesSince } from "./running_calls.ts";
 import { type StoredTeam, teamsSince } from "./teams.ts";
 
 export interface Changes extends PeopleChanges {
-  /** The revision that the reader has after applying these changes. */
+  /**
+   * The revision that the reader has after applying these changes. Lower than before: the store has lost its
+   * last changes (a standby had not received them), and the reader must read everything again.
+   */
   rev: number;
   keys: KeyWithSecrets[];
   /** Names of accounts whose credits changed. */
@@ -25,9 +28,9 @@ export interface Changes extends PeopleChanges {
 export async function changesSince(query: Query, rev: number): Promise<Changes> {
   // The revision is read first: changes made in between are reported again next time, and never missed.
   const now = await currentRevision(query);
-  if (now === rev) {
+  if (now <= rev) {
     const people = { tokens: [], endedSessions: [] };
-    return { rev, keys: [], accounts: [], teams: [], closedBreakers: [], watches: [], ...people };
+    return { rev: now, keys: [], accounts: [], teams: [], closedBreakers: [], watches: [], ...people };
   }
   const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
   return {

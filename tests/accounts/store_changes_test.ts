@@ -118,3 +118,41 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
   assertEquals(since, 7);
   await changes.end();
 });
+
+Deno.test("StoreChanges reads everything again from a store that has lost its last changes", async () => {
+  const asked: string[] = [];
+  let rev = 9;
+  const changes = new StoreChanges({
+    store: {
+      revision: () => Promise.resolve(rev),
+      teams: () => (asked.push("teams"), Promise.resolve([])),
+      keysBehind: () => (asked.push("keys"), Promise.resolve([])),
+      peopleSince: () => (asked.push("people"), Promise.resolve({ tokens: [], endedSessions: [] })),
+      changesSince: (since: number) =>
+        Promise.resolve<Changes>({
+          rev: (asked.push(`since ${since}`), rev),
+          keys: [],
+          accounts: [],
+          teams: [],
+          closedBreakers: [],
+          watches: [],
+          tokens: [],
+          endedSessions: [],
+        }),
+    } as unknown as Store,
+    clock: { now: () => 0 },
+    keyring: { learn: () => {} } as unknown as Keyring,
+    leases: new LeaseTable(),
+    people: () => {},
+    teams: new Teams(),
+  });
+  await changes.begin();
+  asked.length = 0;
+  await changes.pull();
+  assertEquals(asked.splice(0), ["since 9"]);
+  rev = 7;
+  await changes.pull();
+  assertEquals(asked.splice(0), ["since 9", "people", "teams", "keys"]);
+  await changes.pull();
+  assertEquals(asked, ["since 7"]);
+});

@@ -24,6 +24,11 @@ export class SentPrices {
     return [...missing.values()];
   }
 
+  /** The store was unavailable: a standby that has taken its place may lack what was sent last. */
+  forget(): void {
+    this.#sent.clear();
+  }
+
   markSent(prices: readonly PriceVersion[]): void {
     for (const { version } of prices) this.#sent.add(version);
   }
