@@ -217,8 +217,7 @@ export class StoreSync {
       if (this.#current !== null) await this.#current;
       this.#waiters.reject(new StoreUnavailable("Shutting down."));
       if (this.#up && this.#outbox.isEmpty) {
-        const used = this.leases.ratesUsed(this.#options.clock.now());
-        await this.#options.store.leave(this.node, used).catch(() => {});
+        await this.#options.store.leave(this.node, this.leases.ratesUsed()).catch(() => {});
       }
     }
   }
@@ -273,10 +272,11 @@ export class StoreSync {
       const patient = () => !behind && round.waiters.isEmpty && this.#waiters.isEmpty;
       const atOnce = !patient();
       const began = performance.now();
+      const now = clock.now();
       const result = await store.sync({
         node,
         seq: ++this.#seq,
-        now: clock.now(),
+        now,
         records: round.batch.map((entry) => entry.record),
         leases,
         dropped: round.dropped,
@@ -292,6 +292,7 @@ export class StoreSync {
       const written = round.batch.length + leases.length;
       const tookMs = performance.now() - began;
       if (store.kind === "sqlite" && atOnce) this.#bound.took(written, tookMs);
+      if (result.now !== now) this.leases.storeHasClock = true;
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);

@@ -287,7 +287,7 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
     engine.among("budget", "$1")
   })`;
   await query(
-    `DELETE FROM budgets WHERE ${unleased} AND (scope = 'session_rate' OR (scope = 'session' AND NOT ${TOLD_EARLY}))`,
+    `DELETE FROM budgets WHERE ${unleased} AND ((scope = 'session_rate' AND spent = 0) OR (scope = 'session' AND NOT ${TOLD_EARLY}))`,
     [list],
   );
   const tags = await query(

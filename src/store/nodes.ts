@@ -74,19 +74,22 @@ export interface RateUse {
   used: bigint;
 }
 
+const MINUTE = 60_000;
 const USES: Columns = [["budget", "text"], ["starts", "int"], ["used", "money"]];
 
 /**
  * Removes a node that shuts down, with its leases. Its use of rates is added to the budgets, so that it
- * counts until the minute ends.
+ * counts until the minute ends. Budgets of sessions get an end, after which retention deletes them.
  */
 export async function leave(engine: Engine, node: string, uses: readonly RateUse[]): Promise<void> {
   await removeNodes(engine, [node], async (query) => {
     if (uses.length === 0) return;
     // Not while a node of 0.1.0 is registered: it does not reset `spent` when a new minute starts.
     await query(
-      `UPDATE budgets SET spent = budgets.spent + r.used FROM ${engine.rows("$1", USES)}
-       WHERE budgets.id = r.budget AND budgets.scope = 'rate' AND budgets.starts = r.starts
+      `UPDATE budgets SET spent = budgets.spent + r.used,
+         ends = CASE WHEN budgets.scope = 'rate' THEN budgets.ends ELSE budgets.starts + ${MINUTE} END
+       FROM ${engine.rows("$1", USES)}
+       WHERE budgets.id = r.budget AND budgets.scope IN ('rate', 'session_rate') AND budgets.starts = r.starts
          AND NOT EXISTS (SELECT 1 FROM nodes WHERE schema_version IS NULL)`,
       [JSON.stringify(uses.map(({ budget, starts, used }) => [budget, starts, used.toString()]))],
     );

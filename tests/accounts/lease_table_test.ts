@@ -15,7 +15,7 @@ for (const kind of ["session", "session_requests"] as const) {
     let most = 0;
     let n = 0;
     const tick = (now: number) => {
-      table.dropIdle(now);
+      table.dropIdle(now, now);
       most = Math.max(most, [...table.all()].length);
       while (table.hasDropped) for (const id of table.takeDropped()) told.add(id);
     };

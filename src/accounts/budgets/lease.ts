@@ -115,12 +115,9 @@ export class Lease {
     return left > 0n ? Number(left) : 0;
   }
 
-  /**
-   * What calls have used of a rate in the current minute, including running ones; 0: a money lease, or the
-   * minute is over.
-   */
-  usedOfMinute(now: number): bigint {
-    return this.isRate() && !this.#minuteIsOver(now) ? this.#used + this.#reserved : 0n;
+  /** What calls have used of a rate in its last minute, including running ones; 0: a money lease. */
+  get usedOfMinute(): bigint {
+    return this.isRate() ? this.#used + this.#reserved : 0n;
   }
 
   isMoney(): boolean {

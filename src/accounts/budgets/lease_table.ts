@@ -11,6 +11,10 @@ const IDLE_MS = 600_000;
 const MANY = 10_000;
 const IDLE_OF_MANY_MS = 5000;
 
+const MINUTE = 60_000;
+/** A larger difference between the clock and the monotonic clock means that the clock was set, in milliseconds. */
+const SET_MS = 1000;
+
 /** Maximum number per statement. */
 const MOST_DROPPED = 1000;
 /** Maximum number of renewals per transaction: at midnight new budgets begin for all keys. */
@@ -27,6 +31,12 @@ export class LeaseTable {
   /** Budgets whose leases were dropped here, to be reported to the store. */
   #dropped = new Set<string>();
   readonly #toRenew = new Set<Lease>();
+  /** The clocks at the last look for unused leases. */
+  #looked: { now: number; monotonic: number } | null = null;
+  /** By the monotonic clock. */
+  #ratesKeptUntil = 0;
+  /** Minutes of rates use a clock of the store, and not that of this node. */
+  storeHasClock = false;
 
   get(budgetId: string): Lease | undefined {
     return this.#leases.get(budgetId);
@@ -59,13 +69,19 @@ export class LeaseTable {
 
   /**
    * Removes leases of sessions and tags that have been unused for long. The store is informed with the next
-   * transaction.
+   * transaction. If this node's clock was set, minutes of rates may go on by the clock of the store: without
+   * the lease it would forget what was used.
    */
-  dropIdle(now: number): void {
+  dropIdle(now: number, monotonic = performance.now()): void {
+    const before = this.#looked ?? { now, monotonic };
+    this.#looked = { now, monotonic };
+    const setBy = (now - before.now) - (monotonic - before.monotonic);
+    if (this.storeHasClock && Math.abs(setBy) > SET_MS) this.#ratesKeptUntil = monotonic + MINUTE;
+    const keepsRates = monotonic < this.#ratesKeptUntil;
     const idleMs = this.#passing.size > MANY ? IDLE_OF_MANY_MS : IDLE_MS;
     for (const [id, lease] of [...this.#passing]) {
       const needed = Math.abs(now - lease.touchedAt) < idleMs || this.#toRenew.has(lease);
-      if (needed || !lease.isIdle(now)) continue;
+      if (needed || !lease.isIdle(now) || (keepsRates && lease.isRate())) continue;
       this.#forget(id, lease);
       this.#dropped.add(id);
     }
@@ -111,10 +127,10 @@ export class LeaseTable {
     return taken;
   }
 
-  /** What this node has used of rates in current minutes. */
-  ratesUsed(now: number): RateUse[] {
+  /** What this node has used of rates in their last minutes. The store knows which of them go on. */
+  ratesUsed(): RateUse[] {
     return [...this.#leases.values()].flatMap((lease) => {
-      const used = lease.usedOfMinute(now);
+      const used = lease.usedOfMinute;
       return used === 0n ? [] : { budget: lease.budget.id, starts: lease.budget.starts, used };
     });
   }
