@@ -71,6 +71,7 @@ export class Maintenance {
   readonly #heart = new BackgroundRounds();
   /** The last error, which is logged once and not in every turn. */
   #complaint = "";
+  #diskComplaint = "";
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
@@ -180,14 +181,20 @@ export class Maintenance {
 
   /** @param polls false: changes are announced by messages, so polling with each heartbeat is enough */
   async #turn(polls: boolean): Promise<void> {
-    const { clock, journal, reservations } = this.#options;
+    const { clock, journal, reservations, warn } = this.#options;
     reservations.sweep(clock.now());
     try {
       await this.#askStore(polls);
     } catch (error) {
       this.#failed(error);
     }
-    await journal.flush().catch(() => {});
+    try {
+      await journal.flush();
+      this.#diskComplaint = "";
+    } catch (error) {
+      if (this.#diskComplaint === (this.#diskComplaint = describe(error))) return;
+      warn(`The disk of the journal reports an error (${this.#diskComplaint}); it is written again.`);
+    }
   }
 
   #failed(error: unknown): void {

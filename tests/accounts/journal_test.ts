@@ -341,3 +341,32 @@ Deno.test("a process that ends with records which nobody took names them, and no
     });
   }
 });
+
+Deno.test("FileJournal writes all that is needed again after the disk has refused to keep it", () =>
+  withFolder(async (filePrefix, folder) => {
+    const journal = new FileJournal(filePrefix, "n", ROOM);
+    const path = `${filePrefix}.n.journal`;
+    const { syncData } = Deno.FsFile.prototype;
+    try {
+      const entry = journal.begin("a", "1");
+      journal.finish(journal.begin("b", "2"), "22");
+      journal.delivered(journal.begin("c", "3"));
+      await journal.written();
+      const before = Deno.statSync(path).ino;
+      Deno.FsFile.prototype.syncData = () => Promise.reject(new Error("Input/output error (os error 5)"));
+      await assertRejects(() => journal.flush(), Error, "os error 5");
+      assertEquals(journal.whole, false);
+      Deno.FsFile.prototype.syncData = syncData;
+      // As the system does it with pages that the disk did not take.
+      Deno.truncateSync(path, 0);
+      await journal.flush();
+      assertEquals(journal.whole, true);
+      assert(Deno.statSync(path).ino !== before);
+      journal.drop(entry);
+      await journal.written();
+      assertEquals(found(folder), [{ node: "n", running: [], ended: [["b", "22"]], damaged: [] }]);
+    } finally {
+      Deno.FsFile.prototype.syncData = syncData;
+      journal.close();
+    }
+  }));

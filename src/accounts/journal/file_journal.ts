@@ -119,9 +119,18 @@ export class FileJournal implements Journal {
   async flush(): Promise<void> {
     this.#writeLines();
     if (this.#lacking) this.#restore();
-    if (!this.#dirty || this.#file === null) return;
+    const file = this.#file;
+    if (!this.#dirty || file === null) return;
     this.#dirty = false;
-    await this.#file.sync();
+    try {
+      await file.sync();
+    } catch (error) {
+      // A compaction may have closed it meanwhile.
+      if (file !== this.#file) return;
+      // The system drops what it could not write to disk, so a repeated sync would succeed without it.
+      this.#lacking = true;
+      throw error;
+    }
   }
 
   close(): void {

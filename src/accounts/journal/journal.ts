@@ -45,7 +45,10 @@ export interface Journal {
   readonly durable: boolean;
   /** False: some data could not be written, and would be lost with this process. */
   readonly whole: boolean;
-  /** Syncs everything written so far to disk. */
+  /**
+   * Syncs everything written so far to disk. Rejects with the error of the disk; the next call writes all that
+   * is still needed again.
+   */
   flush(): Promise<void>;
   /** Closes the journal; an empty journal is deleted. */
   close(): void;
