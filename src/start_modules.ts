@@ -112,8 +112,9 @@ import "./outgoing/address.ts"; import "./outgoing/answer_heads.ts"; import "./o
 import "./outgoing/body_length.ts"; import "./outgoing/dial.ts"; import "./outgoing/fetch_reply.ts";
 import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
 import "./outgoing/http2/pool.ts";
-import "./outgoing/json_body.ts"; import "./outgoing/packed_body.ts"; import "./outgoing/proxies.ts";
-import "./outgoing/reply.ts"; import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts";
+import "./outgoing/idle_sweep.ts"; import "./outgoing/json_body.ts"; import "./outgoing/packed_body.ts";
+import "./outgoing/proxies.ts"; import "./outgoing/reply.ts"; import "./outgoing/send.ts";
+import "./outgoing/why_unreachable.ts";
 import "./payloads/config.ts";
 import "./pipeline/admit.ts"; import "./pipeline/answer_bounds.ts"; import "./pipeline/answer_memory.ts";
 import "./pipeline/answer_name.ts"; import "./pipeline/answer_reader.ts"; import "./pipeline/begin_answer.ts";

@@ -302,7 +302,7 @@ class Http1Reply implements Reply {
       this.#from === this.#to && this.#head?.keepAlive === true && this.#written && !this.early &&
       !this.#connection.closed;
     const beyond = framing?.ended === true && (framing.unused > 0 || this.#from < this.#to);
-    if (reusable) this.#connection.rest(this.#ticker.lately);
+    if (reusable) this.#connection.rest(this.#ticker.lately, this.#ticker);
     else if (beyond) this.#connection.distrust(this.#ticker.lately);
     else this.#connection.close();
   }

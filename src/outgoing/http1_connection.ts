@@ -6,7 +6,9 @@
 import { AnswerHeads } from "./answer_heads.ts";
 import { Buffer } from "node:buffer";
 import { dial, type Server } from "./dial.ts";
+import { type IdleSweep, idleSweep } from "./idle_sweep.ts";
 import type { Exchange } from "./reply.ts";
+import type { Clock } from "../timing/clock.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /** Initial size of a connection's buffer. */
@@ -41,9 +43,14 @@ export class Pool {
   suspected = 0;
   /** Shared by all answers: a cached header layout takes 3 KB. */
   readonly heads = new AnswerHeads();
+  /** The clock of the last call, and whether it is used to close idle connections. */
+  #clock: Clock | null = null;
+  #watched = false;
+  readonly #sweep: Pick<IdleSweep, "watch">;
 
-  constructor(secure: boolean) {
+  constructor(secure: boolean, sweep: Pick<IdleSweep, "watch"> = idleSweep) {
     this.#idleMs = secure ? IDLE_MS.secure : IDLE_MS.plain;
+    this.#sweep = sweep;
   }
 
   get size(): number {
@@ -51,10 +58,15 @@ export class Pool {
   }
 
   /** Adds an idle connection; false: the pool is full, or the server's connections are not reused. */
-  keep(connection: Connection, now: number): boolean {
-    this.#closeOld(now);
+  keep(connection: Connection, now: number, clock: Clock): boolean {
+    this.#closeOlder(now);
     if (this.#idle.length >= MOST_IDLE || now < this.#distrustedUntil) return false;
     this.#idle.push(connection);
+    this.#clock = clock;
+    if (!this.#watched) {
+      this.#watched = true;
+      this.#sweep.watch(this);
+    }
     return true;
   }
 
@@ -69,8 +81,13 @@ export class Pool {
     this.#clear();
   }
 
-  /** Closes connections left from a peak: those that became idle first are reused last. */
-  #closeOld(now: number): void {
+  closeOld(): boolean {
+    if (this.#clock !== null) this.#closeOlder(this.#clock.now());
+    return this.#watched = this.#idle.length > 0;
+  }
+
+  /** Those that became idle first are reused last. */
+  #closeOlder(now: number): void {
     const idle = this.#idle;
     let old = 0;
     while (old < idle.length && now - idle[old].idleSince >= this.#idleMs) old++;
@@ -165,9 +182,9 @@ export class Connection {
     this.#conn.close();
   }
 
-  /** Makes it idle. */
-  rest(now: number): void {
-    if (!this.#pool.keep(this, now)) return this.close();
+  /** Makes it idle. @param now by this clock, at most one tick old */
+  rest(now: number, clock: Clock): void {
+    if (!this.#pool.keep(this, now, clock)) return this.close();
     this.idleSince = now;
     if (this.#keeps) this.#conn.unref();
     this.#keeps = false;

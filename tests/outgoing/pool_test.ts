@@ -1,6 +1,7 @@
 /** Connections that rest after a rush of calls. */
 import { assertEquals } from "@std/assert";
 import { type Connection, Pool } from "../../src/outgoing/http1_connection.ts";
+import { StoppedClock } from "../support/time.ts";
 
 /** A connection that has come to rest then. */
 function rested(pool: Pool, now: number): { closed: boolean } {
@@ -11,7 +12,7 @@ function rested(pool: Pool, now: number): { closed: boolean } {
       this.closed = true;
     },
   };
-  assertEquals(pool.keep(connection as unknown as Connection, now), true);
+  assertEquals(pool.keep(connection as unknown as Connection, now, new StoppedClock(now)), true);
   return connection;
 }
 
@@ -24,7 +25,7 @@ for (const [secure, idleMs] of [[false, 30_000], [true, 90_000]] as const) {
     for (let now = 1000; now < idleMs; now += 1000) {
       assertEquals(pool.take(now), taken as unknown as Connection);
       (taken as unknown as Connection).idleSince = now;
-      pool.keep(taken as unknown as Connection, now);
+      pool.keep(taken as unknown as Connection, now, new StoppedClock(now));
     }
     assertEquals([rush.map(({ closed }) => closed), pool.size], [[false, false, false], 4]);
     rested(pool, idleMs + 1);

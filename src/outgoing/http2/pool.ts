@@ -1,4 +1,6 @@
 /** Connections over HTTP/2 to one server. */
+import type { Clock } from "../../timing/clock.ts";
+import { type IdleSweep, idleSweep } from "../idle_sweep.ts";
 import type { Http2Connection } from "./connection.ts";
 
 /** Maximum number of concurrent requests on a connection, if the server allows as many. */
@@ -26,6 +28,14 @@ export class Http2Pool {
   #dialing = 0;
   #waiting = 0;
   #dials = new Set<Promise<void>>();
+  /** The clock of the last new connection, and whether it is used to close idle connections. */
+  #clock: Clock | null = null;
+  #watched = false;
+  readonly #sweep: Pick<IdleSweep, "watch">;
+
+  constructor(sweep: Pick<IdleSweep, "watch"> = idleSweep) {
+    this.#sweep = sweep;
+  }
 
   /** Number of connections that accept requests. */
   get size(): number {
@@ -71,8 +81,12 @@ export class Http2Pool {
     return this.#mostStreams = Math.max(1, Math.min(streams, MOST_STREAMS));
   }
 
-  add(connection: Http2Connection): void {
+  add(connection: Http2Connection, clock: Clock): void {
     this.#connections.push(connection);
+    this.#clock = clock;
+    if (this.#watched) return;
+    this.#watched = true;
+    this.#sweep.watch(this);
   }
 
   remove(connection: Http2Connection): void {
@@ -113,11 +127,20 @@ export class Http2Pool {
    * @param since only one on which the server has sent something since then, or a new one
    */
   find(now: number, since = -Infinity): Http2Connection | undefined {
+    this.#retireOld(now);
+    return this.#connections.find(({ room, heardAt }) => room > 0 && heardAt >= since);
+  }
+
+  closeOld(): boolean {
+    if (this.#clock !== null) this.#retireOld(this.#clock.now());
+    return this.#watched = this.#connections.length > 0;
+  }
+
+  #retireOld(now: number): void {
     for (const connection of [...this.#connections]) {
       const old = connection.size === 0 && now - connection.idleSince >= IDLE_MS;
       if (old || connection.isUnresponsive(now)) connection.retire();
     }
-    return this.#connections.find(({ room, heardAt }) => room > 0 && heardAt >= since);
   }
 
   async #dial(open: () => Promise<void>): Promise<void> {

@@ -106,7 +106,7 @@ async function openConnection(
     }
     http2.decline(ticker.now());
     // It is used for HTTP/1.1.
-    return new Connection(conn, address.pool).rest(ticker.recently());
+    return new Connection(conn, address.pool).rest(ticker.recently(), ticker);
   }
   const connection: Http2Connection = new Http2Connection(conn, {
     now: () => ticker.recently(),
@@ -117,7 +117,7 @@ async function openConnection(
     mostStreams: http2.mostStreams,
     allows: (streams) => http2.allows(streams),
   });
-  http2.add(connection);
+  http2.add(connection, ticker);
 }
 
 /** Limits the wait by the call's signal and its own timeout for the first byte; the dial may have the longer timeout of another call. */
