@@ -163,6 +163,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   // A conflict with another operation, such as a lock: the vendors' libraries retry; so does RFC 8470 for
   // 425.
   if (status === 409 || status === 425) return unavailable("the provider cannot take the request now");
+  if (status === 421) return unavailable("the provider does not serve this host on this connection");
   if (status === 429 || (status === 0 && RATE.test(lowerCase))) {
     return withoutMessage(
       "provider_rate_limited",

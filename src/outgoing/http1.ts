@@ -12,7 +12,7 @@ import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES, refuseLoneFeeds } from "../transport/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
 import { refusePacked } from "./packed_body.ts";
-import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
+import { broken, type Exchange, MISDIRECTED, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** Maximum buffer size of a connection; it doubles while reads fill it. */
@@ -48,7 +48,7 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
       if (failure !== null) throw failure;
       if (cause instanceof Unasked) unasked = cause;
       // The provider may have closed the connection before the request.
-      else if (ticker.now() - asked >= STALE_MS) throw unreachable(cause);
+      else if (!(cause instanceof Misdirected) && ticker.now() - asked >= STALE_MS) throw unreachable(cause);
     }
   }
   const askAnew = async () => {
@@ -88,8 +88,8 @@ async function explained(
 }
 
 /**
- * The error of an exchange without an answer; null: nothing was received on a connection that may have been
- * closed before.
+ * The error of an exchange without an answer; null: the request is sent again on a new connection, since nothing was received on one
+ * that may have been closed before, or what was received is no answer to it.
  */
 function failed(
   reply: Http1Reply,
@@ -99,7 +99,7 @@ function failed(
   reply.close();
   if (exchange.signal?.aborted) return broken(cause);
   if (reply.late) return timeout(exchange.firstByteMs);
-  if (cause instanceof Unasked) return null;
+  if (cause instanceof Unasked || cause instanceof Misdirected) return null;
   if (reply.heard) return broken(cause);
   return connection.calls > 1 ? null : unreachable(cause);
 }
@@ -110,6 +110,9 @@ class Unasked extends Error {
     super();
   }
 }
+
+/** A reused connection is not the right one for the request. */
+class Misdirected extends Error {}
 
 class Http1Reply implements Reply {
   readonly #connection: Connection;
@@ -180,6 +183,7 @@ class Http1Reply implements Reply {
     if ((this.early || head.status === GAVE_UP_WAITING) && connection.calls > 1) {
       throw new Unasked(head.status);
     }
+    if (head.status === MISDIRECTED && connection.calls > 1) throw new Misdirected();
     this.#head = head;
   }
 
@@ -299,8 +303,8 @@ class Http1Reply implements Reply {
     if (this.#abandon !== null) this.#exchange.signal!.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
-      this.#from === this.#to && this.#head?.keepAlive === true && this.#written && !this.early &&
-      !this.#connection.closed;
+      this.#from === this.#to && this.#head?.keepAlive === true && this.status !== MISDIRECTED &&
+      this.#written && !this.early && !this.#connection.closed;
     const beyond = framing?.ended === true && (framing.unused > 0 || this.#from < this.#to);
     if (reusable) this.#connection.rest(this.#ticker.lately, this.#ticker);
     else if (beyond) this.#connection.distrust(this.#ticker.lately);

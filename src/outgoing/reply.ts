@@ -20,6 +20,9 @@ export interface Exchange {
   signal?: AbortSignal;
 }
 
+/** The status of a request that the server does not accept on this connection. It may be sent again on another one (RFC 9110, 15.5.20). */
+export const MISDIRECTED = 421;
+
 /** Takes bytes, and resolves when it can take more; null: it does not take them. Must not throw or reject. */
 export type Pass = (bytes: Uint8Array) => Promise<void> | null;
 

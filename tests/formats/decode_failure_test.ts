@@ -246,6 +246,7 @@ Deno.test("decodeFailure() judges by meaning", async (t) => {
       "provider_unavailable",
     ],
     ["a request that came too early", { status: 425, body: "" }, "provider_unavailable"],
+    ["a request on a wrong connection", { status: 421, body: "Misdirected Request" }, "provider_unavailable"],
     ["a teapot", { status: 418, body: {} }, "provider_bad_request"],
     ["a redirect", { status: 302, body: "" }, "provider_unavailable"],
   ];

@@ -3,7 +3,7 @@ import { encodeFields, type Field } from "./hpack.ts";
 import type { Address } from "../address.ts";
 import { dial, ForeignProtocol } from "../dial.ts";
 import { Connection } from "../http1_connection.ts";
-import { broken, type Exchange, type Reply, timeout, unreachable } from "../reply.ts";
+import { broken, type Exchange, MISDIRECTED, type Reply, timeout, unreachable } from "../reply.ts";
 import { WireError } from "../../transport/body_framing.ts";
 import type { Ticker } from "../../timing/ticker.ts";
 import { Http2Connection } from "./connection.ts";
@@ -12,7 +12,10 @@ import { Http2Stream } from "./stream.ts";
 /** If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived. */
 const STALE_MS = 1000;
 
-/** How often a request is sent that the server has not processed, and how often if the server does not support HTTP/1.1. */
+/**
+ * How often a request is sent that the server has not processed, or that it does not accept on a connection, and how often if the server
+ * does not support HTTP/1.1.
+ */
 const MOST_ATTEMPTS = 2;
 const MOST_ATTEMPTS_ALONE = 3;
 
@@ -65,7 +68,11 @@ export async function sendHttp2(
     try {
       await stream.ask(head, body);
       http2.answered(ticker.lately);
-      return stream;
+      if (stream.status !== MISDIRECTED) return stream;
+      connection.retire();
+      if (fresh || ++attempts === MOST_ATTEMPTS) return stream;
+      stream.close();
+      since = asked;
     } catch (cause) {
       stream.close();
       if (exchange.signal?.aborted) throw broken(cause);
@@ -76,7 +83,7 @@ export async function sendHttp2(
         throw stream.heard || stream.fate === "taken" ? broken(cause) : unreachable(cause);
       }
       // Then HTTP/1.1.
-      if (++attempts === (alone ? MOST_ATTEMPTS_ALONE : MOST_ATTEMPTS)) {
+      if (++attempts >= (alone ? MOST_ATTEMPTS_ALONE : MOST_ATTEMPTS)) {
         if (alone) throw unreachable(cause);
         return null;
       }
