@@ -50,6 +50,7 @@ export async function importLazyModules(): Promise<void> {
     import("./models/discovered/merge.ts"),
     import("./models/facts/facts.ts"),
     import("./outgoing/http2/send.ts"),
+    import("./outgoing/tunnel.ts"),
     import("./pipeline/compact.ts"),
     import("./pipeline/dry_scan.ts"),
     import("./pipeline/payloads.ts"),

@@ -2,6 +2,7 @@
 import { Attempts, type Server } from "./dial.ts";
 import { Pool } from "./http1_connection.ts";
 import { Http2Pool } from "./http2/pool.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 export interface Address extends Server {
   /** As the `host` header has it. */
@@ -13,10 +14,17 @@ export interface Address extends Server {
   http2: Http2Pool;
 }
 
-const addresses = new Map<string, Address>();
 /** The state that all addresses of a server share. */
 type Origin = Pick<Address, "attempts" | "pool" | "http2">;
-const origins = new Map<string, Origin>();
+
+interface Known {
+  addresses: Map<string, Address>;
+  origins: Map<string, Origin>;
+}
+
+const direct: Known = { addresses: new Map(), origins: new Map() };
+/** Connections through a proxy are not used without it. */
+const tunnelled = new WeakMap<Tunnel, Known>();
 /** Maximum number of cached addresses: they come from the configuration, with at most one path for each model. */
 const MOST_ADDRESSES = 10_000;
 
@@ -24,19 +32,28 @@ const MOST_ADDRESSES = 10_000;
  * Parses a URL, and finds the connection pools of its server.
  *
  * @param once the URL is used only once, so the result is not cached
+ * @param tunnel the proxy through which the server is called; absent: none
  */
-export function addressOf(url: string, once = false): Address {
-  if (once) return read(url);
+export function addressOf(url: string, once = false, tunnel?: Tunnel): Address {
+  const known = tunnel === undefined ? direct : knownThrough(tunnel);
+  if (once) return read(url, known, tunnel);
+  const { addresses } = known;
   let address = addresses.get(url);
   if (address === undefined) {
-    address = read(url);
+    address = read(url, known, tunnel);
     if (addresses.size >= MOST_ADDRESSES) addresses.clear();
     addresses.set(url, address);
   }
   return address;
 }
 
-function read(url: string): Address {
+function knownThrough(tunnel: Tunnel): Known {
+  let known = tunnelled.get(tunnel);
+  if (known === undefined) tunnelled.set(tunnel, known = { addresses: new Map(), origins: new Map() });
+  return known;
+}
+
+function read(url: string, { origins }: Known, tunnel: Tunnel | undefined): Address {
   const { protocol, host, hostname, port, pathname, search } = new URL(url);
   const secure = protocol === "https:";
   const name = `${protocol}//${host}`;
@@ -51,6 +68,7 @@ function read(url: string): Address {
     hostname: hostname.replace(/^\[|\]$/g, ""),
     port: port !== "" ? Number(port) : secure ? 443 : 80,
     path: pathname + search,
+    tunnel,
     ...origin,
   };
 }

@@ -1,5 +1,7 @@
-/** Opens connections to servers: TCP, and the TLS handshake with the choice of a protocol (ALPN). */
+/** Opens connections to servers: TCP, a tunnel through a proxy, and the TLS handshake with the choice of a protocol (ALPN). */
+import { lazy } from "../exchange/lazy.ts";
 import { broken, type Exchange, timeout, unreachable } from "./reply.ts";
+import type { Tunnel } from "./tunnel.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /**
@@ -14,8 +16,13 @@ export interface Server {
   secure: boolean;
   hostname: string;
   port: number;
+  /** The proxy through which it is called. Only if `secure`. */
+  tunnel?: Tunnel;
   attempts: Attempts;
 }
+
+/** Needed only with a proxy. */
+const tunnels = lazy(() => import("./tunnel.ts"));
 
 export class Attempts {
   /** Number of TLS handshakes that timed out since the last success. */
@@ -78,7 +85,7 @@ export async function dial(
     }
     if (signal?.aborted) throw broken(cause);
     if (cause instanceof Error && NO_COMMON_PROTOCOL.test(cause.message)) throw new ForeignProtocol();
-    throw unreachable(cause);
+    throw unreachable(cause, server.tunnel !== undefined);
   } finally {
     attempts.trying--;
     deadline.close();
@@ -111,10 +118,15 @@ class Attempt {
     this.#reject(new Deno.errors.Interrupted("The attempt to connect was given up."));
   };
 
-  async reach({ secure, hostname, port }: Server, { caCerts, protocols }: DialOptions): Promise<Dialed> {
-    const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
+  async reach(
+    { secure, hostname, port, tunnel }: Server,
+    { caCerts, protocols }: DialOptions,
+  ): Promise<Dialed> {
+    const to = { hostname: tunnel?.hostname ?? hostname, port: tunnel?.port ?? port };
+    const conn = this.#opened(await Deno.connect({ ...to, signal: this.#abort.signal }));
     conn.setNoDelay(true);
     if (!secure) return { conn, protocol: null };
+    if (tunnel !== undefined) await this.#goThrough(tunnel, conn, { hostname, port });
     // From here on, the TLS connection owns the TCP connection.
     this.#conn = null;
     this.shakesHands = true;
@@ -129,6 +141,21 @@ class Attempt {
       if (!this.#over) tls.close();
       throw cause;
     }
+  }
+
+  async #goThrough(
+    tunnel: Tunnel,
+    conn: Deno.TcpConn,
+    server: { hostname: string; port: number },
+  ): Promise<void> {
+    try {
+      await (await tunnels.open()).openTunnel(conn, tunnel, server);
+    } catch (cause) {
+      if (!this.#over) conn.close();
+      throw cause;
+    }
+    // It may have been given up meanwhile, and the connection closed.
+    if (this.#over) throw new Deno.errors.Interrupted("The attempt to connect was given up.");
   }
 
   #opened<T extends Deno.TcpConn | Deno.TlsConn>(conn: T): T {

@@ -14,6 +14,7 @@ import { type Head, requestBytes } from "./http1_wire.ts";
 import { refusePacked } from "./packed_body.ts";
 import { broken, type Exchange, MISDIRECTED, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 /** Maximum buffer size of a connection; it doubles while reads fill it. */
 const BUFFER_BYTES_MOST = 65536;
@@ -24,9 +25,15 @@ const STALE_MS = 1000;
  * Rejects with a Failure, or with {@link ForeignProtocol} if the server does not support HTTP/1.1.
  *
  * @param caCerts certificates in PEM format, trusted in addition to those of the process
+ * @param tunnel the proxy through which the server is called
  */
-export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: string[]): Promise<Reply> {
-  const address = addressOf(exchange.url, exchange.once);
+export async function sendHttp1(
+  exchange: Exchange,
+  ticker: Ticker,
+  caCerts?: string[],
+  tunnel?: Tunnel,
+): Promise<Reply> {
+  const address = addressOf(exchange.url, exchange.once, tunnel);
   const request = requestBytes(
     address.host,
     address.path,

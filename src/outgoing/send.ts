@@ -7,6 +7,7 @@ import { sendHttp1 } from "./http1.ts";
 import { proxied, type ProxySettings } from "./proxies.ts";
 import { type Exchange, type Reply, unreachable } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 export interface SendOptions {
   /** Absent: there are no proxies. */
@@ -21,17 +22,24 @@ const http2Client = lazy(() => import("./http2/send.ts"));
 export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 
 /**
- * Uses the own clients, or `fetch` through a proxy and on hosts without sockets. Streams from servers behind TLS use HTTP/2 if the server
- * supports it; all other requests use HTTP/1.1.
+ * Uses the own clients, and `fetch` on hosts without sockets and for what they do not support: a proxy that is not an HTTP proxy or is
+ * called over TLS, and URLs without TLS through any proxy. Streams from servers behind TLS use HTTP/2 if the server supports it; all other
+ * requests use HTTP/1.1.
  */
 export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
+  let proxyClient: Deno.HttpClient | undefined;
   return (exchange, ticker) => {
     const { url } = exchange;
     const byProxy = proxies !== undefined && proxied(url, proxies);
-    if (byProxy || !hasSockets) return sendByFetch(exchange, ticker, { client, proxied: byProxy });
-    const address = addressOf(url, exchange.once);
+    const tunnel = byProxy ? tunnelTo(url, proxies) : undefined;
+    if (!hasSockets || (byProxy && tunnel === undefined)) {
+      // Over HTTP/2, `fetch` keeps the body of a request that was answered before it was read until the connection closes (Deno 2.9.6).
+      if (byProxy) proxyClient ??= Deno.createHttpClient({ caCerts, http2: false });
+      return sendByFetch(exchange, ticker, { client: byProxy ? proxyClient : client, proxied: byProxy });
+    }
+    const address = addressOf(url, exchange.once, tunnel);
     return address.secure ? sendSecure(address, exchange, ticker) : sendHttp1(exchange, ticker);
   };
 
@@ -42,7 +50,7 @@ export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
         const reply = await (await http2Client.open()).sendHttp2(address, exchange, ticker, { caCerts });
         if (reply !== null) return reply;
       }
-      if (!http2.alone) return await sendHttp1(exchange, ticker, caCerts);
+      if (!http2.alone) return await sendHttp1(exchange, ticker, caCerts, address.tunnel);
     } catch (thrown) {
       if (!(thrown instanceof ForeignProtocol)) throw thrown;
       http2.alone = true;
@@ -57,4 +65,8 @@ export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
     http2.alone = false;
     throw unreachable(new Error("The server speaks neither HTTP/1.1 nor HTTP/2."));
   }
+}
+
+function tunnelTo(url: string, { tunnel }: ProxySettings): Tunnel | undefined {
+  return /^https:/i.test(url) ? tunnel ?? undefined : undefined;
 }

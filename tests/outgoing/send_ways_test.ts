@@ -133,6 +133,68 @@ Deno.test("proxies are those that the environment names, but for the hosts of NO
   assertEquals(through("https://x.example/", read({ HTTPS_PROXY: "http://p", NO_PROXY: "*" })!), false);
 });
 
+/** An entry of NO_PROXY, URLs that it is about, and URLs that it is not about. */
+const EXCEPTIONS: readonly [entry: string, direct: readonly string[], proxied: readonly string[]][] = [
+  ["a.example:8443", ["https://a.example:8443/", "https://x.a.example:8443/"], [
+    "https://a.example/",
+    "https://a.example:443/",
+  ]],
+  [".a.example:443", ["https://a.example/", "https://x.a.example:443/"], ["https://a.example:8443/"]],
+  ["A.Example", ["https://a.EXAMPLE/", "https://a.example./"], [
+    "https://ba.example/",
+    "https://a.example.com/",
+  ]],
+  ["a.example.", ["https://a.example/"], ["https://example/"]],
+  ["*.a.example", ["https://x.a.example/"], ["https://xa.example/"]],
+  ["a.example b.example\tc.example", ["https://a.example/", "https://b.example/", "https://c.example/"], []],
+  [",,a.example , ,", ["https://a.example/"], ["https://b.example/"]],
+  ["10.1.2.3:8443", ["https://10.1.2.3:8443/"], ["https://10.1.2.3/"]],
+  ["[2001:db8::1]", ["https://[2001:db8:0::1]/", "https://[2001:db8::1]:8443/"], ["https://[2001:db8::2]/"]],
+  ["[2001:db8::1]:8443", ["https://[2001:db8::1]:8443/"], ["https://[2001:db8::1]/"]],
+  ["2001:DB8::1", ["https://[2001:db8::1]/"], ["https://[2001:db8::2]/"]],
+  ["2001:db8::/32", ["https://[2001:db8:1::2]/"], ["https://[2001:db9::1]/"]],
+  [".", [], ["https://a.example/"]],
+  [":443", [], ["https://a.example/"]],
+];
+
+Deno.test("entries of NO_PROXY may have a port, brackets, capitals, and blanks between them", () => {
+  for (const [entry, direct, others] of EXCEPTIONS) {
+    const variables: Record<string, string> = { https_proxy: "http://p:1", no_proxy: entry };
+    const settings = readProxies((name) => variables[name])!;
+    for (const url of direct) assertEquals([entry, url, proxied(url, settings)], [entry, url, false]);
+    for (const url of others) assertEquals([entry, url, proxied(url, settings)], [entry, url, true]);
+  }
+});
+
+Deno.test("services that give a machine its own credentials are never called through a proxy", () => {
+  const settings = readProxies((name) => name === "ALL_PROXY" ? "http://p:1" : undefined)!;
+  const through = (url: string) => proxied(url, settings);
+  for (
+    const url of [
+      "http://169.254.169.254/latest/api/token",
+      "http://169.254.170.2/v2/credentials/x",
+      "http://169.254.170.23/v1/credentials",
+      "http://169.254.129.7:8081/msi/token",
+      "http://[fd00:ec2::254]/latest/api/token",
+      "http://[fd00:ec2::23]/v1/credentials",
+      "http://[fe80::a9fe:a9fe]/",
+      "http://[fd20:ce::254]/computeMetadata/v1/",
+      "http://metadata.google.internal/computeMetadata/v1/",
+      "http://metadata/computeMetadata/v1/",
+    ]
+  ) assertEquals([url, through(url)], [url, false]);
+  for (
+    const url of [
+      "http://169.253.1.1/",
+      "https://169.254.169.254/",
+      "http://metadata.example/",
+      "http://[fd01::1]/",
+    ]
+  ) {
+    assertEquals([url, through(url)], [url, true]);
+  }
+});
+
 const CLIENT = `
 import { openSend } from "${new URL("../../src/outgoing/send.ts", import.meta.url)}";
 import { readProxies } from "${new URL("../../src/outgoing/proxies.ts", import.meta.url)}";
