@@ -121,12 +121,16 @@ interface Question {
   body?: string;
 }
 
+/** If the credential is refused, it is renewed and sent once more, as in calls. */
 async function asked(
-  { provider, headers }: Upstream,
-  { method, url, body = "" }: Question,
+  upstream: Upstream,
+  question: Question,
   signal: AbortSignal,
+  again = false,
 ): Promise<unknown> {
-  const signed = await provider.credential.sign?.({ method, url, headers, body });
+  const { provider: { credential }, headers } = upstream;
+  const { method, url, body = "" } = question;
+  const signed = await credential.sign?.({ method, url, headers, body });
   const answer = await ask(url, {
     method,
     headers: { ...headers, accept: "application/json", ...signed },
@@ -134,8 +138,12 @@ async function asked(
     most: MOST_BYTES,
     signal,
   });
-  if (!answer.ok) throw new Unsuccessful(answer.status);
-  return await jsonIn(answer.text());
+  if (answer.ok) return await jsonIn(answer.text());
+  const { status, header } = answer;
+  const refused = signed !== undefined && !again &&
+    credential.refused?.({ status, header, text: answer.text() }, signed);
+  if (refused) return await asked(upstream, question, signal, true);
+  throw new Unsuccessful(status);
 }
 
 class Unsuccessful extends Error {
