@@ -32,10 +32,10 @@ interface Complaint {
 }
 
 const OUR_KEY =
-  /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
+  /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|permission_error|access denied|account_deactivated/;
 /** Not the word "billing" alone: Gemini mentions billing details whenever a per-minute rate is exceeded. */
 const OUR_ACCOUNT =
-  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
+  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account|user location is not supported|validationexception operation not allowed$/;
 /** Codes for an invalid field, whose name may match the patterns below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
@@ -54,6 +54,8 @@ const CONTEXT_AS_FAULT =
   /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
   /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
+/** Nothing, nothing for POST, or a model that was removed. */
+const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 410]);
 /** A referenced object is missing, not the model. */
 const NO_SUCH_THING = /\b(?:file|item|image|container|previous response)\b.{0,100}\bnot found\b/;
 const OVERLOADED =
@@ -123,6 +125,9 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     withoutMessage("provider_unavailable", NOT_AVAILABLE, why, lasting);
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
+  if (status >= 300 && status < 400) {
+    return unavailable("the provider redirects, which is not followed: look at its base_url", true);
+  }
   const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(lowerCase))
     ? decodeOverflow(lowerCase)
     : undefined;
@@ -138,6 +143,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     return unavailable("the provider refuses our account", true);
   }
   if (status === 401) return unavailable("the provider refuses our key", true);
+  if (status === 407) return unavailable("the proxy refuses the credentials", true);
   if (status === 403) {
     return MODERATION.test(lowerCase)
       ? withMessage("provider_forbidden", "The provider refused the content.")
@@ -147,12 +153,12 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   if ((mayBeRequest && BAD_FIELD.test(lowerCase)) || (status === 404 && NO_SUCH_THING.test(lowerCase))) {
     return withMessage("provider_bad_request", "The provider refused the request.");
   }
-  if (status === 404 || NO_MODEL.test(lowerCase)) {
+  if (NOT_THERE.has(status) || NO_MODEL.test(lowerCase)) {
     return withoutMessage(
       "provider_model_down",
       "The provider does not serve this model now.",
       // Also the status for a wrong base URL, for example without /v1.
-      status !== 404 || /model|deployment/.test(lowerCase)
+      !NOT_THERE.has(status) || /model|deployment/.test(lowerCase)
         ? "the provider does not know the model"
         : "the provider has nothing at this address: look at its base_url and at the model",
       true,
@@ -163,6 +169,8 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   // A conflict with another operation, such as a lock: the vendors' libraries retry; so does RFC 8470 for
   // 425.
   if (status === 409 || status === 425) return unavailable("the provider cannot take the request now");
+  // The status of nginx and Google for a request that was cancelled, which the gateway has not done.
+  if (status === 499) return unavailable("the provider cancelled the request");
   if (status === 421) return unavailable("the provider does not serve this host on this connection");
   if (status === 429 || (status === 0 && RATE.test(lowerCase))) {
     return withoutMessage(
@@ -171,7 +179,8 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       "the provider limits our rate",
     );
   }
-  if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(lowerCase))) {
+  // 524: Cloudflare waited for the provider in vain.
+  if (status === 408 || status === 504 || status === 524 || (status === 0 && TIMEOUT.test(lowerCase))) {
     return withoutMessage("provider_timeout", `${TIMED_OUT}.`, "the provider timed out");
   }
   if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(lowerCase))) {
@@ -200,12 +209,13 @@ function readComplaint(body: unknown): Complaint {
   const metadata = object(e.metadata);
   const details = array(e.details).filter(isObject);
   const code = number(e.code) ?? number(e.status_code) ?? digits(e.code);
+  const message = head(
+    (string(e.originalMessage) || string(e.message)) ?? string(e.Message) ?? string(body.detail) ??
+      string(e.detail) ??
+      string(body.message) ?? string(object(body.base_resp).status_msg) ?? wrongFields(body.detail),
+  );
   return {
-    message: head(
-      (string(e.originalMessage) || string(e.message)) ?? string(e.Message) ?? string(body.detail) ??
-        string(e.detail) ??
-        string(body.message) ?? string(object(body.base_resp).status_msg) ?? wrongFields(body.detail),
-    ),
+    message,
     codes: words(
       e.code,
       e.error_code,
@@ -219,7 +229,7 @@ function readComplaint(body: unknown): Complaint {
       ...["n_prompt_tokens", "n_ctx"].map((name) => number(e[name]) && `${name} ${e[name]}`),
     ),
     param: string(e.param),
-    retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined),
+    retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined) ?? hinted(message),
     status: code !== undefined && code >= 400 && code < 600 ? code : undefined,
     original: originalStatus(e.originalStatusCode),
   };
@@ -260,19 +270,42 @@ function digits(value: unknown): number | undefined {
 /** `34.4s` as whole seconds, rounded up. */
 function seconds(value: unknown): number | undefined {
   const match = typeof value === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(value) : null;
-  return match ? Math.ceil(Number(match[1])) : undefined;
+  return match ? wholeSeconds(Number(match[1])) : undefined;
 }
 
 /** Seconds from now. A date refers to the provider's clock, whose time is in `Date`. */
 function retrySeconds(reply: FailedReply): number | undefined {
   const header = reply.header("retry-after");
-  if (header !== null && /^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  if (header !== null && /^\d{1,9}(\.\d+)?$/.test(header.trim())) return wholeSeconds(Number(header));
   if (header !== null && /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(header)) {
     const left = Date.parse(header) - Date.parse(reply.header("date") ?? "");
-    if (!Number.isNaN(left)) return Math.max(0, Math.ceil(left / 1000));
+    if (!Number.isNaN(left)) return wholeSeconds(left / 1000);
   }
-  const ms = reply.header("retry-after-ms");
-  return ms !== null && /^\d{1,12}(\.\d+)?$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
+  // The second one is Azure's.
+  const ms = reply.header("retry-after-ms") ?? reply.header("x-ms-retry-after-ms");
+  return ms !== null && /^\d{1,12}(\.\d+)?$/.test(ms.trim()) ? wholeSeconds(Number(ms) / 1000) : undefined;
+}
+
+/** "Please try again in 6m0.5s", "Please retry after 26 seconds": in streams there is no header. */
+function hinted(message: string): number | undefined {
+  const time =
+    /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|s|m|h|seconds?|minutes?|hours?)\b ?|\d{1,9}[hm](?=\d))+)/i
+      .exec(message)?.[1];
+  if (time === undefined) return undefined;
+  let seconds = 0;
+  for (const [, number, unit] of time.toLowerCase().matchAll(/([\d.]+) ?(ms|s|m|h)/g)) {
+    seconds += Number(number) * SECONDS[unit];
+  }
+  return wholeSeconds(seconds);
+}
+
+const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+/** Timers of clients end at once after more than 2^31 milliseconds, so that they would never wait. */
+const LONGEST_SECONDS = 2_147_483;
+
+function wholeSeconds(seconds: number): number {
+  return Math.min(LONGEST_SECONDS, Math.max(0, Math.ceil(seconds)));
 }
 
 /** Names like `user_location` are fields; account names and keys contain digits, capitals or asterisks. */

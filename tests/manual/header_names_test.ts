@@ -18,7 +18,7 @@ const ELSEWHERE = [
   // A vendor, and a format of audio.
   /^x-(?:ai|aac)$/,
   /^x-loc-/,
-  /^retry-after-ms$/,
+  /^(?:x-ms-)?retry-after-ms$/,
   /^www-authenticate$/,
   /^anthropic-(?:version|messages)$/,
   /^(?:connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,
