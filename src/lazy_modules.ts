@@ -59,6 +59,7 @@ export async function importLazyModules(): Promise<void> {
     import("./pipeline/try_provider.ts"),
     import("./pipeline/composite_call.ts"),
     import("./providers/credentials/aws/mod.ts"),
+    import("./providers/credentials/azure/certificate.ts"),
     import("./providers/credentials/azure/mod.ts"),
     import("./providers/credentials/google/mod.ts"),
     import("./providers/demo_model.ts"),

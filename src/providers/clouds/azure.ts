@@ -61,7 +61,12 @@ export const AZURE: CloudKind = {
   fields: [{ name: "resource", variables: ["AZURE_RESOURCE_NAME"], addressOnly: true }],
   modelsList: null,
   otherUrls: ["AZURE_OPENAI_ENDPOINT"],
-  credentials: ["AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT"],
+  credentials: [
+    "AZURE_CLIENT_SECRET",
+    "AZURE_CLIENT_CERTIFICATE_PATH",
+    "AZURE_FEDERATED_TOKEN_FILE",
+    "IDENTITY_ENDPOINT",
+  ],
   auth: () => ({ type: "azure" }),
   baseUrl: ({ resource = "" }) => `https://${resource}${OPENAI_HOST}`,
   open: openAzure,

@@ -72,15 +72,18 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
   azure: {
     variables: [
       "AZURE_AUTHORITY_HOST",
+      "AZURE_CLIENT_CERTIFICATE_PASSWORD",
+      "AZURE_CLIENT_CERTIFICATE_PATH",
       "AZURE_CLIENT_ID",
       "AZURE_CLIENT_SECRET",
+      "AZURE_CLIENT_SEND_CERTIFICATE_CHAIN",
       "AZURE_FEDERATED_TOKEN_FILE",
       "AZURE_POD_IDENTITY_AUTHORITY_HOST",
       "AZURE_TENANT_ID",
       "IDENTITY_ENDPOINT",
       "IDENTITY_HEADER",
     ],
-    files: ["AZURE_FEDERATED_TOKEN_FILE"],
+    files: ["AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE"],
     home: [],
   },
 };

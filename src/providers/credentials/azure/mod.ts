@@ -1,6 +1,6 @@
 /**
- * Microsoft Entra credentials: a client secret, else a federated token file, else the machine's managed
- * identity. The variables are those of Microsoft's libraries.
+ * Microsoft Entra credentials: a client secret, else a client certificate, else a federated token file, else
+ * the machine's managed identity. The variables are those of Microsoft's libraries.
  */
 import { string } from "../../../exchange/json.ts";
 import { type AccessToken, bearerCredential, lifeOf } from "../bearer.ts";
@@ -48,8 +48,10 @@ async function entraToken(
   const tenant = settings.tenantId ?? variable(surroundings, "AZURE_TENANT_ID");
   const client = settings.clientId ?? variable(surroundings, "AZURE_CLIENT_ID");
   const secret = settings.clientSecret ?? variable(surroundings, "AZURE_CLIENT_SECRET");
+  const certificate = variable(surroundings, "AZURE_CLIENT_CERTIFICATE_PATH");
   const file = variable(surroundings, "AZURE_FEDERATED_TOKEN_FILE");
-  if (tenant === undefined || client === undefined || (secret === undefined && file === undefined)) {
+  const proof = secret ?? certificate ?? file;
+  if (tenant === undefined || client === undefined || proof === undefined) {
     return await managedIdentity(settings.scope, client, surroundings, clock);
   }
   const body = new URLSearchParams({
@@ -57,14 +59,23 @@ async function entraToken(
     client_id: client,
     scope: settings.scope,
   });
-  if (secret !== undefined) body.set("client_secret", secret);
-  else {
-    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    body.set("client_assertion", await readAssertion(file!, surroundings));
-  }
   const authority = variable(surroundings, "AZURE_AUTHORITY_HOST") ?? "https://login.microsoftonline.com";
   const address = /^https?:\/\//.test(authority) ? authority : `https://${authority}`;
   const url = `${address.replace(/\/+$/, "")}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+  if (secret !== undefined) body.set("client_secret", secret);
+  else {
+    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    body.set(
+      "client_assertion",
+      certificate === undefined
+        ? await readAssertion(proof, surroundings)
+        : await (await import("./certificate.ts")).certificateAssertion(
+          certificate,
+          { clientId: client, audience: url, now: clock.now() },
+          surroundings,
+        ),
+    );
+  }
   const service = "Microsoft Entra";
   const answer = await askForJson(url, { service, method: "POST", body, clock });
   return { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
