@@ -153,6 +153,13 @@ for (const [said, told, files] of USELESS) {
   });
 }
 
+Deno.test("awsCredential() reads the time of a login as earlier versions of aws wrote it", async () => {
+  await using cloud = services();
+  const until = isoAfter(60_000).replace(/\.\d+Z$/, "UTC");
+  const keys = await keyOf(at(cloud.origin, `[default]\n${SSO}${SESSION}`, {}, login("corp", until)), null);
+  assertEquals([keys, cloud.seen.length], ["SSO account_id=1&role_name=dev of corp", 1]);
+});
+
 Deno.test("awsCredential() finds shared files at a path that begins with the home", async () => {
   await using cloud = services();
   const files = { "/h/keys": `[p]\n${KEYS("P")}` };

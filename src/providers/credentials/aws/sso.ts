@@ -40,7 +40,8 @@ export async function ssoKeys(
   const text = path === null ? "" : await surroundings.readText(path).catch(() => "");
   const login = object(parse(text));
   const token = string(login.accessToken);
-  const ends = Date.parse(string(login.expiresAt) ?? "");
+  // Earlier versions of that program write `UTC` in place of `Z`.
+  const ends = Date.parse((string(login.expiresAt) ?? "").replace(/UTC$/, "Z"));
   if (!token || !(ends > surroundings.now())) {
     const state = token ? "has ended" : "is not there";
     throw new TokenError(`the login of ${called} ${state}: run "aws sso login" for it`);
