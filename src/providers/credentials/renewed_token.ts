@@ -32,6 +32,13 @@ const LEAST_LIFE_MS = 1000;
 /** Pauses between attempts of a fetch that callers wait for. */
 const PAUSES_MS = [100, 400];
 
+/**
+ * Maximum number of tokens that are discarded within a time in milliseconds: a provider that refuses every token must not cause a token
+ * request for each call.
+ */
+const MOST_DISCARDED = 5;
+const DISCARDED_MS = 10_000;
+
 /** Pause between failed renewals in the background. */
 const RENEWAL_PAUSE_MS = 5000;
 
@@ -44,6 +51,8 @@ export class RenewedToken<T> {
   #fetching: Promise<T> | null = null;
   /** No background renewal before this time. */
   #pausedUntil = -Infinity;
+  /** When tokens were discarded. */
+  #discards: number[] = [];
 
   /** @param name for the log: "the AWS credentials of provider bedrock" */
   constructor(name: string, fetch: () => Promise<Expiring<T>>, surroundings: Surroundings) {
@@ -67,9 +76,14 @@ export class RenewedToken<T> {
     return held.value;
   }
 
-  /** Discards this value, unless there is a newer one. */
+  /** Discards this value, unless there is a newer one, or too many were discarded recently. */
   discard(value: T): void {
-    if (this.#held?.value === value) this.#held = null;
+    if (this.#held?.value !== value) return;
+    const now = this.#clock.now();
+    this.#discards = this.#discards.filter((at) => now - at < DISCARDED_MS);
+    if (this.#discards.length >= MOST_DISCARDED) return;
+    this.#discards.push(now);
+    this.#held = null;
   }
 
   #fetchOnce(): Promise<T> {

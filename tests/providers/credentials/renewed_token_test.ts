@@ -114,6 +114,19 @@ Deno.test("RenewedToken forgets a discarded token, and not the one that followed
   assertEquals(state.fetches, 2);
 });
 
+Deno.test("RenewedToken does not fetch one token for each call where every token is refused", async () => {
+  const { token, state, steady } = counted(3_600_000);
+  for (let i = 0; i < 100; i++) {
+    token.discard(await token.get());
+    steady.move(10);
+  }
+  assertEquals(state.fetches, 6);
+  // It is tried again after some seconds.
+  steady.move(9000);
+  token.discard(await token.get());
+  assertEquals([await token.get(), state.fetches], ["t7", 7]);
+});
+
 Deno.test("RenewedToken keeps the text of unknown errors out of the log", async () => {
   const { token, state, lines } = counted(null);
   state.broken = new Error("secret-in-the-text");
