@@ -64,7 +64,7 @@ export const SERVER = fields({
     ),
   max_connections: whole(1, 1_000_000).nullable().prefault(null)
     .describe(
-      "Maximum number of open client connections. At the maximum, a new connection replaces the connection that has been idle the longest, or else the WebSocket that has been idle the longest. If none is idle, the new connection gets 503 and is closed. Null: half of the file descriptors that the process may open, at most 8192. In addition, idle WebSockets may use a quarter of the descriptors, at most 16384. A change needs a restart. Divided among the workers.",
+      "Maximum number of open client connections. At the maximum, a new connection replaces the connection that has been idle the longest, or else one whose client has stopped sending its request or receiving its answer, or else the WebSocket that has been idle the longest. If there is none, the new connection gets 503 and is closed. Null: half of the file descriptors that the process may open, at most 8192. In addition, idle WebSockets may use a quarter of the descriptors, at most 16384. A change needs a restart. Divided among the workers.",
     ),
   max_sockets_per_key: whole(1, 1_000_000).nullable().prefault(16_384)
     .describe(

@@ -7,6 +7,7 @@ import type { Host, Hosted, Phase } from "./host.ts";
 import type { Conn } from "./listener.ts";
 import { OldestFirst, Place } from "./oldest_first.ts";
 import type { ServeOptions } from "./serve_options.ts";
+import { StalledWriters } from "./stalled_writers.ts";
 import { ServerConnection } from "./server_connection.ts";
 
 /**
@@ -57,6 +58,7 @@ export class Connections implements Host {
   /** WebSockets without a current turn, in the same order. */
   readonly #resting = new Set<Hosted>();
   readonly #turnedAway = new Set<Hosted>();
+  readonly #stalled: StalledWriters;
   /** File descriptors used by connections beyond one each. */
   #moreFiles = 0;
   /**
@@ -79,6 +81,7 @@ export class Connections implements Host {
     this.#openHttp2 = openHttp2;
     this.#tickMs = tickMs(headerMs, idleMs);
     this.#lookedAt = clock.now();
+    this.#stalled = new StalledWriters(clock);
   }
 
   /** Number of open connections. */
@@ -142,6 +145,7 @@ export class Connections implements Host {
 
   entered(connection: Hosted, before?: Phase): void {
     const { phase } = connection;
+    connection.steps++;
     // Occurs for each piece of a stream. Such connections are not in any of the lists.
     if (phase === "writing" && before === "handling") {
       return void (connection.due = this.#now + this.idleMs);
@@ -175,6 +179,7 @@ export class Connections implements Host {
     this.#silent.delete(connection);
     this.#resting.delete(connection);
     this.#turnedAway.delete(connection);
+    this.#stalled.forget(connection);
     if (this.over && this.#open.size === 0) this.#empty.resolve();
   }
 
@@ -189,9 +194,9 @@ export class Connections implements Host {
   }
 
   /**
-   * Closes the connection that has waited longest for a request; or else for a body; or else the WebSocket
-   * that has waited longest for a message. Clients that send something take precedence over those that do
-   * not.
+   * Closes the connection that has waited longest for a request; or else for a body; or else the one whose
+   * client has received nothing of its answer for the longest time; or else the WebSocket that has waited
+   * longest for a message. Clients that send or receive something take precedence over those that do not.
    */
   #makePlace(): boolean {
     const [longest] = this.#waiting;
@@ -204,6 +209,12 @@ export class Connections implements Host {
     if (stalled !== undefined && this.#clock.now() - stalled[1] >= PATIENT_MS) {
       this.#silent.delete(stalled[0]);
       stalled[0].expire();
+      this.closing++;
+      return true;
+    }
+    const writer = this.#stalled.longest(this.#open.keys());
+    if (writer !== null) {
+      writer.close();
       this.closing++;
       return true;
     }

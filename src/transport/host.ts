@@ -24,6 +24,8 @@ export interface Hosted {
   readonly files: number;
   /** Timeout of the current phase; set by {@link Host.entered}. */
   due: number;
+  /** Number of phases entered, by which progress is seen; counted by {@link Host.entered}. */
+  steps: number;
   /** Resolves when the connection, including a WebSocket on it, is closed. Never rejects. */
   serve(): Promise<void>;
   /** Closes the connection at once. */

@@ -6,7 +6,7 @@ import { LARGE_BYTES } from "./unsent_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { Http2Request } from "./http2_request.ts";
-import { Http2Watch } from "./http2_watch.ts";
+import { AnswerFrames, Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import type { BodyReader } from "./pulled_body.ts";
@@ -52,6 +52,7 @@ export class Http2Connection implements Hosted {
   #inner: Inner | null = null;
   phase: Phase = "head";
   due = Infinity;
+  steps = 0;
 
   constructor(conn: Conn, host: Host, server: Http2Reader) {
     this.#conn = conn;
@@ -202,13 +203,17 @@ export class Http2Connection implements Hosted {
   /** Relays bytes to the client. */
   async #answers(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
+    const frames = new AnswerFrames();
     for (let n = await inner.read(buffer); n !== null; n = await inner.read(buffer)) {
+      const bytes = buffer.subarray(0, n);
+      // Answers to PING are no progress: a client could hold its place with them, and receive nothing.
+      const carries = frames.carry(bytes);
       // While no body is awaited, a client that receives nothing times out.
-      this.#writing = this.phase !== "head";
+      this.#writing = carries && this.phase !== "head";
       this.#look();
-      await writeAll(this.#conn, buffer.subarray(0, n));
+      await writeAll(this.#conn, bytes);
       this.#writing = false;
-      if (this.#answered > 0) this.#enter(this.phase);
+      if (carries && this.#answered > 0) this.#enter(this.phase);
       this.#look();
     }
   }

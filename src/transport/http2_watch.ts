@@ -1,7 +1,9 @@
 /**
- * Inspects the HTTP/2 frames of a client (RFC 9113) as they are relayed. The HTTP/2 implementation processes
- * everything that has arrived at once, so unbounded header blocks and floods of frames without effect must be
- * limited before it.
+ * Inspects HTTP/2 frames (RFC 9113) as they are relayed.
+ *
+ * Those of a client: the HTTP/2 implementation processes everything that has arrived at once, so unbounded
+ * header blocks and floods of frames without effect must be limited before it. Those of the server: only a part
+ * of an answer is progress for the client.
  */
 import { MAX_HEAD_BYTES } from "./head.ts";
 
@@ -89,5 +91,36 @@ export class Http2Watch {
     this.#since = now;
     this.#empty = 1;
     return true;
+  }
+}
+
+/** Follows the frames that the HTTP/2 implementation sends to a client. */
+export class AnswerFrames {
+  readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
+  #headBytes = 0;
+  /** Remaining bytes of the current frame's payload, and whether they belong to an answer. */
+  #skip = 0;
+  #carries = false;
+
+  /** Whether the bytes contain a part of an answer. */
+  carry(bytes: Uint8Array): boolean {
+    let carry = false;
+    for (let at = 0; at < bytes.length;) {
+      if (this.#skip > 0) {
+        const skipped = Math.min(this.#skip, bytes.length - at);
+        this.#skip -= skipped;
+        at += skipped;
+        carry ||= this.#carries;
+        continue;
+      }
+      this.#head[this.#headBytes++] = bytes[at++];
+      if (this.#headBytes < FRAME_HEAD_BYTES) continue;
+      this.#headBytes = 0;
+      const [high, middle, low, type] = this.#head;
+      this.#skip = (high << 16) | (middle << 8) | low;
+      this.#carries = type === DATA || type === HEADERS || type === CONTINUATION;
+      carry ||= this.#carries;
+    }
+    return carry;
   }
 }

@@ -45,6 +45,7 @@ export class ServerConnection implements Hosted {
   phase: Phase = "head";
   /** Timeout of the current phase; set by {@link Host.entered}. */
   due = Infinity;
+  steps = 0;
 
   constructor(conn: Conn, host: Host) {
     this.#conn = conn;
