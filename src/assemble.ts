@@ -113,6 +113,7 @@ class RunningGateway implements Gateway {
   }
 
   observe(server: Parameters<Gateway["observe"]>[0]): void {
+    this.#parts.inFlight.follow(server);
     this.#parts.metrics.registry.observe(() => ({
       connections: Object.entries(server.connections).map(([state, value]) => ({ labels: [state], value })),
       connectionsRefused: server.refused,

@@ -123,6 +123,7 @@ function callsOf({ keyring, tokens, configured, audit, admission, calls, demands
         state.teamSpendLimit !== null || (state.sessionLimit?.amount ?? null) !== null ||
         state.tagLimits.length > 0;
     },
+    hasSeveralKeys: () => keyring.hasSeveral(),
     isSecret: (text) => keyring.isSecret(text) || tokens.isSecret(text),
     admit: (request) => admission.admit(request),
     refused: (call, code) => calls.released(beginningOf(call, call.key), code),

@@ -111,6 +111,8 @@ export interface Accounts {
   authenticate(secret: string): Key | Promise<Key>;
   /** Whether the text is the secret of a key, as far as this process has seen it. */
   isSecret(text: string): boolean;
+  /** Whether more than one key can authenticate, as far as this process knows. */
+  hasSeveralKeys(): boolean;
   /** Writes to the audit log, without waiting. */
   audit(entry: AuditEntry): void;
   /** Whether any limit applies to what the key may spend. */

@@ -58,8 +58,8 @@ export interface Gateway {
    * Null: no limit.
    */
   mayOpen(files: number | null): void;
-  /** Adds the server's connection counts to the metrics. */
-  observe(server: Pick<Server, "connections" | "refused">): void;
+  /** Adds the server's connection counts to the metrics, and keeps a part of its connections for keys with few calls. */
+  observe(server: Pick<Server, "connections" | "busy" | "most" | "refused">): void;
   /** The current catalog. */
   models(): readonly Model[];
   /** Puts another configuration into force. Calls in progress keep the old one. */

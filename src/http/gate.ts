@@ -35,6 +35,11 @@ export function isFull(
     (inFlight.count > 0 && inFlight.bytes + bytes > maxInFlightBytes);
 }
 
+/** Whether a call of this key leaves enough capacity for other keys. */
+export function admits(key: string, { inFlight, maxInFlight, kit: { accounts } }: ServerState): boolean {
+  return inFlight.admits(key, { most: maxInFlight, alone: !accounts.hasSeveralKeys() });
+}
+
 /**
  * The expected body size: `content-length`, or a minimum if it is unknown or the body is compressed.
  *
@@ -86,7 +91,7 @@ export async function withBody<T>(
   use: (body: unknown, step: Step) => Promise<T>,
 ): Promise<T> {
   const bytes = bodyBytes(request, state.maxBodyBytes);
-  if (isFull(state, bytes)) throw OVERLOADED;
+  if (isFull(state, bytes) || !admits(key.id, state)) throw OVERLOADED;
   const place = state.inFlight.enter(0);
   try {
     own(place, key, bytes, state);

@@ -20,7 +20,7 @@ import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { IncomingRequest, RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
-import { bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
+import { admits, bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
 import { refuseBadFlags } from "./header_flags.ts";
 import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
@@ -58,7 +58,7 @@ export function generation(
   const bytes = bodyBytes(request, state.maxBodyBytes);
   if (isFull(state, bytes)) return refuse(context, followed);
   const key = authenticated(context, followed);
-  const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
+  const enter = ({ id }: Key) => admits(id, state) && state.shedder.enter(id);
   const admitted = key instanceof Promise ? key.then(enter) : enter(key);
   if (admitted === false) return refuse(context, followed);
   const steps = new Steps(state.kit.ticker, header, followed);

@@ -11,13 +11,18 @@ const ABANDONED_SHARE = 1 / 8;
 /** Share of the process's file descriptors that such calls may use; each has a connection to a provider. */
 const ABANDONED_FILES = 1 / 4;
 /**
- * Share of places reserved for keys with few calls, while several keys are active. The same share of all
- * bytes can never be used by one key: taking all places needs two thousand calls, taking all bytes only
- * sixteen, without even sending the bodies.
+ * Share of places reserved for keys with few calls, if there are several keys. The same share of all bytes and
+ * of all client connections can never be used by one key: all bytes need only sixteen calls, without even
+ * sending the bodies, and without a connection neither an administrator nor a health check gets an answer.
  */
 const RESERVED_SHARE = 1 / 8;
-/** Number of later admissions for which a key counts as active. */
-const REMEMBERED = 1000;
+
+/** The connections of all clients. */
+export interface ClientConnections {
+  /** Number of those that are not closed in favour of others as soon as those come. */
+  readonly busy: number;
+  readonly most: number;
+}
 
 interface KeyCalls {
   count: number;
@@ -41,10 +46,7 @@ export class InFlight {
   /** Total size of their request bodies on the wire; in memory it is several times as much. */
   bytes = 0;
   readonly #keys = new Map<string, KeyCalls>();
-  /** Keys of the most recent admissions, and of the previous period. */
-  #lately = new Set<string>();
-  #before = new Set<string>();
-  #turned = 0;
+  #connections: ClientConnections = { busy: 0, most: Infinity };
   #idle: (() => void)[] = [];
   #mostAbandoned = Infinity;
 
@@ -58,9 +60,29 @@ export class InFlight {
     this.#mostAbandoned = files === null ? Infinity : Math.max(2, Math.floor(files * ABANDONED_FILES));
   }
 
-  /** Whether a call of this key may take one of the places that {@link isFull} found free. */
-  admits(key: string, most: number): boolean {
-    this.#remember(key);
+  follow(connections: ClientConnections): void {
+    this.#connections = connections;
+  }
+
+  /** Whether connections remain for others if this key holds one more for a long time. */
+  leavesConnections(key: string): boolean {
+    const calls = this.#keys.get(key);
+    return calls === undefined || this.#leavesConnections(calls);
+  }
+
+  #leavesConnections(calls: KeyCalls): boolean {
+    const { busy, most } = this.#connections;
+    const reserved = Math.floor(most * RESERVED_SHARE);
+    // The connection of the request is itself busy.
+    return reserved === 0 || busy <= most - reserved || calls.count - calls.abandoned.size < reserved;
+  }
+
+  /**
+   * Whether a call of this key may take one of the places that {@link isFull} found free.
+   *
+   * @param alone there is no other key
+   */
+  admits(key: string, { most, alone }: { most: number; alone: boolean }): boolean {
     if (this.abandoned >= this.#mostAbandoned) this.#endOldest();
     const calls = this.#keys.get(key);
     if (calls === undefined) return true;
@@ -75,7 +97,8 @@ export class InFlight {
     }
     const reserved = Math.floor(most * RESERVED_SHARE);
     const live = calls.count - calls.abandoned.size;
-    return live < reserved || this.count - this.abandoned < most - reserved || !this.#othersThan(key);
+    const hasPlace = alone || live < reserved || this.count - this.abandoned < most - reserved;
+    return hasPlace && this.#leavesConnections(calls);
   }
 
   /** Ends the oldest abandoned call of the key that has the most of them. */
@@ -125,22 +148,6 @@ export class InFlight {
   /** Resolves when no call is in progress. */
   idle(): Promise<void> {
     return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
-  }
-
-  #remember(key: string): void {
-    if (++this.#turned >= REMEMBERED) {
-      this.#turned = 0;
-      this.#before = this.#lately;
-      this.#lately = new Set();
-    }
-    this.#lately.add(key);
-  }
-
-  #othersThan(key: string): boolean {
-    for (const keys of [this.#lately, this.#before]) {
-      if (keys.size > 1 || (keys.size === 1 && !keys.has(key))) return true;
-    }
-    return false;
   }
 }
 

@@ -23,6 +23,7 @@ export async function join(
 ): Promise<Response | null> {
   const { kit } = state;
   state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
+  if (!state.inFlight.leavesConnections(key.id)) throw OVERLOADED;
   const reader = resumption.readers.enter(key.id, state.maxInFlight);
   if (reader === null) throw OVERLOADED;
   let reads = false;

@@ -52,6 +52,7 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
     return new Response(null, { status: 204, headers: rest });
   }
   if (request.method === "HEAD") return new Response(null, { headers });
+  if (!state.inFlight.leavesConnections(key.id)) throw OVERLOADED;
   const reader = resumption.readers.enter(key.id, state.maxInFlight);
   if (reader === null) throw OVERLOADED;
   try {

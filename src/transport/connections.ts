@@ -98,6 +98,17 @@ export class Connections implements Host {
     return counts;
   }
 
+  /** Number of connections that are not closed in favour of others as soon as those come. */
+  get busy(): number {
+    return this.#open.size - this.#waiting.size - this.#resting.size;
+  }
+
+  /** Maximum number of connections besides idle WebSockets. */
+  get most(): number {
+    const { most, mostFiles = Infinity } = this.#bounds;
+    return Math.min(most, Math.max(0, mostFiles - this.#moreFiles));
+  }
+
   /** Closes connections whose timeout has passed. */
   look(): void {
     const at = this.#clock.now();

@@ -64,6 +64,9 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     get connections() {
       return { handling: underWay, upgraded: sockets.size };
     },
+    // The host bounds them.
+    busy: 0,
+    most: Infinity,
     refused: 0,
     look() {},
     drain,

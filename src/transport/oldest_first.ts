@@ -17,11 +17,14 @@ export class Place<T> {
 export class OldestFirst<T> implements Iterable<T> {
   #oldest: Place<T> | null = null;
   #newest: Place<T> | null = null;
+  /** Number of objects in the list. */
+  size = 0;
 
   /** Appends it; moves it to the end if it is already in the list. */
   join(place: Place<T>): void {
     if (this.#newest === place) return;
     this.leave(place);
+    this.size++;
     place.taken = true;
     place.older = this.#newest;
     if (this.#newest === null) this.#oldest = place;
@@ -31,6 +34,7 @@ export class OldestFirst<T> implements Iterable<T> {
 
   leave(place: Place<T>): void {
     if (!place.taken) return;
+    this.size--;
     const { older, newer } = place;
     if (older === null) this.#oldest = newer;
     else older.newer = newer;

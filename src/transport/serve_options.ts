@@ -34,6 +34,10 @@ export interface Server {
   readonly addr: Deno.NetAddr;
   /** Number of open connections by phase; phases without connections are omitted. */
   readonly connections: Readonly<Partial<Record<Phase, number>>>;
+  /** Number of connections that are not closed in favour of others as soon as those come. */
+  readonly busy: number;
+  /** Maximum number of connections besides idle WebSockets. */
+  readonly most: number;
   /** Number of connections rejected because the server was full. */
   readonly refused: number;
   /** Closes connections whose timeout has passed. */

@@ -88,6 +88,12 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
       get connections() {
         return server.connections;
       },
+      get busy() {
+        return server.busy;
+      },
+      get most() {
+        return server.most;
+      },
       get refused() {
         return server.refused;
       },
@@ -121,6 +127,12 @@ function serveOn(listener: Listener, options: ServeOptions, openHttp2?: OpenHttp
     addr: listener.addr as Deno.NetAddr,
     get connections() {
       return connections.counts();
+    },
+    get busy() {
+      return connections.busy;
+    },
+    get most() {
+      return connections.most;
     },
     get refused() {
       return connections.refused;

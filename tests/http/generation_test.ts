@@ -12,7 +12,7 @@ function queued() {
   const admission = Promise.withResolvers<boolean>();
   const inFlight = new InFlight();
   const kit = {
-    accounts: { authenticate: () => ({ id: "k" }) },
+    accounts: { authenticate: () => ({ id: "k" }), hasSeveralKeys: () => false },
     metrics: new Metrics(),
     ticker: new Ticker(),
     now: Date.now,

@@ -6,6 +6,8 @@ import { SECRET, testGateway } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";
 
 const MOST = 16;
+const ALONE = { most: MOST, alone: true };
+const AMONG_OTHERS = { most: MOST, alone: false };
 const OTHER_SECRET = "sk_live_otherkeyotherkeyotherkeyother01";
 
 function entered(all: InFlight, key: string): Place {
@@ -33,11 +35,11 @@ Deno.test("InFlight ends the oldest call that a key has left behind, and refuses
     });
     return place;
   });
-  assertEquals(all.admits("a", MOST), false);
+  assertEquals(all.admits("a", AMONG_OTHERS), false);
   assertEquals(ended, [0]);
-  assertEquals(all.admits("b", MOST), true);
+  assertEquals(all.admits("b", AMONG_OTHERS), true);
   first.leave();
-  assertEquals(all.admits("a", MOST), true);
+  assertEquals(all.admits("a", AMONG_OTHERS), true);
   second.leave();
   assertEquals([all.count, all.abandoned, all.bytes], [0, 0, 0]);
 });
@@ -45,7 +47,7 @@ Deno.test("InFlight ends the oldest call that a key has left behind, and refuses
 Deno.test("InFlight lets a call end at once to admit the next of its key", () => {
   const all = new InFlight();
   for (let i = 0; i < 1000; i++) {
-    assert(all.admits("a", MOST));
+    assert(all.admits("a", AMONG_OTHERS));
     const place = entered(all, "a");
     place.abandon(() => {
       place.leave();
@@ -55,19 +57,44 @@ Deno.test("InFlight lets a call end at once to admit the next of its key", () =>
   assertEquals(all.count, 2);
 });
 
-Deno.test("InFlight keeps some places for keys that have few calls, while several keys are in use", () => {
+Deno.test("InFlight keeps some places for keys that have few calls, unless there is one key alone", () => {
   const all = new InFlight();
   for (let i = 0; i < MOST; i++) {
-    assert(all.admits("a", MOST), "one key alone gets all");
+    assert(all.admits("a", ALONE));
     entered(all, "a");
   }
   const shared = new InFlight();
-  assert(shared.admits("b", MOST));
   for (let i = 0; i < MOST - 2; i++) {
-    assert(shared.admits("a", MOST));
+    assert(shared.admits("a", AMONG_OTHERS));
     entered(shared, "a");
   }
-  assertEquals([shared.admits("a", MOST), shared.admits("b", MOST)], [false, true]);
+  assertEquals([shared.admits("a", AMONG_OTHERS), shared.admits("b", AMONG_OTHERS)], [false, true]);
+});
+
+Deno.test("InFlight keeps some connections for keys that have few calls, and for whoever has no calls at all", () => {
+  for (const options of [ALONE, AMONG_OTHERS]) {
+    const all = new InFlight();
+    const connections = { busy: 1, most: 16 };
+    all.follow(connections);
+    for (; connections.busy <= 14; connections.busy++) {
+      assert(all.admits("a", { ...options, most: 4096 }));
+      entered(all, "a");
+    }
+    const may = (key: string) => [all.admits(key, { ...options, most: 4096 }), all.leavesConnections(key)];
+    assertEquals([may("a"), may("b")], [[false, false], [true, true]]);
+    // A call whose caller has left has no connection.
+    all.callsOf("a").count = 1;
+    assertEquals(may("a"), [true, true]);
+  }
+});
+
+Deno.test("InFlight keeps no connections where there are too few to divide", () => {
+  const all = new InFlight();
+  all.follow({ busy: 3, most: 3 });
+  for (let i = 0; i < 3; i++) {
+    assert(all.admits("a", ALONE));
+    entered(all, "a");
+  }
 });
 
 Deno.test("InFlight lets calls without callers keep a part of the files, whatever keys they are of", () => {
@@ -75,7 +102,7 @@ Deno.test("InFlight lets calls without callers keep a part of the files, whateve
   inFlight.boundAbandoned(40);
   let ended = 0;
   const leave = (key: string) => {
-    const admitted = inFlight.admits(key, 4096);
+    const admitted = inFlight.admits(key, { most: 4096, alone: false });
     if (!admitted) return false;
     const place = inFlight.enter(1);
     place.own(key);

@@ -156,6 +156,7 @@ function accountsOf(account: Account): Accounts {
     probe: () => Promise.resolve(),
     isLimited: () => false,
     isSecret: () => false,
+    hasSeveralKeys: () => true,
     audit: () => {},
     refused: () => {},
     authenticate: () => KEY,

@@ -15,6 +15,7 @@ Deno.test("OldestFirst keeps the order in which members came, as a Set does that
         line.join(places[n]);
       } else line.leave(places[n]);
       assertEquals([...line], [...expected]);
+      assertEquals(line.size, expected.size);
     }
   }));
 });

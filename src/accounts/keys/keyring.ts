@@ -105,6 +105,11 @@ export class Keyring {
       this.#pepper !== null && this.#byHash.has(hashSecret(text, this.#pepper));
   }
 
+  /** A key with a new and an old secret counts as several. */
+  hasSeveral(): boolean {
+    return this.#configured.size + this.#byHash.size > 1;
+  }
+
   /** Replaces the keys of the configuration; `secrets` are in the order of `keys`. */
   configure(keys: readonly StoredKey[], secrets: readonly string[], context: KeyContext): void {
     this.#context = context;
