@@ -1,4 +1,5 @@
 /** Reads the beginning of an answer: the first parts of a stream, or all of an answer that is not streamed. */
+import { decodedInSlices } from "../exchange/decode_in_slices.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Opened } from "../providers/mod.ts";
@@ -75,21 +76,17 @@ async function beginLater(
       await slices.pause(id);
     };
     try {
-      let bytes: Uint8Array | Promise<Uint8Array> | null = readBody(reply, first, came);
-      if (bytes instanceof Promise) bytes = await bytes;
-      const { length } = bytes;
-      const text = () => {
-        const decoded = decoder.decode(bytes as Uint8Array);
-        // The decoded text replaces the bytes.
-        bytes = null;
-        return withheld.answer(decoded);
-      };
-      if (length <= LARGE) {
-        const batch = kit.metrics.holding("convert", () => readWhole(text(), format));
+      const reading = readBody(reply, first, came);
+      const body: WholeBody = { bytes: reading instanceof Promise ? await reading : reading };
+      if (body.bytes!.length <= LARGE) {
+        const batch = kit.metrics.holding(
+          "convert",
+          () => readWhole(withheld.answer(decoder.decode(body.bytes!)), format),
+        );
         return { batch, reader: null, buffer };
       }
       call.large = true;
-      const decoded = await slices.step(id, "convert", text);
+      const decoded = await slices.run(id, decoding(body, withheld), "convert");
       const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
       return { batch, reader: null, buffer };
     } catch (thrown) {
@@ -126,6 +123,17 @@ async function beginLater(
     buffer.passed();
     throw thrown;
   }
+}
+
+interface WholeBody {
+  /** Null: the decoded text has replaced them. */
+  bytes: Uint8Array | null;
+}
+
+function* decoding(body: WholeBody, withheld: Opened["withheld"]): Generator<void, string> {
+  const text = yield* decodedInSlices(body.bytes!);
+  body.bytes = null;
+  return withheld.answer(text);
 }
 
 /** Counts received bytes that stay in memory: all bytes of a JSON body, or those of an incomplete frame. */
