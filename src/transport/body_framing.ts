@@ -5,7 +5,10 @@
  */
 const CR = 13;
 const LF = 10;
+const TAB = 9;
+const BLANK = 32;
 const COLON = 58;
+const SEMICOLON = 59;
 
 /**
  * The most bytes of chunk extensions, padding and trailers beyond the data of a body; they are discarded.
@@ -25,6 +28,7 @@ const enum At {
   Close,
   Size,
   SizeEnd,
+  Padding,
   Extension,
   Data,
   DataEnd,
@@ -150,7 +154,8 @@ export class BodyFraming {
         }
         if (this.#digits === 0) throw new WireError("a chunk has no size");
         if (byte === CR) this.#at = At.SizeEnd;
-        else if (byte === 59 || byte === 32 || byte === 9) this.#at = At.Extension;
+        else if (byte === SEMICOLON) this.#at = At.Extension;
+        else if (byte === BLANK || byte === TAB) this.#at = At.Padding;
         else throw new WireError("the size of a chunk is not a number");
         return;
       }
@@ -162,6 +167,12 @@ export class BodyFraming {
           "the size of a chunk is not a number",
         );
         this.#digits = 0;
+        return;
+      case At.Padding:
+        this.#count(byte);
+        if (byte === CR) this.#at = At.SizeEnd;
+        else if (byte === SEMICOLON) this.#at = At.Extension;
+        else if (byte !== BLANK && byte !== TAB) throw new WireError("the size of a chunk is not a number");
         return;
       case At.Extension:
         this.#count(byte);
@@ -200,7 +211,7 @@ export class BodyFraming {
   }
 
   #count(byte: number): void {
-    if (byte !== CR && byte !== 9 && (byte < 32 || byte === 127)) {
+    if (byte !== CR && byte !== TAB && (byte < 32 || byte === 127)) {
       throw new WireError("a chunk extension or a trailer has a control character");
     }
     if (++this.#extra > MOST_EXTRA_BYTES) throw new WireError("chunk extensions and trailers are too long");

@@ -112,8 +112,7 @@ export class ServerConnection implements Hosted {
     } catch (thrown) {
       if (!(thrown instanceof WireError)) throw thrown;
       await this.#refuse(thrown instanceof Refusal ? thrown.status : 400, thrown.message);
-      await this.#linger();
-      return false;
+      return await this.#linger();
     }
     if (head === null) return false;
     const { method, url, fields, framing } = head;
@@ -126,7 +125,7 @@ export class ServerConnection implements Hosted {
     const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
       .catch(() => new Response(null, { status: 500 }));
     const keeps = head.keepAlive && framing.ended && !this.#host.stopping && !endsConnection(response);
-    if (response instanceof Upgrade) return await this.#upgrade(response);
+    if (response instanceof Upgrade) return await this.#upgrade(response, head);
     if (this.#closed) {
       await response.body?.cancel().catch(() => {});
       return false;
@@ -318,11 +317,15 @@ export class ServerConnection implements Hosted {
   }
 
   /** Hands the connection over to a WebSocket until it closes. */
-  async #upgrade(upgrade: Upgrade): Promise<false> {
+  async #upgrade(upgrade: Upgrade, { framing, minor }: RequestHead): Promise<false> {
     this.#request = null;
     let begun = false;
     try {
       if (this.#closed) return false;
+      if (!framing.ended || minor === 0) {
+        await this.#refuse(400, "expected a handshake over HTTP/1.1 without a body");
+        return await this.#linger();
+      }
       this.#enter("upgraded");
       await this.write(headBytes(upgrade.head));
       if (this.#closed || this.#host.stopping) return false;
@@ -381,17 +384,15 @@ export class ServerConnection implements Hosted {
   }
 
   /** Shuts down the sending side, and reads what the client still sends. */
-  async #linger(): Promise<void> {
-    if (this.#closed) return;
+  async #linger(): Promise<false> {
+    if (this.#closed) return false;
     this.#enter("lingering");
     await this.#conn.closeWrite();
     if (this.#ahead !== null) await this.#ahead;
     while (await this.#conn.read(this.#buffer) !== null);
+    return false;
   }
 
-  /**
-   * How long a client that was rejected while sending is read, in milliseconds: if the connection were closed
-   * at once, it would not receive the answer.
-   */
+  /** How long a rejected client is still read, in milliseconds: an immediate close would lose the answer. */
   static readonly LINGER_MS = 2000;
 }

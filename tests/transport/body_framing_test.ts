@@ -66,6 +66,8 @@ const WRONG_CHUNKS: Record<string, string> = {
   "a size that ends with a line feed alone": "3\nabc\r\n",
   "a size that ends with two carriage returns": "3\r\r\nabc\r\n",
   "an underscore in a size": "1_0\r\n",
+  "another number behind the size": "3 3\r\nabc\r\n",
+  "a word behind the size": "3\tx=y\r\nabc\r\n",
   "an extension that ends with a line feed alone": "3;a=b\nabc\r\n",
   "an extension with a carriage return within": "3;a\rb\r\nabc\r\n",
   "an extension with a zero byte": "3;a=\0\r\n",

@@ -143,6 +143,38 @@ Deno.test("serve() gives the place of who has waited longest to who comes, and k
 const HANDSHAKE = "GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
   "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
+Deno.test("serve() takes no handshake of a WebSocket with a body or over HTTP/1.0, and what follows is no frame", async () => {
+  let open = 0;
+  const user = {
+    mostMessageBytes: 100,
+    pingMs: 60_000,
+    take: () => Promise.resolve(),
+    over: () => void open--,
+  };
+  const server = listening({
+    handle: (request) => {
+      open++;
+      return Promise.resolve(WebSocketUpgrade.of(request, user)!);
+    },
+  });
+  const ping = "\x09\x00";
+  for (
+    const handshake of [
+      HANDSHAKE.replace("\r\n\r\n", "\r\ncontent-length: 2\r\n\r\n") + ping,
+      HANDSHAKE.replace("\r\n\r\n", `\r\ntransfer-encoding: chunked\r\n\r\n2\r\n${ping}\r\n0\r\n\r\n`),
+      HANDSHAKE.replace("HTTP/1.1", "HTTP/1.0"),
+    ]
+  ) {
+    const caller = await Caller.to(server);
+    await caller.send(handshake);
+    assert(await caller.sees(/^HTTP\/1\.1 400 [^]*\}$/), caller.text);
+    await caller.half();
+    assertEquals((await caller.end()).match(/HTTP\/1\.1 \d/g)?.length, 1);
+  }
+  await eventually(() => open === 0);
+  await server.shutdown();
+});
+
 Deno.test("serve() has room for WebSockets at rest beside the connections that it may have", async () => {
   let rest = 0;
   const server = listening({
