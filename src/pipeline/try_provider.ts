@@ -5,6 +5,7 @@
  * credential; if that succeeds, the call is made.
  */
 import { costOf, formatAmount, priceTable } from "../accounts/mod.ts";
+import { decodedInSlices } from "../exchange/decode_in_slices.ts";
 import { Failure } from "../exchange/failure.ts";
 import { printable } from "../exchange/printable.ts";
 import { flattenTools } from "../exchange/tools.ts";
@@ -16,7 +17,7 @@ import { withReason } from "../outgoing/ask.ts";
 import { listModels } from "../providers/list_models.ts";
 import { type Provider, versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
-import { readWhole } from "./answer_reader.ts";
+import { readWholeInSlices } from "./answer_reader.ts";
 import type { Kit } from "./kit.ts";
 
 export interface Trial {
@@ -112,7 +113,10 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
     async begin(opened): Promise<Usage> {
       try {
         const bytes = await readBody(opened.reply, opened.first, () => Promise.resolve());
-        const parts = readWhole(opened.withheld.answer(new TextDecoder().decode(bytes)), opened.format);
+        // The provider may send anything, and the other calls go on.
+        const run = <T>(work: Generator<void, T>) => kit.slices.run("console", work, "convert");
+        const text = opened.withheld.answer(await run(decodedInSlices(bytes)));
+        const parts = await run(readWholeInSlices(text, opened.format));
         return parts.findLast((part) => part.type === "usage")?.usage ?? NO_USAGE;
       } finally {
         opened.close();
