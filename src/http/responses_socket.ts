@@ -10,12 +10,14 @@
 import { Failure } from "../exchange/failure.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
+import type { Part } from "../exchange/part.ts";
 import { IncomingHeaders } from "../transport/incoming.ts";
 import { WebSocketUpgrade } from "../transport/upgrade.ts";
 import { asksForWebSocket } from "../transport/upgrade_request.ts";
 import type { CallerSocket, SocketUser } from "../transport/websocket.ts";
 import { CLOSE } from "../transport/websocket_frames.ts";
 import { refuseModel } from "../pipeline/admit.ts";
+import { LARGE } from "../timing/slices.ts";
 import type { Deadline } from "../timing/ticker.ts";
 import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
@@ -59,6 +61,8 @@ const CONNECTION_OVER = new SocketRefusal(
   "websocket_connection_limit_reached",
   "The connection has lasted for an hour: open another one, and send the whole conversation.",
 );
+
+const encoder = new TextEncoder();
 
 async function sayOver(socket: CallerSocket): Promise<void> {
   await socket.send([failureEvent(CONNECTION_OVER)]).catch(() => {});
@@ -188,7 +192,9 @@ class Session implements SocketUser {
   /** Handles the turn like an HTTP request, and sends the events of the answer. False: it failed. */
   async #answer(turn: Turn, socket: CallerSocket, leaving: AbortSignal): Promise<boolean> {
     const asked = new TurnRequest(this.#handshake, turn, leaving);
-    const response = turn.generates ? await this.#again(asked, this.#connection) : await this.#begin(asked);
+    const response = turn.generates
+      ? await this.#again(asked, this.#connection)
+      : await this.#begin(asked, turn.wholeBytes);
     let ended = false;
     for await (const batch of socketEvents(response, turn, leaving)) {
       for (const event of batch) {
@@ -205,7 +211,7 @@ class Session implements SocketUser {
    * `generate: false`: an answer without output that a later turn can continue from. No provider request is
    * sent, nothing is billed.
    */
-  async #begin(request: TurnRequest): Promise<Response> {
+  async #begin(request: TurnRequest, bytes: number): Promise<Response> {
     const format = await RESPONSES.format.open();
     const state = this.#current();
     const { kit } = state;
@@ -219,12 +225,20 @@ class Session implements SocketUser {
     const model = kit.catalog.find(prompt.model)?.id ?? prompt.model;
     const context = { id, created: seconds, now: () => seconds, model: () => model, prompt, seal };
     const frames = format.encodeStream(context);
-    const text = frames.encode([
+    const parts: Part[] = [
       { type: "start" },
       { type: "usage", usage: NO_USAGE },
       { type: "finish", choice: 0, reason: "stop" },
-    ]);
-    return new Response(text + frames.end());
+    ];
+    // Each event contains the instructions, which may be long.
+    const body = async function* () {
+      for (const part of parts) {
+        if (bytes > LARGE) await kit.slices.pause(key.id);
+        yield encoder.encode(frames.encode([part]));
+      }
+      yield encoder.encode(frames.end());
+    };
+    return new Response(ReadableStream.from(body()));
   }
 
   #keep({ input, previous, bytes }: Turn, { text, ended }: SocketEvent): void {

@@ -18,12 +18,14 @@ export interface AnsweredTurn {
 
 /** Events that contain the whole response object. */
 const OF_THE_RESPONSE = /^\{"type":"response\.(?:created|queued|in_progress|completed|incomplete|failed)"/;
-const ENDS_WELL = new Set(["response.completed", "response.incomplete"]);
+const ENDS_WELL = /^\{"type":"response\.(?:completed|incomplete)"/;
+/** Length of an event from which it is sent before the next one is read, so that other calls come in between. */
+const LONG = 1 << 16;
 /** Headers of a failure that are passed on: when to retry, and the request id. */
 const TOLD = /^(?:retry-after|x-request-id|x-should-retry|x-ratelimit-.*)$/;
 
 /**
- * The events of each read of the answer, as batches. Cancels the answer when iteration ends.
+ * The events of each read of the answer, as batches; a long event ends its batch. Cancels the answer when iteration ends.
  *
  * @param leaving aborts when the caller disconnects
  */
@@ -54,7 +56,15 @@ export async function* socketEvents(
       text += decoder.decode(step.value, { stream: true });
       const frames = text.split("\n\n");
       text = frames.pop()!;
-      const events = frames.map(dataOf).filter((data) => data !== null).map((data) => eventOf(data, turn));
+      let events: SocketEvent[] = [];
+      for (const frame of frames) {
+        const data = dataOf(frame);
+        if (data === null) continue;
+        events.push(eventOf(data, turn));
+        if (data.length < LONG) continue;
+        yield events;
+        events = [];
+      }
       if (events.length > 0) yield events;
     }
     over = true;
@@ -124,11 +134,10 @@ function eventOf(data: string, { previous, streamId }: AnsweredTurn): SocketEven
   const named = streamId === undefined
     ? data
     : `${data.slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`;
-  if (!OF_THE_RESPONSE.test(data)) return { text: named, ended: null };
+  const ends = ENDS_WELL.test(data);
+  if (!ends && (previous === null || !OF_THE_RESPONSE.test(data))) return { text: named, ended: null };
   const event = parseExact(named) as Loose & { response: Loose & { id: string; output: unknown[] } };
-  const ended = ENDS_WELL.has(String(event.type))
-    ? { id: event.response.id, output: event.response.output }
-    : null;
+  const ended = ends ? { id: event.response.id, output: event.response.output } : null;
   if (previous === null) return { text: named, ended };
   event.response.previous_response_id = previous;
   return { text: JSON.stringify(event), ended };
