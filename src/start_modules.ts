@@ -86,10 +86,10 @@ import "./formats/decode_overflow.ts"; import "./formats/decode_search.ts"; impo
 import "./formats/encode_dropped.ts"; import "./formats/enumerations.ts"; import "./formats/field_names.ts";
 import "./formats/format.ts"; import "./formats/frame_value.ts"; import "./formats/json_literal.ts";
 import "./formats/leaf_rules.ts"; import "./formats/leaves.ts"; import "./formats/lost_fields.ts";
-import "./formats/media.ts";
+import "./formats/map_schema.ts"; import "./formats/media.ts";
 import "./formats/messages/failure.ts";
-import "./formats/ranges.ts"; import "./formats/refused_parameters.ts"; import "./formats/repeated_answer.ts";
-import "./formats/repeated_frame.ts";
+import "./formats/object_schema.ts"; import "./formats/ranges.ts"; import "./formats/refused_parameters.ts";
+import "./formats/repeated_answer.ts"; import "./formats/repeated_frame.ts";
 import "./formats/responses/failure.ts";
 import "./formats/short_id.ts"; import "./formats/sse.ts"; import "./formats/strict_schema.ts";
 import "./formats/token_counter.ts"; import "./formats/tokens.ts"; import "./formats/validation.ts";

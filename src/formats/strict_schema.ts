@@ -6,6 +6,8 @@
  */
 import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
 import { array, isObject, type Loose } from "../exchange/json.ts";
+import { loneReference, mapSchema } from "./map_schema.ts";
+import { functionSchema } from "./object_schema.ts";
 
 /** Keywords whose values are or contain schemas. */
 const SCHEMA = new Set(["items"]);
@@ -46,56 +48,98 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   "uuid",
 ]);
 
-/** OpenAI's limit. */
+/** OpenAI's limits. */
 const DEEPEST = 10;
-
 const MOST_PROPERTIES = 5000;
+const MOST_VALUES = 1000;
+/** Total length of names of properties and definitions, and of values of `enum` and `const`. */
+const MOST_LETTERS = 120_000;
+/** An `enum` with more values than this may have texts of {@link LONG_LIST_LETTERS} in total. */
+const LONG_LIST = 250;
+const LONG_LIST_LETTERS = 15_000;
 
-/** A valid schema without arguments. */
-export const NO_ARGUMENTS: Loose = { type: "object", properties: {}, additionalProperties: false };
+/** Keywords that do not restrict a value. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description"]);
 
-export function isStrict(schema: Loose): boolean {
-  const count = { properties: 0 };
-  return schema.type === "object" && schema.anyOf === undefined && qualifies(schema, 0, count) &&
-    count.properties <= MOST_PROPERTIES;
+interface Size {
+  properties: number;
+  values: number;
+  letters: number;
 }
 
-function qualifies(schema: unknown, depth: number, count: { properties: number }): boolean {
+/** A valid schema without arguments. */
+const NO_ARGUMENTS: Loose = { type: "object", properties: {}, additionalProperties: false };
+
+/** References may have a title or description: they are sent in the form of {@link loneReference}. */
+export function isStrict(schema: Loose): boolean {
+  const size: Size = { properties: 0, values: 0, letters: 0 };
+  return schema.type === "object" && schema.anyOf === undefined && qualifies(schema, 0, size) &&
+    size.properties <= MOST_PROPERTIES && size.values <= MOST_VALUES && size.letters <= MOST_LETTERS;
+}
+
+function measured(values: readonly unknown[], size: Size): boolean {
+  let letters = 0;
+  for (const value of values) if (typeof value === "string") letters += value.length;
+  size.letters += letters;
+  return values.length <= LONG_LIST || letters <= LONG_LIST_LETTERS;
+}
+
+function qualifies(schema: unknown, depth: number, size: Size): boolean {
   if (!isObject(schema) || depth > DEEPEST) return false;
-  const inside = (value: unknown) => qualifies(value, depth + 1, count);
+  const inside = (value: unknown) => qualifies(value, depth + 1, size);
   for (const key of Object.keys(schema)) {
     const value = schema[key];
     if (SCHEMA.has(key)) {
       if (!inside(value)) return false;
     } else if (SCHEMA_LIST.has(key)) {
-      if (!array(value).every((branch) => qualifies(branch, depth, count)) || array(value).length === 0) {
+      if (!array(value).every((branch) => qualifies(branch, depth, size)) || array(value).length === 0) {
         return false;
       }
     } else if (SCHEMA_MAP.has(key)) {
       if (!isObject(value) || !Object.values(value).every(inside)) return false;
+      measured(Object.keys(value), size);
     } else if (!PLAIN.has(key)) return false;
   }
+  if (schema.$ref !== undefined) {
+    const others = Object.keys(schema).filter((key) => key !== "$ref");
+    if (!others.every((key) => ANNOTATIONS.has(key))) return false;
+  }
+  const values = schema.const === undefined ? array(schema.enum) : [...array(schema.enum), schema.const];
+  size.values += array(schema.enum).length;
+  if (values.length > 0 && !measured(values, size)) return false;
   if (schema.format !== undefined && !FORMATS.has(schema.format)) return false;
   const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (types.includes("array") && schema.items === undefined) return false;
   if (types.includes("object") || schema.properties !== undefined) {
     if (schema.additionalProperties !== false || !isObject(schema.properties)) return false;
     const names = Object.keys(schema.properties);
-    count.properties += names.length;
+    size.properties += names.length;
     const required = new Set(array(schema.required));
     if (!names.every((name) => required.has(name)) || required.size !== names.length) return false;
   }
   return ["type", "$ref", "enum", "const", "anyOf"].some((key) => schema[key] !== undefined);
 }
 
-/** Whether a tool of another format can be strict at OpenAI. */
-export function keepsStrict(tool: FunctionTool): boolean {
+function keepsStrict(tool: FunctionTool): boolean {
   return tool.strict === true && isStrict(tool.parameters ?? NO_ARGUMENTS);
 }
 
-/** Whether an output schema of another format, which is strict by default in messages, can be strict at OpenAI. */
-export function keepsStrictOutput(output: SchemaShape, prompt: Prompt): boolean {
-  return wantsStrict(output, prompt) && isStrict(output.schema);
+/** `parameters` and `strict` of a tool of another format at OpenAI. */
+export function encodeStrictness(tool: FunctionTool): { parameters: Loose; strict: boolean } {
+  const parameters = tool.parameters ?? NO_ARGUMENTS;
+  return keepsStrict(tool)
+    ? { parameters: mapSchema(parameters, loneReference), strict: true }
+    : { parameters: functionSchema(parameters), strict: false };
+}
+
+/** `schema` and `strict` of an output schema of another format, which is strict by default in messages, at OpenAI. */
+export function encodeOutputStrictness(
+  output: SchemaShape,
+  prompt: Prompt,
+): { schema: Loose; strict: boolean } {
+  return wantsStrict(output, prompt) && isStrict(output.schema)
+    ? { schema: mapSchema(output.schema, loneReference), strict: true }
+    : { schema: output.schema, strict: false };
 }
 
 type SchemaShape = Extract<OutputShape, { type: "schema" }>;

@@ -159,8 +159,14 @@ function sameTool(tool: Carried["tools"][0], other: Carried["tools"][0], target:
   if (!other.description.includes(tool.description)) return false;
   if (tool.schema === "custom") return other.schema === "custom" || /"input":\{/.test(other.schema);
   if (tool.schema === other.schema || tool.schema === "{}") return true;
-  // Alternatives at the top become one object there.
-  if (target !== "messages" && target !== "converse") return false;
+  const schema = JSON.parse(tool.schema);
+  // OpenAI refuses a function without properties.
+  if (schema.properties === undefined && other.schema === canonical({ ...schema, properties: {} })) {
+    return true;
+  }
+  // Alternatives at the top become one object.
+  const alternatives = ["anyOf", "oneOf", "allOf", "$ref"].some((key) => key in schema);
+  if (target !== "messages" && target !== "converse" && !alternatives) return false;
   const names = (s: string) => Object.keys(JSON.parse(s).properties ?? {});
   return names(tool.schema).every((name) => names(other.schema).includes(name));
 }

@@ -41,6 +41,10 @@ Deno.test("isStrict() takes what OpenAI takes with strict, and nothing else", ()
     closed({ a: {} }),
     closed({ a: true }),
     { ...closed({}), $defs: { n: closed({ a: STRING }, []) } },
+    { ...closed({ next: { $ref: "#/$defs/n", type: "object" } }), $defs: { n: closed({ a: STRING }) } },
+    closed({ e: { enum: Array.from({ length: 1001 }, (_, i) => i) } }),
+    closed({ e: { enum: Array.from({ length: 251 }, (_, i) => `${i}`.padEnd(60, "x")) } }),
+    closed({ e: { enum: ["x".repeat(120_000)] } }),
   ];
   for (const schema of yes) assertEquals(isStrict(schema), true, JSON.stringify(schema));
   for (const schema of no) assertEquals(isStrict(schema), false, JSON.stringify(schema));
@@ -70,6 +74,39 @@ Deno.test("strict tools and schemas that OpenAI would refuse go out without stri
   }
   for (const [tool, , format, dropped] of sent(closed({ a: STRING }))) {
     assertEquals([tool, format, dropped], [true, true, []]);
+  }
+});
+
+Deno.test("a reference with a description stays strict, in the form that OpenAI takes", () => {
+  const about = { title: "Hero", description: "The hero" };
+  const schema = {
+    ...closed({
+      hero: { $ref: "#/$defs/n", ...about },
+      more: { type: "array", items: { $ref: "#/$defs/n" } },
+    }),
+    $defs: { n: closed({ a: STRING, next: { anyOf: [{ $ref: "#/$defs/n", ...about }, { type: "null" }] } }) },
+  };
+  const reference = { $ref: "#/$defs/n" };
+  const form = {
+    ...closed({ hero: { ...about, anyOf: [reference] }, more: { type: "array", items: reference } }),
+    $defs: {
+      n: closed({ a: STRING, next: { anyOf: [{ ...about, anyOf: [reference] }, { type: "null" }] } }),
+    },
+  };
+  const asked = {
+    max_tokens: 99,
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [{ name: "f", strict: true, input_schema: schema }, { name: "g", input_schema: schema }],
+    output_config: { format: { type: "json_schema", schema } },
+  };
+  for (const target of ["chat_completions", "responses"] as const) {
+    // deno-lint-ignore no-explicit-any
+    const { body, dropped } = convert("messages", asked, target, "gpt-4o") as any;
+    // deno-lint-ignore no-explicit-any
+    const [f, g] = body.tools.map((tool: any) => tool.function ?? tool);
+    const format = body.text?.format ?? body.response_format.json_schema;
+    assertEquals([f.strict, f.parameters, format.strict, format.schema], [true, form, true, form]);
+    assertEquals([g.strict ?? false, g.parameters, dropped], [false, schema, []]);
   }
 });
 

@@ -16,7 +16,7 @@ import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
-import { keepsStrictOutput, lostExactness, lostStrictness } from "../strict_schema.ts";
+import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { decodeEffort, EFFORT_FIELDS, saysEffort } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
@@ -218,15 +218,15 @@ function encodeOutput(
   }
   if (strict) {
     if (own && verbatim.response_format !== undefined) return { field: verbatim.response_format };
+    const { schema, strict } = own ? output : encodeOutputStrictness(output, prompt);
     return {
       field: {
         type: "json_schema",
         json_schema: {
           name: schemaName(output.name),
           ...(output.description !== undefined && { description: output.description }),
-          ...(output.strict !== undefined &&
-            { strict: own ? output.strict : keepsStrictOutput(output, prompt) }),
-          schema: output.schema,
+          ...(output.strict !== undefined && { strict }),
+          schema,
         },
       },
     };

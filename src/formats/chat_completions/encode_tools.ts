@@ -1,5 +1,5 @@
 /** `tools` and `tool_choice` of a request to a provider. */
-import { keepsStrict, NO_ARGUMENTS } from "../strict_schema.ts";
+import { encodeStrictness } from "../strict_schema.ts";
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import {
@@ -30,7 +30,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
     };
   }
   // If omitted, the function has no arguments; some providers require the field.
-  const parameters = tool.parameters ?? (own ? undefined : NO_ARGUMENTS);
+  const { parameters, strict } = own ? tool : encodeStrictness(tool);
   return {
     ...fields,
     type: "function",
@@ -39,7 +39,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
       name: tool.name,
       ...description,
       ...(parameters && { parameters }),
-      ...(tool.strict !== undefined && { strict: own ? tool.strict : keepsStrict(tool) }),
+      ...(tool.strict !== undefined && { strict }),
     },
     ...cache,
   };

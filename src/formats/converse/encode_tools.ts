@@ -2,7 +2,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { callNow, takesForcedTools } from "../claude_rules.ts";
-import { objectSchema } from "../messages/encode_schema.ts";
+import { objectSchema } from "../object_schema.ts";
 import { encodeCachePoint } from "./encode_content.ts";
 import type { Rules } from "./rules.ts";
 

@@ -6,6 +6,7 @@ import type { NamedField } from "../field_names.ts";
 import type { EncodeRequest } from "../format.ts";
 import { takes } from "../refused_parameters.ts";
 import { describedSchema } from "../strict_schema.ts";
+import { encodeSchema, isEndless } from "./encode_schema.ts";
 import { versionOf } from "./wire.ts";
 
 /** Maximum number of stop sequences. */
@@ -64,13 +65,13 @@ export function encodeShape(
       instruction: "Answer with one valid JSON value and nothing else: no Markdown, no words around it.",
     };
   }
-  if (has("structured_outputs")) {
-    return { config: { ...config, responseJsonSchema: describedSchema(output) } };
+  if (has("structured_outputs") && !isEndless(output.schema)) {
+    return { config: { ...config, responseJsonSchema: encodeSchema(describedSchema(output)) } };
   }
   const instruction =
     "Answer with JSON that follows the JSON Schema below and nothing else: no Markdown, no words " +
     `around it.\n${output.description ? `${output.description}\n` : ""}${JSON.stringify(output.schema)}`;
-  return has("response_format") ? { config, instruction } : { instruction };
+  return has("response_format") || has("structured_outputs") ? { config, instruction } : { instruction };
 }
 
 /** OpenAI's voices. Google rejects unknown names. */

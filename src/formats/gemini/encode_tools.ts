@@ -7,6 +7,8 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { FunctionTool, Prompt } from "../../exchange/prompt.ts";
+import { objectSchema } from "../object_schema.ts";
+import { encodeSchema } from "./encode_schema.ts";
 
 /** The fields `tools` and `toolConfig`; none without functions, since Gemini then rejects a `toolConfig`. */
 export function encodeTools(prompt: Prompt): Loose {
@@ -26,7 +28,7 @@ function declaration(tool: FunctionTool): Loose {
   return {
     name: tool.name,
     ...(tool.description && { description: tool.description }),
-    ...(tool.parameters && { parametersJsonSchema: tool.parameters }),
+    ...(tool.parameters && { parametersJsonSchema: encodeSchema(objectSchema(tool.parameters)) }),
   };
 }
 

@@ -1,47 +1,13 @@
 /**
- * Converts JSON Schemas of other formats to this format's dialect.
+ * Converts JSON Schemas for output from other formats to this format's dialect.
  *
- * A tool's schema must be an object at the top level, without alternatives there. A schema for output is
- * enforced by a grammar and is more restricted (documented under "structured outputs", and implemented
- * likewise in the official SDK): every object closed, `oneOf` as `anyOf`, lengths and ranges moved to the
- * description. For what cannot be enforced (recursion, maps, free-form values) {@link answerSchema} returns
- * null.
+ * The schema is enforced by a grammar and is restricted (documented under "structured outputs", and
+ * implemented likewise in the official SDK): every object closed, `oneOf` as `anyOf`, lengths and ranges moved
+ * to the description. For what cannot be enforced (recursion, maps, free-form values) {@link answerSchema}
+ * returns null.
  */
-import { isObject, type Loose } from "../../exchange/json.ts";
-
-const ALTERNATIVES = ["anyOf", "oneOf", "allOf"] as const;
-
-/** A schema for `input_schema`. Alternatives at the top level become one object with all properties. */
-export function objectSchema(schema: Loose | undefined): Loose {
-  if (!schema) return { type: "object", properties: {} };
-  const found = ALTERNATIVES.filter((key) => Array.isArray(schema[key]));
-  if (found.length === 0) return schema.type === "object" ? schema : { ...schema, type: "object" };
-  const merged: Loose = { ...schema, type: "object" };
-  // A Map, since a property may be named `__proto__`.
-  const properties = new Map(isObject(schema.properties) ? Object.entries(schema.properties) : []);
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  for (const key of found) {
-    delete merged[key];
-    const branches = (schema[key] as unknown[]).filter(isObject);
-    for (const branch of branches) {
-      if (!isObject(branch.properties)) continue;
-      for (const name of Object.keys(branch.properties)) {
-        if (!properties.has(name)) properties.set(name, branch.properties[name]);
-      }
-    }
-    // Number of branches that require a property: it is required if all of them do, or for `allOf` one.
-    const wants = new Map<unknown, number>();
-    for (const branch of branches) {
-      for (const name of new Set(Array.isArray(branch.required) ? branch.required : [])) {
-        wants.set(name, (wants.get(name) ?? 0) + 1);
-      }
-    }
-    for (const [name, times] of wants) if (key === "allOf" || times === branches.length) required.add(name);
-  }
-  merged.properties = Object.fromEntries(properties);
-  if (required.size > 0) merged.required = [...required];
-  return merged;
-}
+import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { resolveReference } from "../object_schema.ts";
 
 /** String formats supported by the grammar. */
 const FORMATS: ReadonlySet<unknown> = new Set([
@@ -60,12 +26,23 @@ const FORMATS: ReadonlySet<unknown> = new Set([
 /** Bounds the recursion. */
 const DEEPEST = 100;
 
+/** Anthropic's limits: optional properties, and values of several types. */
+const MOST_OPTIONAL = 24;
+const MOST_UNIONS = 16;
+
+interface Size {
+  optional: number;
+  unions: number;
+}
+
 class NotEnforceable extends Error {}
 
 /** A schema for `output_config.format`; null if no grammar can enforce it. */
 export function answerSchema(schema: Loose): Loose | null {
+  const size: Size = { optional: 0, unions: 0 };
   try {
-    return isRecursive(schema) ? null : closed(schema, 0);
+    const form = isRecursive(schema) ? null : closed(schema, 0, size);
+    return size.optional > MOST_OPTIONAL || size.unions > MOST_UNIONS ? null : form;
   } catch (thrown) {
     // RangeError: stack overflow because of the nesting.
     if (thrown instanceof NotEnforceable || thrown instanceof RangeError) return null;
@@ -73,8 +50,9 @@ export function answerSchema(schema: Loose): Loose | null {
   }
 }
 
-function closed(schema: unknown, depth: number): Loose {
-  if (!isObject(schema) || depth > DEEPEST) throw new NotEnforceable();
+function closed(given: unknown, depth: number, size: Size): Loose {
+  if (!isObject(given) || depth > DEEPEST) throw new NotEnforceable();
+  const schema = given.allOf === undefined ? given : withoutAllOf(given);
   const out: Loose = {};
   const words: Loose = {};
   for (const key of Object.keys(schema)) {
@@ -82,18 +60,17 @@ function closed(schema: unknown, depth: number): Loose {
     switch (key) {
       case "$defs":
       case "definitions":
-        out[key] = closedEach(value, depth);
+        out[key] = closedEach(value, depth, size);
         break;
       case "anyOf":
       case "oneOf":
-      case "allOf":
-        out[key === "oneOf" ? "anyOf" : key] = closedList(value, depth);
+        out.anyOf = closedList(value, depth, size);
         break;
       case "properties":
-        out.properties = closedEach(value, depth);
+        out.properties = closedEach(value, depth, size);
         break;
       case "items":
-        out.items = closed(value, depth + 1);
+        out.items = closed(value, depth + 1, size);
         break;
       case "$ref":
       case "type":
@@ -118,32 +95,61 @@ function closed(schema: unknown, depth: number): Loose {
         words[key] = value;
     }
   }
-  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
-  if (types.includes("object") || out.properties !== undefined) {
-    const open = schema.additionalProperties;
-    // A closed object in place of a map or a free-form object could only be empty.
-    if (isObject(open) || schema.patternProperties !== undefined) throw new NotEnforceable();
-    if (out.properties === undefined && open !== false && !ALTERNATIVES.some((k) => schema[k])) {
+  if (schema.anyOf !== undefined && schema.oneOf !== undefined) throw new NotEnforceable();
+  const types: unknown[] = Array.isArray(out.type) ? out.type : [out.type];
+  if (out.anyOf !== undefined) {
+    // A closed object cannot be combined with others: each would forbid the properties of the others.
+    if (out.properties !== undefined || out.$ref !== undefined || types.length > 1) {
       throw new NotEnforceable();
     }
-    out.additionalProperties = false;
-  }
+    if (types[0] === "object") delete out.type;
+  } else if (types.includes("object") || out.properties !== undefined) closeObject(out, schema, size);
   if (types.includes("array") && out.items === undefined) throw new NotEnforceable();
-  const shaped = ["type", "$ref", "enum", "const", "anyOf", "allOf"].some((key) => out[key] !== undefined);
+  const shaped = ["type", "$ref", "enum", "const", "anyOf"].some((key) => out[key] !== undefined);
   if (!shaped) throw new NotEnforceable();
+  if (types.length > 1 || out.anyOf !== undefined) size.unions++;
+  if ([...array(out.enum), out.const].some((value) => typeof value === "object" && value !== null)) {
+    throw new NotEnforceable();
+  }
   if (Object.keys(words).length > 0) {
     const said = typeof out.description === "string" ? `${out.description}\n\n` : "";
     out.description = said + JSON.stringify(words);
   }
+  const { $ref, ...others } = out;
+  if ($ref === undefined || Object.keys(others).length === 0) return out;
+  // A reference has no other keywords, except definitions at the top level.
+  return { ...others, anyOf: [{ $ref }] };
+}
+
+/** Replaces `allOf` with one branch, as some generators write a reference with a description, by the branch. */
+function withoutAllOf({ allOf, ...out }: Loose): Loose {
+  const [branch, ...more] = array(allOf);
+  if (!isObject(branch) || more.length > 0) throw new NotEnforceable();
+  for (const key of Object.keys(branch)) {
+    if (out[key] === undefined) out[key] = branch[key];
+    else if (key !== "title" && key !== "description" && out[key] !== branch[key]) throw new NotEnforceable();
+  }
   return out;
 }
 
-function closedEach(value: unknown, depth: number): Loose {
+function closeObject(out: Loose, schema: Loose, size: Size): void {
+  const open = schema.additionalProperties;
+  // A closed object in place of a map or a free-form object could only be empty.
+  if (isObject(open) || schema.patternProperties !== undefined) throw new NotEnforceable();
+  if (out.properties === undefined && open !== false) throw new NotEnforceable();
+  const names = new Set(Object.keys((out.properties ?? {}) as Loose));
+  const required = new Set(array(out.required));
+  if (![...required].every((name) => names.has(String(name)))) throw new NotEnforceable();
+  size.optional += names.size - required.size;
+  out.additionalProperties = false;
+}
+
+function closedEach(value: unknown, depth: number, size: Size): Loose {
   if (!isObject(value)) throw new NotEnforceable();
   const out: Loose = {};
   for (const [name, schema] of Object.entries(value)) {
     Object.defineProperty(out, name, {
-      value: closed(schema, depth + 1),
+      value: closed(schema, depth + 1, size),
       enumerable: true,
       configurable: true,
       writable: true,
@@ -152,9 +158,9 @@ function closedEach(value: unknown, depth: number): Loose {
   return out;
 }
 
-function closedList(value: unknown, depth: number): Loose[] {
+function closedList(value: unknown, depth: number, size: Size): Loose[] {
   if (!Array.isArray(value) || value.length === 0) throw new NotEnforceable();
-  return value.map((schema) => closed(schema, depth + 1));
+  return value.map((schema) => closed(schema, depth + 1, size));
 }
 
 /** Whether references are cyclic, or leave the schema. */
@@ -167,7 +173,7 @@ function isRecursive(root: Loose): boolean {
     if (path.has(node)) return true;
     path.add(node);
     if (typeof node.$ref === "string") {
-      const target = resolve(root, node.$ref);
+      const target = resolveReference(root, node.$ref);
       if (target === undefined || walk(target)) return true;
     }
     for (const key of Object.keys(node)) {
@@ -178,15 +184,4 @@ function isRecursive(root: Loose): boolean {
     return false;
   };
   return walk(root);
-}
-
-function resolve(root: Loose, ref: string): unknown {
-  if (ref === "#") return root;
-  if (!ref.startsWith("#/")) return undefined;
-  let node: unknown = root;
-  for (const step of ref.slice(2).split("/")) {
-    if (!isObject(node)) return undefined;
-    node = node[step.replaceAll("~1", "/").replaceAll("~0", "~")];
-  }
-  return isObject(node) ? node : undefined;
 }

@@ -15,7 +15,7 @@ import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
-import { keepsStrictOutput, lostExactness, lostStrictness } from "../strict_schema.ts";
+import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
@@ -179,13 +179,11 @@ function instruct(body: Loose, text: string): void {
 
 function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: Prompt): Loose {
   const name = (output.name ?? "").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
-  const strict = keepsStrictOutput(output, prompt);
   return {
     type: "json_schema",
     name,
     ...(output.description !== undefined && { description: output.description }),
-    schema: output.schema,
-    strict,
+    ...encodeOutputStrictness(output, prompt),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type Prompt,
   toolsByName,
 } from "../../exchange/prompt.ts";
-import { keepsStrict, NO_ARGUMENTS } from "../strict_schema.ts";
+import { encodeStrictness } from "../strict_schema.ts";
 import { isSearchType } from "../decode_search.ts";
 
 /** Tools for a provider, or for the echo in an answer. */
@@ -50,9 +50,10 @@ export function encodeTools(prompt: Prompt): Loose[] {
 function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {
   const wire: Loose = { ...extra, type: "function", name: tool.name };
   if (tool.description !== undefined) wire.description = tool.description;
-  wire.parameters = tool.parameters ?? (own ? null : NO_ARGUMENTS);
-  if (tool.strict !== undefined) wire.strict = own ? tool.strict : keepsStrict(tool);
-  else if (!own || tool.made) wire.strict = false;
+  const { parameters, strict } = own ? tool : encodeStrictness(tool);
+  wire.parameters = parameters ?? null;
+  if (strict !== undefined) wire.strict = strict;
+  else if (tool.made) wire.strict = false;
   return wire;
 }
 

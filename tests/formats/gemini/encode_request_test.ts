@@ -63,7 +63,7 @@ Deno.test("encodeRequest() keeps within what the API takes", () => {
 });
 
 Deno.test("encodeRequest() declares functions with their JSON Schema as it is", () => {
-  const schema = { $schema: "x", type: "object", properties: { a: { const: 1 } }, $defs: {} };
+  const schema = { $schema: "x", type: "object", properties: { a: { enum: [1] } }, $defs: {} };
   const body = ask({
     tools: [tool("f", { parameters: schema, strict: true }), { kind: "function", name: "bare" }],
   });

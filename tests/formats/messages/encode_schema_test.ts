@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../../src/exchange/json.ts";
-import { answerSchema, objectSchema } from "../../../src/formats/messages/encode_schema.ts";
+import { answerSchema } from "../../../src/formats/messages/encode_schema.ts";
 
 const object = (properties: Loose, more: Loose = {}) => ({ type: "object", properties, ...more });
 
@@ -52,13 +52,54 @@ Deno.test("answerSchema() allows one definition to be used twice", () => {
   assertEquals(answerSchema(two)?.additionalProperties, false);
 });
 
-Deno.test("objectSchema() merges alternatives at the top", () => {
-  const a = object({ a: { type: "string" } }, { required: ["a"] });
-  const b = object({ b: { type: "string" } }, { required: ["b"] });
-  assertEquals(objectSchema({ allOf: [a, b], description: "d" }), {
-    description: "d",
-    ...object({ ...b.properties, ...a.properties }, { required: ["a", "b"] }),
-  });
-  assertEquals(objectSchema({ oneOf: [a, b] }), object({ ...b.properties, ...a.properties }));
-  assertEquals(objectSchema(a), a);
+const A = { type: "string" };
+
+Deno.test("answerSchema() gives up on what closed objects would contradict", () => {
+  const impossible: Loose[] = [
+    { allOf: [object({ a: A }), object({ b: A })] },
+    { ...object({ kind: A }), anyOf: [object({ a: A }), object({ b: A })] },
+    { ...object({ kind: A }), anyOf: [{ required: ["kind"] }] },
+    { anyOf: [object({ a: A })], oneOf: [object({ b: A })] },
+    object({ a: A }, { required: ["b"] }),
+    object({ a: { enum: [{ x: 1 }] } }),
+    object({ a: { const: ["x"] } }),
+  ];
+  for (const schema of impossible) assertEquals(answerSchema(schema), null, JSON.stringify(schema));
+});
+
+Deno.test("answerSchema() gives up on more optional properties and unions than a grammar may have", () => {
+  const many = (length: number, schema: Loose) =>
+    Object.fromEntries(Array.from({ length }, (_, i) => [`p${i}`, schema]));
+  const optional = (length: number) =>
+    answerSchema(object({ inner: object(many(length, A)) }, { required: ["inner"] }));
+  assertEquals([optional(24) === null, optional(25) === null], [false, true]);
+  for (const union of [{ type: ["string", "null"] }, { anyOf: [A, { type: "null" }] }]) {
+    const unions = (length: number) => {
+      const properties = many(length, union);
+      return answerSchema(object(properties, { required: Object.keys(properties) }));
+    };
+    assertEquals([unions(16) === null, unions(17) === null], [false, true]);
+  }
+});
+
+Deno.test("answerSchema() leaves references without other keywords", () => {
+  const $defs = { S: object({ a: A }, { required: ["a"], additionalProperties: false }) };
+  const ref = { $ref: "#/$defs/S" };
+  const closed = (properties: Loose) => object(properties, { $defs, additionalProperties: false });
+  assertEquals(
+    answerSchema(object({
+      bare: ref,
+      described: { ...ref, description: "d" },
+      older: { allOf: [ref], description: "d", default: null },
+    }, { $defs })),
+    closed({
+      bare: ref,
+      described: { description: "d", anyOf: [ref] },
+      older: { description: 'd\n\n{"default":null}', anyOf: [ref] },
+    }),
+  );
+  assertEquals(answerSchema({ ...ref, $defs }), { $defs, anyOf: [ref] });
+  // The branches describe all of it.
+  const branch = object({ a: A }, { required: ["a"], additionalProperties: false });
+  assertEquals(answerSchema({ type: "object", anyOf: [branch] }), { anyOf: [branch] });
 });

@@ -228,8 +228,14 @@ Deno.test("responses.encodeRequest() says strict outright for tools of other for
     toolChoice: { type: "allowed", required: true, names: ["a", "e"] },
   }));
   assertEquals(tools, [
-    { type: "function", name: "a", description: "d", parameters: { type: "object" }, strict: false },
-    { type: "function", name: "b", parameters: { type: "object" }, strict: false },
+    {
+      type: "function",
+      name: "a",
+      description: "d",
+      parameters: { type: "object", properties: {} },
+      strict: false,
+    },
+    { type: "function", name: "b", parameters: { type: "object", properties: {} }, strict: false },
     {
       type: "function",
       name: "c",

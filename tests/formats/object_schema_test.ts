@@ -1,0 +1,97 @@
+import { assertEquals } from "@std/assert";
+import type { Loose } from "../../src/exchange/json.ts";
+import { functionSchema, objectSchema } from "../../src/formats/object_schema.ts";
+import { CALLERS, convert } from "./conversions.ts";
+
+const object = (properties: Loose, more: Loose = {}) => ({ type: "object", properties, ...more });
+const STRING = { type: "string" };
+const a = object({ a: STRING }, { required: ["a"] });
+const b = object({ b: STRING }, { required: ["b"] });
+
+Deno.test("objectSchema() merges alternatives at the top", () => {
+  const both = { ...b.properties, ...a.properties };
+  assertEquals(objectSchema({ allOf: [a, b], description: "d" }), {
+    description: "d",
+    ...object(both, { required: ["a", "b"] }),
+  });
+  assertEquals(objectSchema({ oneOf: [a, b] }), object(both));
+  assertEquals(objectSchema({ anyOf: [a, { type: "null" }] }), a);
+  assertEquals(objectSchema({ ...a, anyOf: [{ required: ["a"] }, b] }), object(both, { required: ["a"] }));
+  assertEquals(objectSchema({ anyOf: [{ allOf: [a, b] }, a] }), object(both, { required: ["a"] }));
+  assertEquals(objectSchema(a), a);
+});
+
+Deno.test("objectSchema() keeps what alternatives behind references say", () => {
+  const $defs = { A: a, B: b, C: { $ref: "#/$defs/B" } };
+  const both = { ...a.properties, ...b.properties };
+  const refs = [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/C" }];
+  assertEquals(objectSchema({ anyOf: refs, $defs }), object(both, { $defs }));
+  assertEquals(objectSchema({ allOf: refs, $defs }), object(both, { $defs, required: ["a", "b"] }));
+  assertEquals(objectSchema({ $ref: "#/$defs/A", $defs }), { ...a, $defs });
+  assertEquals(objectSchema({ $ref: "#/$defs/none", $defs }), object({}, { $defs }));
+  assertEquals(objectSchema({ $ref: "#" }), object({}));
+});
+
+Deno.test("objectSchema() keeps all schemas of a property that the alternatives define differently", () => {
+  const kind = (value: string, more: Loose) =>
+    object({ kind: { const: value }, ...more }, { required: ["kind"] });
+  const kinds = [kind("a", { x: STRING }), kind("b", { x: STRING })];
+  assertEquals(
+    objectSchema({ oneOf: kinds }),
+    object({ kind: { anyOf: [{ const: "a" }, { const: "b" }] }, x: STRING }, { required: ["kind"] }),
+  );
+  assertEquals(
+    objectSchema({ allOf: kinds }),
+    object({ kind: { allOf: [{ const: "a" }, { const: "b" }] }, x: STRING }, { required: ["kind"] }),
+  );
+  const named = JSON.parse('{"properties":{"__proto__":{"type":"string"}}}');
+  assertEquals(Object.keys(objectSchema({ anyOf: [named] }).properties as Loose), ["__proto__"]);
+});
+
+Deno.test("functionSchema() has what OpenAI demands of every function", () => {
+  const cases: [Loose, Loose][] = [
+    [{}, object({})],
+    [{ type: "object" }, object({})],
+    [{ type: "object", additionalProperties: true }, object({}, { additionalProperties: true })],
+    [{ ...a, not: { required: ["c"] }, enum: [{}], const: {} }, a],
+    [{ anyOf: [a, b] }, object({ ...a.properties, ...b.properties })],
+    [
+      object({ list: { type: "array" }, deep: object({ items: { type: ["array", "null"] } }) }),
+      object({
+        list: { type: "array", items: {} },
+        deep: object({ items: { type: ["array", "null"], items: {} } }),
+      }),
+    ],
+    [
+      object({ any: { anyOf: [STRING, { type: "array" }] } }, { $defs: { L: { type: "array" } } }),
+      object({ any: { anyOf: [STRING, { type: "array", items: {} }] } }, {
+        $defs: { L: { type: "array", items: {} } },
+      }),
+    ],
+  ];
+  for (const [given, expected] of cases) assertEquals(functionSchema(given), expected);
+  // What qualifies is not copied, and no value is taken for a schema.
+  const good = object({ list: { type: "array", items: STRING }, type: { default: { type: "array" } } });
+  assertEquals(functionSchema(good) === good, true);
+});
+
+Deno.test("tools of another format get to OpenAI's APIs as functions that they accept", () => {
+  for (const caller of CALLERS) {
+    const tool = { name: "f", description: "d" };
+    const tools = [{ type: "object" }, { anyOf: [a, b] }].map((schema, i) =>
+      caller === "messages"
+        ? { ...tool, name: `f${i}`, input_schema: schema }
+        : caller === "responses"
+        ? { type: "function", ...tool, name: `f${i}`, parameters: schema }
+        : { type: "function", function: { ...tool, name: `f${i}`, parameters: schema } }
+    );
+    const said = caller === "responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] };
+    for (const target of ["chat_completions", "responses"] as const) {
+      if (target === caller) continue;
+      const { body } = convert(caller, { ...said, max_tokens: 9, tools }, target, "gpt-5");
+      // deno-lint-ignore no-explicit-any
+      const sent = (body.tools as any[]).map((one) => (one.function ?? one).parameters);
+      assertEquals(sent, [object({}), object({ ...a.properties, ...b.properties })], `${caller} ${target}`);
+    }
+  }
+});
