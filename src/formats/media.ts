@@ -106,8 +106,23 @@ const PDF_MAGIC = "JVBERi";
 export function typeOfFile({ mediaType, data }: { mediaType: string; data: string }, name?: string): string {
   if (mediaType.split(";", 1)[0].trim().toLowerCase() !== UNKNOWN_TYPE) return mediaType;
   if (data.startsWith(PDF_MAGIC)) return "application/pdf";
+  const image = typeOfImage(UNKNOWN_TYPE, data);
+  if (image !== UNKNOWN_TYPE) return image;
   const named = typeOfName(name);
   return named === UNKNOWN_TYPE && textOfBytes(data) !== undefined ? "text/plain" : named;
+}
+
+/**
+ * The type of an image by its first bytes, else as declared. OpenAI ignores the declared type, so clients of
+ * its formats often send a wrong one; other APIs reject an image of a type other than declared.
+ */
+export function typeOfImage(mediaType: string, data: string): string {
+  if (data.startsWith("iVBORw0KGgo")) return "image/png";
+  if (data.startsWith("/9j/")) return "image/jpeg";
+  if (data.startsWith("R0lGOD")) return "image/gif";
+  // RIFF, any length, WEBP.
+  if (data.startsWith("UklGR") && data.startsWith("XRUJQ", 11)) return "image/webp";
+  return mediaType === "image/jpg" ? "image/jpeg" : mediaType;
 }
 
 /** The text in base64 data; undefined: not text. */

@@ -115,3 +115,57 @@ Deno.test("a file whose type its client does not know reaches providers as what 
     assertThrows(() => sent(target, "a.unknown", btoa("PK\0\0")), Failure, "Cannot send");
   }
 });
+
+Deno.test("an image goes to other APIs with the type that its bytes have, however it is declared", () => {
+  // The first bytes of real files.
+  const images = {
+    "image/png": "iVBORw0KGgoAAAANSUhEUg==",
+    "image/jpeg": "/9j/4AAQSkZJRgABAQ==",
+    "image/gif": "R0lGODlhAQABAIAAAA==",
+    "image/webp": "UklGRiIAAABXRUJQVlA4IBYAAAA=",
+  };
+  for (const [type, data] of Object.entries(images)) {
+    for (const declared of ["image/png", "image/jpeg", "application/octet-stream", "IMAGE/*"]) {
+      const url = `data:${declared};base64,${data}`;
+      const asked = {
+        chat_completions: {
+          messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }],
+        },
+        responses: { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
+        messages: {
+          max_tokens: 9,
+          messages: [{
+            role: "user",
+            content: [{ type: "image", source: { type: "base64", media_type: declared, data } }],
+          }],
+        },
+      };
+      for (const caller of ["chat_completions", "responses"] as const) {
+        // deno-lint-ignore no-explicit-any
+        const sent = (target: any) => convert(caller, asked[caller], target, "m").body as any;
+        const what = `${caller} ${type} as ${declared}`;
+        assertEquals(sent("messages").messages[0].content[0].source, {
+          type: "base64",
+          media_type: type,
+          data,
+        }, what);
+        assertEquals(sent("gemini").contents[0].parts[0], { inlineData: { mimeType: type, data } }, what);
+        assertEquals(sent("converse").messages[0].content[0].image.format, type.slice(6), what);
+      }
+      // A caller of the same format is not corrected.
+      const own = convert("messages", asked.messages, "messages", "m").body;
+      assertEquals(own.messages, asked.messages.messages);
+    }
+  }
+  const file = {
+    filename: "photo",
+    file_data: `data:application/octet-stream;base64,${images["image/png"]}`,
+  };
+  const { body } = convert(
+    "chat_completions",
+    { messages: [{ role: "user", content: [{ type: "file", file }] }] },
+    "messages",
+    "m",
+  );
+  assertStringIncludes(JSON.stringify(body), '"media_type":"image/png"');
+});

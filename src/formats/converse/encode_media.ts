@@ -7,7 +7,7 @@ import { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
-import { isText, typeOfFile, typeOfName } from "../media.ts";
+import { isText, typeOfFile, typeOfImage, typeOfName } from "../media.ts";
 import { bare, formatNames, formatOf } from "./media_types.ts";
 
 /** Assigns valid document names. */
@@ -29,7 +29,11 @@ export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
   // Text in place of an image.
   if (source.kind === "text") return { text: source.text };
   const from = encodeSource(type, source);
-  const mediaType = source.kind === "base64" ? source.mediaType : typeOf(source);
+  const mediaType = source.kind !== "base64"
+    ? typeOf(source)
+    : type === "image"
+    ? typeOfImage(source.mediaType, source.data)
+    : source.mediaType;
   const format = formatOf(type, mediaType);
   if (format === undefined) throw refusal(type, `got ${mediaType.slice(0, 100)}`);
   return { [type]: { format, source: from } };

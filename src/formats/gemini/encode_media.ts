@@ -5,7 +5,7 @@
  * Google fetches itself. Google supports images, audio, video and PDF; text files of any kind are sent as
  * text, everything else is refused.
  */
-import { isRawAudio, isText, typeOfEnding, typeOfFile } from "../media.ts";
+import { isRawAudio, isText, typeOfEnding, typeOfFile, typeOfImage } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
@@ -55,7 +55,7 @@ function encodeSource(type: Attachment["type"], source: Source): WirePart {
 }
 
 function encodeBytes(type: Attachment["type"], mediaType: string, data: string): WirePart {
-  const mimeType = wireType(mediaType);
+  const mimeType = type === "image" ? typeOfImage(wireType(mediaType), data) : wireType(mediaType);
   if (/^(?:image|audio|video)\/|^application\/pdf$/.test(mimeType)) return { inlineData: { mimeType, data } };
   if (isText(mimeType)) return { text: decodeText(type, data) };
   throw new Failure(
@@ -78,8 +78,7 @@ function decodeText(type: string, data: string): string {
  */
 function wireType(mediaType: string): string {
   const type = mediaType.split(";", 1)[0].trim().toLowerCase();
-  if (isRawAudio(type)) return mediaType.trim();
-  return type === "image/jpg" ? "image/jpeg" : type;
+  return isRawAudio(type) ? mediaType.trim() : type === "image/jpg" ? "image/jpeg" : type;
 }
 
 const USUAL: Readonly<Record<Attachment["type"], string>> = {

@@ -1,6 +1,6 @@
 /** Encodes contents of a turn as content blocks for a provider. */
 import { encodeCacheMark } from "../cache_mark.ts";
-import { isText, textOfBytes, typeOfFile } from "../media.ts";
+import { isText, textOfBytes, typeOfFile, typeOfImage } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import {
@@ -112,7 +112,7 @@ function encodeImage(c: ImageContent, own: boolean): Loose {
   const { source } = c;
   switch (source.kind) {
     case "base64":
-      return { type: "image", source: base64(source.mediaType, source.data), ...ownFields(c) };
+      return { type: "image", source: base64(source.mediaType, source.data, own), ...ownFields(c) };
     case "url":
       return { type: "image", source: { type: "url", url: source.url }, ...ownFields(c) };
     case "file":
@@ -122,8 +122,8 @@ function encodeImage(c: ImageContent, own: boolean): Loose {
   }
 }
 
-function base64(mediaType: string, data: string): Loose {
-  return { type: "base64", media_type: mediaType === "image/jpg" ? "image/jpeg" : mediaType, data };
+function base64(mediaType: string, data: string, own: boolean): Loose {
+  return { type: "base64", media_type: own ? mediaType : typeOfImage(mediaType, data), data };
 }
 
 function encodeDocument(c: DocumentContent, own: boolean): Loose {
@@ -150,7 +150,7 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
       const mediaType = typeOfFile(source, c.name);
       if (mediaType === PDF) return document({ type: "base64", media_type: PDF, data });
       if (mediaType.startsWith("image/")) {
-        return { type: "image", source: base64(mediaType, data), ...ownFields(c) };
+        return { type: "image", source: base64(mediaType, data, own), ...ownFields(c) };
       }
       const text = isText(mediaType) ? textOfBytes(data) : undefined;
       if (text !== undefined) return document({ type: "text", media_type: "text/plain", data: text });
