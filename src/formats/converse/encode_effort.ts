@@ -60,10 +60,13 @@ export function encodeEffort(
     return { fields: { reasoning_effort: level }, thinks: false, dropped: false };
   }
   if (/nova-2/.test(context.model)) {
+    // Its highest effort excludes an output limit, which counts more.
+    const limited = level === "high" && prompt.maxOutput !== undefined;
+    const maxReasoningEffort = limited ? "medium" : level;
     return {
-      fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: level } },
-      thinks: false,
-      dropped: false,
+      fields: { reasoningConfig: { type: "enabled", maxReasoningEffort } },
+      thinks: maxReasoningEffort === "high",
+      dropped: limited,
     };
   }
   return { thinks: false, dropped: true };

@@ -134,19 +134,20 @@ function encodeSampling(
   const { maxOutput, temperature, topP, topK } = prompt;
   if (maxOutput !== undefined) config.maxTokens = Math.min(maxOutput, context.maxOutput ?? Infinity);
   if (temperature !== undefined) {
-    if (takes("temperature", context) && (!thinks || temperature >= 1)) config.temperature = temperature;
+    const free = !thinks || (rules.claude && temperature >= 1);
+    if (takes("temperature", context) && free) config.temperature = temperature;
     else lose("temperature");
   }
   if (topP !== undefined && !takes("top_p", context)) lose("topP");
   else if (topP !== undefined && topP < 1) {
     // Claude accepts only one of the two.
-    const free = !rules.claude || (config.temperature === undefined && (!thinks || topP >= 0.95));
+    const free = rules.claude ? config.temperature === undefined && (!thinks || topP >= 0.95) : !thinks;
     if (free) config.topP = topP;
     else lose("topP");
   }
   if (topK !== undefined) {
     if (rules.claude && !thinks && takes("top_k", context)) fields.top_k = topK;
-    else if (rules.nova) fields.inferenceConfig = { topK };
+    else if (rules.nova && !thinks) fields.inferenceConfig = { topK };
     else lose("topK");
   }
   const wanted = prompt.stop ?? [];
