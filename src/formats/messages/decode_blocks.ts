@@ -159,6 +159,8 @@ export class MessageReader {
       case "server_tool_use":
         return { kind: value.name === "web_search" ? "search" : "opaque", value, input: "", late: [] };
       default:
+        // Clients cannot read it either.
+        if (typeof value.type !== "string") throw brokenAnswer("a block of it has no type");
         return { kind: "opaque", value, input: "", late: [] };
     }
   }

@@ -62,6 +62,15 @@ Deno.test("decodeStream() passes a repeated message_start over and refuses one i
   assertEquals(spliced.code, "provider_unavailable");
 });
 
+Deno.test("a block without a type, which no client can read, is a broken answer", () => {
+  for (const block of [{}, { input: {} }, { type: null, text: "a" }, { type: 7 }]) {
+    const broken = failureOf(() => decodeFrames([started(), opened(0, block), ending(), stopped]));
+    assertEquals(broken?.code, "provider_unavailable");
+    const whole = { type: "message", content: [block], stop_reason: "end_turn", usage: {} };
+    assertEquals(failureOf(() => messages.decodeAnswer(whole))?.code, "provider_unavailable");
+  }
+});
+
 Deno.test("decodeStream() needs message_stop", () => {
   for (const frames of [[], [started()], [started(), ...textFrames(0, "x"), ending()]]) {
     assertEquals(failureOf(() => decodeFrames(frames)).code, "provider_unavailable");
