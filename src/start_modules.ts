@@ -127,7 +127,8 @@ import "./pipeline/named_models.ts"; import "./pipeline/note_usage.ts"; import "
 import "./pipeline/own_secrets.ts"; import "./pipeline/plausible.ts"; import "./pipeline/pseudonyms.ts";
 import "./pipeline/refused.ts"; import "./pipeline/run.ts"; import "./pipeline/seal.ts";
 import "./pipeline/shape.ts"; import "./pipeline/split_secrets.ts"; import "./pipeline/steps.ts";
-import "./pipeline/upper_bound.ts"; import "./pipeline/whole_parts.ts";
+import "./pipeline/upper_bound.ts"; import "./pipeline/whole_characters.ts";
+import "./pipeline/whole_parts.ts";
 import "./providers/apis/anthropic_messages.ts"; import "./providers/apis/bedrock_converse.ts";
 import "./providers/apis/chat_dialects.ts"; import "./providers/apis/demo.ts";
 import "./providers/apis/forced_calls.ts"; import "./providers/apis/framing.ts";

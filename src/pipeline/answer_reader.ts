@@ -13,6 +13,7 @@ import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts"
 import { brokenAnswer } from "../formats/decode_failure.ts";
 import { LARGE } from "../timing/slices.ts";
 import { type FrameSource, type Framing, SERVER_SENT_EVENTS } from "../providers/apis/framing.ts";
+import { WholeCharacters, wholeCharacters } from "./whole_characters.ts";
 
 const BRACE = 123;
 const BRACKET = 91;
@@ -23,12 +24,12 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Decodes all parts of a JSON body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
   const known = format.readAnswer?.(text);
-  if (known) return known;
+  if (known) return wholeCharacters(known);
   const body = parse(text, true);
   if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
   const parts = format.decodeAnswer(body);
   format.learnAnswer?.(text, body, parts);
-  return parts;
+  return wholeCharacters(parts);
 }
 
 /** As {@link readWhole}, in slices, for a large body. */
@@ -36,7 +37,7 @@ export function* readWholeInSlices(text: string, format: ProviderFormat): Genera
   const parsed = yield* parseAnswerInSlices(text);
   yield;
   if ("why" in parsed) throw brokenAnswer(`it ${parsed.why}`);
-  return format.decodeAnswer(parsed.value);
+  return wholeCharacters(format.decodeAnswer(parsed.value));
 }
 
 /**
@@ -48,6 +49,7 @@ export class AnswerReader {
   readonly #frames: FrameSource;
   readonly #withhold: (text: string) => string;
   readonly #bounds: AnswerBounds | undefined;
+  readonly #characters = new WholeCharacters();
   /** Whether the form of the answer has been detected. */
   #begun: boolean;
   /** The chunks of a JSON body so far; null: the answer is a stream. */
@@ -90,7 +92,8 @@ export class AnswerReader {
       if (this.#plain) this.#keep(bytes.subarray(begin));
       else if (begin > 0) this.#pushFrames(bytes.subarray(begin), out);
       else {
-        const read = this.#frames.atEvent === true
+        // Known events are bytes without escapes, so they have no halves of characters.
+        const read = this.#frames.atEvent === true && !this.#characters.waits
           ? this.#decoder.pushKnown?.(bytes, out, this.#withhold) ?? 0
           : 0;
         if (read < bytes.length) this.#pushFrames(read === 0 ? bytes : bytes.subarray(read), out);
@@ -122,7 +125,9 @@ export class AnswerReader {
       const frames: Frame[] = [];
       this.#frames.end(frames);
       this.#decode(frames, out);
+      const from = out.length;
       this.#decoder.end(out);
+      this.#characters.mend(out, from);
     } catch (thrown) {
       return Failure.from(thrown);
     }
@@ -158,7 +163,9 @@ export class AnswerReader {
       const frames: Frame[] = [];
       this.#frames.end(frames);
       yield* this.#decodeInSlices(frames, out);
+      const from = out.length;
       this.#decoder.end(out);
+      this.#characters.mend(out, from);
     } catch (thrown) {
       return Failure.from(thrown);
     }
@@ -174,14 +181,23 @@ export class AnswerReader {
         frame.value = parsed.value;
         yield;
       }
-      this.#decoder.push(frame, out);
+      this.#push(frame, out);
     }
   }
 
   #decode(frames: readonly Frame[], out: Part[]): void {
     for (const frame of frames) {
       frame.data = this.#withhold(frame.data);
+      this.#push(frame, out);
+    }
+  }
+
+  #push(frame: Frame, out: Part[]): void {
+    const from = out.length;
+    try {
       this.#decoder.push(frame, out);
+    } finally {
+      this.#characters.mend(out, from);
     }
   }
 
