@@ -58,8 +58,14 @@ export class RoundReader {
         this.usage = part.usage;
         this.estimated ||= part.estimated === true;
         const usage = addUsage(spent, part.usage);
-        const { extra } = part;
-        out.push({ type: "usage", usage, ...(searches > 0 && { searches }), ...(extra && { extra }) });
+        const { extra, service } = part;
+        out.push({
+          type: "usage",
+          usage,
+          ...(searches > 0 && { searches }),
+          ...(service !== undefined && { service }),
+          ...(extra && { extra }),
+        });
       } else if (part.type === "finish") {
         if (part.choice === 0) this.finish = part;
       } else this.#read(part, out);

@@ -144,6 +144,17 @@ Deno.test("searchLoop() makes one answer of its rounds", async () => {
   assertEquals([answer.usage?.input, answer.usage?.output, answer.searches], [20, 10, 1]);
 });
 
+Deno.test("searchLoop() tells which tier of service the provider gave", async () => {
+  const given: Part = { ...USAGE, service: "flex" };
+  const finish = (reason: "stop" | "tool-calls"): Part => ({ type: "finish", choice: 0, reason });
+  const { parts } = await loop([
+    [START, ...call("q"), given, finish("tool-calls")],
+    [START, ...text("Two."), given, finish("stop")],
+  ]);
+  const { service, usage, searches } = collect(parts);
+  assertEquals([service, usage?.input, searches], ["flex", 20, 1]);
+});
+
 Deno.test("searchLoop() gives calls ids of their own where a provider repeats or forgets them", async () => {
   const proof = { api: "gemini", kind: "thought", data: "P", call: "" } as const;
   const { asked } = await loop([
