@@ -68,9 +68,12 @@ export class ChunkReader {
       const sources = decodeSources(chunk);
       if (sources.length >= this.#sources.length) this.#sources = sources;
     }
+    const split = whole && choices.length > 1 ? splitAt(choices) : choices.length;
     for (let i = 0; i < choices.length; i++) {
       const choice = choices[i];
-      if (isObject(choice)) this.#choice(choice, i, whole, out);
+      if (!isObject(choice)) continue;
+      const index = indexOf(choices, i > split && choice.finish_reason === "tool_calls" ? split : i);
+      this.#choice(choice, index, whole ? `entry ${i}` : null, out);
     }
   }
 
@@ -140,8 +143,8 @@ export class ChunkReader {
     if (report) out.push(report);
   }
 
-  #choice(wire: Loose, position: number, whole: boolean, out: Part[]): void {
-    const index = number(wire.index) ?? position;
+  /** @param entry what the calls of a complete answer are named by; null: a piece of a stream */
+  #choice(wire: Loose, index: number, entry: string | null, out: Part[]): void {
     let choice = this.#choices.get(index);
     if (!choice) {
       if (this.#choices.size >= MOST_CHOICES) this.fail(tooManyChoices(), out);
@@ -149,8 +152,8 @@ export class ChunkReader {
       this.#choices.set(index, choice);
     }
     if (hasError(wire.error)) this.fail(decodeLateFailure(wire), out);
-    const delta = whole ? wire.message ?? wire.delta : wire.delta ?? this.#lateMessage(wire, choice);
-    if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, whole, out);
+    const delta = entry === null ? wire.delta ?? this.#lateMessage(wire, choice) : wire.message ?? wire.delta;
+    if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, entry, out);
     const { content_filter_results } = wire;
     if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
       choice.finishFields = { ...choice.finishFields, content_filter_results };
@@ -180,7 +183,7 @@ export class ChunkReader {
     if (native !== undefined) choice.finishFields = { ...choice.finishFields, native_finish_reason: native };
   }
 
-  #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, whole: boolean, out: Part[]): void {
+  #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, entry: string | null, out: Part[]): void {
     const state = this.#state;
     readReasoning(state, choice, delta, out);
     const { content } = delta;
@@ -208,7 +211,8 @@ export class ChunkReader {
     else if (Array.isArray(calls)) {
       for (const [i, call] of calls.entries()) {
         // In a complete answer each entry is a separate call.
-        if (isObject(call)) readCall(state, choice, whole ? { ...call, index: `entry ${i}` } : call, out);
+        if (!isObject(call)) continue;
+        readCall(state, choice, entry === null ? call : { ...call, index: `${entry} ${i}` }, out);
       }
     }
     const legacy = delta.function_call;
@@ -254,6 +258,24 @@ export class ChunkReader {
     closeText(choice, out);
     closeSound(state, choice, out);
   }
+}
+
+/**
+ * The position of a choice that ends with tool calls but has none: GitHub Copilot sends text and calls of one
+ * answer of Claude as several choices. The number of choices: there is none.
+ */
+function splitAt(choices: readonly unknown[]): number {
+  const at = choices.findIndex((choice) => {
+    const { finish_reason, message } = object(choice);
+    const { tool_calls, function_call } = object(message);
+    return finish_reason === "tool_calls" && array(tool_calls).length === 0 && !function_call &&
+      !isObject(tool_calls);
+  });
+  return at < 0 ? choices.length : at;
+}
+
+function indexOf(choices: readonly unknown[], position: number): number {
+  return number(object(choices[position]).index) ?? position;
 }
 
 function reasonOf(choice: OpenChoice): FinishReason {

@@ -254,3 +254,51 @@ Deno.test("decodeStream() fails with the errors that Cloudflare lists where chun
     { blocks: ["text: x"], reason: "stop" },
   ]);
 });
+
+Deno.test("decodeAnswer() puts an answer together that GitHub Copilot splits into several choices", () => {
+  const called = (id: string): Loose => ({
+    id,
+    type: "function",
+    function: { name: "f", arguments: `{"a":"${id}"}` },
+  });
+  const choice = (message: Loose, more: Loose = {}) => ({
+    finish_reason: "tool_calls",
+    message: { role: "assistant", ...message },
+    ...more,
+  });
+  const pieces = [
+    choice({ content: "Let me look." }),
+    choice({ tool_calls: [called("x")] }),
+    choice({ content: null, tool_calls: [called("y"), called("z")] }),
+  ];
+  for (
+    const choices of [
+      pieces,
+      pieces.map((piece) => ({ ...piece, index: 0 })),
+      pieces.map((piece, index) => ({ ...piece, index })),
+    ]
+  ) {
+    const answer = collect(decodeAnswer({ id: "c", model: "m", choices }));
+    assertEquals(answer.choices.map(({ index, reason }) => [index, reason]), [[0, "tool-calls"]]);
+    const blocks = answer.choices[0].blocks.map((block) =>
+      block.type === "text" ? block.text : block.type === "call" ? [block.id, block.arguments] : block.type
+    );
+    assertEquals(blocks, [
+      "Let me look.",
+      ["x", '{"a":"x"}'],
+      ["y", '{"a":"y"}'],
+      ["z", '{"a":"z"}'],
+    ]);
+  }
+  // Several answers are not put together.
+  const answers = [choice({ tool_calls: [called("x")] }), choice({ tool_calls: [called("x")] }), {
+    finish_reason: "stop",
+    message: { role: "assistant", content: "No." },
+  }];
+  const { choices } = collect(decodeAnswer({ id: "c", model: "m", choices: answers }));
+  assertEquals(choices.map(({ index, reason, blocks }) => [index, reason, blocks.length]), [
+    [0, "tool-calls", 1],
+    [1, "tool-calls", 1],
+    [2, "stop", 1],
+  ]);
+});
