@@ -1,15 +1,16 @@
 /**
  * Converts tools that a provider's API does not support to plain functions, and its calls back.
  *
- * This is needed in two cases. A `namespace` of the responses format contains tools whose names are unique
- * only within it, and a custom tool has freeform text as input. The first gets a longer name; the second
- * becomes a function with one string parameter, `input`, which is extracted from the arguments while they are
- * streamed. Names that an API would reject are replaced likewise.
+ * This is needed in three cases. A `namespace` of the responses format contains tools whose names are unique
+ * only within it; they get longer names. A custom tool has freeform text as input, and a function may have a
+ * schema that an API rejects: both become a function with one string parameter, `input`, which is extracted
+ * from the arguments while they are streamed. Names that an API would reject are replaced likewise.
  */
 import { isObject, type Loose, parse, string } from "./json.ts";
 import type { Part } from "./part.ts";
 import {
   type Content,
+  type CustomTool,
   type FunctionTool,
   type Prompt,
   type Tool,
@@ -29,12 +30,16 @@ export interface ToolForms {
   history?: boolean;
   /** Tools that the provider runs itself are passed to it under their original names. */
   builtIn?: boolean;
+  /** Whether a function may have this schema. Absent: every schema is accepted. */
+  accepts?(parameters: Loose): boolean;
 }
 
 interface Original {
   name: string;
   namespace?: string;
   kind: "function" | "custom";
+  /** Its input or arguments are the text of one parameter. */
+  wrapped?: boolean;
 }
 
 /** The original tools by converted name. */
@@ -51,8 +56,11 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
   const builtIn = new Set(
     forms.builtIn ? prompt.tools.flatMap((t) => t.kind === "opaque" ? [nameIn(t.value)] : []) : [],
   );
-  const needs = (t: { name: string; namespace?: string; kind: string }) =>
-    (t.namespace !== undefined && !forms.namespaces) || (t.kind === "custom" && !forms.custom) ||
+  const refused = refusedFunctions(prompt.tools, forms);
+  const isWrapped = (t: Named) =>
+    t.kind === "custom" ? !forms.custom : refused.size > 0 && refused.has(keyOf(t));
+  const needs = (t: Named) =>
+    (t.namespace !== undefined && !forms.namespaces) || isWrapped(t) ||
     (!LEGAL.test(t.name) && !builtIn.has(t.name)) ||
     (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
   const inTools = prompt.tools.some((t) => t.kind !== "opaque" && needs(t));
@@ -72,20 +80,27 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
   const flat = (called: Original): string => {
     const original = forms.namespaces ? called : withoutOwnNamespace(called, prompt.tools);
     if (!needs(original)) return original.name;
-    const key = `${original.namespace ?? ""}\n${original.name}`;
+    const key = keyOf(original);
     let name = flatNames.get(key);
     if (name === undefined) {
       name = unused.take(legalName(original, forms));
       flatNames.set(key, name);
-      names.set(name, { name: original.name, namespace: original.namespace, kind: original.kind });
+      const { namespace, kind } = original;
+      const wrapped = isWrapped(original);
+      names.set(name, { name: original.name, namespace, kind, ...(wrapped && { wrapped }) });
     }
     return name;
   };
 
-  const tools = prompt.tools.map((t): Tool => t.kind === "opaque" ? t : flatTool(t, flat(t), forms));
+  const tools = prompt.tools.map((t): Tool => {
+    if (t.kind === "opaque") return t;
+    const name = flat(t);
+    const namespace = forms.namespaces ? t.namespace : undefined;
+    return isWrapped(t) ? wrappedTool(t, name, namespace) : { ...t, name, namespace };
+  });
   const turns = prompt.turns.map((t): Turn => ({
     ...t,
-    content: t.content.map((c) => flatContent(c, flat, forms)),
+    content: t.content.map((c) => flatContent(c, { flat, isWrapped }, forms)),
   }));
   return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat, forms) }, names };
 }
@@ -117,39 +132,76 @@ function legalName(original: Original, forms: ToolForms): string {
   return begun.slice(0, LONGEST).replace(/[^a-zA-Z0-9_-]/g, "_") || "tool";
 }
 
-function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: ToolForms): Tool {
-  const namespace = forms.namespaces ? tool.namespace : undefined;
-  if (tool.kind === "function" || forms.custom) return { ...tool, name, namespace };
-  // The definition is in `format`, or nested in it as `grammar`, as in chat-completions.
-  const rules = isObject(tool.format?.grammar) ? tool.format.grammar : tool.format;
-  const grammar = tool.format?.type === "grammar"
-    ? `\nThe input must follow this ${string(rules?.syntax) ?? ""} grammar:\n${
-      string(rules?.definition) ?? ""
-    }`
-    : "";
-  const wrapped: FunctionTool = {
+type Named = Pick<Original, "name" | "namespace" | "kind">;
+
+function keyOf({ name, namespace }: { name: string; namespace?: string }): string {
+  return `${namespace ?? ""}\n${name}`;
+}
+
+function refusedFunctions(tools: readonly Tool[], { accepts }: ToolForms): ReadonlySet<string> {
+  const refused = new Set<string>();
+  if (accepts === undefined) return refused;
+  for (const tool of tools) {
+    if (tool.kind === "function" && tool.parameters && !accepts(tool.parameters)) refused.add(keyOf(tool));
+  }
+  return refused;
+}
+
+function wrappedTool(
+  tool: Exclude<Tool, { kind: "opaque" }>,
+  name: string,
+  namespace: string | undefined,
+): FunctionTool {
+  const isFunction = tool.kind === "function";
+  return {
     kind: "function",
     name,
     namespace,
-    description: `${tool.description ?? ""}${grammar}`.trim() || undefined,
+    description: `${tool.description ?? ""}${isFunction ? schemaOf(tool) : grammarOf(tool)}`.trim() ||
+      undefined,
     parameters: {
       type: "object",
-      properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },
+      properties: {
+        input: {
+          type: "string",
+          description: isFunction
+            ? "The arguments, as the text of a JSON object."
+            : "The whole input of the tool, as plain text.",
+        },
+      },
       required: ["input"],
       additionalProperties: false,
     },
+    ...(isFunction && tool.strict !== undefined && { strict: tool.strict }),
     cache: tool.cache,
     extra: tool.extra,
   };
-  return wrapped;
 }
 
-function flatContent(c: Content, flat: (o: Original) => string, forms: ToolForms): Content {
+function schemaOf(tool: FunctionTool): string {
+  return `\nThe arguments must follow this JSON Schema:\n${JSON.stringify(tool.parameters)}`;
+}
+
+/** The definition is in `format`, or nested in it as `grammar`, as in chat-completions. */
+function grammarOf({ format }: CustomTool): string {
+  if (format?.type !== "grammar") return "";
+  const rules = isObject(format.grammar) ? format.grammar : format;
+  return `\nThe input must follow this ${string(rules.syntax) ?? ""} grammar:\n${
+    string(rules.definition) ?? ""
+  }`;
+}
+
+interface Flat {
+  flat(called: Original): string;
+  isWrapped(called: Original): boolean;
+}
+
+function flatContent(c: Content, { flat, isWrapped }: Flat, forms: ToolForms): Content {
   if (c.type === "result") return c.kind === "custom" && !forms.custom ? { ...c, kind: "function" } : c;
   if (c.type !== "call") return c;
   const name = flat(c);
   const namespace = forms.namespaces ? c.namespace : undefined;
-  if (c.kind === "function" || forms.custom) return { ...c, name, namespace };
+  if (!isWrapped(c)) return { ...c, name, namespace };
   return { ...c, name, namespace, kind: "function", arguments: JSON.stringify({ input: c.arguments }) };
 }
 
@@ -189,8 +241,12 @@ export function restoreTools(names: ToolNames): (parts: readonly Part[]) => read
     for (const part of parts) {
       if (part.type === "call-start") {
         const original = names.get(part.name);
-        if (original?.kind === "custom") freeform.set(part.block, new InputReader());
-        restored.push(original ? { ...part, ...original } : part);
+        if (original?.wrapped) freeform.set(part.block, new InputReader(original.kind));
+        if (original === undefined) restored.push(part);
+        else {
+          const { name, namespace, kind } = original;
+          restored.push({ ...part, name, namespace, kind });
+        }
       } else if (part.type === "call-delta" && freeform.has(part.block)) {
         const text = freeform.get(part.block)!.push(part.text);
         if (text !== "") restored.push({ ...part, text });
@@ -220,6 +276,11 @@ class InputReader {
   readonly #rest: string[] = [];
   #inside = false;
   #closed = false;
+  readonly #kind: Original["kind"];
+
+  constructor(kind: Original["kind"]) {
+    this.#kind = kind;
+  }
 
   push(piece: string): string {
     if (this.#closed) return "";
@@ -241,8 +302,11 @@ class InputReader {
     if (this.#closed) return "";
     if (this.#inside) return decodeEscapes(this.#held) ?? "";
     const whole = this.#held + this.#rest.join("");
-    const value = parse(whole);
-    return isObject(value) && typeof value.input === "string" ? value.input : whole;
+    const value = parse(whole, true);
+    if (!isObject(value)) return whole;
+    // A model may send arguments as they are instead of as text.
+    if (this.#kind === "function" && isObject(value.input)) return JSON.stringify(value.input);
+    return typeof value.input === "string" ? value.input : whole;
   }
 
   /** Everything up to the closing quote, or to an escape that may be incomplete. */

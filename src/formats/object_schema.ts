@@ -47,6 +47,15 @@ function withItems(schema: Loose): Loose {
   return isArray && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
 
+/** Anthropic rejects all tools of a request if an argument of one has another name. */
+const ARGUMENT = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** Whether Anthropic accepts the names of a function's arguments. */
+export function hasPlainArguments(schema: Loose): boolean {
+  const { properties } = objectSchema(schema);
+  return !isObject(properties) || Object.keys(properties).every((name) => ARGUMENT.test(name));
+}
+
 interface Shape {
   /** A Map, since a property may be named `__proto__`. */
   properties: Map<string, unknown>;

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
+import type { Loose } from "../../src/exchange/json.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import type { Prompt } from "../../src/exchange/prompt.ts";
 import { flattenTools, restoreTools } from "../../src/exchange/tools.ts";
@@ -116,4 +117,19 @@ Deno.test("restoreTools() passes on what a model wrote instead of the wrapped in
     { type: "call-end", block: 1 },
   ]);
   assertEquals(restored.map((p) => p.type === "call-delta" ? p.text : "").join(""), '{"patch":"x"}');
+});
+
+Deno.test("restoreTools() takes the arguments of a wrapped function also where a model does not write them as text", () => {
+  const accepts = (schema: Loose) => !Object.keys(schema.properties ?? {}).includes("$a");
+  const tools = [{ kind: "function" as const, name: "f", parameters: { properties: { $a: {} } } }];
+  const { names } = flattenTools(prompt({ tools }), { ...PLAIN, accepts });
+  const restored = (text: string) =>
+    restoreTools(names!)([
+      { type: "call-start", block: 0, choice: 0, id: "c", name: "f", kind: "function" },
+      { type: "call-delta", block: 0, text },
+      { type: "call-end", block: 0 },
+    ]).flatMap((p) => p.type === "call-delta" ? [p.text] : []).join("");
+  assertEquals(restored('{"input":"{\\"$a\\":1}"}'), '{"$a":1}');
+  assertEquals(restored('{"input":{"$a":1}}'), '{"$a":1}');
+  assertEquals(restored('{"$a":1}'), '{"$a":1}');
 });

@@ -1,12 +1,13 @@
 /** Anthropic's Messages API. */
 import { number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
+import { hasPlainArguments } from "../../formats/object_schema.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
-const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
-const OWN: ToolForms = { ...FUNCTIONS, history: true };
+const OWN: ToolForms = { custom: false, namespaces: false, history: true };
+const FUNCTIONS: ToolForms = { custom: false, namespaces: false, accepts: hasPlainArguments };
 
 /**
  * Pages of at most 1,000 entries; `after_id` is the last id of the previous page. `max_tokens` is the output

@@ -1,11 +1,13 @@
 /** Amazon Bedrock's Converse API, for all models. Model and streaming mode are part of the URL. */
 import type { ToolForms } from "../../exchange/tools.ts";
+import { hasPlainArguments } from "../../formats/object_schema.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { AWS_EVENT_STREAM } from "./framing.ts";
 import { bearer } from "./openai.ts";
 
-const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
+/** Claude has the rules of Anthropic's own API. */
+const FUNCTIONS: ToolForms = { custom: false, namespaces: false, accepts: hasPlainArguments };
 
 export const bedrockConverseApi: ProviderApi = {
   name: "bedrock-converse",
