@@ -12,6 +12,8 @@ export const PARAMETERS = {
   presence_penalty: "Penalty for tokens that occurred at all.",
   logit_bias: "Bias of single tokens.",
   logprobs: "Log probabilities of tokens.",
+  verbosity: "Length of the answer. The default (`medium`) is not sent.",
+  parallel_tool_calls: "Whether several tools may be called in one turn.",
   prefill: "A conversation that ends with a message of the assistant, which the model continues.",
   system_messages: "Anthropic: `system` messages after the first message with another role.",
   thought_signatures:

@@ -6,7 +6,8 @@
  * Sources: Anthropic's migration guides (sampling from Claude 4.7 on, prefill from 4.6 on, sampling under API
  * version 2026-10-21 for any model) and its page "Mid-conversation system messages", OpenAI's guide
  * "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is accepted while reasoning is
- * off), xAI's guide "Reasoning".
+ * off) and the errors of its API (`verbosity` before GPT-5, `parallel_tool_calls` of the o-series), xAI's guide
+ * "Reasoning".
  */
 import type { ParameterName } from "../exchange/parameters.ts";
 import type { EncodeRequest } from "./format.ts";
@@ -49,6 +50,8 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
     return SAMPLING.includes(name) ? claude >= 4.7 : name === "prefill" && claude >= 4.6;
   }
   const openai = openaiReasoning(model);
+  if (name === "parallel_tool_calls") return openai !== null && openai < 5;
+  if (name === "verbosity") return (openai !== null && openai < 5) || isOlderGpt(model);
   if (openai !== null) {
     return OPENAI_REASONING.includes(name) && !(quiet && openai >= 5.1 && OPENAI_QUIET.includes(name));
   }
@@ -56,6 +59,11 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
     return name === "stop" || name === "frequency_penalty" || name === "presence_penalty";
   }
   return false;
+}
+
+/** Whether it is GPT-4.5 or older, which do not reason: `gpt-4o`, `chatgpt-4o-latest`, `gpt-3.5-turbo`. */
+export function isOlderGpt(model: string): boolean {
+  return /(?:^|[^a-z]|chat)gpt-[34](?!\d)/i.test(model);
 }
 
 /** The first generation of a Claude family with system messages within a conversation. */

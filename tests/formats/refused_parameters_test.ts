@@ -5,6 +5,9 @@ import type { Loose } from "../../src/exchange/json.ts";
 import { claudeGeneration, openaiReasoning, takes } from "../../src/formats/refused_parameters.ts";
 import { convert } from "./conversions.ts";
 
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
 const ASK = { role: "user", content: "Hi" };
 const SAMPLING = { temperature: 0.5, top_p: 0.9, top_k: 5 };
 
@@ -178,4 +181,70 @@ Deno.test("Gemini's stand-in for a signature goes by the catalog, and by the nam
   assertEquals(signed("gemini-2.5-pro"), false);
   assertEquals(signed("endpoints/123", { thought_signatures: true }), true);
   assertEquals(signed("gemini-3-pro", { thought_signatures: false }), false);
+});
+
+Deno.test("OpenAI's older models get no verbosity, and its o-series no setting of parallel calls", () => {
+  const asked = {
+    messages: [{ role: "user", content: "Hi" }],
+    verbosity: "low",
+    parallel_tool_calls: false,
+    tools: [{ type: "function", function: { name: "f" } }],
+  };
+  const cases: [string, boolean, boolean][] = [
+    ["gpt-4o-mini", false, true],
+    ["chatgpt-4o-latest", false, true],
+    ["gpt-4.1", false, true],
+    ["gpt-3.5-turbo", false, true],
+    ["o1", false, false],
+    ["o3-mini", false, false],
+    ["o4-mini-2025-04-16", false, false],
+    ["gpt-5", true, true],
+    ["gpt-5.4-mini", true, true],
+    ["gpt-40", true, true],
+    ["llama-4", true, true],
+  ];
+  for (const [model, verbosity, parallel] of cases) {
+    const { body, dropped } = convert("chat_completions", asked, "responses", model) as Any;
+    assertEquals(body.text?.verbosity, verbosity ? "low" : undefined, model);
+    assertEquals(body.parallel_tool_calls, parallel ? false : undefined, model);
+    assertEquals([dropped.includes("verbosity"), dropped.includes("parallel_tool_calls")], [
+      !verbosity,
+      !parallel,
+    ]);
+    const input = {
+      ...asked,
+      input: "Hi",
+      messages: undefined,
+      text: { verbosity: "low" },
+      verbosity: undefined,
+    };
+    const tools = [{ type: "function", name: "f", parameters: {} }];
+    const chat = convert("responses", { ...input, tools }, "chat_completions", model) as Any;
+    assertEquals(chat.body.verbosity, verbosity ? "low" : undefined, model);
+    assertEquals(chat.body.parallel_tool_calls, parallel ? false : undefined, model);
+    assertEquals(chat.dropped.includes("text"), !verbosity, model);
+    assertEquals(chat.dropped.includes("parallel_tool_calls"), !parallel, model);
+    // A caller of the same format is not corrected, and the defaults are no loss.
+    const own = convert("chat_completions", asked, "chat_completions", model) as Any;
+    assertEquals([own.body.verbosity, own.body.parallel_tool_calls], ["low", false], model);
+    const usual = convert(
+      "chat_completions",
+      { ...asked, verbosity: "medium", parallel_tool_calls: true },
+      "responses",
+      model,
+    );
+    assertEquals(usual.dropped, [], model);
+  }
+  const told = { features: null, parameters: { verbosity: true, parallel_tool_calls: false } };
+  const { body } = convert("chat_completions", asked, "responses", "gpt-4o", told) as Any;
+  assertEquals([body.text, body.parallel_tool_calls], [{ verbosity: "low" }, undefined]);
+});
+
+Deno.test("models of OpenAI that do not reason are not asked for encrypted reasoning", () => {
+  const include = (model: string, features: Set<string> | null) =>
+    convert("responses", { input: "Hi" }, "responses", model, { features }).body.include;
+  assertEquals(include("gpt-4o", null), undefined);
+  assertEquals(include("gpt-4o", new Set(["reasoning"])), ["reasoning.encrypted_content"]);
+  assertEquals(include("gpt-5", null), ["reasoning.encrypted_content"]);
+  assertEquals(include("some-model", null), ["reasoning.encrypted_content"]);
 });

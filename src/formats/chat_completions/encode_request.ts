@@ -62,13 +62,19 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     body.stream = true;
     body.stream_options = { ...object(verbatim.stream_options), include_usage: true };
   }
-  encodeTools(prompt, verbatim, legacy, body);
+  if (!encodeTools(prompt, { verbatim, legacy, context }, body)) {
+    dropped.push(fieldName("parallelCalls", prompt));
+  }
   encodeCap(prompt, verbatim, context, body);
   encodeSampling(prompt, context, body, dropped);
   set("response_format", shape.field);
   encodeReasoningFields(prompt, verbatim, context, body, dropped);
   // The default is omitted: only OpenAI's newest models support the field.
-  if (own || prompt.verbosity !== "medium") set("verbosity", prompt.verbosity);
+  if (own || (prompt.verbosity !== "medium" && takes("verbosity", context))) {
+    set("verbosity", prompt.verbosity);
+  } else if (prompt.verbosity !== undefined && prompt.verbosity !== "medium") {
+    dropped.push(fieldName("verbosity", prompt));
+  }
   set("n", prompt.n);
   // Clients of other formats put whole session ids here.
   set("user", own || prompt.user === undefined ? prompt.user : legalUser(prompt.user));
@@ -96,7 +102,14 @@ function wantsReasoning(prompt: Prompt, model: string): boolean {
     );
 }
 
-function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loose): void {
+interface ToolsContext {
+  verbatim: Loose;
+  legacy: boolean;
+  context: EncodeRequest;
+}
+
+/** False: the model does not support the setting of parallel calls, which was left out. */
+function encodeTools(prompt: Prompt, { verbatim, legacy, context }: ToolsContext, body: Loose): boolean {
   const own = prompt.format === "chat_completions";
   const changed = JSON.stringify(decodeToolChoice(verbatim.tool_choice ?? verbatim.function_call)) !==
     JSON.stringify(prompt.toolChoice);
@@ -105,7 +118,7 @@ function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loo
   if (legacy) {
     body.functions = tools.map((tool) => tool.kind === "function" ? encodeTool(tool, true).function : tool);
     if (chosen) body.function_call = changed ? chosen.choice : verbatim.function_call;
-    return;
+    return true;
   }
   const list: Loose[] = [];
   for (const tool of tools) {
@@ -114,9 +127,13 @@ function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loo
   }
   if (list.length > 0) body.tools = list;
   // OpenAI rejects both without tools.
-  if (!own && list.length === 0) return;
+  if (!own && list.length === 0) return true;
   if (chosen) body.tool_choice = changed ? chosen.choice : verbatim.tool_choice ?? chosen.choice;
-  if (prompt.parallelCalls !== undefined) body.parallel_tool_calls = prompt.parallelCalls;
+  if (prompt.parallelCalls === undefined) return true;
+  // Several calls are the default.
+  if (!own && !takes("parallel_tool_calls", context)) return prompt.parallelCalls;
+  body.parallel_tool_calls = prompt.parallelCalls;
+  return true;
 }
 
 /**

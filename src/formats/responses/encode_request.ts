@@ -13,7 +13,7 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
-import { takes } from "../refused_parameters.ts";
+import { isOlderGpt, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
@@ -65,7 +65,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   body.stream = prompt.stream;
   body.store = false;
 
-  const reasons = context.features === null || context.features.has("reasoning");
+  const reasons = context.features?.has("reasoning") ?? !isOlderGpt(context.model);
   const reasoning = encodeEffort(prompt, context.efforts);
   const quiet = reasoning?.effort === "none";
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
@@ -81,7 +81,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     if (choice !== undefined) body.tool_choice = choice;
   }
   if (prompt.parallelCalls !== undefined && (own || tools.length > 0)) {
-    body.parallel_tool_calls = prompt.parallelCalls;
+    if (own || takes("parallel_tool_calls", context)) body.parallel_tool_calls = prompt.parallelCalls;
+    // Several calls are the default.
+    else if (!prompt.parallelCalls) lose("parallelCalls");
   }
   const cap = encodeCap(prompt, context);
   if (cap !== undefined) body.max_output_tokens = cap;
@@ -98,7 +100,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     if (own || reasons) body.reasoning = reasoning;
     else lose("reasoning");
   }
-  encodeText(prompt, context, body);
+  if (!encodeText(prompt, context, body)) lose("verbosity");
   const metadata = own ? prompt.metadata : legalMetadata(prompt.metadata);
   if (metadata !== undefined) body.metadata = metadata;
   if (prompt.cacheKey !== undefined) body.prompt_cache_key = prompt.cacheKey;
@@ -146,10 +148,11 @@ function encodeCap(prompt: Prompt, context: EncodeRequest): number | undefined {
   return Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
 }
 
-function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
+/** False: the model does not support the length, which was left out. */
+function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): boolean {
   if (prompt.format === "responses") {
     if (isObject(prompt.verbatim.text)) body.text = prompt.verbatim.text;
-    return;
+    return true;
   }
   const text: Loose = {};
   const { output } = prompt;
@@ -168,8 +171,10 @@ function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
     // Rejected unless the word JSON occurs in the input; instructions do not count.
     instruct(body, "Answer with valid JSON and nothing else.");
   }
-  if (prompt.verbosity !== undefined) text.verbosity = prompt.verbosity;
+  const verbose = takes("verbosity", context);
+  if (prompt.verbosity !== undefined && verbose) text.verbosity = prompt.verbosity;
   if (Object.keys(text).length > 0) body.text = text;
+  return verbose || prompt.verbosity === undefined || prompt.verbosity === "medium";
 }
 
 /** A final system instruction, as an item. */
