@@ -260,6 +260,8 @@ export interface FailureOptions {
   operator?: string;
   /** The provider will repeat the failure until its account, key or model list is corrected. */
   lasting?: boolean;
+  /** The cause is in this process, as if it can open no more files: it says nothing about the provider. */
+  local?: boolean;
   /** The provider had started to answer: a retry could produce, and bill, the answer twice. */
   begun?: boolean;
   /** The request exceeds the model's context: token counts, as far as known. */
@@ -291,6 +293,7 @@ export class Failure extends Error {
   headers?: Readonly<Record<string, string>>;
   readonly operator?: string;
   readonly lasting: boolean;
+  readonly local: boolean;
   readonly begun: boolean;
   readonly overflow?: { tokens?: number; limit?: number };
 
@@ -305,6 +308,7 @@ export class Failure extends Error {
     this.headers = options.headers;
     this.operator = options.operator;
     this.lasting = options.lasting ?? false;
+    this.local = options.local ?? false;
     this.begun = options.begun ?? false;
     this.overflow = options.overflow;
   }

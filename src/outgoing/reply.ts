@@ -1,7 +1,7 @@
 /** An HTTP exchange with a provider: request, reply, and failures. */
 import { countOf } from "../exchange/printable.ts";
 import { BROKE_OFF, Failure, TIMED_OUT, UNREACHABLE } from "../exchange/failure.ts";
-import { because } from "./why_unreachable.ts";
+import { because, isLocal } from "./why_unreachable.ts";
 import { WireError } from "../transport/body_framing.ts";
 
 export interface Exchange {
@@ -53,6 +53,7 @@ export function unreachable(cause: unknown, proxied = false): Failure {
   return new Failure("provider_unavailable", UNREACHABLE, {
     cause,
     operator: because(words, cause),
+    local: isLocal(cause),
   });
 }
 

@@ -5,6 +5,8 @@
  * The patterns match the messages of rustls, hyper and the operating system in Deno 2.9.6.
  */
 
+const NO_FILES = /Too many open files/;
+
 /** The first match is used: TLS errors come before connection errors. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/certificate expired/, "its certificate has expired"],
@@ -30,7 +32,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/unsuccessful tunnel/, "the proxy opens no connection to it"],
   [/opening CA file|pem file to certificate store/, "the certificates that DENO_CERT names cannot be read"],
   [/failed to lookup address|dns error/, "its name cannot be resolved"],
-  [/Too many open files/, "this process can open no more files"],
+  [NO_FILES, "this process can open no more files"],
   [/requires net access/i, "this process may not connect to it"],
   [/connection refused/i, "the connection was refused"],
   [/connection reset|broken pipe/i, "the connection was reset"],
@@ -49,10 +51,20 @@ export function because(words: string, cause: unknown): string {
 
 /** @returns null: the error matches no pattern */
 export function whyUnreachable(cause: unknown): string | null {
+  const messages = messagesOf(cause);
+  return REASONS.find(([pattern]) => pattern.test(messages))?.[1] ?? null;
+}
+
+/** Whether the cause is in this process and not at the server. */
+export function isLocal(cause: unknown): boolean {
+  return NO_FILES.test(messagesOf(cause));
+}
+
+function messagesOf(cause: unknown): string {
   let messages = "";
   for (let error = cause, depth = 0; error instanceof Error && depth < DEEPEST; depth++) {
     messages += `${error.message}\n`;
     error = error.cause;
   }
-  return REASONS.find(([pattern]) => pattern.test(messages))?.[1] ?? null;
+  return messages;
 }

@@ -25,11 +25,12 @@ export function isTransient(failure: Failure): boolean {
 
 /**
  * Whether a failure counts against the provider: an outage, an overload, a timeout. A refusal of the request does not count. Nor does a
- * refusal of the gateway's key or of the model's name, which an operator has to correct. A rate limit (429) does not count either: the
- * provider works, and callers need to see its `Retry-After`.
+ * refusal of the gateway's key or of the model's name, which an operator has to correct, or a failure of this process. A rate limit (429)
+ * does not count either: the provider works, and callers need to see its `Retry-After`.
  */
 export function isFault(failure: Failure): boolean {
-  return isTransient(failure) && !failure.lasting && failure.code !== "provider_rate_limited";
+  return isTransient(failure) && !failure.lasting && !failure.local &&
+    failure.code !== "provider_rate_limited";
 }
 
 /** Milliseconds before the next attempt: the provider's `Retry-After`, else exponential backoff with full jitter; null: too long. */

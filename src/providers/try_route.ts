@@ -163,7 +163,9 @@ class RouteAttempt {
     if (fault) permit.fail(ticker.now());
     // A refusal of the request counts as an answer; a refusal of the gateway's key, or an error of the
     // gateway, does not count.
-    else if (!failure.lasting && failure.code !== "internal_service_error") permit.succeed(ticker.now());
+    else if (!failure.lasting && !failure.local && failure.code !== "internal_service_error") {
+      permit.succeed(ticker.now());
+    }
   }
 
   giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {

@@ -45,6 +45,23 @@ Deno.test("callers' own mistakes never open a breaker", async () => {
   });
 });
 
+Deno.test("that this process can open no more files never opens a breaker", async () => {
+  await setting(sound, async ({ ask, health, provider }) => {
+    const { connect } = Deno;
+    Deno.connect = (): Promise<never> => Promise.reject(new Error("Too many open files (os error 24)"));
+    try {
+      for (let i = 0; i < 20; i++) {
+        assertEquals((await ask("faulty", i % 2 === 0)).code, "provider_unavailable");
+      }
+    } finally {
+      Deno.connect = connect;
+    }
+    assertEquals(await health("faulty").then(({ state, failures }) => [state, failures]), ["closed", 0]);
+    assertEquals((await ask("faulty", false)).status, 200);
+    assertEquals(provider.hits.faulty, 1);
+  });
+});
+
 Deno.test("the next route answers when the first fails, and while its breaker is open", async () => {
   const second = await faultyProvider(sound);
   const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };

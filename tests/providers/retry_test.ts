@@ -45,6 +45,7 @@ Deno.test("isFault() blames a provider for what it does, not for what it is aske
   for (const code of FAULTS) {
     assert(isFault(new Failure(code, "")), code);
     assert(!isFault(new Failure(code, "", { lasting: true })), code);
+    assert(!isFault(new Failure(code, "", { local: true })), code);
   }
   const others = (Object.keys(FAILURES) as FailureCode[]).filter((code) => !FAULTS.includes(code));
   for (const code of others) assert(!isFault(new Failure(code, "")), code);
