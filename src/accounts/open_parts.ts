@@ -151,7 +151,12 @@ function openBudgets(
   calls: CallLog,
 ): Budgets {
   const { store, clock, log: { warn }, waitMs = 3000, reservationMs = HOUR_MS, recorded } = options;
-  const now = () => clock.now();
+  /** Before anything is reserved, a suspension is noticed: leases may have been given to others. */
+  const now = () => {
+    const time = clock.now();
+    suspension.look(time);
+    return time;
+  };
   const reportRunning = !journal.durable && store.kind === "postgres";
   const sync = new StoreSync({
     store,
@@ -191,7 +196,7 @@ function openBudgets(
     watch: calls,
   });
   const state = (key: { id: string }) => keyring.state(key.id);
-  const suspension = new SuspensionWatch({ clock, awoke: () => leases.revokeAll() });
+  const suspension: SuspensionWatch = new SuspensionWatch({ clock, awoke: () => leases.revokeAll() });
   const admission = new Admission({ sync, journal, clock, demands, holds, reservations, state, suspension });
   return { sync, line, demands, reservations, suspension, admission, reportRunning };
 }

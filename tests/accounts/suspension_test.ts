@@ -76,4 +76,30 @@ onBothEngines(({ name, place }) => {
       here.remove();
     }
   });
+
+  Deno.test(`${name}: a call that waited while its node stood still is not let in on what the node held`, async () => {
+    const here = place();
+    const config = configOf({ spend_limit: { amount: "1", period: "total" } });
+    const still = await open(here.open(), config, { ticking: true });
+    const otherStore = here.open();
+    const other = await open(otherStore, config);
+    try {
+      const running = await still.admit(requestOf(await keyOf(still), 60));
+      const waiting = still.admit(requestOf(await keyOf(still), 45));
+      const outcome = codeOf(async () => await (await waiting).settle(endOf({ input: 45 })));
+      await otherStore.removeNodes([still.node]);
+      const taken = await other.admit(requestOf(await keyOf(other), 90));
+      await taken.settle(endOf({ input: 90 }));
+      await other.flush();
+      still.clock.move(60_000);
+      await running.settle(endOf({ input: 1 }));
+      assertEquals(await outcome, "api_key_limit_exceeded");
+      await still.flush();
+      assertEquals((await other.keyStatus(await keyOf(other))).spend.amount, "0.91");
+    } finally {
+      await still.close();
+      await other.close();
+      here.remove();
+    }
+  });
 });
