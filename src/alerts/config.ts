@@ -63,6 +63,9 @@ const WHEN = fields({
   if (above === undefined && known.above === null) {
     wrong("above", `a number: ${metric} has no limit of its own`, above);
   }
+  if (above !== undefined && above >= known.largest) {
+    wrong("above", `a number below ${known.largest}, the largest value of ${metric}`, above);
+  }
   const label = by === "all" ? null : by;
   if (label !== undefined && !known.by.includes(label)) {
     wrong("by", `one of ${known.by.map((one) => one ?? "all").join(", ")} for ${metric}`, by);

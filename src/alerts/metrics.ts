@@ -17,6 +17,8 @@ export interface AlertMetric {
   by: readonly (string | null)[];
   /** The default limit; null: the rule must set one. */
   above: number | null;
+  /** The largest value that it can have: a limit has to be below it. Infinity: any. */
+  largest: number;
   /**
    * Which numbers are current values: true means all, a list gives their indexes. For the others, the
    * increase within the rule's duration is compared.
@@ -106,6 +108,8 @@ function durations(name: string, help: string, metric: string, above: number): A
     unit: "s",
     by: [null, "model"],
     above,
+    // The last bucket has no upper bound.
+    largest: BOUNDS[BOUNDS.length - 1],
     now: false,
     joined: "sum",
     read(metrics, by) {
@@ -122,7 +126,7 @@ function durations(name: string, help: string, metric: string, above: number): A
 function current(
   name: string,
   help: string,
-  above: number,
+  { above, largest = Infinity }: { above: number; largest?: number },
   read: (value: number) => number,
   metric: string,
 ): AlertMetric {
@@ -132,6 +136,7 @@ function current(
     unit: "",
     by: [null],
     above,
+    largest,
     now: true,
     joined: "sum",
     read: (metrics) => new Map([[ALL, [read(samples<NumberSample>(metrics, metric)[0]?.sample.value ?? 0)]]]),
@@ -146,6 +151,7 @@ export const ALERT_METRICS = [
     unit: "",
     by: [null, "model", "provider"],
     above: 0.05,
+    largest: 1,
     now: false,
     joined: "sum",
     read(metrics, by) {
@@ -171,6 +177,7 @@ export const ALERT_METRICS = [
     unit: "",
     by: ["provider"],
     above: 0.9,
+    largest: 1,
     now: [2, 3],
     joined: "sum",
     read(metrics, by) {
@@ -199,6 +206,7 @@ export const ALERT_METRICS = [
     unit: "",
     by: ["provider", null],
     above: 0,
+    largest: Infinity,
     now: true,
     joined: "most",
     read(metrics, by) {
@@ -216,6 +224,7 @@ export const ALERT_METRICS = [
     unit: "",
     by: [null, "scope"],
     above: 0,
+    largest: Infinity,
     now: false,
     joined: "sum",
     read: counted("sluice_budget_warnings_total", (label, percent) => Number(label("percent")) >= percent),
@@ -227,6 +236,7 @@ export const ALERT_METRICS = [
     unit: "",
     by: [null, "type"],
     above: 0,
+    largest: Infinity,
     now: false,
     joined: "sum",
     read: counted("sluice_dlp_findings_total"),
@@ -238,6 +248,7 @@ export const ALERT_METRICS = [
     unit: " an hour",
     by: [null, "model"],
     above: null,
+    largest: Infinity,
     now: false,
     joined: "sum",
     read: counted("sluice_cost_dollars_total"),
@@ -246,11 +257,17 @@ export const ALERT_METRICS = [
   current(
     "store_lag",
     "Records of a node that wait to be written to the store.",
-    1000,
+    { above: 1000 },
     (v) => v,
     "sluice_records_pending",
   ),
-  current("store_down", "1 while the store does not answer a node.", 0, (v) => 1 - v, "sluice_store_up"),
+  current(
+    "store_down",
+    "1 while the store does not answer a node.",
+    { above: 0, largest: 1 },
+    (v) => 1 - v,
+    "sluice_store_up",
+  ),
 ] as const satisfies readonly AlertMetric[];
 
 export type AlertMetricName = typeof ALERT_METRICS[number]["name"];

@@ -32,6 +32,17 @@ const WRONG: [Record<string, unknown>, RegExp][] = [
     rule({ when: { metric: "spend_rate" } }),
     /^alerts\[0\]\.when\.above: expected a number: spend_rate has no limit of its own/,
   ],
+  // As if it were per cent: it could never be reached.
+  [
+    rule({ when: { metric: "error_rate", above: 5 } }),
+    /^alerts\[0\]\.when\.above: expected a number below 1, the largest value of error_rate, got 5/,
+  ],
+  [rule({ when: { metric: "provider_down", above: 1 } }), /above: expected a number below 1, .* got 1/],
+  [rule({ when: { metric: "store_down", above: 1 } }), /above: expected a number below 1, .* got 1/],
+  [
+    rule({ when: { metric: "latency_p95", above: 300 } }),
+    /above: expected a number below 120, the largest value of latency_p95, got 300/,
+  ],
   [
     rule({ when: { metric: "error_rate", by: "type" } }),
     /^alerts\[0\]\.when\.by: expected one of all, model, provider for error_rate, got "type"/,
