@@ -50,7 +50,7 @@ export interface AlertsOptions {
 
 const EVERY_MS = 5000;
 /** By default. The notifications about the store do not use the outbox. */
-const RETRIES_MS = [2000, 10_000, 60_000];
+const RETRIES_MS = [2000, 10_000, 60_000, 300_000, 900_000, 1_800_000];
 const ANSWER_MS = 15_000;
 
 interface Watched {
