@@ -29,7 +29,8 @@ COPY --from=build --chown=65532:65532 /data /app/data
 USER 65532:65532
 EXPOSE 8787
 VOLUME /app/data
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
-  "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
+# With server.tls the gateway answers only HTTPS, with a certificate that is not for this address.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", "--unsafely-ignore-certificate-errors=127.0.0.1", \
+  "for (const s of ['http', 'https']) { const r = await fetch(`${s}://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); if (r?.ok) Deno.exit(0); } Deno.exit(1)"]
 ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--env-file=.deno/start.env", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys=hostname,networkInterfaces", "--allow-run=/bin/deno", "--deny-import", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--unstable-lazy-dynamic-imports", "--v8-flags=--no-lazy,--no-memory-reducer,--expose-gc,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50,--minimum-invocations-after-ic-update=150,--min-semi-space-size=16,--max-semi-space-size=16,--heap-growing-percent=200,--no-parallel-scavenge", "--cached-only", "src/main.ts"]
 CMD ["serve", "--hostname", "0.0.0.0"]

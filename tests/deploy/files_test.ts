@@ -5,6 +5,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import { loadConfig } from "../../src/config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 import { isInstalled } from "../support/installed.ts";
+import { EXPIRED } from "../support/tls.ts";
 import { renderChart } from "./chart.ts";
 
 const DEPLOY = new URL("../../.deploy/", import.meta.url);
@@ -312,5 +313,25 @@ Deno.test("whatever the Dockerfile copies is in the context of the build", async
   }
   for (const path of [".git", "data/sluice.db", "sluice.jsonc", "tests", ".deploy/compose.yaml"]) {
     assert(!inContext(path), `${path} is in the context`);
+  }
+});
+
+Deno.test("the image's health check asks a gateway with and without TLS, and fails where it is not healthy", async () => {
+  const dockerfile = (await Deno.readTextFile(`${ROOT}/Dockerfile`)).replaceAll("\\\n", "");
+  const [program, ...args] = JSON.parse(/^HEALTHCHECK .*? CMD (\[.*\])$/m.exec(dockerfile)![1]);
+  assertEquals(program, "/bin/deno");
+  for (const secure of [{}, EXPIRED]) {
+    for (const status of [200, 503]) {
+      await using server = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen() {}, ...secure },
+        ({ url }) => new Response(null, { status: new URL(url).pathname === "/healthz" ? status : 404 }),
+      );
+      const { code } = await new Deno.Command(Deno.execPath(), {
+        args,
+        env: { PORT: String(server.addr.port) },
+        stderr: "null",
+      }).output();
+      assertEquals(code, status === 200 ? 0 : 1, `${JSON.stringify(Object.keys(secure))} ${status}`);
+    }
   }
 });
