@@ -268,3 +268,14 @@ Deno.test("SLUICE_CONFIG as the text itself, PORT and SLUICE_STORE over it", () 
     program.kill("SIGINT");
     assertEquals(await program.ended, 0);
   }));
+
+Deno.test({
+  name: "a command that cannot print, as on a full disk, says why and fails",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inFolder(async (cwd) => {
+      const through = ["sh", "-c", 'exec "$0" "$@" > /dev/full'];
+      const { code, err } = await runProgram(["providers"], { cwd, through });
+      assertEquals([code, err.trim()], [2, "No space left on device (os error 28)"]);
+    }),
+});
