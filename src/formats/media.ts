@@ -7,18 +7,28 @@ import type { Source } from "../exchange/prompt.ts";
 
 /** Decodes `data:<type>[;param…][;base64],<bytes>`; anything else is a URL. */
 export function decodeUrl(url: string): Source {
-  if (!url.startsWith("data:")) return { kind: "url", url };
+  if (!url.startsWith("data:") && !/^data:/i.test(url)) return { kind: "url", url };
   const comma = url.indexOf(",");
   if (comma < 0 || comma > 200) return { kind: "url", url };
   const [type, ...params] = url.slice(5, comma).split(";");
   const mediaType = type.trim() || "text/plain";
   const data = url.slice(comma + 1);
-  if (params.some((p) => p.trim() === "base64")) return { kind: "base64", mediaType, data };
+  if (params.some((p) => p.trim() === "base64")) return { kind: "base64", mediaType, data: oneLine(data) };
   try {
     return { kind: "base64", mediaType, data: Buffer.from(decodeURIComponent(data)).toString("base64") };
   } catch {
     return { kind: "url", url };
   }
+}
+
+/**
+ * Base64 without line breaks. MIME encoders, such as Python's `encodebytes`, break lines after 64 or 76
+ * characters and after the last one, which APIs refuse. Only these places are looked at, since the data may
+ * be large.
+ */
+export function oneLine(data: string): string {
+  const breaks = /\s/.test(data.slice(0, 80)) || /\s$/.test(data.slice(-1));
+  return breaks ? data.replace(/\s+/g, "") : data;
 }
 
 /** The URL or data URL of a source; undefined for a stored file and for text. */

@@ -169,3 +169,38 @@ Deno.test("an image goes to other APIs with the type that its bytes have, howeve
   );
   assertStringIncludes(JSON.stringify(body), '"media_type":"image/png"');
 });
+
+Deno.test("base64 with line breaks, as MIME encoders write it, reaches other APIs in one line", () => {
+  const data = btoa("a".repeat(200));
+  const broken = data.replace(/.{76}/g, "$&\r\n") + "\n";
+  const short = "iVBORw0KGgo=\n";
+  const image = (url: string) => ({ type: "image_url", image_url: { url } });
+  const file = (file_data: string) => ({ type: "file", file: { filename: "a.pdf", file_data } });
+  const parts = [
+    image(`data:image/png;base64,${broken}`),
+    image(`DATA:image/png;base64,${short}`),
+    file(broken),
+    file(`data:application/pdf;base64,${broken}`),
+  ];
+  for (const target of ["messages", "gemini", "converse", "responses"] as const) {
+    for (const part of parts) {
+      const { body } = convert(
+        "chat_completions",
+        { messages: [{ role: "user", content: [part] }] },
+        target,
+        "m",
+      );
+      const sent = JSON.stringify(body);
+      assertEquals(/[^\\]\\[nr]/.test(sent), false, sent);
+      assertStringIncludes(sent, part === parts[1] ? short.trim() : data);
+    }
+  }
+  const sound = { type: "input_audio", input_audio: { data: broken, format: "wav" } };
+  const { body } = convert(
+    "chat_completions",
+    { messages: [{ role: "user", content: [sound] }] },
+    "gemini",
+    "m",
+  );
+  assertStringIncludes(JSON.stringify(body), data);
+});
