@@ -4,6 +4,7 @@ import { isObject, type Loose } from "../exchange/json.ts";
 /** Keywords whose values are a schema, a list of schemas, or schemas by name. */
 const INNER = new Set([
   "items",
+  "additionalItems",
   "additionalProperties",
   "contains",
   "propertyNames",
@@ -12,7 +13,7 @@ const INNER = new Set([
   "then",
   "else",
 ]);
-const INNER_LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+const INNER_LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems", "items"]);
 const INNER_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 
 /** Bounds the recursion; deeper schemas stay as they are. */
@@ -32,7 +33,7 @@ function mapped(schema: unknown, change: (schema: Loose) => Loose, depth: number
   for (const key of Object.keys(schema)) {
     const value = schema[key];
     let inner = value;
-    if (INNER.has(key)) inner = mapped(value, change, depth + 1);
+    if (INNER.has(key) && isObject(value)) inner = mapped(value, change, depth + 1);
     else if (INNER_LISTS.has(key) && Array.isArray(value)) {
       const list = value.map((one) => mapped(one, change, depth + 1));
       if (list.some((one, i) => one !== value[i])) inner = list;
@@ -56,4 +57,30 @@ export function loneReference(schema: Loose): Loose {
   const { $ref, ...others } = schema;
   const free = Object.keys(others).every((key) => key.startsWith("$") || key === "definitions");
   return free ? schema : { ...others, anyOf: [{ $ref }] };
+}
+
+/**
+ * A schema of an older draft in draft 2020-12, which APIs check against: a list of `items` for a tuple, which
+ * zod-to-json-schema writes, and flags for `exclusiveMinimum` and `required` are errors there.
+ */
+export function currentDraft(schema: Loose): Loose {
+  const { items, exclusiveMinimum, exclusiveMaximum, required } = schema;
+  const flags = [exclusiveMinimum, exclusiveMaximum, required].some((value) => typeof value === "boolean");
+  if (!Array.isArray(items) && !flags) return schema;
+  const form = { ...schema };
+  if (Array.isArray(items)) {
+    delete form.items;
+    delete form.additionalItems;
+    if (items.length > 0) form.prefixItems = items;
+    if (schema.additionalItems !== undefined) form.items = schema.additionalItems;
+  }
+  if (typeof required === "boolean") delete form.required;
+  for (const [flag, bound] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]]) {
+    if (typeof schema[flag] !== "boolean") continue;
+    delete form[flag];
+    if (schema[flag] !== true || schema[bound] === undefined) continue;
+    form[flag] = schema[bound];
+    delete form[bound];
+  }
+  return form;
 }

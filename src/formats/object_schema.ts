@@ -1,9 +1,9 @@
 /**
  * Schemas of tools' arguments in the form that other APIs accept: an object at the top level, without
- * alternatives or references there.
+ * alternatives or references there, and valid in the current draft.
  */
 import { array, isObject, type Loose } from "../exchange/json.ts";
-import { mapSchema } from "./map_schema.ts";
+import { currentDraft, mapSchema } from "./map_schema.ts";
 
 const ALTERNATIVES = ["allOf", "anyOf", "oneOf"] as const;
 
@@ -14,8 +14,9 @@ const DEEPEST = 20;
  * A schema whose top level is one object with all properties of its alternatives. What only some
  * alternatives require is optional.
  */
-export function objectSchema(schema: Loose | undefined): Loose {
-  if (!schema) return { type: "object", properties: {} };
+export function objectSchema(given: Loose | undefined): Loose {
+  if (!given) return { type: "object", properties: {} };
+  const schema = mapSchema(given, currentDraft);
   if (schema.$ref === undefined && !ALTERNATIVES.some((key) => Array.isArray(schema[key]))) {
     return schema.type === "object" ? schema : { ...schema, type: "object" };
   }

@@ -6,7 +6,7 @@
  */
 import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
 import { array, isObject, type Loose } from "../exchange/json.ts";
-import { loneReference, mapSchema } from "./map_schema.ts";
+import { currentDraft, loneReference, mapSchema } from "./map_schema.ts";
 import { functionSchema } from "./object_schema.ts";
 
 /** Keywords whose values are or contain schemas. */
@@ -139,7 +139,7 @@ export function encodeOutputStrictness(
 ): { schema: Loose; strict: boolean } {
   return wantsStrict(output, prompt) && isStrict(output.schema)
     ? { schema: mapSchema(output.schema, loneReference), strict: true }
-    : { schema: output.schema, strict: false };
+    : { schema: mapSchema(output.schema, currentDraft), strict: false };
 }
 
 type SchemaShape = Extract<OutputShape, { type: "schema" }>;

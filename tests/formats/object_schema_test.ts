@@ -95,3 +95,38 @@ Deno.test("tools of another format get to OpenAI's APIs as functions that they a
     }
   }
 });
+
+Deno.test("schemas of older drafts reach every other API in the current one", () => {
+  const tuple = { type: "array", items: [STRING, { type: "number", minimum: 0, exclusiveMinimum: true }] };
+  const older = object({
+    pair: tuple,
+    open: { ...tuple, additionalItems: STRING },
+    none: { type: "array", items: [] },
+    count: { type: "number", minimum: 1, exclusiveMinimum: false, maximum: 9, exclusiveMaximum: true },
+    flag: { type: "string", required: true },
+  }, { required: ["pair"] });
+  const prefixItems = [STRING, { type: "number", exclusiveMinimum: 0 }];
+  const current = (items?: Loose) =>
+    object({
+      pair: { type: "array", ...(items && { items }), prefixItems },
+      open: { type: "array", items: STRING, prefixItems },
+      none: { type: "array", ...(items && { items }) },
+      count: { type: "number", minimum: 1, exclusiveMaximum: 9 },
+      flag: STRING,
+    }, { required: ["pair"] });
+  const tools = [{ type: "function", function: { name: "f", parameters: older } }];
+  const schemaOf = (target: "messages" | "gemini" | "converse" | "responses") => {
+    const asked = { messages: [{ role: "user", content: "Hi" }], tools };
+    // deno-lint-ignore no-explicit-any
+    const [tool] = convert("chat_completions", asked, target, "m").body.tools as any ?? [];
+    return tool?.input_schema ?? tool?.parameters ?? tool?.functionDeclarations?.[0].parametersJsonSchema;
+  };
+  assertEquals(schemaOf("messages"), current());
+  assertEquals(schemaOf("gemini"), current());
+  // OpenAI demands items of every array.
+  assertEquals(schemaOf("responses"), current({}));
+  assertEquals(
+    objectSchema(object({ a: { items: STRING, required: [] } })),
+    object({ a: { items: STRING, required: [] } }),
+  );
+});

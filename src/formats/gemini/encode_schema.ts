@@ -3,7 +3,7 @@
  * have no effect, and a reference must not have other keywords.
  */
 import { array, isObject, type Loose } from "../../exchange/json.ts";
-import { loneReference, mapSchema } from "../map_schema.ts";
+import { currentDraft, loneReference, mapSchema } from "../map_schema.ts";
 import { resolveReference } from "../object_schema.ts";
 
 export function encodeSchema(schema: Loose): Loose {
@@ -13,7 +13,8 @@ export function encodeSchema(schema: Loose): Loose {
   return { ...others, $defs: { ...definitions, ...(isObject(others.$defs) && others.$defs) } };
 }
 
-function supported(schema: Loose): Loose {
+function supported(given: Loose): Loose {
+  const schema = currentDraft(given);
   const { $ref, const: only, allOf } = schema;
   if (typeof $ref === "string") {
     const older = $ref.startsWith(OLDER);
