@@ -30,22 +30,38 @@ export function mapSchema(schema: Loose, change: (schema: Loose) => Loose): Loos
 function mapped(schema: unknown, change: (schema: Loose) => Loose, depth: number): unknown {
   if (!isObject(schema) || depth > DEEPEST) return schema;
   let copy: Loose | null = null;
-  for (const key of Object.keys(schema)) {
+  for (const key in schema) {
     const value = schema[key];
-    let inner = value;
-    if (INNER.has(key) && isObject(value)) inner = mapped(value, change, depth + 1);
-    else if (INNER_LISTS.has(key) && Array.isArray(value)) {
-      const list = value.map((one) => mapped(one, change, depth + 1));
-      if (list.some((one, i) => one !== value[i])) inner = list;
-    } else if (INNER_MAPS.has(key) && isObject(value)) {
-      const entries = Object.entries(value).map(([name, one]) =>
-        [name, mapped(one, change, depth + 1)] as const
-      );
-      if (entries.some(([name, one]) => one !== value[name])) inner = Object.fromEntries(entries);
-    }
+    // Most keywords have plain values.
+    if (typeof value !== "object" || value === null) continue;
+    let inner: unknown = value;
+    if (Array.isArray(value)) {
+      if (INNER_LISTS.has(key)) inner = mappedList(value, change, depth);
+    } else if (INNER.has(key)) inner = mapped(value, change, depth + 1);
+    else if (INNER_MAPS.has(key)) inner = mappedEach(value as Loose, change, depth);
     if (inner !== value) (copy ??= { ...schema })[key] = inner;
   }
   return change(copy ?? schema);
+}
+
+function mappedList(list: unknown[], change: (schema: Loose) => Loose, depth: number): unknown[] {
+  let copy: unknown[] | null = null;
+  for (let i = 0; i < list.length; i++) {
+    const inner = mapped(list[i], change, depth + 1);
+    if (inner !== list[i]) (copy ??= [...list])[i] = inner;
+  }
+  return copy ?? list;
+}
+
+function mappedEach(schemas: Loose, change: (schema: Loose) => Loose, depth: number): Loose {
+  let changes: Map<string, unknown> | null = null;
+  for (const name in schemas) {
+    const inner = mapped(schemas[name], change, depth + 1);
+    if (inner !== schemas[name]) (changes ??= new Map()).set(name, inner);
+  }
+  if (changes === null) return schemas;
+  // Not by assignment, since a property may be named `__proto__`.
+  return Object.fromEntries([...Object.entries(schemas), ...changes]);
 }
 
 /**
@@ -64,9 +80,11 @@ export function loneReference(schema: Loose): Loose {
  * zod-to-json-schema writes, and flags for `exclusiveMinimum` and `required` are errors there.
  */
 export function currentDraft(schema: Loose): Loose {
-  const { items, exclusiveMinimum, exclusiveMaximum, required } = schema;
-  const flags = [exclusiveMinimum, exclusiveMaximum, required].some((value) => typeof value === "boolean");
-  if (!Array.isArray(items) && !flags) return schema;
+  const { items, required } = schema;
+  const flags = typeof schema.exclusiveMinimum === "boolean" ||
+    typeof schema.exclusiveMaximum === "boolean" ||
+    typeof required === "boolean";
+  if (!flags && !Array.isArray(items)) return schema;
   const form = { ...schema };
   if (Array.isArray(items)) {
     delete form.items;

@@ -17,7 +17,7 @@ const DEEPEST = 20;
 export function objectSchema(given: Loose | undefined): Loose {
   if (!given) return { type: "object", properties: {} };
   const schema = mapSchema(given, currentDraft);
-  if (schema.$ref === undefined && !ALTERNATIVES.some((key) => Array.isArray(schema[key]))) {
+  if (!hasAlternatives(schema)) {
     return schema.type === "object" ? schema : { ...schema, type: "object" };
   }
   const { $ref, allOf: _all, anyOf: _any, oneOf: _one, ...own } = schema;
@@ -28,6 +28,10 @@ export function objectSchema(given: Loose | undefined): Loose {
   merged.properties = Object.fromEntries(properties);
   if (required.size > 0) merged.required = [...required];
   return merged;
+}
+
+function hasAlternatives(schema: Loose): boolean {
+  return schema.$ref !== undefined || ALTERNATIVES.some((key) => Array.isArray(schema[key]));
 }
 
 /**
@@ -53,8 +57,10 @@ const ARGUMENT = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** Whether Anthropic accepts the names of a function's arguments. */
 export function hasPlainArguments(schema: Loose): boolean {
-  const { properties } = objectSchema(schema);
-  return !isObject(properties) || Object.keys(properties).every((name) => ARGUMENT.test(name));
+  const { properties } = hasAlternatives(schema) ? objectSchema(schema) : schema;
+  if (!isObject(properties)) return true;
+  for (const name in properties) if (!ARGUMENT.test(name)) return false;
+  return true;
 }
 
 interface Shape {
