@@ -85,6 +85,9 @@ Deno.test("labelsOf() shortens a session that was named for another purpose, eac
   assertMatch(a!, /^sha256:[0-9a-f]{64}$/);
   assertEquals(a === b, false);
   assertMatch(read({}, { prompt_cache_key: "line\nbreak" })!.session!, /^sha256:/);
+  // The rest of a long one is not hashed: it may have 30 MB.
+  const [c, d] = ["c", "d"].map((end) => read({}, { prompt_cache_key: "é".repeat(1 << 16) + end })!.session);
+  assertEquals(c, d);
 });
 
 Deno.test("labelsOf() makes tags of what bodies have, as far as it fits", () => {
