@@ -55,13 +55,37 @@ const slow: Crowd = async ({ url, count, meanwhile }) => {
   connections.forEach(close);
 };
 
+/** Long answers that nobody reads. They need no key. */
+const unread: Crowd = silent(encoder.encode("GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(50)));
+
+const ENDLESS = JSON.stringify({
+  model: "large/a_stream_without_an_end",
+  stream: true,
+  messages: [{ role: "user", content: "Hi" }],
+});
+
+/** Streams of one key that go on, and are read. */
+const streams: Crowd = async ({ url, count, meanwhile }) => {
+  const connections = await connected(url, count);
+  const ask = encoder.encode(ENDLESS);
+  const buffer = new Uint8Array(1 << 16);
+  const begun = connections.map(async (conn) => {
+    await conn.write(head(`content-length: ${ask.length}\r\n\r\n`));
+    await conn.write(ask);
+    await conn.read(buffer);
+  });
+  await Promise.allSettled(begun);
+  const reading = connections.map(async (conn) => {
+    while (await conn.read(buffer) !== null);
+  });
+  const read = Promise.allSettled(reading);
+  await meanwhile();
+  connections.forEach(close);
+  await read;
+};
+
 /** Streams that are asked for and left. */
 const abandoned: Crowd = async ({ url, count, meanwhile }) => {
-  const body = JSON.stringify({
-    model: "large/a_stream_without_an_end",
-    stream: true,
-    messages: [{ role: "user", content: "Hi" }],
-  });
   let left = count;
   const one = async () => {
     while (left-- > 0) {
@@ -69,7 +93,7 @@ const abandoned: Crowd = async ({ url, count, meanwhile }) => {
       const response = await fetch(`${url}/v1/chat/completions`, {
         method: "POST",
         headers: { authorization: `Bearer ${SECRETS.hostile}`, "content-type": "application/json" },
-        body,
+        body: ENDLESS,
         signal: leave.signal,
       }).catch(() => null);
       await response?.body?.getReader().read().catch(() => {});
@@ -100,6 +124,8 @@ export const CROWDS: Readonly<Record<string, { crowd: Crowd; count: number }>> =
   "unfinished heads": { crowd: silent(head("x-more: ")), count: 200 },
   "bodies that do not come": { crowd: silent(head("content-length: 1000\r\n\r\n{")), count: 200 },
   "slow senders": { crowd: slow, count: 50 },
+  "unread answers": { crowd: unread, count: 200 },
+  "streams of one key": { crowd: streams, count: 200 },
   "abandoned streams": { crowd: abandoned, count: 1000 },
   "garbage keys": { crowd: garbage, count: 1000 },
 };
