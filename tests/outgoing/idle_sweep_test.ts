@@ -27,7 +27,7 @@ Deno.test("idle connections over HTTP/1.1 are closed when their time is over, al
     }
   })().catch(() => {});
   const url = `http://127.0.0.1:${listener.addr.port}/`;
-  const { ticker, clock } = stoppedTicker();
+  const { ticker, pass } = stoppedTicker();
   const send = openSend();
   const call = async () => {
     const reply = await send(
@@ -44,14 +44,14 @@ Deno.test("idle connections over HTTP/1.1 are closed when their time is over, al
   const { pool } = addressOf(url);
   idleSweep.sweep();
   assertEquals([pool.size, open.size], [3, 3]);
-  clock.move(29_000);
+  pass(29_000);
   // The last one is used again.
   await call();
-  clock.move(2000);
+  pass(2000);
   idleSweep.sweep();
   assertEquals(pool.size, 1);
   await eventually(() => open.size === 1);
-  clock.move(30_000);
+  pass(30_000);
   idleSweep.sweep();
   assertEquals(pool.size, 0);
   await eventually(() => open.size === 0);
@@ -60,7 +60,7 @@ Deno.test("idle connections over HTTP/1.1 are closed when their time is over, al
 });
 
 Deno.test("an idle connection over HTTP/2 is closed when its time is over, and one with an open request is not", async () => {
-  const { ticker, clock } = stoppedTicker();
+  const { ticker, pass } = stoppedTicker();
   let held: (() => Promise<void>) | undefined;
   let left = 0;
   const server = rawServer(async (connection) => {
@@ -78,15 +78,15 @@ Deno.test("an idle connection over HTTP/2 is closed when its time is over, and o
     assertEquals(await outcomeOf(server.url, ticker), "200 ok");
     const slow = outcomeOf(server.url, ticker, { firstByteMs: 600_000 });
     await eventually(() => held !== undefined);
-    clock.move(100_000);
+    pass(100_000);
     idleSweep.sweep();
     assertEquals(http2.size, 1);
     await held!();
     assertEquals(await slow, "200 late");
-    clock.move(89_000);
+    pass(89_000);
     idleSweep.sweep();
     assertEquals([http2.size, left], [1, 0]);
-    clock.move(1000);
+    pass(1000);
     idleSweep.sweep();
     assertEquals(http2.size, 0);
     await eventually(() => left === 1);
