@@ -2,6 +2,7 @@
 import { decodedInSlices } from "../exchange/decode_in_slices.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
+import type { ProviderFormat } from "../formats/format.ts";
 import type { Opened } from "../providers/mod.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
@@ -45,11 +46,27 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
   ) {
     const batch = kit.metrics.holding(
       "convert",
-      () => readWhole(withheld.answer(decoder.decode(first)), format),
+      () => wholeOf(withheld.answer(decoder.decode(first)), format),
     );
     return { batch, reader: null, buffer };
   }
   return beginLater(opened, call, kit, buffer);
+}
+
+/** Throws a failure after which the request may be sent again if the body is not even the beginning of JSON: no model has written it. */
+function wholeOf(text: string, format: ProviderFormat): Part[] {
+  try {
+    return readWhole(text, format);
+  } catch (thrown) {
+    throw /^[\s\ufeff]*[[{]/.test(text) ? thrown : notBegun(Failure.from(thrown));
+  }
+}
+
+/** The same failure of an answer of which no part has come: if the request is sent again, nothing is billed twice. */
+function notBegun(failure: Failure): Failure {
+  return failure.begun
+    ? new Failure(failure.code, failure.message, { ...failure, cause: failure.cause, begun: false })
+    : failure;
 }
 
 /** A separate function, because a closure in {@link begin} would keep its variables in memory, including the first bytes. */
@@ -81,7 +98,7 @@ async function beginLater(
       if (body.bytes!.length <= LARGE) {
         const batch = kit.metrics.holding(
           "convert",
-          () => readWhole(withheld.answer(decoder.decode(body.bytes!)), format),
+          () => wholeOf(withheld.answer(decoder.decode(body.bytes!)), format),
         );
         return { batch, reader: null, buffer };
       }
@@ -103,10 +120,12 @@ async function beginLater(
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds, model);
   const batch: Part[] = [];
   let unpaused = 0;
+  let size = 0;
   try {
     for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
       const room = bytes === null ? null : take(reader, bytes.length, buffer, call);
       if (room !== null) await room;
+      const isCut = bytes === null && reader.pending > 0;
       const reading = read(reader, bytes, batch, id, kit);
       const failure = reading instanceof Promise ? await reading : reading;
       unpaused += bytes?.length ?? 0;
@@ -114,6 +133,8 @@ async function beginLater(
         unpaused = 0;
         await slices.pause(id);
       }
+      size += bytes?.length ?? 0;
+      if (failure && batch.length === 0 && !isCut && size <= TURN_BYTES) throw notBegun(failure);
       if (failure && batch.every(isPreamble)) throw failure;
       if (failure || batch.length > 0 || bytes === null) {
         return { batch, failure, reader: bytes === null ? null : reader, buffer };
