@@ -61,6 +61,7 @@ export async function importLazyModules(): Promise<void> {
     import("./providers/credentials/aws/mod.ts"),
     import("./providers/credentials/azure/certificate.ts"),
     import("./providers/credentials/azure/mod.ts"),
+    import("./providers/credentials/google/aws_subject.ts"),
     import("./providers/credentials/google/mod.ts"),
     import("./providers/demo_model.ts"),
     import("./providers/hedge.ts"),

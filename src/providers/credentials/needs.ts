@@ -60,6 +60,12 @@ export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialN
   google: {
     variables: [
       ...HOME,
+      // Of an AWS identity in Google's workload identity federation.
+      "AWS_ACCESS_KEY_ID",
+      "AWS_DEFAULT_REGION",
+      "AWS_REGION",
+      "AWS_SECRET_ACCESS_KEY",
+      "AWS_SESSION_TOKEN",
       "CLOUDSDK_CONFIG",
       "GCE_METADATA_HOST",
       "GCE_METADATA_ROOT",

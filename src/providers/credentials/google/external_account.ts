@@ -16,13 +16,14 @@ const FILE = "the credentials file";
  */
 export async function externalAccountToken(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
   const service = "the exchange of tokens of Google";
+  const audience = needed(file, "audience", FILE);
   const body = new URLSearchParams({
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-    audience: needed(file, "audience", FILE),
+    audience,
     scope: SCOPE,
     requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
     subject_token_type: needed(file, "subject_token_type", FILE),
-    subject_token: await subjectToken(object(file.credential_source), context),
+    subject_token: await subjectToken(object(file.credential_source), audience, context),
   });
   const client = clientOf(file);
   const payer = string(file.workforce_pool_user_project);
@@ -61,8 +62,12 @@ function clientOf(file: Loose): { authorization: string } | undefined {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` };
 }
 
-/** Reads the subject token from a file or URL. Executables, and AWS identities, are not supported. */
-async function subjectToken(source: Loose, { surroundings }: GoogleContext): Promise<string> {
+/** Reads the subject token from a file or URL, or makes one of an AWS identity. Executables are not supported. */
+async function subjectToken(source: Loose, audience: string, context: GoogleContext): Promise<string> {
+  if (string(source.environment_id)) {
+    return await (await import("./aws_subject.ts")).awsSubjectToken(source, audience, context);
+  }
+  const { surroundings } = context;
   const path = string(source.file);
   const url = string(source.url);
   let text: string;
@@ -70,7 +75,7 @@ async function subjectToken(source: Loose, { surroundings }: GoogleContext): Pro
     text = await surroundings.readText(path).catch(() => {
       throw new TokenError("the file of the identity token cannot be read");
     });
-  } else if (url !== undefined && !string(source.environment_id)) {
+  } else if (url !== undefined) {
     const headers = object(source.headers) as Record<string, string>;
     text = await askTokenService(url, { service: "the source of the identity token", headers });
   } else {
