@@ -37,6 +37,18 @@ function token(view: View, writer: ViewWriter, escape: Spot): void {
   writer.part();
 }
 
+/** The rest of a token or key. */
+const REST_OF_TOKEN = /[\w+/=.~-]*/y;
+
+/** The end of the context after an encoded part: a token that starts in it is shown to its end. */
+function trailEnd(text: string, start: number): number {
+  const end = start + TRAIL;
+  if (end >= text.length) return text.length;
+  REST_OF_TOKEN.lastIndex = end;
+  REST_OF_TOKEN.test(text);
+  return Math.min(REST_OF_TOKEN.lastIndex, start + LONGEST_TOKEN);
+}
+
 /**
  * The view with decoded parts; null: there are none.
  * @param hints result of the walk over the view
@@ -64,7 +76,7 @@ export function decodings(view: View, hints = ANYTHING): Decoded | null {
       p = end = spot.end;
       if (budget <= 0) break;
     }
-    writer.copy(p, Math.min(view.text.length, p + TRAIL));
+    writer.copy(p, trailEnd(text, p));
     writer.part();
   }
   let tokens = 0;

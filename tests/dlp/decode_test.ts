@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { decodings } from "../../src/dlp/decode.ts";
+import { resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { detector } from "../../src/dlp/scan.ts";
 import { joinLines } from "../../src/dlp/line_joins.ts";
 
 function reading(text: string): string {
@@ -108,4 +110,23 @@ Deno.test("joinLines() leaves tables, lists and records alone", () => {
 Deno.test("joinLines() is bounded where every line could be a part", () => {
   const text = Array.from({ length: 10_000 }, (_, i) => "A1B2C3D4E5F6".slice(i % 7)).join("\n");
   assert(joinLines({ text })!.text.length < text.length * 4);
+});
+
+Deno.test("decodings() shows a token behind an escape to its end, and its span is the whole token", () => {
+  const letters = "Gw07pLmv38q7Zk29xLm4Vb81RtYp03nWe5sHc9Jd2fQm";
+  const body = (length: number) => letters.repeat(Math.ceil(length / letters.length)).slice(0, length);
+  const tokens = [
+    `sk-proj-${body(74)}T3BlbkFJ${body(74)}`,
+    `ATATT3xFfGF0${body(180)}`,
+    `github_pat_${body(22)}_${body(59)}`,
+    `sl.u.${body(1300)}`,
+  ];
+  const secrets = detector(resolveEntityTypes(["SECRET"]).types);
+  for (const token of tokens) {
+    for (const [lead, trail] of [["a\\n", "\\nb"], ["q=%20", " and more"], ["x\\u003e", "\\u003c"]]) {
+      const text = `${lead}${token}${trail}`;
+      const found = secrets.scan(text).map(({ start, end }) => text.slice(start, end));
+      assertEquals(found, [token], JSON.stringify(lead));
+    }
+  }
 });
