@@ -145,10 +145,10 @@ const HEX_SIGN = /^0?x(?=[0-9a-f]{12})/i;
 
 function hexadecimal(run: string): string | null {
   const packed = run.replace(HEX_SIGN, "");
-  if (packed.length % 2 !== 0 || !/^[0-9a-fA-F]{12}/.test(packed) || !/^[0-9a-fA-F]+$/.test(packed)) {
-    return null;
-  }
-  return plain(Buffer.from(packed, "hex"), packed.length);
+  if (packed.length % 2 !== 0 || !/^[0-9a-fA-F]{12}/.test(packed)) return null;
+  // Most long runs are no text, which their beginning shows.
+  if (packed.length > 2 * HEAD && !mayBeText(Buffer.from(packed.slice(0, HEAD), "hex"))) return null;
+  return /^[0-9a-fA-F]+$/.test(packed) ? plain(Buffer.from(packed, "hex"), packed.length) : null;
 }
 
 const THIRTY_TWO = new Uint8Array(128);
