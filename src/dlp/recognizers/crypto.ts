@@ -21,7 +21,7 @@ function scanCrypto(view: ScannedView, start: number, end: number): void {
   const valid = length === 42 && /^0x[0-9a-fA-F]{40}$/.test(word)
     ? !repeated(word.slice(2))
     : length >= 26 && length <= 35 && /^[13mn2LMDX9AT][1-9A-HJ-NP-Za-km-z]+$/.test(word)
-    ? base58check(word)
+    ? base58check(word, 25, (bytes) => VERSIONS.has(bytes[0]))
     : length >= 14 && length <= 90 && /^(?:bc|tb|ltc)1[02-9ac-hj-np-z]+$/.test(word) && bech32(word);
   if (valid) report(view, "CRYPTO", start, end, 0.95);
   else if (length >= 32 && length <= 44 && isSolana(view, start, end)) {
@@ -45,13 +45,18 @@ function base58(word: string): bigint {
   return n;
 }
 
-function base58check(word: string): boolean {
-  const hex = base58(word).toString(16).padStart(50, "0");
-  if (hex.length !== 50) return false;
-  const bytes = Uint8Array.from({ length: 25 }, (_, i) => parseInt(hex.slice(i * 2, i * 2 + 2), 16));
-  if (!VERSIONS.has(bytes[0])) return false;
-  const twice = sha256(sha256(bytes.subarray(0, 21)));
-  return twice.subarray(0, 4).every((b, i) => b === bytes[21 + i]);
+/**
+ * Whether a word is base58 of `length` bytes, of which the last four are a check sum.
+ *
+ * @param isKnown whether the bytes begin with a known version
+ */
+export function base58check(word: string, length: number, isKnown: (bytes: Uint8Array) => boolean): boolean {
+  const hex = base58(word).toString(16).padStart(length * 2, "0");
+  if (hex.length !== length * 2) return false;
+  const bytes = Uint8Array.from({ length }, (_, i) => parseInt(hex.slice(i * 2, i * 2 + 2), 16));
+  if (!isKnown(bytes)) return false;
+  const sum = sha256(sha256(bytes.subarray(0, length - 4)));
+  return sum.subarray(0, 4).every((b, i) => b === bytes[length - 4 + i]);
 }
 
 function bech32(word: string): boolean {

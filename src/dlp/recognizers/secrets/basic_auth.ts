@@ -59,3 +59,24 @@ export function scanUserOption(view: ScannedView, start: number): void {
   const end = match.index + match[0].length - (match[3] ? 0 : 1);
   report(view, "BASIC_AUTH", end - pair.length, end, 0.8);
 }
+
+/** Quotes may be escaped: decoding the text decodes the value too. */
+const REGISTRY_AUTH = /auth\\{0,8}"\s{0,8}:\s{0,8}\\{0,8}"([A-Za-z0-9+/]{6,4000}={0,2})(?=\\{0,8}")/y;
+
+/** The user and password of a registry in a Docker configuration: `{"auths": {"host": {"auth": "…"}}}`. */
+export function scanRegistryAuth(view: ScannedView, start: number): void {
+  if (view.text.charCodeAt(start - 1) !== 34) return;
+  REGISTRY_AUTH.lastIndex = start;
+  const encoded = REGISTRY_AUTH.exec(view.text)?.[1];
+  if (encoded === undefined) return;
+  let decoded = "";
+  try {
+    decoded = atob(encoded);
+  } catch {
+    return;
+  }
+  const [, password] = /^[\x21-\x39\x3b-\x7e]{1,255}:([\x20-\x7e]+)$/.exec(decoded) ?? [];
+  if (password === undefined || isPlaceholder(password)) return;
+  const end = REGISTRY_AUTH.lastIndex;
+  report(view, "BASIC_AUTH", end - encoded.length, end, 0.9);
+}

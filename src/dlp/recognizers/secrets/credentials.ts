@@ -11,13 +11,15 @@ import type { Trigger } from "../recognizer.ts";
 import type { ScannedView } from "../scanned_view.ts";
 import { scanToken } from "../tokens.ts";
 import { scanCall, scanKeyFile, scanOption, scanSignature, scanSignedKey, scanWifi } from "./arguments.ts";
-import { scanAuthorization, scanUserinfo, scanUserOption } from "./basic_auth.ts";
+import { scanAuthorization, scanRegistryAuth, scanUserinfo, scanUserOption } from "./basic_auth.ts";
+import { scanJsonWebKey } from "./json_web_key.ts";
 import { scanJwt } from "./jwt.ts";
 import { scanKeyBlock } from "./key_block.ts";
 import { scanCommunity, scanNet, scanOracle, scanPgPass, scanSqlPlus } from "./line_fields.ts";
 import { scanNamedValue } from "./named_value.ts";
 import { scanForeignPasswords, scanPassword, scanPasswordWord } from "./password.ts";
 import { scanShaped } from "./shaped_token.ts";
+import { scanWalletKey } from "./wallet_key.ts";
 import { scanAssignment, scanManifest } from "./whole_text.ts";
 
 /** In a longer run only the beginning may be a credential; the rest is data. */
@@ -58,6 +60,9 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "sign", signs: ":", scan: scanUserinfo },
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "a", scan: scanRegistryAuth },
+  { on: "run", lengths: [1, 2], lacks: DIGIT, begins: "dkpq", scan: scanJsonWebKey },
+  { on: "part", lengths: [51, 52, 111], begins: "5klc9q6txyzuvd", scan: scanWalletKey },
   // "xoxb" where spaces replace hyphens.
   { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
   { on: "view", scan: scanForeignPasswords },

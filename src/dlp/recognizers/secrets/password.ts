@@ -58,7 +58,7 @@ function isUnlikeWords(value: string): boolean {
 }
 
 const AT_END =
-  /(?:pass(?:word|wd|phrase|code)|pwd|(?<![a-z])identified|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
+  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=bind|root)pw|(?<![a-z])identified|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
 
 /** Bit masks of the preceding letter, by the last three letters of these words in lower case; digits may follow. */
 const ENDS = new Int32Array(27 ** 3);
@@ -66,7 +66,7 @@ const ENDS = new Int32Array(27 ** 3);
 const LAST_TWO = new Int32Array(32);
 for (
   const end
-    of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied"
+    of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied ndpw otpw"
       .split(" ")
 ) {
   ENDS[endAt(end, 4)] |= 1 << (end.charCodeAt(0) & 31);
@@ -222,6 +222,10 @@ function closing(rest: string, quote: string): number {
 const COMMON =
   /^(?:true|false|null|none|nil|undefined|string|str|required|optional|empty|hidden|text|password|passwd|pwd|secret|token|user|username|admin|root|test|foo|bar|baz|default|input|value|self|this|new|old|my|the|an?|not|in|on|for|to|of|is|and|or|it|wrong|incorrect|invalid|correct|reset|changed|expired|protected|stored|sent|weak|strong|too|at|least|must|should|[a-z]+Password|[\w.]*password\w*)$/i;
 
+/** Names of types with a number of bits: `Uint8Array`, `Int64`, `Utf8String`, `Ed25519Key`. */
+const NUMBERED_TYPE =
+  /^\*?(?:(?:Big)?U?[Ii]nt|Float|Utf|UTF|Base|Sha|SHA|Ed|Aes|AES|Curve|Vec|Simd)\d{1,5}(?:[A-Z][a-z]+){0,3}[?)\]>]?:?$/;
+
 /** Whether a value assigned to a password word may be a real password. */
 export function isPassword(value: string, quoted: boolean): boolean {
   if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
@@ -237,6 +241,8 @@ export function isPassword(value: string, quoted: boolean): boolean {
     return false;
   }
   const kinds = kindsOf(value);
+  // The type of a member or parameter, or a regular expression.
+  if (!quoted && (NUMBERED_TYPE.test(value) || /^\/.*\\[bdsw]/i.test(value))) return false;
   // A named argument.
   if (!quoted && /^[A-Za-z_]\w*=[A-Za-z_]*$/.test(value)) return false;
   // A member of an object, or a call.
