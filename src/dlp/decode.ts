@@ -76,7 +76,8 @@ export function decodings(view: View, hints = ANYTHING): Decoded | null {
       p = end = spot.end;
       if (budget <= 0) break;
     }
-    writer.copy(p, trailEnd(text, p));
+    // The next window shows what is around the next encoded part.
+    writer.copy(p, Math.min(trailEnd(text, p), spots[i]?.start ?? text.length));
     writer.part();
   }
   let tokens = 0;

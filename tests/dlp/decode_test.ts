@@ -130,3 +130,11 @@ Deno.test("decodings() shows a token behind an escape to its end, and its span i
     }
   }
 });
+
+Deno.test("decodings() shows each unit a few times, however many encoded parts a token has", () => {
+  for (const part of [`QUJDREVGR0hJSktMTU5PUFFSUw.${"a.".repeat(70)}`, `%20${"a.".repeat(70)}`]) {
+    const text = part.repeat(200);
+    const { length } = decodings({ text })!.view.text;
+    assert(length < 3 * text.length, `${length} for ${text.length}`);
+  }
+});
