@@ -17,17 +17,13 @@ const SHORTEST_SAID = 3;
 const MOST_VALUES = 1000;
 /** A request with more occurrences is refused. */
 const MOST_ECHOES = 50_000;
+/** Searching one value in this many units of text costs as much as scanning one unit. */
+const PART = 64;
+
 /**
  * Findings for all occurrences in the leaves of values in `found` that are not findings yet.
  *
  * @param isFromModel whether a leaf is text of the model in which placeholders were replaced
- */
-const PART = 64;
-
-/**
- * Findings for all places in the leaves that hold a value of `found`, and are no finding yet.
- *
- * @param isFromModel whether a leaf is of an answer whose placeholders were turned back
  */
 export function* echoesOf(
   leaves: readonly Leaf[],
