@@ -7,6 +7,8 @@ import type { Span, Spot } from "./view.ts";
 const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}){5,}(?![0-9A-Za-z])/gi;
 /** Bytes as decimal numbers, as JSON has them of a buffer. */
 const DECIMALS = /(?<![\w.,-])\d{2,3}(?: ?, ?\d{2,3}){8,}(?![\w.-])/g;
+/** The same, separated by single blanks, as shells and Perl print them. */
+const SPACED_DECIMALS = /(?<![\w.,-]|\d )\d{2,3}(?: \d{2,3}){8,}(?![\w.,-]| \d)/g;
 /** A line of a hex dump: offset, bytes in groups, and possibly text. */
 const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
 
@@ -50,20 +52,22 @@ export function hexDumps(text: string, spots: Spot[]): void {
 function listed(text: string, start: number, end: number, spots: Spot[]): void {
   const from = Math.max(0, start - 1);
   const run = text.slice(from, end + 1);
-  for (const match of run.includes(",") ? run.matchAll(DECIMALS) : []) {
-    const bytes = match[0].split(",").map(Number);
+  let done = from;
+  for (const match of run.matchAll(run.includes(",") ? DECIMALS : SPACED_DECIMALS)) {
+    const spaced = !match[0].includes(",");
+    const bytes = match[0].split(spaced ? " " : ",").map(Number);
     if (!bytes.every((byte) => byte > 31 && byte < 127 || byte === 10 || byte === 13)) continue;
+    const says = Buffer.from(bytes).toString("latin1");
+    // Pairs of digits may be hexadecimal: of text, they are no letters and digits in decimal.
+    if (spaced && says.replace(/[^A-Za-z0-9]/g, "").length < 0.7 * says.length) continue;
     const said = from + match.index;
-    spots.push({
-      start: said,
-      end: said + match[0].length,
-      says: Buffer.from(bytes).toString("latin1"),
-    });
+    done = said + match[0].length;
+    spots.push({ start: said, end: done, says });
     if (match[0].length === run.trim().length) return;
   }
   for (const match of run.matchAll(BYTES)) {
     const says = readable(Buffer.from(match[0].replace(/0x|[ ,:;-]/gi, ""), "hex"));
-    if (says === null) continue;
+    if (says === null || from + match.index < done) continue;
     spots.push({ start: from + match.index, end: from + match.index + match[0].length, says });
   }
 }

@@ -138,3 +138,16 @@ Deno.test("decodings() shows each unit a few times, however many encoded parts a
     assert(length < 3 * text.length, `${length} for ${text.length}`);
   }
 });
+
+Deno.test("decodings() reads bytes as decimal numbers between blanks, and hexadecimal digits as such", () => {
+  for (const says of ["4539578763621486", "mail jane@corp.example now", "card 4539 5787 6362 1486"]) {
+    const bytes = [...says].map((c) => c.charCodeAt(0));
+    assertEquals(reading(`od: ${bytes.join(" ")} end`), `od: ${says} end\n\n`);
+    assertEquals(reading(`od: ${bytes.join(", ")} end`), `od: ${says} end\n\n`);
+    assertEquals(
+      reading(`od: ${bytes.map((byte) => byte.toString(16)).join(" ")} end`),
+      `od: ${says} end\n\n`,
+    );
+  }
+  assertEquals(reading("rows 10 20 30 40 50 60 70 80 90 100 of 12 13 14 15 16 17 18 19 20 21"), "");
+});
