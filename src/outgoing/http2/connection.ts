@@ -7,7 +7,7 @@
  */
 import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
-import { CODE, ConnectionError } from "./connection_error.ts";
+import { CODE, ConnectionError, expectLength, expectStream } from "./connection_error.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import {
@@ -396,12 +396,4 @@ export class Http2Connection implements StreamConnection {
       );
     }
   }
-}
-
-function expectStream(is: boolean): void {
-  if (!is) throw new ConnectionError(CODE.protocolError, "a frame of the connection has a stream id");
-}
-
-function expectLength(is: boolean): void {
-  if (!is) throw new ConnectionError(CODE.frameSizeError, "a frame has an invalid length");
 }

@@ -20,3 +20,13 @@ export class ConnectionError extends WireError {
     super(message);
   }
 }
+
+/** @param is whether the stream id of a frame about the whole connection is 0 */
+export function expectStream(is: boolean): void {
+  if (!is) throw new ConnectionError(CODE.protocolError, "a frame of the connection has a stream id");
+}
+
+/** @param is whether the length of a frame is valid */
+export function expectLength(is: boolean): void {
+  if (!is) throw new ConnectionError(CODE.frameSizeError, "a frame has an invalid length");
+}
