@@ -96,7 +96,7 @@ const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 /** Deno Deploy kills a process five seconds after the signal. The rest is for ending streams and returning leases. */
 const DEPLOY_GRACE_MS = 3500;
 
-/** Delay of work that prepares later calls, in milliseconds: the first calls after the start have priority. */
+/** Delay of loading modules for later calls, in milliseconds: the first calls after the start have priority. */
 const FIRST_CALLS_MS = 250;
 
 /** Time in milliseconds for sending the final error events of interrupted streams. */
@@ -226,14 +226,13 @@ async function listen(gateway: Gateway, config: Config, worker: Worker) {
   const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
-  const find = async () => {
-    await bound.find(opened);
+  // At once: until the limit is known, a crowd of connections could use up all files.
+  void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
     if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadLazyModules(bound.files);
     // It was used to read the limit of open files. Only a supervisor starts other processes.
     void Deno.permissions.revoke({ name: "run" });
-  };
-  Deno.unrefTimer(setTimeout(find, FIRST_CALLS_MS));
+  });
   return { server, secure, base };
 }
 

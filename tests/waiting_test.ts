@@ -16,6 +16,9 @@ const REASONS: Record<string, Record<string, string>> = {
     "Date.now": "when a call was made is in its record",
   },
   "accounts/every_kind_test.ts": { "pause(": "calls take a while; a second of quiet is what is promised" },
+  "accounts/failover_test.ts": {
+    "pause(": "callers ask again after a refusal, while the standby is promoted",
+  },
   "accounts/full_child.ts": {
     "pause(": "a call takes a while",
     "Date.now": "when a call was made is in its record",
@@ -29,6 +32,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "accounts/money/judge.ts": { "Date.now": "where a minute ends, nothing is judged" },
   "accounts/session_rate_crowd_test.ts": { "Date.now": "a minute that ends between calls counts anew" },
   "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
+  "accounts/store_sync_test.ts": { "performance.now": "the monotonic clock, which the test moves" },
   "clients/python/environment.ts": {
     "AbortSignal.timeout": "an index may not answer; the tests are skipped then",
   },
@@ -63,6 +67,9 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
+  "transport/http2_stalled_test.ts": {
+    "setInterval": "a client sends frames for as long as it is connected",
+  },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
   "websearch/situations.ts": { "pause(": "an engine takes a while" },
 };

@@ -25,9 +25,13 @@ function canOpen(count: number): boolean {
     while (files.length < count) files.push(Deno.openSync("/dev/null"));
     return true;
   } catch (thrown) {
-    // Other errors (no permission, no such file) do not mean that descriptors are exhausted.
-    return !(thrown instanceof Error && "code" in thrown && TOO_MANY.includes(String(thrown.code)));
+    return !isOutOfFiles(thrown);
   } finally {
     for (const file of files) file.close();
   }
+}
+
+/** Whether no file descriptor is free; other errors (no permission, no such file) say nothing about that. */
+export function isOutOfFiles(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && TOO_MANY.includes(String(thrown.code));
 }

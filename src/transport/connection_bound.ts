@@ -1,5 +1,6 @@
 /** The maximum number of client connections of a process, derived from its file descriptor limit. */
 import type { Level } from "../exchange/log_level.ts";
+import { isOutOfFiles } from "../timing/start_thread.ts";
 import { pause } from "../timing/waits.ts";
 
 /** Files opened to probe the limit, at about 15 µs each. Usual limits are 1,024, 4,096, or far higher. */
@@ -126,8 +127,9 @@ async function openable(most: number): Promise<{ count: number; isAll: boolean }
       await pause(0);
     }
     return { count: files.length, isAll: false };
-  } catch {
-    return { count: files.length, isAll: files.length > 0 };
+  } catch (error) {
+    // If it may not open this file, nothing is known.
+    return { count: files.length, isAll: files.length > 0 || isOutOfFiles(error) };
   } finally {
     for (const file of files) file.close();
   }

@@ -314,6 +314,23 @@ Deno.test("connectionBound() knows whether callers and calls may take all files"
   assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [9000, true, false]);
 });
 
+Deno.test("connectionBound() knows the files of its connections where no other file is free", async () => {
+  const module = new URL("../../src/transport/connection_bound.ts", import.meta.url);
+  const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
+    const bound = connectionBound(null, 1, () => {});
+    try {
+      while (true) Deno.openSync("/dev/null");
+    } catch {
+      await bound.find(() => 80);
+    }
+    console.log(JSON.stringify([bound.files, bound.most]));`;
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", 'ulimit -n 160; exec "$0" eval "$1"', Deno.execPath(), script],
+    stderr: "null",
+  }).output();
+  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [80, 40]);
+});
+
 Deno.test("serve() waits for the next bytes of a stream past which a large piece was written", async () => {
   const clock = new StoppedClock();
   const taken = Promise.withResolvers<void>();
