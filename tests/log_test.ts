@@ -231,7 +231,7 @@ Deno.test("what fails is logged as a warning, and its end as information", async
   );
   const lines: string[] = [];
   const breaker = { failures: 2, window_seconds: 60, open_seconds: 1 };
-  let now = Date.now();
+  let now = Date.UTC(2026, 10, 27);
   const gateway = await testGateway(
     {
       p: { api: "openai-chat", url: `${provider.url}/v1`, more: { breaker } },
