@@ -6,11 +6,14 @@ import { readCatalog, saveChanges, saveSnapshot } from "../discovery/snapshot.ts
 import type { CatalogChange } from "../http/endpoint.ts";
 import type { Model } from "../models/catalog.ts";
 import type { ModelSummary } from "../models/summary.ts";
+import { Turns } from "../timing/turns.ts";
 
 export class KeptCatalog {
   readonly #file: string | null;
   readonly #writes: boolean;
   readonly #now: () => number;
+  /** Writes one after the other, so that the last one remains. */
+  readonly #writing = new Turns();
 
   /** @param file null: there is no folder for it */
   constructor(file: string | null, { worker, now }: { worker: number | null; now(): number }) {
@@ -25,10 +28,15 @@ export class KeptCatalog {
   }
 
   save(models: readonly Model[]): void {
-    if (this.#writes) void saveSnapshot(this.#file!, models, this.#now());
+    if (this.#writes) void this.#writing.run(() => saveSnapshot(this.#file!, models, this.#now()));
   }
 
   saveChanges(changes: readonly CatalogChange[]): void {
-    if (this.#writes) void saveChanges(this.#file!, changes);
+    if (this.#writes) void this.#writing.run(() => saveChanges(this.#file!, changes));
+  }
+
+  /** Resolves when everything has been written: a later process may write next. */
+  written(): Promise<void> {
+    return this.#writing.run(() => Promise.resolve());
   }
 }

@@ -134,6 +134,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
 /** Closes them. Resolves with whether the telemetry collector answered until the end; true if none is configured. */
 export async function closeParts(parts: Parts): Promise<boolean> {
   await parts.resumption.close();
+  await parts.served.written();
   parts.ticker.close();
   parts.re2.close();
   parts.documents.close();
