@@ -67,7 +67,8 @@ export class FrameReader {
         [slab, from, to] = [next, 0, to - from];
       }
       const reading = this.#conn.read(slab.subarray(to));
-      if (batchBytes >= MOST_BATCH_BYTES || (batchBytes > 0 && !await settled(reading))) {
+      // First `settled`, which handles a rejection of the read: `taken` may throw, and then nothing awaits it.
+      if (batchBytes > 0 && (!await settled(reading) || batchBytes >= MOST_BATCH_BYTES)) {
         batchBytes = 0;
         this.#handlers.taken();
       }

@@ -2,31 +2,38 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals } from "@std/assert";
 import { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
+import { FRAME, frame } from "../../../src/outgoing/http2/frames.ts";
 import { Http2Stream } from "../../../src/outgoing/http2/stream.ts";
-import { stoppedTicker, turns } from "../../support/time.ts";
+import { eventually, stoppedTicker, turns } from "../../support/time.ts";
 import { begin, data, head, last, reset } from "./raw_server.ts";
 
 const { ticker } = stoppedTicker();
 
 /** A connection that gives one piece a read, as TLS connections give one record. */
-function connectionOf() {
+function connectionOf({ takes = true } = {}) {
   const pieces: Uint8Array[] = [];
   let more: (() => void) | null = null;
+  let lost: ((cause: unknown) => void) | null = null;
+  let closed = false;
   let reads = 0;
   const conn = {
     async read(buffer: Uint8Array): Promise<number | null> {
-      if (pieces.length === 0) await new Promise<void>((resolve) => more = resolve);
+      if (pieces.length === 0) await new Promise<void>((resolve, reject) => [more, lost] = [resolve, reject]);
       reads++;
       const piece = pieces.shift()!;
       buffer.set(piece);
       return piece.length;
     },
-    write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    write: (bytes: Uint8Array) => takes ? Promise.resolve(bytes.length) : new Promise(() => {}),
     ref() {},
     unref() {},
-    close() {},
+    close() {
+      closed = true;
+      lost?.(new Deno.errors.BadResource("closed"));
+    },
   };
   return {
+    isClosed: () => closed,
     conn: conn as unknown as Deno.TlsConn,
     reads: () => reads,
     arrive(...arrived: Uint8Array[]): void {
@@ -37,8 +44,8 @@ function connectionOf() {
   };
 }
 
-async function streamsOn(count: number) {
-  const server = connectionOf();
+async function streamsOn(count: number, options?: { takes: boolean }) {
+  const server = connectionOf(options);
   const connection = new Http2Connection(server.conn, {
     now: () => 0,
     ended() {},
@@ -104,4 +111,24 @@ Deno.test("data is delivered at the latest after half a MiB, even if the server 
   // Two more: the read of the first frame, and the one that was begun before the batch was delivered.
   assert(readsBefore <= Math.ceil((512 << 10) / 15_009) + 2, `${readsBefore} reads`);
   close();
+});
+
+Deno.test("a connection that is given up at the end of a full batch fails alone, with the read that is pending", async () => {
+  const { server, streams: [stream] } = await streamsOn(1, { takes: false });
+  const parts: string[] = [];
+  const over = partsOf(stream, parts);
+  await turns(2);
+  // Each PING asks for an answer, which the server does not read; data makes them no flood.
+  const pair = Buffer.concat([frame(FRAME.ping, 0, 0, new Uint8Array(8)), data(1, "x")]);
+  const piece = Buffer.concat(Array(592).fill(pair));
+  // The last of them fills the batch, and nothing follows it.
+  for (let i = 0; i < 4; i++) {
+    server.arrive(...Array(33).fill(piece));
+    await turns(2);
+  }
+  await over;
+  assertEquals(parts.at(-1), "failed");
+  // The read that is pending then fails too: unnoticed, it would end the process.
+  await eventually(server.isClosed);
+  await turns(2);
 });
