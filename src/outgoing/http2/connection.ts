@@ -254,14 +254,6 @@ export class Http2Connection implements StreamConnection {
     if (ended) this.#endOf(stream);
   }
 
-  #deliver(stream: Http2Stream): void {
-    try {
-      stream.deliver();
-    } catch (cause) {
-      this.#giveUp(stream, cause);
-    }
-  }
-
   /** An invalid frame of a stream ends only that stream. */
   #giveUp(stream: Http2Stream, cause: unknown): void {
     this.reset(stream, CODE.protocolError);
@@ -298,7 +290,7 @@ export class Http2Connection implements StreamConnection {
     const streams = this.#undelivered;
     if (streams.length > 0) {
       this.#undelivered = [];
-      for (const stream of streams) this.#deliver(stream);
+      for (const stream of streams) stream.deliver();
     }
     this.heardAt = this.#options.now();
     this.#pingedAt = null;

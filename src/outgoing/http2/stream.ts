@@ -164,7 +164,7 @@ export class Http2Stream implements Reply {
     return true;
   }
 
-  /** Gives the reader, if it waits, the data that has arrived. */
+  /** Gives the reader, if it waits, the data that has arrived. Never throws. */
   deliver(): void {
     const reading = this.#reading;
     if (reading === null) return;
@@ -189,11 +189,18 @@ export class Http2Stream implements Reply {
     this.#queued = needed;
   }
 
-  /** False: `pass` did not take the data, so the reader gets it. */
+  /** False: `pass` did not take the data, so the reader gets it. An error of `pass` is one of the reader. */
   #passOn(pass: Pass, part: Uint8Array): boolean {
-    const passed = pass(part);
-    if (passed === null) return false;
     const reading = this.#reading!;
+    let passed;
+    try {
+      passed = pass(part);
+    } catch (cause) {
+      this.#reading = null;
+      reading.reject(cause);
+      return true;
+    }
+    if (passed === null) return false;
     // Data that arrives before `pass` can take more is buffered.
     this.#reading = null;
     void passed.then(() => this.#readOn(reading, pass));

@@ -132,3 +132,18 @@ Deno.test("a connection that is given up at the end of a full batch fails alone,
   await eventually(server.isClosed);
   await turns(2);
 });
+
+Deno.test("an error of the function that takes data ends the read of its own stream alone", async () => {
+  const { server, streams: [first, second], close } = await streamsOn(2);
+  const parts: string[] = [];
+  const over = partsOf(second, parts);
+  const failed = Promise.resolve(first.read(() => {
+    throw new RangeError("a fault");
+  })).then(() => "read", ({ message }) => message);
+  await turns(2);
+  server.arrive(data(1, "a"), reset(1, 2), data(3, "b"), last(3, "c"));
+  assertEquals(await failed, "a fault");
+  await over;
+  assertEquals(parts, ["bc"]);
+  close();
+});
