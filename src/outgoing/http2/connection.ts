@@ -8,6 +8,7 @@
 import { WireError } from "../../transport/body_framing.ts";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import { CODE, ConnectionError, expectLength, expectStream } from "./connection_error.ts";
+import type { FramePace } from "./frame_pace.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import {
@@ -54,6 +55,8 @@ export interface ConnectionOptions {
   mostStreams: number;
   /** Called with the limit of the server. Returns the limit to use. */
   allows(streams: number): number;
+  /** When the next batch of frames is read. */
+  pace: Pick<FramePace, "after">;
 }
 
 export class Http2Connection implements StreamConnection {
@@ -105,7 +108,7 @@ export class Http2Connection implements StreamConnection {
       data: (id, bytes, place, counted, ended) => this.#data(id, bytes, place, counted, ended),
       head: (id, fields, ended) => this.#head(id, fields, ended),
       other: (type, flags, id, payload) => this.#other(type, flags, id, payload),
-      taken: () => this.#taken(),
+      taken: (frames) => this.#taken(frames),
     });
     this.#writer.push(new TextEncoder().encode(PREFACE));
     this.#writer.push(settings([
@@ -286,7 +289,7 @@ export class Http2Connection implements StreamConnection {
     this.#idleFrames = 0;
   }
 
-  #taken(): void {
+  #taken(frames: number): Promise<void> | null {
     const streams = this.#undelivered;
     if (streams.length > 0) {
       this.#undelivered = [];
@@ -298,6 +301,7 @@ export class Http2Connection implements StreamConnection {
       throw new ConnectionError(CODE.enhanceYourCalm, "the server does not read");
     }
     this.#writer.flush();
+    return this.#options.pace.after(frames, this.heardAt);
   }
 
   #other(type: number, flags: number, id: number, payload: Uint8Array): void {

@@ -3,7 +3,7 @@
  * and decodes header blocks.
  *
  * A read of a TLS connection returns about 4 KB, even if much more has arrived. Reads that succeed without waiting form a batch, so that
- * a stream can process all its frames of a batch together.
+ * a stream can process all its frames of a batch together. At a high rate of frames there is a wait between batches, which fills them.
  */
 import { Buffer } from "node:buffer";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
@@ -30,8 +30,13 @@ export interface FrameHandlers {
   ): void;
   head(id: number, fields: readonly Field[], ended: boolean): void;
   other(type: number, flags: number, id: number, payload: Uint8Array): void;
-  /** Called after all frames of one batch. */
-  taken(): void;
+  /**
+   * Called after all frames of one batch.
+   *
+   * @param frames how many of them were DATA frames
+   * @returns resolves when the next batch is to be read; null: at once
+   */
+  taken(frames: number): Promise<void> | null;
 }
 
 export class FrameReader {
@@ -42,6 +47,8 @@ export class FrameReader {
   #begun = false;
   /** A header block that is not complete. */
   #block: { id: number; pieces: Uint8Array[]; bytes: number; ended: boolean } | null = null;
+  /** DATA frames of this batch. */
+  #dataFrames = 0;
   #stopped = false;
 
   constructor(conn: Deno.Conn, handlers: FrameHandlers) {
@@ -59,6 +66,7 @@ export class FrameReader {
     let from = 0;
     let to = 0;
     let batchBytes = 0;
+    let wait: Promise<void> | null = null;
     while (!this.#stopped) {
       // The rest of the buffer must have room for a whole frame.
       if (SLAB_BYTES - from < FRAME_HEAD_BYTES + FRAME_BYTES) {
@@ -70,9 +78,14 @@ export class FrameReader {
       // First `settled`, which handles a rejection of the read: `taken` may throw, and then nothing awaits it.
       if (batchBytes > 0 && (!await settled(reading) || batchBytes >= MOST_BATCH_BYTES)) {
         batchBytes = 0;
-        this.#handlers.taken();
+        wait = this.#handlers.taken(this.#dataFrames);
+        this.#dataFrames = 0;
       }
       const n = await reading;
+      if (wait !== null) {
+        await wait;
+        wait = null;
+      }
       if (n === null) throw new WireError("the connection was closed");
       to += n;
       batchBytes += n;
@@ -109,6 +122,7 @@ export class FrameReader {
     }
     const ended = (flags & FLAG.endStream) !== 0;
     if (type === FRAME.data) {
+      this.#dataFrames++;
       const place = flags & FLAG.padded ? unpadded(slab, start, end) : { from: start, to: end };
       this.#handlers.data(id, slab, place, end - start, ended);
     } else if (type === FRAME.headers) {

@@ -7,6 +7,7 @@ import { broken, type Exchange, MISDIRECTED, type Reply, timeout, unreachable } 
 import { WireError } from "../../transport/body_framing.ts";
 import type { Ticker } from "../../timing/ticker.ts";
 import { Http2Connection } from "./connection.ts";
+import { FramePace } from "./frame_pace.ts";
 import { Http2Stream } from "./stream.ts";
 
 /** If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived. */
@@ -31,6 +32,9 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
 ]);
 
 const encoder = new TextEncoder();
+
+/** For all connections of this process. */
+const pace = new FramePace();
 
 export interface SendOptions {
   caCerts?: string[];
@@ -123,6 +127,7 @@ async function openConnection(
     },
     mostStreams: http2.mostStreams,
     allows: (streams) => http2.allows(streams),
+    pace,
   });
   http2.add(connection, ticker);
 }

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals } from "@std/assert";
 import { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
+import { FramePace } from "../../../src/outgoing/http2/frame_pace.ts";
 import { FRAME, frame } from "../../../src/outgoing/http2/frames.ts";
 import { Http2Stream } from "../../../src/outgoing/http2/stream.ts";
 import { eventually, stoppedTicker, turns } from "../../support/time.ts";
@@ -44,13 +45,17 @@ function connectionOf({ takes = true } = {}) {
   };
 }
 
-async function streamsOn(count: number, options?: { takes: boolean }) {
+async function streamsOn(
+  count: number,
+  { pace = new FramePace(), ...options }: { takes?: boolean; pace?: Pick<FramePace, "after"> } = {},
+) {
   const server = connectionOf(options);
   const connection = new Http2Connection(server.conn, {
     now: () => 0,
     ended() {},
     mostStreams: 100,
     allows: () => 100,
+    pace,
   });
   const streams = Array.from(
     { length: count },
@@ -111,6 +116,41 @@ Deno.test("data is delivered at the latest after half a MiB, even if the server 
   // Two more: the read of the first frame, and the one that was begun before the batch was delivered.
   assert(readsBefore <= Math.ceil((512 << 10) / 15_009) + 2, `${readsBefore} reads`);
   close();
+});
+
+Deno.test("while a connection waits at a high rate of frames, what arrives joins one batch, and its end is noticed", async () => {
+  let goOn = () => {};
+  const counted: number[] = [];
+  const { server, streams: [first, second], close } = await streamsOn(2, {
+    pace: {
+      after(frames) {
+        if (frames === 0) return null;
+        counted.push(frames);
+        return new Promise<void>((resolve) => goOn = resolve);
+      },
+    },
+  });
+  const parts: string[][] = [[], []];
+  const over = [partsOf(first, parts[0]), partsOf(second, parts[1])];
+  await turns(2);
+  server.arrive(Buffer.concat([data(1, "a"), data(3, "b")]));
+  await turns(2);
+  server.arrive(data(1, "c"));
+  await turns(2);
+  server.arrive(Buffer.concat([data(3, "d"), data(1, "e")]));
+  await turns(2);
+  assertEquals(parts, [["a"], ["b"]]);
+  goOn();
+  await turns(2);
+  assertEquals(parts, [["a", "ce"], ["b", "d"]]);
+  assertEquals(counted, [2, 3]);
+  // It ends while it waits.
+  close();
+  await Promise.all(over);
+  assertEquals(parts, [["a", "ce", "failed"], ["b", "d", "failed"]]);
+  goOn();
+  await eventually(server.isClosed);
+  await turns(2);
 });
 
 Deno.test("a connection that is given up at the end of a full batch fails alone, with the read that is pending", async () => {

@@ -1,6 +1,7 @@
 /** What is counted of windows over HTTP/2, and how many frames that bring nothing are too many. */
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
+import { FramePace } from "../../../src/outgoing/http2/frame_pace.ts";
 import { FLAG, FRAME, frame, numberFrame, SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
 import { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
 import { encodeFields } from "../../../src/outgoing/http2/hpack.ts";
@@ -147,6 +148,7 @@ Deno.test("a server that makes the gateway answer without reading is left, one t
     ended() {},
     mostStreams: 100,
     allows: () => 100,
+    pace: new FramePace(),
   });
   await reads(begin);
   const failures: Promise<string>[] = [];
