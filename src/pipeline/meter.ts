@@ -54,6 +54,7 @@ class Meter {
   readonly #kit: Kit;
   #usage: Usage | null = null;
   #searches: number | undefined;
+  #ownSearches: number | undefined;
   #said = 0;
   #toolCalls = 0;
   #cut = false;
@@ -80,6 +81,7 @@ class Meter {
       } else if (part.type === "usage") {
         this.#usage = part.usage;
         this.#searches = part.searches ?? this.#searches;
+        this.#ownSearches = part.ownSearches ?? this.#ownSearches;
         this.#estimated = part.estimated === true;
         if (!this.#estimated) continue;
         const usage = this.#usage = atLeast(part.usage, estimateUsage(call.size.chars, this.#said));
@@ -157,20 +159,21 @@ class Meter {
   }
 
   /**
-   * Some models run searches although the request has no provider tool, so nothing was reserved for them. Searches that the budget does
-   * not cover are not billed; otherwise many such calls at once could exceed a limit.
+   * Some models run searches although the request has no provider tool, so nothing was reserved for them. If the budget does not cover
+   * these searches, they are not billed; otherwise many such calls at once could exceed a limit.
    */
   async #billedSearches(searches: number, usage: Usage | null): Promise<number> {
     const { shape, size, reservation, arrival, model } = this.#call;
-    if (shape.search || size.rounds !== undefined) return searches;
+    const own = shape.search ? this.#ownSearches ?? 0 : size.rounds === undefined ? searches : 0;
+    if (own === 0) return searches;
     const next = { input: 0, output: 0, searches };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return searches;
     this.#kit.log(
       `${arrival.id} ${model.id}: the provider reports ${
-        countOf(searches, "search", "searches")
+        countOf(own, "search", "searches")
       } of its own that no budget has room for; none of them is billed`,
       "warn",
     );
-    return 0;
+    return searches - own;
   }
 }

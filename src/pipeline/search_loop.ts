@@ -25,7 +25,7 @@ import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { lengthsOf } from "../models/limits.ts";
 import type { Hit, SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
-import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
+import { CallIds, type HeldCall, RoundReader, searchCounts } from "./search_round.ts";
 import {
   invalidCallContent,
   limitContent,
@@ -89,6 +89,8 @@ export async function* searchLoop(
   let turns = prompt.turns;
   let used = 0;
   let billed = 0;
+  /** Searches that the provider ran itself. */
+  let own = 0;
   let idle = 0;
   let block = 0;
   let spent: Usage = NO_USAGE;
@@ -96,11 +98,11 @@ export async function* searchLoop(
   const added = { chars: 0, bytes: 0 };
   const outputLeft = () => mostOutput === null ? null : mostOutput - spent.output;
   const canGoOn = (searches: number) =>
-    affords(spent, { added: added.bytes, output: outputLeft() ?? 0, searches });
+    affords(spent, { added: added.bytes, output: outputLeft() ?? 0, searches: searches + own });
   const counts = (): Part => ({
     type: "usage",
     usage: spent,
-    ...(billed > 0 && { searches: billed }),
+    ...searchCounts(billed, own),
     ...(estimated && { estimated }),
   });
 
@@ -114,10 +116,11 @@ export async function* searchLoop(
     };
     const reader = new RoundReader({ tool: tool.name, callers, block, first: round === 0, ids });
     for await (const batch of ask(asked)) {
-      const out = reader.read(batch, spent, billed);
+      const out = reader.read(batch, spent, billed, own);
       if (out.length > 0) yield out;
     }
     block = reader.nextBlock;
+    own += reader.ownSearches;
     estimated ||= reader.estimated;
     if (reader.usage) spent = addUsage(spent, reader.usage);
     else if (reader.said > 0) {

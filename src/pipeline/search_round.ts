@@ -34,6 +34,8 @@ export class RoundReader {
   estimated = false;
   finish: Extract<Part, { type: "finish" }> | undefined;
   nextBlock: number;
+  /** Searches that the provider ran itself. */
+  ownSearches = 0;
   /** UTF-16 units of the model's output, including search calls. */
   said = 0;
   readonly #start: RoundStart;
@@ -47,8 +49,8 @@ export class RoundReader {
     this.nextBlock = start.block;
   }
 
-  /** @param spent, searches of the rounds before */
-  read(batch: readonly Part[], spent: Usage, searches: number): Part[] {
+  /** @param spent, searches, own of the rounds before: usage, the gateway's searches, and the provider's own */
+  read(batch: readonly Part[], spent: Usage, searches: number, own: number): Part[] {
     const out: Part[] = [];
     for (const part of batch) {
       if ("text" in part) this.said += part.text.length;
@@ -57,12 +59,13 @@ export class RoundReader {
       } else if (part.type === "usage") {
         this.usage = part.usage;
         this.estimated ||= part.estimated === true;
+        this.ownSearches = part.searches ?? this.ownSearches;
         const usage = addUsage(spent, part.usage);
         const { extra, service } = part;
         out.push({
           type: "usage",
           usage,
-          ...(searches > 0 && { searches }),
+          ...searchCounts(searches, own + this.ownSearches),
           ...(service !== undefined && { service }),
           ...(extra && { extra }),
         });
@@ -124,6 +127,12 @@ export class RoundReader {
       plain: spoken.length <= 1 && spoken.every((c) => c.type === "text"),
     };
   }
+}
+
+/** Fields of a usage part. */
+export function searchCounts(searches: number, own: number): { searches?: number; ownSearches?: number } {
+  if (own > 0) return { searches: searches + own, ownSearches: own };
+  return searches > 0 ? { searches } : {};
 }
 
 /** Makes ids of tool calls unique in the conversation: some providers repeat ids or leave them empty. */

@@ -11,6 +11,13 @@ export interface RoundCall {
   arguments: string;
 }
 
+export interface RoundUsage {
+  input: number;
+  output: number;
+  /** Further fields of the report, as the API has them. */
+  more?: Wild;
+}
+
 export interface Round {
   /** The proof that the provider wants back; absent: no reasoning. */
   proof?: string;
@@ -19,7 +26,7 @@ export interface Round {
   /** Cut by the output cap. */
   cut?: boolean;
   /** Null: the provider reports none. */
-  usage: { input: number; output: number } | null;
+  usage: RoundUsage | null;
 }
 
 export function apiOf(path: string): SearchedApi {
@@ -101,8 +108,8 @@ function chatFinish(round: Round): string {
   return round.cut ? "length" : round.calls ? "tool_calls" : "stop";
 }
 
-function chatUsage({ input, output }: { input: number; output: number }): Wild {
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+function chatUsage({ input, output, more }: RoundUsage): Wild {
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...more };
 }
 
 function chatStream(round: Round): string[] {
@@ -182,6 +189,7 @@ function responseOf(round: Round, status: string): Wild {
       output_tokens: usage.output,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: usage.input + usage.output,
+      ...usage.more,
     },
   };
 }
@@ -244,7 +252,7 @@ function messagesStop(round: Round): string {
 }
 
 function messagesUsage({ usage }: Round): Wild | undefined {
-  return usage ? { input_tokens: usage.input, output_tokens: usage.output } : undefined;
+  return usage ? { input_tokens: usage.input, output_tokens: usage.output, ...usage.more } : undefined;
 }
 
 function messagesStream(round: Round): string[] {
@@ -283,7 +291,7 @@ function messagesStream(round: Round): string[] {
     event({
       type: "message_delta",
       delta,
-      usage: round.usage ? { output_tokens: round.usage.output } : undefined,
+      usage: round.usage ? { output_tokens: round.usage.output, ...round.usage.more } : undefined,
     }),
     event({ type: "message_stop" }),
   ];

@@ -13,6 +13,7 @@
  * | reasoning    | completion_tokens_details.reasoning_tokens; also reasoning_tokens                                   |
  * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
  * | imageOutput  | completion_tokens_details.image_tokens                                                              |
+ * | searches     | server_tool_use.web_search_requests; also num_search_queries (Perplexity)                                    |
  *
  * Providers differ in what the two totals include, which `total_tokens` reveals:
  * - total = prompt + completion + reasoning: reasoning is not included in completion (xAI).
@@ -91,14 +92,21 @@ export function decodeReport(
   const usage = decodeUsage(wire);
   if (usage === null) return null;
   const extra = decodePrediction(wire);
+  const searches = decodeSearches(wire);
   const estimated = misreports(wire, TOTALS);
   return {
     type: "usage",
     usage,
+    ...(searches > 0 && { searches }),
     ...(estimated && { estimated }),
     ...(service !== undefined && { service }),
     ...(extra && { extra }),
   };
+}
+
+/** Number of web searches that the provider ran itself. */
+function decodeSearches({ server_tool_use, num_search_queries }: Loose): number {
+  return count(object(server_tool_use).web_search_requests) || count(num_search_queries);
 }
 
 const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;

@@ -4,7 +4,7 @@ import { misreports } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
-import { decodeUsage, TOTALS } from "./usage.ts";
+import { decodeSearches, decodeUsage, TOTALS } from "./usage.ts";
 
 export function modelOf(response: Loose): { model?: string } {
   const model = string(response.model);
@@ -49,11 +49,12 @@ export function reportOf(response: Loose): Extra | undefined {
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
   const usage = decodeUsage(response.usage);
   if (usage) {
+    const searches = Math.max(items.searches, decodeSearches(object(response.usage)));
     out.push({
       type: "usage",
       usage,
       ...(misreports(object(response.usage), TOTALS) && { estimated: true }),
-      ...(items.searches > 0 && { searches: items.searches }),
+      ...(searches > 0 && { searches }),
       ...(typeof response.service_tier === "string" && { service: response.service_tier }),
     });
   }

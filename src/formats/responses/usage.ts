@@ -9,7 +9,7 @@
  * | `output_tokens` | `output` (reasoning included) |
  * | `output_tokens_details.reasoning_tokens` | `reasoning` |
  * | `total_tokens` | `input + output` |
- * | `server_tool_use.web_search_requests` | executed searches; callers only, and only when there were any |
+ * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer |
  *
  * A provider whose total is input, output and reasoning together leaves reasoning out of its output: by that sum, and
  * by nothing else, such a dialect is told from the others.
@@ -34,6 +34,11 @@ export function decodeUsage(wire: unknown): Usage | null {
     output: apart ? output + reasoning : output,
     reasoning,
   });
+}
+
+/** Number of web searches in a provider's report, which some gateways count there and do not list as items. */
+export function decodeSearches({ server_tool_use }: Loose): number {
+  return count(object(server_tool_use).web_search_requests);
 }
 
 export function encodeUsage(usage: Readonly<Usage>, searches: number | undefined): Loose {
