@@ -46,13 +46,15 @@ interface Span {
 
 /** Two clocks, and the time that a request takes to its gateway. */
 const NEAR_MS = 1500;
+/** Calls whose reservations a killed node may have held together: a crowd, and those that were held. */
+const MOST_HELD = 20n;
 
 export class Judge {
   readonly #driver: Driver;
   #let: Counted[] = [];
   /** A minute begins with the first call after the one before: which call that was is not always known. */
   readonly #minutes = new Map<string, Minute[]>();
-  #killedAt = -Infinity;
+  #kills: number[] = [];
   /** Rates on which nobody has drawn since a node was killed: its minutes may go on, or begin anew. */
   #anew = new Set<string>();
 
@@ -61,7 +63,7 @@ export class Judge {
   }
 
   killed(): void {
-    this.#killedAt = this.time();
+    this.#kills.push(this.time());
     this.#anew = new Set(this.#minutes.keys());
   }
 
@@ -134,6 +136,9 @@ export class Judge {
       if (spent + open + most > amount) {
         admit = undefined;
         why = `${budget.name} is near its end`;
+      } else if ((open + most) * this.#heldByDead() > amount - spent) {
+        admit = undefined;
+        why = `${budget.name} may be leased to a node that was killed`;
       }
     }
     for (const { owner, limit, kind } of ratesOf(call)) {
@@ -154,6 +159,18 @@ export class Judge {
     return this.#driver.place.rateClock === "node" ? this.#driver.now : Date.now();
   }
 
+  #recentKills(): number {
+    return this.#kills.filter((at) => at > this.time() - MINUTE - 2000).length;
+  }
+
+  /**
+   * Calls for which budget may be missing: nobody but the database knows the leases of a node without a journal, and
+   * returns them when its heartbeats have been missing for half a minute.
+   */
+  #heldByDead(): bigint {
+    return this.#driver.place.diskless ? MOST_HELD * BigInt(this.#recentKills()) : 0n;
+  }
+
   /** A call asks for a share of a rate: what of it is used for sure, and what may be. */
   #stateOf({ owner, kind }: Rate) {
     const now = this.time();
@@ -165,7 +182,7 @@ export class Judge {
         : call.tokens;
     const usedSince = (time: number) =>
       own.filter(({ at, sure }) => sure && at >= time).reduce((sum, one) => sum + amount(one), 0);
-    const killed = this.#killedAt > now - MINUTE - 2000;
+    const killed = this.#recentKills() > 0;
     const unsure = killed || minutes.length === 0 ||
       minutes.some(({ from }) => now > from + MINUTE - NEAR_MS);
     const maybe = own.filter(({ at }) => at > now - MINUTE - 2000).reduce(
