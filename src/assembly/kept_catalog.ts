@@ -7,6 +7,10 @@ import type { CatalogChange } from "../http/endpoint.ts";
 import type { Model } from "../models/catalog.ts";
 import type { ModelSummary } from "../models/summary.ts";
 import { Turns } from "../timing/turns.ts";
+import { within } from "../timing/within.ts";
+
+/** How long closing waits for a disk that does not respond, in milliseconds. */
+const CLOSE_MS = 2000;
 
 export class KeptCatalog {
   readonly #file: string | null;
@@ -14,6 +18,7 @@ export class KeptCatalog {
   readonly #now: () => number;
   /** Writes one after the other, so that the last one remains. */
   readonly #writing = new Turns();
+  #abandoned = false;
 
   /** @param file null: there is no folder for it */
   constructor(file: string | null, { worker, now }: { worker: number | null; now(): number }) {
@@ -28,15 +33,24 @@ export class KeptCatalog {
   }
 
   save(models: readonly Model[]): void {
-    if (this.#writes) void this.#writing.run(() => saveSnapshot(this.#file!, models, this.#now()));
+    if (this.#writes) this.#write(() => saveSnapshot(this.#file!, models, this.#now()));
   }
 
   saveChanges(changes: readonly CatalogChange[]): void {
-    if (this.#writes) void this.#writing.run(() => saveChanges(this.#file!, changes));
+    if (this.#writes) this.#write(() => saveChanges(this.#file!, changes));
   }
 
-  /** Resolves when everything has been written: a later process may write next. */
-  written(): Promise<void> {
-    return this.#writing.run(() => Promise.resolve());
+  #write(save: () => Promise<void>): void {
+    void this.#writing.run(async () => {
+      if (!this.#abandoned) await save();
+    });
+  }
+
+  /** Resolves when everything has been written: a later process may write next. A disk that hangs is given up. */
+  async close(atMostMs = CLOSE_MS): Promise<void> {
+    const written = this.#writing.run(() => Promise.resolve());
+    await within(atMostMs, written, () => new Error("The disk does not respond.")).catch(() => {
+      this.#abandoned = true;
+    });
   }
 }

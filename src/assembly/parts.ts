@@ -134,7 +134,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
 /** Closes them. Resolves with whether the telemetry collector answered until the end; true if none is configured. */
 export async function closeParts(parts: Parts): Promise<boolean> {
   await parts.resumption.close();
-  await parts.served.written();
+  const written = parts.served.close();
   parts.ticker.close();
   parts.re2.close();
   parts.documents.close();
@@ -142,6 +142,7 @@ export async function closeParts(parts: Parts): Promise<boolean> {
   parts.tokens.close();
   parts.sealer.close();
   await parts.accounts.close();
+  await written;
   return await parts.tracing?.telemetry.close() ?? true;
 }
 
