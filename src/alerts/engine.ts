@@ -33,6 +33,8 @@ export interface AlertsOptions {
   /** True: this process evaluates the rules about the store for its machine. */
   first: boolean;
   collect(): readonly MetricData[];
+  /** The metrics of all processes of this machine, for the rules about the store. Absent: there is only this one. */
+  collectMachine?(): Promise<readonly (readonly MetricData[])[]>;
   /** False: the store is unavailable. */
   ready(): boolean;
   /** Called after something was put into the outbox. */
@@ -153,10 +155,15 @@ export class Alerts {
     try {
       const metrics = collect();
       const sample: Sample = {};
-      for (const { id, rule, window } of this.#watched) {
-        const numbers = window.take(clock.now(), metrics);
-        if (!isOfNode(rule.when.metric)) sample[id] = numbers;
-        else if (first) this.#judgeNode(id, rule, numbers);
+      const ofNode: Watched[] = [];
+      for (const watched of this.#watched) {
+        const { id, rule, window } = watched;
+        if (isOfNode(rule.when.metric)) ofNode.push(watched);
+        else sample[id] = window.take(clock.now(), metrics);
+      }
+      if (first && ofNode.length > 0) {
+        const processes = await this.#options.collectMachine?.() ?? [metrics];
+        for (const watched of ofNode) this.#judgeNode(watched, processes);
       }
       if (ready() && Object.keys(sample).length > 0) await this.#share(sample);
       this.#complaint = "";
@@ -228,9 +235,10 @@ export class Alerts {
     }
   }
 
-  #judgeNode(id: string, rule: AlertRule, numbers: Record<string, number[]>): void {
+  #judgeNode({ id, rule, window }: Watched, processes: readonly (readonly MetricData[])[]): void {
     const { now, clock, machine } = this.#options;
-    for (const [group, values] of Object.entries(numbers)) {
+    const taken = processes.map((metrics) => window.take(clock.now(), metrics));
+    for (const [group, values] of joined(taken, alertMetric(rule.when.metric).joined)) {
       const value = valueOf(rule, values);
       const key = alertId(id, group);
       const verdict = this.#state.ofNode.judge(key, value, clock.now(), thresholds(rule));

@@ -1,6 +1,6 @@
 /**
  * The metrics that alert rules can use. Each reads numbers from the registry for each group. The numbers of
- * all nodes are added, or their maximum is taken, and the result is converted to the one value that a rule
+ * all nodes, or of all processes of a machine, are added, or their maximum is taken, and the result is converted to the one value that a rule
  * compares with its limit.
  */
 import type { HistogramSample, MetricData, NumberSample } from "../metrics/registry.ts";
@@ -126,7 +126,7 @@ function durations(name: string, help: string, metric: string, above: number): A
 function current(
   name: string,
   help: string,
-  { above, largest = Infinity }: { above: number; largest?: number },
+  { above, largest = Infinity, joined = "sum" }: Partial<AlertMetric> & { above: number },
   read: (value: number) => number,
   metric: string,
 ): AlertMetric {
@@ -138,7 +138,7 @@ function current(
     above,
     largest,
     now: true,
-    joined: "sum",
+    joined,
     read: (metrics) => new Map([[ALL, [read(samples<NumberSample>(metrics, metric)[0]?.sample.value ?? 0)]]]),
     value: ([value]) => value,
   };
@@ -256,15 +256,15 @@ export const ALERT_METRICS = [
   },
   current(
     "store_lag",
-    "Records of a node that wait to be written to the store.",
+    "Records of a machine that wait to be written to the store.",
     { above: 1000 },
     (v) => v,
     "sluice_records_pending",
   ),
   current(
     "store_down",
-    "1 while the store does not answer a node.",
-    { above: 0, largest: 1 },
+    "1 while the store does not answer a machine.",
+    { above: 0, largest: 1, joined: "most" },
     (v) => 1 - v,
     "sluice_store_up",
   ),
@@ -277,7 +277,7 @@ export function alertMetric(name: AlertMetricName): AlertMetric {
   return ALERT_METRICS.find((metric) => metric.name === name)!;
 }
 
-/** Metrics about the store cannot be shared through it: each node evaluates them on its own. */
+/** Metrics about the store cannot be shared through it: each machine evaluates them on its own. */
 export function isOfNode(name: AlertMetricName): boolean {
   return name === "store_lag" || name === "store_down";
 }

@@ -13,6 +13,8 @@ export interface AlertRulesOptions {
   accounts: Pick<AccountsService, "node" | "addReceivers" | "wakeOutbox" | "storeUp">;
   store: Store;
   collect(): readonly MetricData[];
+  /** The metrics of this process and of the other workers. */
+  collectMachine(): Promise<readonly (readonly MetricData[])[]>;
   first: boolean;
   now(): number;
   log(line: string, level?: "info" | "warn"): void;
@@ -29,13 +31,14 @@ export function openAlerts(
   options: AlertRulesOptions,
   before: Alerts | "start" | null,
 ): Alerts {
-  const { accounts, store, collect, first, now, log, alertsEveryMs, alertsClock } = options;
+  const { accounts, store, collect, collectMachine, first, now, log, alertsEveryMs, alertsClock } = options;
   const alerts = new Alerts(config, {
     store,
     node: accounts.node,
     machine: nodeName(),
     first,
     collect,
+    collectMachine,
     ready: () => accounts.storeUp(),
     wake: () => accounts.wakeOutbox(),
     now,

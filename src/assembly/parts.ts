@@ -82,6 +82,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
     breakersClosed: (closed) =>
       closed.forEach((of) => inForce.state?.kit.providers.states.closeBreakers(of, ticker.now())),
   });
+  const allMetrics = new AllMetrics(metrics.registry, worker);
   const sealer = await openSealer(inForce.config, store, log);
   const proxies = options.env && readProxies(options.env);
   const parts = {
@@ -93,7 +94,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
     socketsOfKeys: new SocketsOfKeys(),
     requestRates: new RequestRates(options.clock ?? performance),
     metrics,
-    allMetrics: new AllMetrics(metrics.registry, worker),
+    allMetrics,
     slices: new Slices({ held: (cause, ms) => metrics.held(cause, ms) }),
     store,
     served,
@@ -124,6 +125,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
       accounts,
       store,
       collect: () => metrics.registry.collect(),
+      collectMachine: async () => (await allMetrics.all()).map((of) => of.metrics),
       first: (worker ?? 1) === 1,
     }),
   };

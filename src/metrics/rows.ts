@@ -38,7 +38,7 @@ export const METRICS = {
   generations: {
     name: "sluice_generations_total",
     type: "counter",
-    help: "Finished generations by model, provider and status.",
+    help: "Finished generations by model, provider (`none`: no provider accepted the call) and status.",
     labels: ["model", "provider", "status"],
   },
   tokens: {

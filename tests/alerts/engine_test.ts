@@ -58,6 +58,9 @@ async function fleet(
       machine: workers ? "machine" : `machine${i}`,
       first: !workers || i === 0,
       collect: () => registry.collect(),
+      ...(workers && {
+        collectMachine: () => Promise.resolve(nodes.map((worker) => worker.registry.collect())),
+      }),
       ready: () => node.up,
       wake() {},
       now: () => now + set,
@@ -279,6 +282,30 @@ onBothEngines(({ name, place }) => {
       }
     },
   );
+
+  test("alerts about the store count all workers of a machine, and are sent by one of them", async (store) => {
+    const hook = posts();
+    const to = [{ webhook: hook.url, secret: "whsec" }];
+    const rules = [
+      { name: "lag", when: { metric: "store_lag", above: 1000 }, for: "0s", to },
+      { name: "down", when: { metric: "store_down" }, for: "0s", to },
+    ];
+    try {
+      await fleet(store, rules, async ({ nodes, pass }) => {
+        for (const node of nodes) node.up = false;
+        await pass(2);
+        await eventually(() => hook.got.length === 2);
+        await pass(2);
+        const told = hook.got.map(({ text }) => JSON.parse(text).data);
+        assertEquals(told.map(({ rule, group, value }) => [rule, group, value]).sort(), [
+          ["down", { node: "machine" }, 1],
+          ["lag", { node: "machine" }, 1200],
+        ]);
+      }, { workers: true, observe: () => ({ storeUp: 0, recordsPending: 400 }) });
+    } finally {
+      await hook.close();
+    }
+  });
 
   test("what could not be delivered is delivered in the order in which it happened, whatever the clock says", async (store) => {
     await store.prepare();
