@@ -56,6 +56,32 @@ Deno.test("sqlite: a full file says so, and works on when there is room again", 
   here.remove();
 });
 
+Deno.test("a disk that reports an error on sync is logged once, and again when it has worked meanwhile", async () => {
+  const here = sqlitePlace();
+  const service = await open(here.open(), configOf());
+  const { syncData } = Deno.FsFile.prototype;
+  const lines = () => service.warnings.filter((line) => line.includes("The disk of the journal")).length;
+  const fails = () => Promise.reject(new Error("Input/output error (os error 5)"));
+  try {
+    const key = await service.authenticate(SECRET);
+    const turn = async (sync: () => Promise<void>) => {
+      Deno.FsFile.prototype.syncData = sync;
+      const reservation = await service.admit(requestOf(key, 1));
+      await service.tick();
+      await reservation.settle(endOf({ input: 1 }));
+    };
+    for (const [sync, logged] of [[fails, 1], [fails, 1], [syncData, 1], [fails, 2]] as const) {
+      await turn(sync);
+      assertEquals(lines(), logged, service.warnings.join("\n"));
+    }
+    assert(service.warnings.some((line) => line.includes("os error 5")));
+  } finally {
+    Deno.FsFile.prototype.syncData = syncData;
+    await service.close();
+    here.remove();
+  }
+});
+
 Deno.test({
   name: "sqlite: a full disk refuses calls before it could lose one",
   ignore: Deno.build.os === "windows",

@@ -370,3 +370,30 @@ Deno.test("FileJournal writes all that is needed again after the disk has refuse
       journal.close();
     }
   }));
+
+Deno.test("FileJournal takes no file that a compaction has closed for a disk that fails", () =>
+  withFolder(async (filePrefix) => {
+    const journal = new FileJournal(filePrefix, "n", ROOM);
+    const { syncData } = Deno.FsFile.prototype;
+    const closed = Promise.withResolvers<never>();
+    try {
+      journal.begin("a", "1");
+      await journal.written();
+      const path = `${filePrefix}.n.journal`;
+      const before = Deno.statSync(path).ino;
+      Deno.FsFile.prototype.syncData = () => closed.promise;
+      const flushing = journal.flush();
+      const filler = "x".repeat(1 << 20);
+      for (let i = 0; Deno.statSync(path).ino === before; i++) {
+        assert(i < 10);
+        journal.delivered(journal.begin(`g${i}`, filler));
+        await journal.written();
+      }
+      closed.reject(new Deno.errors.BadResource("Bad resource ID"));
+      await flushing;
+      assertEquals(journal.whole, true);
+    } finally {
+      Deno.FsFile.prototype.syncData = syncData;
+      journal.close();
+    }
+  }));

@@ -3,7 +3,7 @@ import type { Keyring } from "../../src/accounts/keys/keyring.ts";
 import { LeaseTable } from "../../src/accounts/budgets/lease_table.ts";
 import { StoreChanges } from "../../src/accounts/store_changes.ts";
 import { Teams } from "../../src/accounts/keys/teams.ts";
-import type { Changes, Store } from "../../src/store/mod.ts";
+import { accountBudget, type Changes, type Store } from "../../src/store/mod.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 
 Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the answer before is taken in", async () => {
@@ -122,6 +122,12 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
 Deno.test("StoreChanges reads everything again from a store that has lost its last changes", async () => {
   const asked: string[] = [];
   let rev = 9;
+  const leases = new LeaseTable();
+  const [credits, spend] = (["credits", "spend"] as const).map((kind) => {
+    const lease = leases.open(kind, { ...accountBudget("acme"), id: kind });
+    lease.renewed({ id: kind, amount: 5n, limit: 10n, spent: 0n, others: 0n, starts: 0 }, 0);
+    return lease;
+  });
   const changes = new StoreChanges({
     store: {
       revision: () => Promise.resolve(rev),
@@ -142,7 +148,7 @@ Deno.test("StoreChanges reads everything again from a store that has lost its la
     } as unknown as Store,
     clock: { now: () => 0 },
     keyring: { learn: () => {} } as unknown as Keyring,
-    leases: new LeaseTable(),
+    leases,
     people: () => {},
     teams: new Teams(),
   });
@@ -153,6 +159,8 @@ Deno.test("StoreChanges reads everything again from a store that has lost its la
   rev = 7;
   await changes.pull();
   assertEquals(asked.splice(0), ["since 9", "people", "teams", "keys"]);
+  // Credits may have been other ones.
+  assertEquals([credits.granted, spend.granted], [0n, 5n]);
   await changes.pull();
   assertEquals(asked, ["since 7"]);
 });

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { OutboxEntry } from "../../src/accounts/journal/outbox.ts";
+import { priceTable } from "../../src/accounts/budgets/money.ts";
 import { StoreSync } from "../../src/accounts/store_sync.ts";
 import {
   accountBudget,
@@ -344,4 +345,37 @@ Deno.test("StoreSync lets no call in on a grant whose answer came after the proc
       },
     }),
   );
+});
+
+Deno.test("StoreSync sends prices once, and again after the store was unavailable", () => {
+  const { version } = priceTable({ prompt: "0.00123", completion: "0.00456" });
+  const sent: (string | undefined)[] = [];
+  let away = false;
+  return withSync(async ({ sync }) => {
+    const deliver = async (id: string) => {
+      sync.deliver({
+        record: encodeRecord({ ...generation(id), priceVersion: version }),
+        leases: [],
+        delivered: () => {},
+      });
+      await sync.flush().catch(() => {});
+    };
+    await deliver("g1");
+    await deliver("g2");
+    assertEquals(sent, [version, undefined]);
+    away = true;
+    await deliver("g3");
+    away = false;
+    await eventually(async () => {
+      await sync.flush().catch(() => {});
+      return sync.pending === 0;
+    });
+    assertEquals(sent.at(-1), version);
+  }, (store) => ({
+    sync(request: SyncRequest) {
+      if (away) throw new StoreUnavailable("away");
+      if (request.records.length > 0) sent.push(request.prices?.[0]?.version);
+      return store.sync(request);
+    },
+  }));
 });

@@ -129,6 +129,14 @@ onBothEngines((ground) => {
     assertEquals(second.accounts, ["acme"]);
   });
 
+  test("changesSince() tells the revision of a store that has lost its last changes, which is lower", async (store) => {
+    await store.insertKey(storedKey("k1"), "hash1");
+    const { rev } = await store.changesSince(0);
+    assert(rev > 0);
+    const { rev: now, keys } = await store.changesSince(rev + 5);
+    assertEquals([now, keys], [rev, []]);
+  });
+
   test("changesSince() tells tokens and ended sessions, which forget themselves in the end", async (store) => {
     const token = {
       id: "tok_1",
