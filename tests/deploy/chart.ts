@@ -44,10 +44,14 @@ function term(text: string, scope: Scope): Value {
   if (/^".*"$/.test(text)) return JSON.parse(text);
   if (/^\d+$/.test(text)) return Number(text);
   if (text === ".") return scope["."];
+  // In parentheses: whatever is missing on the way is nothing.
+  const optional = text.startsWith("(");
+  if (optional) text = text.replaceAll(/[()]/g, "");
   if (!/^(?:\.\w+)+$/.test(text)) throw new Error(`the test renders no ${text}`);
   let value: Value = scope;
   for (const name of text.slice(1).split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) {
+      if (optional) return undefined;
       throw new Error(`nothing is at ${text}`);
     }
     value = (value as Scope)[name];

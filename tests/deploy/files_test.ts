@@ -229,6 +229,35 @@ Deno.test("the chart leaves out what is turned off, and another configuration ma
   assert(checksum(other) !== checksum(rendered));
 });
 
+const HTTPS = {
+  config: { server: { tls: { cert: "/run/secrets/tls/tls.crt", key: "/run/secrets/tls/tls.key" } } },
+  volumes: [{ name: "tls", secret: { secretName: "gateway-tls" } }],
+  volumeMounts: [{ name: "tls", mountPath: "/run/secrets/tls", readOnly: true }],
+};
+
+Deno.test("the chart's probes use HTTPS if the configuration does, and volumes are mounted", () => {
+  const probes = (overrides: Record<string, unknown>) => {
+    const rendered: Record<string, Loose> = renderChart(CHART, { ...OVERRIDES, ...overrides });
+    const pod = rendered.Deployment.spec.template.spec;
+    const [{ startupProbe, readinessProbe, livenessProbe, volumeMounts }] = pod.containers;
+    const schemes = [startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.scheme);
+    return { pod, schemes, volumeMounts };
+  };
+  assertEquals(probes({}).schemes, ["HTTP", "HTTP", "HTTP"]);
+  assertEquals(probes({ config: { server: null } }).schemes, ["HTTP", "HTTP", "HTTP"]);
+  const { pod, schemes, volumeMounts } = probes(HTTPS);
+  assertEquals(schemes, ["HTTPS", "HTTPS", "HTTPS"]);
+  assertEquals([volumeMounts.length, volumeMounts.at(-1)], [3, HTTPS.volumeMounts[0]]);
+  assertEquals([pod.volumes.length, pod.volumes.at(-1)], [3, HTTPS.volumes[0]]);
+  // The image lets the program and its workers read there.
+  const grants = [...Deno.readTextFileSync(`${ROOT}/Dockerfile`).matchAll(/--allow-read=([^" ]+)/g)].slice(
+    -2,
+  );
+  for (const [, paths] of grants) {
+    assert(paths.split(",").some((path) => HTTPS.config.server.tls.cert.startsWith(`${path}/`)), paths);
+  }
+});
+
 Deno.test("the chart has the version of the program", () => {
   const { version, appVersion } = parse(Deno.readTextFileSync(new URL("Chart.yaml", CHART))) as Loose;
   assertEquals([version, appVersion], [manifest.version, manifest.version]);
@@ -239,6 +268,8 @@ const OTHERWISE: Record<string, unknown>[] = [
   { existingSecret: "mine" },
   { image: { digest: "sha256:abc" }, imagePullSecrets: [{ name: "pull" }] },
   { image: { tag: "next" }, replicas: 5 },
+  HTTPS,
+  { config: { server: null } },
   {
     autoscaling: { enabled: false },
     podDisruptionBudget: { enabled: false },
