@@ -44,7 +44,10 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     throw failure;
   }
   arrival.admitted = true;
-  followed?.end("ok");
+  if (followed !== null) {
+    followed.end("ok");
+    arrival.steps.followed!.admitted(call.prompt, call.labels, call.shape.calls > 1 ? 1 : call.prompt.n ?? 1);
+  }
   // With several provider calls, the steps cannot be derived from the record.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };

@@ -3,6 +3,7 @@ import type { Key } from "../accounts/mod.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Labels } from "../exchange/labels.ts";
+import type { Prompt } from "../exchange/prompt.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
@@ -27,6 +28,8 @@ export interface FollowedCall {
   /** Null: its trace is not recorded. */
   readonly traceId: string | null;
   of(key: Key): void;
+  /** @param choices number of choices of each provider call */
+  admitted(prompt: Prompt, labels: Labels | null, choices: number): void;
   attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt;
   /** Null: its trace is not recorded. */
   begin(kind: StepKind, name: string): FollowedStep | null;

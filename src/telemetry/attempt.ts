@@ -4,6 +4,7 @@ import type { Part } from "../exchange/part.ts";
 import type { TraceHeaders } from "../exchange/trace_context.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
+import { type Asked, writeAsked } from "./asked.ts";
 import { reasonName, writeReasons, writeUsage } from "./attributes.ts";
 import { writeGeneration } from "./langfuse.ts";
 import type { AttributeWriter } from "./otlp/attributes.ts";
@@ -21,6 +22,8 @@ export interface CallSpan {
   trace: TraceId;
   span: SpanId;
   state: string | undefined;
+  /** Null: the call is not admitted yet. */
+  asked: Asked | null;
 }
 
 export class TracedAttempt implements FollowedAttempt {
@@ -113,6 +116,8 @@ export class TracedAttempt implements FollowedAttempt {
     const { langfuse } = this.#recording;
     const error = this.#error;
     to.fixed(this.#facts.attributes);
+    const asked = this.#call?.asked;
+    if (asked) writeAsked(to, asked);
     if (this.#model !== undefined) to.text("gen_ai.response.model", this.#model.slice(0, MOST_NAME_CHARS));
     writeReasons(to, this.#reasons);
     if (this.#stream) to.flag("gen_ai.request.stream", true);

@@ -3,11 +3,13 @@ import type { Key } from "../accounts/mod.ts";
 import { type Failure, type FailureCode, FAILURES } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Labels } from "../exchange/labels.ts";
+import type { Prompt } from "../exchange/prompt.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 import { type CallersTrace, passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
 import type { FollowedCall, FollowedRequest, FollowedStep } from "../pipeline/telemetry.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
+import { askedOf } from "./asked.ts";
 import { type CallSpan, TracedAttempt } from "./attempt.ts";
 import { writeKey, writeLabels, writeStep } from "./langfuse.ts";
 import type { AttributeWriter } from "./otlp/attributes.ts";
@@ -24,8 +26,8 @@ const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
 export function follow(recording: Recording, request: FollowedRequest): FollowedCall {
   const callers = readTrace(request.header);
   const active = activeSpan();
-  const wanted = active === undefined ? callers?.sampled : (active.traceFlags & 1) === 1;
-  if (!recording.samples(wanted)) return new UnrecordedCall(recording, callers);
+  const parent = active && { traceId: active.traceId, sampled: (active.traceFlags & 1) === 1 };
+  if (!recording.samples(parent ?? callers)) return new UnrecordedCall(recording, callers);
   return new RecordedCall(recording, request, {
     callers,
     parent: active ?? callers,
@@ -57,6 +59,7 @@ class UnrecordedCall implements FollowedCall {
     return null;
   }
   of() {}
+  admitted() {}
   step() {}
   ended() {}
   refused() {}
@@ -99,7 +102,7 @@ class RecordedCall implements FollowedCall {
     this.#parent = parent && spanIdOf(parent.spanId);
     this.#remote = parent !== null && !local;
     const trace = parent === null ? newTraceId() : traceIdOf(parent.traceId);
-    this.#call = { trace, span: newSpanId(), state: callers?.state };
+    this.#call = { trace, span: newSpanId(), state: callers?.state, asked: null };
   }
 
   get traceId(): string {
@@ -108,6 +111,10 @@ class RecordedCall implements FollowedCall {
 
   of(key: Key): void {
     this.#key = key;
+  }
+
+  admitted(prompt: Prompt, labels: Labels | null, choices: number): void {
+    this.#call.asked = askedOf(prompt, labels, choices);
   }
 
   attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt {

@@ -2,8 +2,8 @@
 import { between, fields, flag } from "../schema/fields.ts";
 
 export const TELEMETRY = fields({
-  sample: between(0, 1).prefault(1).describe(
-    "Share of the generations whose traces are recorded, if the caller's `traceparent` does not decide it. Metrics count all generations.",
+  sample: between(0, 1).nullable().prefault(null).describe(
+    "Share of the generations whose traces are recorded, if the caller's `traceparent` does not decide it. Metrics count all generations. Null: `OTEL_TRACES_SAMPLER` decides; without it, all are recorded.",
   ),
   langfuse: flag().prefault(false)
     .describe(
@@ -12,7 +12,8 @@ export const TELEMETRY = fields({
 });
 
 export interface TelemetryConfig {
-  sample: number;
+  /** Null: the variables decide. */
+  sample: number | null;
   langfuse: boolean;
 }
 
@@ -43,6 +44,8 @@ export const TELEMETRY_VARIABLES: readonly string[] = [
   "OTEL_SEMCONV_STABILITY_OPT_IN",
   "OTEL_SERVICE_NAME",
   "OTEL_TRACES_EXPORTER",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
   ...SIGNALS.flatMap((signal) => OF_SIGNAL.map((name) => `OTEL_EXPORTER_OTLP${signal}_${name}`)),
 ];
 /** The variables that contain paths of files. */

@@ -5,6 +5,7 @@ import type { TelemetryConfig } from "./config.ts";
 import type { Instruments, RouteMeasures } from "./instruments.ts";
 import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
 import type { Exporter } from "./otlp/exporter.ts";
+import type { Sampler } from "./otlp/environment.ts";
 import type { SpanHead, SpanWriter } from "./otlp/spans.ts";
 
 /** Attributes that are the same for every call of a route. */
@@ -25,8 +26,7 @@ export class Recording {
   readonly langfuse: boolean;
   readonly #exporter: Exporter;
   readonly #instruments: Instruments;
-  /** Share of the calls to record if the caller does not decide it. */
-  readonly #sample: number;
+  readonly #sampler: Sampler;
   readonly #random: () => number;
   readonly #routes = new WeakMap<Upstream, Map<string, RouteFacts>>();
   readonly #requests = {
@@ -37,15 +37,20 @@ export class Recording {
   constructor({ exporter, instruments, sample, langfuse, random }: RecordingOptions) {
     this.#exporter = exporter;
     this.#instruments = instruments;
-    this.#sample = exporter.spans === null ? 0 : sample;
+    this.#sampler = sample === null ? exporter.sampler : { share: sample, parentBased: true };
     this.langfuse = langfuse;
     this.#random = random;
   }
 
-  /** Whether the trace of a call is recorded. @param wanted the decision of the caller; undefined: none */
-  samples(wanted: boolean | undefined): boolean {
-    if (wanted !== undefined) return wanted && this.#exporter.spans !== null;
-    return this.#random() < this.#sample;
+  /**
+   * Whether the trace of a call is recorded.
+   * @param parent the trace that the call is part of, and whether its other spans are recorded; null: none
+   */
+  samples(parent: { traceId: string; sampled: boolean } | null): boolean {
+    if (this.#exporter.spans === null) return false;
+    const { share, parentBased } = this.#sampler;
+    if (parent === null) return this.#random() < share;
+    return parentBased ? parent.sampled : positionOf(parent.traceId) < share;
   }
 
   of(upstream: Upstream, route: Route): RouteFacts {
@@ -96,4 +101,12 @@ export class Recording {
       measures: this.#instruments.of(upstream, route),
     };
   }
+}
+
+/** Random digits at the end of a trace id, as the specification of sampling has them. */
+const RANDOM_DIGITS = 14;
+
+/** From 0 (included) to 1: equal in all processes, so that they record the same traces of a share. */
+function positionOf(traceId: string): number {
+  return 1 - (parseInt(traceId.slice(-RANDOM_DIGITS), 16) + 1) / 16 ** RANDOM_DIGITS;
 }

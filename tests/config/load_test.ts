@@ -126,7 +126,7 @@ Deno.test("loadConfig() fills in every default", () => {
     logs: "text",
     logLevel: "info",
     logGenerations: null,
-    telemetry: { sample: 1, langfuse: false },
+    telemetry: { sample: null, langfuse: false },
     keys: [],
   });
 });

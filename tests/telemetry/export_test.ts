@@ -23,6 +23,88 @@ Deno.test("telemetry: sampling leaves out traces and no measurement, and names o
   }, { config: { telemetry: { sample: 0 } } });
 });
 
+Deno.test("telemetry: OTEL_TRACES_SAMPLER decides where the configuration says nothing", async () => {
+  const unsampled = TRACEPARENT.replace(/01$/, "00");
+  // The end of a trace id is its random part: the more, the sooner the trace belongs to a share.
+  const ids = { low: `${"0".repeat(31)}1`, high: "f".repeat(32) };
+  const cases: [name: string, recorded: (string | null)[], sample?: number][] = [
+    ["always_on", [null, TRACEPARENT, unsampled]],
+    ["always_off", []],
+    ["parentbased_always_off", [TRACEPARENT]],
+    ["traceidratio", [`00-${ids.high}-${PARENT}-00`]],
+    ["always_on", [TRACEPARENT], 0],
+  ];
+  for (const [name, recorded, sample] of cases) {
+    await withRig(async ({ ask, receiver }) => {
+      const asked = [
+        null,
+        TRACEPARENT,
+        unsampled,
+        `00-${ids.low}-${PARENT}-01`,
+        `00-${ids.high}-${PARENT}-00`,
+      ];
+      const wanted = name === "traceidratio" ? asked.slice(3) : asked.slice(0, 3);
+      for (const traceparent of wanted) {
+        await (await ask({}, traceparent === null ? {} : { traceparent })).text();
+      }
+      const counted = ({ metrics }: Receiver) =>
+        (metrics.get("gen_ai.client.operation.duration") ?? []).reduce((sum, { count }) => sum + count, 0);
+      const servers = ({ spans }: Receiver) => spans.filter(({ kind }) => kind === 2);
+      await receiver.until((r) => counted(r) === wanted.length && servers(r).length >= recorded.length);
+      assertEquals(
+        servers(receiver).map(({ parentSpanId, traceId }) => parentSpanId && traceId).sort(),
+        recorded.map((parent) => parent?.split("-")[1] ?? "").sort(),
+        name,
+      );
+    }, {
+      config: sample === undefined ? {} : { telemetry: { sample } },
+      env: { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: "0.5", OTEL_DENO_TRACING: "false" },
+    });
+  }
+});
+
+Deno.test("telemetry: calls of providers have the settings of the request", async () => {
+  const SETTINGS = {
+    max_tokens: 50,
+    temperature: 0.5,
+    top_p: 1,
+    seed: 7,
+    frequency_penalty: -0.5,
+    presence_penalty: 0,
+    n: 2,
+    response_format: { type: "json_object" },
+  };
+  for (const protocol of ["http/json", "http/protobuf"]) {
+    await withRig(async ({ ask, trace }) => {
+      await (await ask(SETTINGS, { traceparent: TRACEPARENT, "x-svc-session": "s1" })).text();
+      const [{ attributes }] = (await trace()).of("chat m");
+      const asked = Object.entries(attributes).filter(([name]) =>
+        /^gen_ai\.(?:request|output|conversation)\./.test(name)
+      );
+      assertEquals(Object.fromEntries(asked), {
+        "gen_ai.conversation.id": "s1",
+        "gen_ai.output.type": "json",
+        "gen_ai.request.model": "m",
+        "gen_ai.request.max_tokens": 50,
+        "gen_ai.request.temperature": 0.5,
+        "gen_ai.request.top_p": 1,
+        "gen_ai.request.seed": 7,
+        "gen_ai.request.frequency_penalty": -0.5,
+        "gen_ai.request.presence_penalty": 0,
+        "gen_ai.request.choice.count": 2,
+      });
+    }, { env: { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } });
+    // The encoding has no negative numbers, and no setting is made up.
+    await withRig(async ({ ask, trace }) => {
+      await (await ask({ seed: -1 }, { traceparent: TRACEPARENT })).text();
+      const [{ attributes }] = (await trace()).of("chat m");
+      assertEquals(Object.keys(attributes).filter((name) => name.startsWith("gen_ai.request.")), [
+        "gen_ai.request.model",
+      ]);
+    }, { env: { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } });
+  }
+});
+
 Deno.test("telemetry: bytes say what JSON says", async () => {
   await withRig(async ({ ask, trace, receiver }) => {
     await (await ask({ stream: true }, { traceparent: TRACEPARENT })).text();

@@ -152,6 +152,20 @@ Deno.test("otlp: the variables of OpenTelemetry say where to and how", () => {
   assertEquals(wrong.mistakes.length, 3);
   assert(wrong.mistakes.some((text) => text.includes('"smoke", expected one of http/protobuf')));
 
+  const sampler = (name: string, arg = "0.25") =>
+    of({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: arg }).sampler;
+  assertEquals(usual.sampler, { share: 1, parentBased: true });
+  assertEquals(sampler(" TraceIdRatio "), { share: 0.25, parentBased: false });
+  assertEquals(sampler("parentbased_traceidratio"), { share: 0.25, parentBased: true });
+  assertEquals(sampler("traceidratio", ""), { share: 1, parentBased: false });
+  assertEquals(sampler("always_on"), { share: 1, parentBased: false });
+  assertEquals(sampler("always_off"), { share: 0, parentBased: false });
+  assertEquals(sampler("parentbased_always_off"), { share: 0, parentBased: true });
+  for (const [name, arg] of [["jaeger_remote", "0.1"], ["toString", "0.1"], ["traceidratio", "10%"]]) {
+    const { sampler, mistakes } = of({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: arg });
+    assertEquals([sampler.share, mistakes.length], [1, 1], name);
+  }
+
   // What is asked for must be among the permissions that `sluice permissions` prints.
   const listed = new Set([...TELEMETRY_VARIABLES, "OTEL_RESOURCE_ATTRIBUTES"]);
   assertEquals([...asked].filter((name) => !listed.has(name)), []);

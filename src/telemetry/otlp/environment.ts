@@ -18,10 +18,19 @@ export interface Destination {
   clientKey: string | undefined;
 }
 
+/** Which traces are recorded. */
+export interface Sampler {
+  /** Share of the traces. */
+  share: number;
+  /** True: if the caller's `traceparent` has decided it, its decision is followed. */
+  parentBased: boolean;
+}
+
 export interface ExportSettings {
   /** Null: traces are not exported. */
   traces: Destination | null;
   metrics: Destination | null;
+  sampler: Sampler;
   /** Attributes of the process. */
   resource: Record<string, string>;
   /** The longest time that a span waits before its batch is sent, in milliseconds. */
@@ -42,6 +51,14 @@ export interface ExportSettings {
 type Env = (name: string) => string | undefined;
 
 const PROTOCOLS: readonly string[] = ["http/protobuf", "http/json", "grpc"];
+const SAMPLERS: Readonly<Record<string, Sampler | { share: null; parentBased: boolean }>> = {
+  always_on: { share: 1, parentBased: false },
+  always_off: { share: 0, parentBased: false },
+  traceidratio: { share: null, parentBased: false },
+  parentbased_always_on: { share: 1, parentBased: true },
+  parentbased_always_off: { share: 0, parentBased: true },
+  parentbased_traceidratio: { share: null, parentBased: true },
+};
 const DEFAULTS = { url: "http://localhost:4318", grpc: "http://localhost:4317", timeoutMs: 10_000 };
 /** A request with so many spans has about a megabyte. */
 const BATCH = 4096;
@@ -75,6 +92,7 @@ export function exportSettings(env: Env): ExportSettings {
   return {
     traces: off("TRACES") ? null : destination("TRACES"),
     metrics: off("METRICS") ? null : destination("METRICS"),
+    sampler: samplerOf(env, mistakes),
     resource: resourceOf(env),
     spanDelayMs: number("OTEL_BSP_SCHEDULE_DELAY", SPAN_DELAY_MS),
     batch: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", BATCH),
@@ -116,6 +134,28 @@ function destinationOf(
     clientCertificate: of("CLIENT_CERTIFICATE"),
     clientKey: of("CLIENT_KEY"),
   };
+}
+
+function samplerOf(env: Env, mistakes: string[]): Sampler {
+  const otherwise = { share: 1, parentBased: true };
+  const name = env("OTEL_TRACES_SAMPLER")?.trim().toLowerCase() || "parentbased_always_on";
+  const sampler = Object.hasOwn(SAMPLERS, name) ? SAMPLERS[name] : null;
+  if (sampler === null) {
+    const known = Object.keys(SAMPLERS).join(", ");
+    mistakes.push(
+      `OTEL_TRACES_SAMPLER is "${name.slice(0, 40)}", expected one of ${known}; all traces are recorded`,
+    );
+    return otherwise;
+  }
+  const { share, parentBased } = sampler;
+  if (share !== null) return { share, parentBased };
+  const text = env("OTEL_TRACES_SAMPLER_ARG")?.trim() || "1";
+  const given = Number(text);
+  if (given >= 0 && given <= 1) return { share: given, parentBased };
+  mistakes.push(
+    `OTEL_TRACES_SAMPLER_ARG is "${text.slice(0, 40)}", expected a number from 0 to 1; 1 is used`,
+  );
+  return { share: 1, parentBased };
 }
 
 function resourceOf(env: Env): Record<string, string> {

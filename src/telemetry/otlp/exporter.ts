@@ -3,7 +3,7 @@
  * microseconds of the event loop and as much of another thread: half of a plain call for its trace. Here a
  * span is encoded when it ends, which takes less than one microsecond.
  */
-import { type Destination, type ExportSettings, exportSettings } from "./environment.ts";
+import { type Destination, type ExportSettings, exportSettings, type Sampler } from "./environment.ts";
 import { jsonMetrics } from "./json_metrics.ts";
 import { JsonSpans } from "./json_spans.ts";
 import type { Counter, Histogram } from "./measurements.ts";
@@ -37,6 +37,7 @@ export class Exporter {
   /** Null: traces are not exported. */
   readonly spans: SpanBuffer | null;
   readonly newestOnly: boolean;
+  readonly sampler: Sampler;
   readonly measures: boolean;
   readonly #settings: ExportSettings;
   readonly #options: ExporterOptions;
@@ -55,6 +56,7 @@ export class Exporter {
     const settings = this.#settings = exportSettings(options.env);
     for (const mistake of settings.mistakes) options.log(`telemetry: ${mistake}`, "warn");
     this.newestOnly = settings.newestOnly;
+    this.sampler = settings.sampler;
     this.measures = settings.metrics !== null;
     this.#start = options.now();
     this.#origin = {
