@@ -76,3 +76,15 @@ export function helpText(about?: string): string {
   );
   return `Usage:${own.map((text) => USAGE + text).join("")}\n\nOptions:${options}`;
 }
+
+/** The column at which descriptions begin. */
+const COLUMN = 32;
+
+/** The usage of one command, and its description on one line. */
+export function commandHelp(name: string): { usage: string; meaning: string } {
+  const [own] = helpText(name).slice("Usage:\n".length).split("\n\nOptions:");
+  const [first, ...more] = own.split("\n");
+  const begins = first[COLUMN - 1] === " " && /^[A-Z][a-z]/.test(first.slice(COLUMN));
+  const lines = (begins ? [first, ...more] : more).map((line) => line.slice(COLUMN));
+  return { usage: (begins ? first.slice(0, COLUMN) : first).trim(), meaning: lines.join(" ") };
+}

@@ -21,6 +21,7 @@ import operation from "./pages/operation.md" with { type: "text" };
 import payloads from "./pages/payloads.md" with { type: "text" };
 import providers from "./pages/providers.md" with { type: "text" };
 import clouds from "./pages/clouds.md" with { type: "text" };
+import commands from "./pages/reference/commands.md" with { type: "text" };
 import configuration from "./pages/reference/configuration.md" with { type: "text" };
 import entities from "./pages/reference/entities.md" with { type: "text" };
 import errors from "./pages/reference/errors.md" with { type: "text" };
@@ -62,6 +63,7 @@ export const PAGES: readonly Page[] = [
   ...group("Run", { hosting, operation, alerts, payloads, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,
+    "reference/commands": commands,
     "reference/errors": errors,
     "reference/entities": entities,
     "reference/metrics": metrics,

@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { HELP, helpText } from "../../src/commands/help.ts";
+import { commandHelp, HELP, helpText } from "../../src/commands/help.ts";
 import { COMMANDS as COMMAND_ROWS } from "../../src/commands/command_table.ts";
 import type { Command } from "../../src/commands/command.ts";
 import { UsageError } from "../../src/commands/option_values.ts";
@@ -274,6 +274,19 @@ Deno.test("HELP names every option that a command takes", () => {
   for (const option of [...options, "access-policy", "dlp-policy", "expires", "overlap", "help", "version"]) {
     assertStringIncludes(HELP, `--${option}`);
   }
+});
+
+Deno.test("the usage and the description of each command stand in the help as the manual shows them", () => {
+  for (const name of Object.keys(COMMAND_ROWS)) {
+    const { usage, meaning } = commandHelp(name);
+    assertMatch(usage.replaceAll(/[[\]]/g, ""), new RegExp(`^sluice ${name}(?: \\S+)*$`), name);
+    assertMatch(meaning, /^[A-Z][^]*[\w)]$/, name);
+    assert(!/ {2}/.test(meaning), meaning);
+  }
+  assertEquals(commandHelp("restore"), {
+    usage: "sluice restore FILE [--force]",
+    meaning: "Restore the store from a backup; --force: replace a store that is not empty",
+  });
 });
 
 Deno.test("the help of a command is its part of the whole, and every command has one", () => {

@@ -1,4 +1,7 @@
-/** The generated pages, by their file below `pages/reference/`. A test compares them with the files. */
+/**
+ * The generated pages, by their file below `pages/reference/`, without that of the commands. A test compares
+ * them with the files.
+ */
 import { configurationPage } from "./configuration.ts";
 import { entitiesPage } from "./entities.ts";
 import { errorsPage } from "./errors.ts";
