@@ -37,6 +37,15 @@ export const SAME_SIGNAL_MS = 500;
 const WORKER_PERMISSIONS =
   "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys=hostname,networkInterfaces --deny-import";
 
+/**
+ * Flags of a command line, as `sluice permissions` prints them: one per line, so that a path may contain blanks;
+ * or separated by blanks. An empty argument would be taken for the program that Deno is to run.
+ */
+export function flagsOf(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return lines.length > 1 ? lines : lines.flatMap((line) => line.split(/[ \t]+/));
+}
+
 export interface Supervised {
   /** The configuration that is passed to workers; undefined: they read it from the environment. */
   source: string | undefined;
@@ -44,7 +53,7 @@ export interface Supervised {
   count: number;
   /** The grace period for generations in progress when the program ends, in milliseconds. */
   graceMs: number;
-  /** Permissions of workers, as flags of Deno separated by spaces; undefined: the usual ones. */
+  /** Permissions of workers, as for {@link flagsOf}; undefined: the usual ones. */
   permissions: string | undefined;
   /** Resource attributes for telemetry, as in `OTEL_RESOURCE_ATTRIBUTES`; null: telemetry is off. */
   resource: string | null;
@@ -60,7 +69,7 @@ export async function supervise(
   // Without this, Deno would look for a deno.json in the working directory.
   const root = `${import.meta.dirname}/..`;
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
-  const given = (permissions || WORKER_PERMISSIONS).split(" ");
+  const given = flagsOf(permissions || WORKER_PERMISSIONS);
   const self = Deno.build.standalone
     ? []
     : ["run", ...given, "--unstable-net", LAZY_IMPORTS, V8_FLAGS, ...project, main];

@@ -89,7 +89,7 @@ for (const workers of [1, 2]) {
         flags.join(" "),
       );
       assertEquals(flags.some((flag) => flag.startsWith("--allow-run")), workers > 1);
-      const permissions: Record<string, string> = workers > 1 ? { SLUICE_PERMISSIONS: flags.join(" ") } : {};
+      const permissions: Record<string, string> = workers > 1 ? { SLUICE_PERMISSIONS: flags.join("\n") } : {};
       const serving = await serveProgram(["serve", "--config", "sluice.json"], {
         cwd: folder,
         env: { ...ENV, ...permissions },

@@ -4,6 +4,7 @@ import { permissionFlags } from "../src/commands/permissions.ts";
 import { describe } from "../src/config/describe.ts";
 import { loadValue } from "../src/config/load.ts";
 import { SECRET } from "./support/gateway.ts";
+import { flagsOf } from "../src/supervise.ts";
 import { runWorkers } from "../src/workers.ts";
 import { serveProgram } from "./support/program.ts";
 import { eventually } from "./support/time.ts";
@@ -135,4 +136,24 @@ Deno.test({
     assertEquals(await workers.ended, { status: 0, killed: true });
     assertEquals(logged, ["workers that did not end in time are killed"]);
   },
+});
+
+Deno.test("flags for workers are read as lines or as words, and none of them is empty", () => {
+  const two = ["--allow-net", "--allow-read=/a,/b"];
+  // `sluice permissions | tr '\n' ' '` ends with a blank.
+  for (
+    const text of [
+      `${two[0]} ${two[1]} `,
+      ` ${two[0]}  ${two[1]}`,
+      `${two[0]}\n${two[1]}\n`,
+      two.join("\r\n"),
+    ]
+  ) {
+    assertEquals(flagsOf(text), two, JSON.stringify(text));
+  }
+  assertEquals(flagsOf("--allow-net\n--allow-read=/my files,/b\n"), [
+    "--allow-net",
+    "--allow-read=/my files,/b",
+  ]);
+  assertEquals(flagsOf("--allow-net\n"), ["--allow-net"]);
 });
