@@ -164,6 +164,8 @@ export interface Call {
   memory: CallMemory | null;
   /** The provider that answers; absent before. */
   provider: string | null;
+  /** The route that answered the previous round of a search. Absent: there was none. */
+  previous?: Route;
   /** Functions that end the answers that are being read. */
   answers: Set<() => void>;
   /** Fast path for text deltas past all stages; null: deltas are passed from stage to stage. */

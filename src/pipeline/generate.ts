@@ -74,6 +74,8 @@ async function ask(asking: Asking): Promise<Answering> {
   const { opened, begun } = answer;
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
+  // Only this provider can read the proof of its reasoning, and it has the prompt in its cache.
+  if (call.shape.search) call.previous = opened.route;
   const use: ProviderUse = {
     usage: null,
     service: undefined,
@@ -129,6 +131,7 @@ function openingOf(
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
+    previous: call.previous,
     adaptUpstream,
     missing: variant?.missing,
     signal,

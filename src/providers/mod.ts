@@ -16,7 +16,7 @@ import type { OpenAnswer, Opening } from "./opening.ts";
 import { apiOf, type Provider, type Route } from "./provider.ts";
 import { CALLER_LEFT, cancelled, noPlace, noRoute } from "./refusals.ts";
 import { isTransient, pauseMs } from "./retry.ts";
-import { byLatency, byPrice, drawFor, inOrder, partition } from "./routes.ts";
+import { beginningWith, byLatency, byPrice, drawFor, inOrder, partition } from "./routes.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { tryRoute } from "./try_route.ts";
 
@@ -131,7 +131,7 @@ class OpenProviders implements Providers {
     const ticker = this.#ticker;
     const came = ticker.now();
     const line = new RouteLine(
-      this.inTurn(routes, opening),
+      beginningWith(opening.previous, this.inTurn(routes, opening)),
       (route) => (this.states.find(route)?.model.avoidedUntil ?? 0) > came,
     );
     const shut: Route[] = [];

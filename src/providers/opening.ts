@@ -5,12 +5,13 @@ import type { Reply } from "../outgoing/reply.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Outgoing } from "./exchange.ts";
-import type { Provider, Upstream } from "./provider.ts";
+import type { Provider, Route, Upstream } from "./provider.ts";
 import type { RouteOrder } from "./routes.ts";
 import type { Withheld } from "./withheld.ts";
 
 /** A successful answer of a provider whose first bytes have arrived. It occupies one of the provider's concurrent calls until closed. */
 export interface Opened {
+  readonly route: Route;
   readonly provider: Provider;
   readonly api: ProviderApi;
   /** The format of the API. */
@@ -48,6 +49,8 @@ export interface Opening<T> {
   conversation: string | null;
   /** Absent: the order of the configuration. */
   order?: RouteOrder;
+  /** This route is tried first, since it answered the previous call of the same request. Absent: there was none. */
+  previous?: Route;
   /** Replaces the upstream of a route, for example to use the caller's credential. */
   adaptUpstream?(upstream: Upstream): Upstream;
   /** The failure if the provider does not have this endpoint (404, 405, 501). Absent: the provider's own error. */

@@ -93,6 +93,11 @@ function unit(text: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
+/** The routes with one of them moved to the front. */
+export function beginningWith(first: Route | undefined, routes: readonly Route[]): readonly Route[] {
+  return first === undefined ? routes : partition(routes, (route) => route !== first).flat();
+}
+
 /** Splits a list into the elements for which `second` is false, and those for which it is true. */
 export function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
   return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];

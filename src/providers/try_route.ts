@@ -87,6 +87,7 @@ export async function tryRoute<T>(
   if (got instanceof Failure) return attempt.giveUp(got);
   const { reply, first, withheld } = got;
   const opened: Opened = {
+    route,
     provider: upstream.provider,
     api: upstream.api,
     format,

@@ -208,6 +208,7 @@ function providersOf(target: Target, sent: Sent): Providers {
       const first = await read();
       if (first === null) throw new Failure("provider_unavailable", "The provider's answer is empty.");
       const opened: Opened = {
+        route: { provider: provider.name, model: "m", weight: null },
         followed: null,
         provider,
         api: provider.api,
