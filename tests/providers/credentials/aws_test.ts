@@ -214,6 +214,19 @@ Deno.test("awsCredential() assumes the role of the configuration with the keys t
   assertEquals(accessKeyOf(await signedBy(at, { ...SETTINGS, roleArn: "arn:aws:iam::2:role/x" })), "ASSUMED");
 });
 
+Deno.test("awsCredential() sends no bearer key of the environment for a role of the configuration", async () => {
+  await using sts = cloud((seen) => KEYS_XML(signatureFault(seen, "s") ?? "ASSUMED"));
+  const at = machine({
+    AWS_BEARER_TOKEN_BEDROCK: "key of another account",
+    AWS_ACCESS_KEY_ID: "A",
+    AWS_SECRET_ACCESS_KEY: "s",
+    AWS_ENDPOINT_URL_STS: sts.origin,
+  });
+  const settings = { ...SETTINGS, roleArn: "arn:aws:iam::2:role/x" };
+  assertEquals(awsCredential("bedrock", settings, at).headers, {});
+  assertEquals(accessKeyOf(await signedBy(at, settings)), "ASSUMED");
+});
+
 Deno.test("awsCredential() signs by the service's time after a refusal tells it", async () => {
   const at = machine({ AWS_ACCESS_KEY_ID: "A", AWS_SECRET_ACCESS_KEY: "s" });
   const credential = awsCredential("bedrock", SETTINGS, at);

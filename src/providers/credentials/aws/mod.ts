@@ -37,7 +37,9 @@ export function awsCredential(
   const listsOf = settings.service === "bedrock"
     ? (baseUrl: string) => namedListsOf(baseUrl, surroundings.env)
     : undefined;
-  const bearer = settings.keys === undefined && settings.profile === null
+  // A bearer key is of its own account, so it does not replace an account that the configuration names.
+  const { keys: named, profile, roleArn } = settings;
+  const bearer = named === undefined && profile === null && roleArn === null
     ? variable(surroundings, "AWS_BEARER_TOKEN_BEDROCK")
     : undefined;
   if (bearer !== undefined) {
