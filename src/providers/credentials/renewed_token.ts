@@ -32,6 +32,9 @@ const LEAST_LIFE_MS = 1000;
 /** Pauses between attempts of a fetch that callers wait for. */
 const PAUSES_MS = [100, 400];
 
+/** There is no further attempt after this time: if a token service does not answer, callers would wait for several of its timeouts. */
+const ATTEMPTS_MS = 3000;
+
 /**
  * Maximum number of tokens that are discarded within a time in milliseconds: a provider that refuses every token must not cause a token
  * request for each call.
@@ -91,6 +94,7 @@ export class RenewedToken<T> {
   }
 
   async #attempts(): Promise<T> {
+    const began = this.#clock.now();
     for (let failed = 0;; failed++) {
       try {
         const { value, lifeMs } = await this.#fetch();
@@ -102,7 +106,7 @@ export class RenewedToken<T> {
         };
         return value;
       } catch (thrown) {
-        if (failed < PAUSES_MS.length) {
+        if (failed < PAUSES_MS.length && this.#clock.now() - began < ATTEMPTS_MS) {
           await this.#surroundings.sleep(PAUSES_MS[failed]);
           continue;
         }

@@ -104,6 +104,19 @@ Deno.test("RenewedToken tries again within the call after two failures", async (
   assertEquals([fetches, at.lines], [3, []]);
 });
 
+Deno.test("RenewedToken lets callers wait for one timeout of a token service that does not answer, not for three", async () => {
+  const at = machine({});
+  let fetches = 0;
+  const token = new RenewedToken("the test", () => {
+    fetches++;
+    at.clock.move(5000);
+    return Promise.reject(new TokenError("the token service did not answer within 5000 ms"));
+  }, at);
+  const failure = await assertRejects(() => Promise.resolve(token.get()), Failure);
+  assertStringIncludes(failure.operator!, "did not answer within 5000 ms");
+  assertEquals(fetches, 1);
+});
+
 Deno.test("RenewedToken forgets a discarded token, and not the one that followed it", async () => {
   const { token, state } = counted(null);
   await token.get();
