@@ -20,7 +20,7 @@
  *   ends and is marked as truncated as well.
  */
 import type { Part, SearchHit } from "../exchange/part.ts";
-import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
+import type { Content, FunctionTool, Prompt, SearchOptions, ToolChoice, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { lengthsOf } from "../models/limits.ts";
 import type { Hit, SearchOutcome, WebSearch } from "../websearch/mod.ts";
@@ -188,6 +188,9 @@ export async function* searchLoop(
   }
 }
 
+/** Stated expressly: without it, a provider of the caller's format would get the caller's own choice again. */
+const FREE: ToolChoice = { type: "auto" };
+
 /** The tools of a round, and the choice among them. @param idle rounds in which the model only made calls that it was told not to make */
 function offer(
   prompt: Prompt,
@@ -205,10 +208,10 @@ function offer(
   if (idle > IDLE_ROUNDS_WITH_TOOLS) return { tools: offered, toolChoice: { type: "none" } };
   if (prompt.search?.first) {
     const first = { type: "tool", kind: "function", name: tool.name } as const;
-    return { tools: offered, toolChoice: round === 0 ? first : undefined };
+    return { tools: offered, toolChoice: round === 0 ? first : FREE };
   }
   if (choice?.type === "required") {
-    return { tools: offered, toolChoice: round === 0 || forced ? choice : undefined };
+    return { tools: offered, toolChoice: round === 0 || forced ? choice : FREE };
   }
   if (choice?.type === "allowed") {
     const required = choice.required && (round === 0 || choice.names.length > 0);

@@ -285,7 +285,7 @@ Deno.test("searchLoop() forces tools as far as the caller's choice goes", async 
   const choices = async (more: Partial<Prompt>) => (await loop(rounds, more)).asked.map((p) => p.toolChoice);
   const required = { type: "required" } as const;
   assertEquals(await choices({}), [undefined, undefined]);
-  assertEquals(await choices({ toolChoice: required }), [required, undefined]);
+  assertEquals(await choices({ toolChoice: required }), [required, { type: "auto" }]);
   assertEquals(await choices({ toolChoice: required, tools: [...own] }), [required, required]);
   assertEquals(await choices({ toolChoice: { type: "allowed", required: true, names: [] } }), [
     { type: "allowed", required: true, names: ["web_search"] },
@@ -293,7 +293,7 @@ Deno.test("searchLoop() forces tools as far as the caller's choice goes", async 
   ]);
   assertEquals(await choices({ search: { first: true }, tools: [...own] }), [
     { type: "tool", kind: "function", name: "web_search" },
-    undefined,
+    { type: "auto" },
   ]);
 });
 

@@ -138,6 +138,7 @@ Deno.test("search that the choice among tools names comes first, and only first"
       ["messages", { type: "tool", name: "web_search" }],
       ["responses", { type: "web_search" }],
       ["responses", { type: "web_search_preview" }],
+      ["responses", { type: "function", name: "web_search" }],
     ];
     for (const [caller, tool_choice] of choices) {
       const [first, second] = await heardBy(
@@ -147,7 +148,28 @@ Deno.test("search that the choice among tools names comes first, and only first"
         [{ calls: [searchCall("it")], usage: USAGE }, say("x")],
       );
       assertEquals(first.choice, { type: "function", function: { name: "web_search" } });
-      assertEquals(second.choice, undefined);
+      assertEquals(second.choice, "auto");
+    }
+  }));
+
+Deno.test("a choice that the first search satisfies is not sent again to a provider of the caller's own format", () =>
+  withRig(async (rig) => {
+    const choices: [Cell, unknown, unknown][] = [
+      [whole("responses", "openai-responses"), { type: "function", name: "web_search" }, "auto"],
+      [whole("responses", "openai-responses"), { type: "web_search" }, "auto"],
+      [whole("responses", "openai-responses"), "required", "auto"],
+      [whole("chat_completions", "openai-chat"), "required", "auto"],
+      [whole("messages", "anthropic-messages"), { type: "tool", name: "web_search" }, { type: "auto" }],
+      [whole("messages", "anthropic-messages"), { type: "any" }, { type: "auto" }],
+    ];
+    for (const [cell, tool_choice, wanted] of choices) {
+      const { response, seen } = await rig.ask(cell, {
+        more: { tool_choice, ...(cell.caller === "messages" && { thinking: null }) },
+        answer: (round) => round === 0 ? { calls: [searchCall("it")], usage: USAGE } : say("x"),
+      });
+      await response.body?.cancel();
+      assertEquals([seen.length, seen[1].body.tool_choice], [2, wanted], JSON.stringify([cell, tool_choice]));
+      assertEquals(response.headers.get("x-svc-dropped"), null);
     }
   }));
 
