@@ -35,6 +35,9 @@ export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]):
   else if (uses !== undefined && uses !== null) {
     mistake(mistakes, "int_type", [...loc, "max_uses"], `expected a whole number from 0, got ${shown(uses)}`);
   }
+  if (raw.filters !== undefined && raw.filters !== null && !isObject(raw.filters)) {
+    mistake(mistakes, "dict_type", [...loc, "filters"], `expected an object, got ${shown(raw.filters)}`);
+  }
   const domains = (field: string, value: unknown) => readDomains(value, [...loc, field], mistakes);
   const allowed = domains("allowed_domains", raw.allowed_domains ?? filters.allowed_domains);
   const blocked = domains(
@@ -114,13 +117,21 @@ const SEARCH_NAME = "web_search";
 /** Limits the work per search. */
 const MOST_DOMAINS = 1000;
 
+/** A list that cannot be read is a mistake: without it, pages that the caller excludes would be searched. */
 function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
-  const given = array(value);
-  if (given.length > MOST_DOMAINS) {
-    mistake(mistakes, "too_long", loc, `expected at most ${MOST_DOMAINS} domains, got ${given.length}`);
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    mistake(mistakes, "list_type", loc, `expected a list of domains, got ${shown(value)}`);
     return [];
   }
-  return given.filter((domain) => typeof domain === "string" && domain !== "") as string[];
+  if (value.length > MOST_DOMAINS) {
+    mistake(mistakes, "too_long", loc, `expected at most ${MOST_DOMAINS} domains, got ${value.length}`);
+    return [];
+  }
+  const stray = value.findIndex((domain) => typeof domain !== "string" || domain.trim() === "");
+  if (stray < 0) return value;
+  mistake(mistakes, "string_type", [...loc, stray], `expected a domain, got ${shown(value[stray])}`);
+  return [];
 }
 
 /** In chat-completions the location is nested one level deeper, under its only type. */

@@ -189,7 +189,8 @@ Deno.test("search() tells engines of hosts and places where they can be told", a
   const server = loopbackProvider(() => Response.json({ results: [], web: { results: [] } }));
   const wish = {
     allowedDomains: ["https://A.test/x", "*.b.test"],
-    blockedDomains: ["münchen.test"],
+    // Of the second host only some pages are blocked, so it is searched.
+    blockedDomains: ["münchen.test", "c.test/private"],
     location: { country: "DE", city: "Köln", region: "NRW", timezone: "Europe/Berlin" },
   };
   for (const engine of ["searxng", "brave", "tavily"] as const) {

@@ -1,5 +1,5 @@
 /** The rules of asking for a search, through the whole gateway: who is served with one, and what providers are told. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type CallerName, readCaller } from "../corpus/caller.ts";
 import { list, wild } from "../corpus/wild.ts";
 import { CALLERS, type Cell, openSearchRig, type Script, searchCall, type SearchRig } from "./rig.ts";
@@ -170,6 +170,29 @@ Deno.test("a choice that the first search satisfies is not sent again to a provi
       await response.body?.cancel();
       assertEquals([seen.length, seen[1].body.tool_choice], [2, wanted], JSON.stringify([cell, tool_choice]));
       assertEquals(response.headers.get("x-svc-dropped"), null);
+    }
+  }));
+
+Deno.test("lists of domains that cannot be read are refused, and do not widen the search", () =>
+  withRig(async (rig) => {
+    const wishes: [wish: Record<string, unknown>, place: RegExp][] = [
+      [{ allowed_domains: "example.com" }, /allowed_domains: expected a list of domains, got "example.com"/],
+      [{ blocked_domains: { 0: "example.com" } }, /blocked_domains: expected a list of domains/],
+      [{ filters: { allowed_domains: ["a.test", 5] } }, /allowed_domains\[1\]: expected a domain, got 5/],
+      [{ filters: { blocked_domains: [" "] } }, /blocked_domains\[0\]: expected a domain, got " "/],
+      [{ filters: ["example.com"] }, /filters: expected an object/],
+    ];
+    for (const caller of CALLERS) {
+      for (const [wish, place] of wishes) {
+        const { response, seen } = await rig.ask(whole(caller), { wish, answer: () => say("x") });
+        const { error } = await response.json();
+        assertEquals([response.status, error.code, seen.length], [422, "validation_error", 0]);
+        assertMatch(error.message, place);
+      }
+      const nothing = { allowed_domains: null, blocked_domains: [], filters: null };
+      const { response } = await rig.ask(whole(caller), { wish: nothing, answer: () => say("x") });
+      await response.body?.cancel();
+      assertEquals(response.status, 200);
     }
   }));
 

@@ -3,11 +3,12 @@
  * mod.ts. Requests and responses follow the engines' public documentation.
  *
  * Hosts that a caller allows or blocks are sent to the engine if it has a field or an operator for them, so
- * that its few hits are not used up by other hosts. The hits are filtered in any case.
+ * that its few hits are not used up by other hosts. Paths of sites are not sent, since not every engine
+ * supports them. The hits are filtered in any case.
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions } from "../../exchange/prompt.ts";
-import { hostOf } from "../hosts.ts";
+import { hostsOf, wholeHostsOf } from "../hosts.ts";
 import type { EngineName } from "./needs.ts";
 
 export interface EngineSettings {
@@ -100,10 +101,8 @@ export function withOperators(query: string, options: SearchOptions, bounds = NO
 }
 
 function operatorsOf({ allowedDomains, blockedDomains }: SearchOptions, most: number): string {
-  const sites = (domains: readonly string[] | undefined) =>
-    (domains ?? []).slice(0, most).map((domain) => `site:${hostOf(domain)}`);
-  const wanted = sites(allowedDomains);
-  const operators = sites(blockedDomains).map((site) => `-${site}`);
+  const wanted = hostsOf(allowedDomains).slice(0, most).map((host) => `site:${host}`);
+  const operators = wholeHostsOf(blockedDomains).slice(0, most).map((host) => `-site:${host}`);
   if (wanted.length > 0) operators.unshift(wanted.length === 1 ? wanted[0] : `(${wanted.join(" OR ")})`);
   return operators.join(" ");
 }

@@ -1,5 +1,5 @@
 /** Tavily's "Search" API. */
-import { hostOf } from "../hosts.ts";
+import { hostsOf, wholeHostsOf } from "../hosts.ts";
 import { hit, listed, type SearchEngine } from "./engine.ts";
 
 /** The engine refuses longer lists. The results are filtered by the complete lists. */
@@ -9,6 +9,8 @@ const MOST_EXCLUDED = 150;
 export const tavily: SearchEngine = {
   name: "tavily",
   async search(query, options, { baseUrl, apiKey, results }, ask) {
+    const included = hostsOf(options.allowedDomains);
+    const excluded = wholeHostsOf(options.blockedDomains);
     const request = {
       url: `${baseUrl || "https://api.tavily.com"}/search`,
       headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
@@ -16,10 +18,8 @@ export const tavily: SearchEngine = {
         query,
         max_results: results,
         ...(options.contextSize === "high" && { search_depth: "advanced" }),
-        ...(options.allowedDomains &&
-          { include_domains: options.allowedDomains.slice(0, MOST_INCLUDED).map(hostOf) }),
-        ...(options.blockedDomains &&
-          { exclude_domains: options.blockedDomains.slice(0, MOST_EXCLUDED).map(hostOf) }),
+        ...(included.length > 0 && { include_domains: included.slice(0, MOST_INCLUDED) }),
+        ...(excluded.length > 0 && { exclude_domains: excluded.slice(0, MOST_EXCLUDED) }),
       }),
     };
     const body = await ask(request);
