@@ -26,16 +26,27 @@ export async function openHedged<T>(
   const ending = { first: new AbortController(), second: new AbortController() };
   const options = opening("first", ending.first.signal);
   const turns = providers.inTurn(routes, options).map((route) => ({ ...route, weight: null }));
-  const patience = turns.length > 1 ? providers.p95(turns[0]) : null;
-  const open = (which: "first" | "second", from: readonly Route[]) =>
-    providers.open(from, { ...opening(which, ending[which].signal), order: "written" })
+  /** Which call tries a route: no route gets both. */
+  const taken = new Map<Route, "first" | "second">();
+  const open = (which: "first" | "second", from: readonly Route[]) => {
+    const claims = (route: Route) => {
+      const by = taken.get(route) ?? which;
+      taken.set(route, by);
+      return by === which;
+    };
+    return providers.open(from, { ...opening(which, ending[which].signal), order: "written", claims })
       .then((answer) => ({ ...answer, which }));
+  };
+  const others = () => turns.filter((route) => !taken.has(route));
   const first = open("first", turns);
-  if (patience === null || await settledWithin(first, patience)) return await first;
+  // Routes that are out of service have been passed over by now.
+  const current = [...taken.keys()].at(-1) ?? turns[0];
+  const patience = others().length > 0 ? providers.p95(current) : null;
+  if (patience === null || await settledWithin(first, patience) || others().length === 0) return await first;
   const settled = first.then(() => false, () => false);
   // The wait for the budget may take longer than the first route.
   if (!await Promise.race([affords(), settled])) return await first;
-  const second = open("second", turns.slice(1));
+  const second = open("second", others());
   try {
     // If both fail, the failure of the first route is more informative.
     const winner = await Promise.any([first, second]).catch(() => first);

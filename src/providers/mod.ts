@@ -140,7 +140,7 @@ class OpenProviders implements Providers {
     for (let i = 0; i < line.turns.length; i++) {
       const { route, waits } = line.turns[i];
       const found = this.states.find(route);
-      if (found === undefined) continue;
+      if (found === undefined || opening.claims?.(route) === false) continue;
       const { provider, budget, limiter } = found.state;
       // Reading the clock is the most expensive of these steps: the first attempt uses the time at which the call arrived.
       const now = i === 0 ? came : ticker.now();

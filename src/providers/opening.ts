@@ -55,6 +55,8 @@ export interface Opening<T> {
   adaptUpstream?(upstream: Upstream): Upstream;
   /** The failure if the provider does not have this endpoint (404, 405, 501). Absent: the provider's own error. */
   missing?: Failure;
+  /** Whether the call may try a route: not if another call of the same request does. Absent: yes. */
+  claims?(route: Route): boolean;
   /** Cancels the call; nothing more is tried. */
   signal?: AbortSignal;
   /** Whether the caller has disconnected and no attempt has begun: then the call gives up its wait for capacity. Absent: no. */

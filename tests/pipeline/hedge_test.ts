@@ -1,7 +1,7 @@
 /** Requests that are asked of a second route, because the first one takes longer than it usually does. */
 import { assertEquals } from "@std/assert";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, pause } from "../support/time.ts";
 
 const answer = (text: string) =>
   Response.json({
@@ -14,14 +14,21 @@ const answer = (text: string) =>
 
 /** A provider that answers at once, or holds a request back until it is told to, or until the other side is gone. */
 function holding(text: string) {
-  const state = { holds: false, asked: 0, cancelled: 0, release: Promise.withResolvers<void>() };
+  const state = {
+    holds: false,
+    fails: false,
+    asked: 0,
+    cancelled: 0,
+    release: Promise.withResolvers<void>(),
+  };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     await request.text();
     state.asked++;
+    if (state.fails) return new Response("down", { status: 500 });
     if (!state.holds) return answer(text);
     request.signal.addEventListener("abort", () => state.cancelled++);
     await state.release.promise;
-    return answer(text);
+    return state.fails ? new Response("down", { status: 500 }) : answer(text);
   });
   const url = `http://127.0.0.1:${server.addr.port}`;
   return { ...state, state, url, close: () => server.shutdown() };
@@ -110,4 +117,42 @@ Deno.test("where both are slow, the first of the two to answer counts", () =>
     assertEquals(await asked, "first");
     await eventually(() => second.state.cancelled === 1);
     second.state.release.resolve();
+  }));
+
+Deno.test("a route that another call of the request tries is not asked twice: the first one fails", () =>
+  withTwo({ hedge: true }, async (ask, { first, second }) => {
+    first.state.fails = second.state.holds = true;
+    const asked = ask();
+    await eventually(() => second.state.asked > 0);
+    // Several times what the first route usually takes.
+    await pause(100);
+    second.state.release.resolve();
+    assertEquals(await asked, "second");
+    assertEquals([first.state.asked, second.state.asked], [6, 1]);
+  }));
+
+Deno.test("a route that another call of the request tries is not asked twice: the first one's breaker is open", () =>
+  withTwo({ hedge: true }, async (ask, { first, second }) => {
+    first.state.fails = true;
+    for (let i = 0; i < 5; i++) assertEquals(await ask(), "second");
+    second.state.holds = true;
+    const asked = ask();
+    await eventually(() => second.state.asked > 5);
+    await pause(100);
+    second.state.release.resolve();
+    assertEquals(await asked, "second");
+    assertEquals([first.state.asked, second.state.asked], [10, 6]);
+  }));
+
+Deno.test("a first call that fails leaves the second route to the call that asks it already", () =>
+  withTwo({ hedge: true }, async (ask, { first, second }) => {
+    first.state.holds = second.state.holds = true;
+    const asked = ask();
+    await eventually(() => second.state.asked === 1);
+    first.state.fails = true;
+    first.state.release.resolve();
+    await pause(50);
+    second.state.release.resolve();
+    assertEquals(await asked, "second");
+    assertEquals(second.state.asked, 1);
   }));
