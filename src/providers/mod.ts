@@ -3,7 +3,8 @@
  *
  * An attempt needs a permit of the route's circuit breaker and a slot of its provider's concurrency limit. Failures that do not depend on
  * the request are retried: no connection, 408, 429, 5xx, also if the body of a 200 reports them before any output. If a provider refuses
- * the gateway's key, the next route is tried. If it refuses the request, the refusal is returned.
+ * the gateway's key, or if its API cannot express the request, the next route is tried. If it refuses the request, the refusal is
+ * returned.
  */
 import type { Level } from "../exchange/log_level.ts";
 import type { Failure } from "../exchange/failure.ts";
@@ -31,7 +32,8 @@ export interface Providers {
   apiOf(route: Route): ProviderApi | undefined;
   /**
    * Returns the answer of the first route that succeeds, with the result of `begin`. Throws the Failure of the last attempt,
-   * `circuit_breaker_open` if no route could be tried, or `service_unavailable` if no provider had capacity.
+   * `circuit_breaker_open` if no route could be tried, `service_unavailable` if no provider had capacity, or `feature_not_supported` if
+   * no API of the routes can express the request.
    */
   open<T>(routes: readonly Route[], opening: Opening<T>): Promise<OpenAnswer<T>>;
   /** The routes in the order in which a call would try them. */
@@ -137,6 +139,7 @@ class OpenProviders implements Providers {
     const shut: Route[] = [];
     let full = false;
     let last: Failure | undefined;
+    let unfit: Failure | undefined;
     for (let i = 0; i < line.turns.length; i++) {
       const { route, waits } = line.turns[i];
       const found = this.states.find(route);
@@ -189,6 +192,10 @@ class OpenProviders implements Providers {
           break;
         }
         if ("opened" in result) return result;
+        if ("unfit" in result) {
+          unfit ??= result.unfit;
+          break;
+        }
         last = result.failure;
         if (opening.signal?.aborted) throw last;
         if (!isTransient(last) || last.begun) throw last;
@@ -200,7 +207,9 @@ class OpenProviders implements Providers {
         await this.#sleep(ms);
       }
     }
-    throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
+    if (last !== undefined) throw last;
+    if (full) throw noPlace(opening.model);
+    throw shut.length === 0 && unfit !== undefined ? unfit : noRoute(opening.model, shut);
   }
 
   /**

@@ -23,6 +23,11 @@ export interface Failed {
   silent: boolean;
 }
 
+/** No attempt was made: another route may have an API that supports what the request uses. */
+export interface Unfit {
+  unfit: Failure;
+}
+
 export interface TryOptions {
   ticker: Ticker;
   exchange: Exchange;
@@ -34,14 +39,15 @@ export interface TryOptions {
 
 /**
  * The caller has taken a place at the provider, which is released if the attempt fails. Returns "shut" if the
- * breaker refuses. Throws the error of building the request, since no other route could succeed.
+ * breaker refuses, and `unfit` if the API of the route cannot express the request. Throws other errors of
+ * building the request, since no other route could succeed.
  */
 export async function tryRoute<T>(
   route: Route,
   opening: Opening<T>,
   found: RouteState,
   { ticker, exchange, only, came }: TryOptions,
-): Promise<OpenAnswer<T> | Failed | "shut"> {
+): Promise<OpenAnswer<T> | Failed | Unfit | "shut"> {
   const { limiter } = found.state;
   const upstream = opening.adaptUpstream?.(found.upstream) ?? found.upstream;
   let outgoing: Outgoing;
@@ -57,6 +63,7 @@ export async function tryRoute<T>(
     } else outgoing = prepared;
   } catch (thrown) {
     limiter.leave();
+    if (thrown instanceof Failure && thrown.code === "feature_not_supported") return { unfit: thrown };
     throw thrown;
   }
   const permit = found.model.breaker.enter(began);
