@@ -126,8 +126,11 @@ function takes(model: Model, c: Content): boolean {
       return model.inputs.includes(c.type);
     case "document":
       return c.source.kind === "text" || model.inputs.includes("file");
+    case "call":
+      // Models without tools cannot read what tools were called, either.
+      return model.features.has("tools");
     case "result":
-      return c.content.every((inner) => takes(model, inner));
+      return model.features.has("tools") && c.content.every((inner) => takes(model, inner));
     default:
       return true;
   }

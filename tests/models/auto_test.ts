@@ -190,3 +190,23 @@ Deno.test("openAuto() looks into results, and asks for reasoning only where it i
   assertEquals(chosen({ effort: "none" }), "a/cheap");
   assertEquals(chosen({}), "a/cheap");
 });
+
+Deno.test("openAuto() gives a conversation with tool calls to a model with tools, also where none is declared any more", () => {
+  const choose = router(0, [model("a/plain", "0.0000001", { features: new Set() }), MODELS[1]]);
+  const call = { type: "call", id: "c", name: "f", kind: "function", arguments: "{}" } as const;
+  const result = {
+    type: "result",
+    callId: "c",
+    name: "f",
+    kind: "function",
+    content: [{ type: "text", text: "done" }],
+    isError: false,
+  } as const;
+  const turns: Turn[] = [
+    user("Do it."),
+    { role: "assistant", content: [call] },
+    { role: "user", content: [{ ...result, content: [...result.content] }] },
+  ];
+  assertEquals(choose(request({ turns })).model.id, "a/dear");
+  assertEquals(choose(request({ turns: [user("Do it.")] })).model.id, "a/plain");
+});
