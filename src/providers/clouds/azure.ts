@@ -7,6 +7,8 @@ import type { ProviderApi } from "../apis/mod.ts";
 import { type Cloud, type CloudKind, type CloudSettings, variant } from "./cloud.ts";
 
 const OPENAI_HOST = ".openai.azure.com";
+/** The ends of the names under which a resource has OpenAI's APIs; Claude has another one. */
+const OPENAI_HOSTS = /\.(?:openai|cognitiveservices)\.azure\.com$/;
 const FOUNDRY_HOST = ".services.ai.azure.com";
 
 const keyHeaders = (key: string) => ({ "api-key": key });
@@ -34,10 +36,7 @@ function openAzure(settings: CloudSettings): Cloud {
     "anthropic-messages": variant({
       name: "anthropic-messages",
       keyHeaders: (key) => ({ "x-api-key": key }),
-      address: (base) =>
-        `${
-          base.endsWith(OPENAI_HOST) ? base.slice(0, -OPENAI_HOST.length) + FOUNDRY_HOST : base
-        }/anthropic/v1/messages`,
+      address: (base) => `${base.replace(OPENAI_HOSTS, FOUNDRY_HOST)}/anthropic/v1/messages`,
       finish,
     }),
   };

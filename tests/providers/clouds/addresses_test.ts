@@ -185,6 +185,11 @@ Deno.test("Azure has OpenAI's APIs at one host of a resource and Claude at anoth
       both("https://r-2.openai.azure.com/openai/v1/responses"),
     );
   }
+  const named = "https://r-3.cognitiveservices.azure.com/";
+  assertEquals(
+    addresses({ azure: {} }, { model: "claude-opus-4-6" }, { AZURE_OPENAI_ENDPOINT: named }),
+    both("https://r-3.services.ai.azure.com/anthropic/v1/messages"),
+  );
   const list = { azure: { resource: "r", deployments: ["gpt-5", "o4-mini"] } };
   assertEquals(addresses(list, { model: "o4-mini" }), both("https://r.openai.azure.com/openai/v1/responses"));
 });
