@@ -13,7 +13,9 @@ export function decodeUrl(url: string): Source {
   const [type, ...params] = url.slice(5, comma).split(";");
   const mediaType = type.trim() || "text/plain";
   const data = url.slice(comma + 1);
-  if (params.some((p) => p.trim() === "base64")) return { kind: "base64", mediaType, data: oneLine(data) };
+  if (params.some((p) => p.trim() === "base64")) {
+    return { kind: "base64", mediaType, data: standardBase64(data) };
+  }
   try {
     return { kind: "base64", mediaType, data: Buffer.from(decodeURIComponent(data)).toString("base64") };
   } catch {
@@ -22,13 +24,16 @@ export function decodeUrl(url: string): Source {
 }
 
 /**
- * Base64 without line breaks. MIME encoders, such as Python's `encodebytes`, break lines after 64 or 76
- * characters and after the last one, which APIs refuse. Only these places are looked at, since the data may
- * be large.
+ * Base64 as APIs require it: in one line, in the standard alphabet, padded. MIME encoders, such as Python's
+ * `encodebytes`, break lines after 64 or 76 characters and after the last one; only these places are examined,
+ * since the data may be large. Encoders for URLs write `-` and `_`, and often no padding.
  */
-export function oneLine(data: string): string {
+export function standardBase64(data: string): string {
   const breaks = /\s/.test(data.slice(0, 80)) || /\s$/.test(data.slice(-1));
-  return breaks ? data.replace(/\s+/g, "") : data;
+  let text = breaks ? data.replace(/\s+/g, "") : data;
+  if (text.includes("-") || text.includes("_")) text = text.replaceAll("-", "+").replaceAll("_", "/");
+  const rest = text.length % 4;
+  return rest === 2 || rest === 3 ? text + "=".repeat(4 - rest) : text;
 }
 
 /** The URL or data URL of a source; undefined for a stored file and for text. */

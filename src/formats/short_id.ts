@@ -3,9 +3,17 @@
 /** OpenAI's maximum length of `user`. */
 const LONGEST_USER = 64;
 
+/** OpenAI's maximum length of `prompt_cache_key`. */
+const LONGEST_CACHE_KEY = 64;
+
 /** An end user id within the API's length limit; default: OpenAI's. */
 export function legalUser(user: string, longest = LONGEST_USER): string {
   return user.length <= longest ? user : `user_${digest(user)}`;
+}
+
+/** A `prompt_cache_key` within OpenAI's length limit. */
+export function legalCacheKey(key: string): string {
+  return key.length <= LONGEST_CACHE_KEY ? key : `key_${digest(key)}`;
 }
 
 /**

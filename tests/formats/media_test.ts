@@ -204,3 +204,54 @@ Deno.test("base64 with line breaks, as MIME encoders write it, reaches other API
   );
   assertStringIncludes(JSON.stringify(body), data);
 });
+
+Deno.test("base64 for URLs, without padding or over several lines reaches providers in the standard form", () => {
+  const standard = "iVBORw0KGgo+/+/+Pj8=";
+  const written = {
+    "for URLs": "iVBORw0KGgo-_-_-Pj8=",
+    "without padding": "iVBORw0KGgo+/+/+Pj8",
+    "for URLs and without padding": "iVBORw0KGgo-_-_-Pj8",
+    "over two lines": "iVBORw0KGgo+\r\n/+/+Pj8=\r\n",
+    standard,
+  };
+  for (const [name, data] of Object.entries(written)) {
+    const url = `data:image/png;base64,${data}`;
+    const pdf = `data:application/pdf;base64,${data}`;
+    const asked = {
+      chat_completions: {
+        messages: [{
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url } },
+            { type: "file", file: { filename: "a.pdf", file_data: pdf } },
+            { type: "input_audio", input_audio: { data, format: "mp3" } },
+          ],
+        }],
+      },
+      messages: {
+        max_tokens: 9,
+        messages: [{
+          role: "user",
+          content: [
+            { type: "image", source: { type: "base64", media_type: "image/png", data } },
+            { type: "document", source: { type: "base64", media_type: "application/pdf", data } },
+          ],
+        }],
+      },
+      responses: {
+        input: [{
+          role: "user",
+          content: [
+            { type: "input_image", image_url: url },
+            { type: "input_file", filename: "a.pdf", file_data: pdf },
+          ],
+        }],
+      },
+    };
+    for (const caller of ["chat_completions", "messages", "responses"] as const) {
+      const { body } = convert(caller, { model: "p/m", ...asked[caller] }, "gemini", "gemini-2.5-flash");
+      const sent = JSON.stringify(body.contents).match(/"data":"[^"]*"/g)!;
+      assertEquals(new Set(sent), new Set([`"data":"${standard}"`]), `${caller}: ${name}`);
+    }
+  }
+});

@@ -17,7 +17,7 @@ import type {
   TextContent,
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, wrongKind } from "../validation.ts";
-import { audioType, decodeUrl, oneLine, typeOfName } from "../media.ts";
+import { audioType, decodeUrl, standardBase64, typeOfName } from "../media.ts";
 import { replayProof } from "./reasoning.ts";
 
 const TEXT_KEYS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
@@ -128,7 +128,7 @@ function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | und
       type: "audio",
       source: /^(?:https?|data):/.test(data)
         ? decodeUrl(data)
-        : { kind: "base64", mediaType: audioType(format), data: oneLine(data) },
+        : { kind: "base64", mediaType: audioType(format), data: standardBase64(data) },
     },
     part,
     unknownFields(part, "input_audio", AUDIO_KEYS),
@@ -163,7 +163,7 @@ function decodeFile(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
 function decodeBytes(data: string, name: string | undefined) {
   return /^(?:https?|data|gs|s3):/.test(data)
     ? decodeUrl(data)
-    : { kind: "base64" as const, mediaType: typeOfName(name), data: oneLine(data) };
+    : { kind: "base64" as const, mediaType: typeOfName(name), data: standardBase64(data) };
 }
 
 function decodeAddress(part: Loose, key: string, loc: Path, mistakes: Mistake[]): Content | undefined {

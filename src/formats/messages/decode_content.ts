@@ -6,7 +6,7 @@
  * without an equivalent in the vocabulary (other server tools, `container_upload`) are kept unchanged for a
  * provider of this format.
  */
-import { decodeUrl } from "../media.ts";
+import { decodeUrl, standardBase64 } from "../media.ts";
 import { array, isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { Content, Role, Source } from "../../exchange/prompt.ts";
 import { isSealed, type Proof, type Unseal } from "../../exchange/proof.ts";
@@ -267,7 +267,9 @@ function knownSource(raw: Loose, loc: Path, state: DecodeState): Source | undefi
     case "base64": {
       const data = requiredString(raw, "data", loc, state);
       const type = requiredString(raw, "media_type", loc, state);
-      return data === undefined || type === undefined ? undefined : { kind: "base64", mediaType: type, data };
+      return data === undefined || type === undefined
+        ? undefined
+        : { kind: "base64", mediaType: type, data: standardBase64(data) };
     }
     case "text": {
       const text = requiredString(raw, "data", loc, state);

@@ -7,7 +7,7 @@
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodePartMark } from "../cache_mark.ts";
-import { audioType, decodeUrl, oneLine, typeOfName } from "../media.ts";
+import { audioType, decodeUrl, standardBase64, typeOfName } from "../media.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type {
@@ -163,7 +163,7 @@ function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | und
   const source: Source = {
     kind: "base64",
     mediaType: audioType(format),
-    data: oneLine(audio.data),
+    data: standardBase64(audio.data),
   };
   return { type: "audio", source, ...marks(part, AUDIO) };
 }
@@ -172,5 +172,5 @@ function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | und
 function decodeData(data: string, name: string | undefined): Source {
   return data.startsWith("data:")
     ? decodeUrl(data)
-    : { kind: "base64", mediaType: typeOfName(name ?? ".pdf"), data: oneLine(data) };
+    : { kind: "base64", mediaType: typeOfName(name ?? ".pdf"), data: standardBase64(data) };
 }

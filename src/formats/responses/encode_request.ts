@@ -14,7 +14,7 @@ import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { isOlderGpt, takes } from "../refused_parameters.ts";
-import { legalUser } from "../short_id.ts";
+import { legalCacheKey, legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
@@ -103,7 +103,8 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (!encodeText(prompt, context, body)) lose("verbosity");
   const metadata = own ? prompt.metadata : legalMetadata(prompt.metadata);
   if (metadata !== undefined) body.metadata = metadata;
-  if (prompt.cacheKey !== undefined) body.prompt_cache_key = prompt.cacheKey;
+  const { cacheKey } = prompt;
+  if (cacheKey !== undefined) body.prompt_cache_key = own ? cacheKey : legalCacheKey(cacheKey);
   encodeUser(prompt, own, body);
   encodeTier(prompt, own, body, dropped);
   if (own) return { body, dropped: [...dropped] };

@@ -367,3 +367,11 @@ Deno.test("responses.encodeRequest() leaves out sampling at its default, which r
   const body = encode(foreign([user(text("x"))], { temperature: 1, topP: 0.5 }));
   assertEquals([body.temperature, body.top_p], [undefined, 0.5]);
 });
+
+Deno.test("encodeRequest() of another format: a cache key over OpenAI's limit is replaced by a hash of it", () => {
+  const key = (cacheKey: string) => encode(foreign([user(text("Hi"))], { cacheKey })).prompt_cache_key;
+  assertEquals(key("k".repeat(64)), "k".repeat(64));
+  assertEquals(/^key_[0-9a-f]{16}$/.test(String(key("k".repeat(65)))), true);
+  assertEquals(key("k".repeat(65)), key("k".repeat(65)));
+  assertEquals(key("k".repeat(65)) === key("k".repeat(66)), false);
+});
