@@ -74,7 +74,8 @@ export class ServerConnection implements Hosted {
 
   expire(): void {
     if (this.phase === "body" || (this.phase === "head" && this.#to > this.#from)) {
-      void this.#refuse(408, "the request did not come in time").finally(() => this.close());
+      // The client may have disconnected.
+      void this.#refuse(408, "the request did not come in time").catch(() => {}).finally(() => this.close());
       // A read is pending; it ends only when the connection closes.
       this.#enter("lingering");
     } else this.close();
