@@ -8,7 +8,7 @@
 import { Buffer } from "node:buffer";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import { WireError } from "../../transport/body_framing.ts";
-import { settled } from "../../timing/waits.ts";
+import { pause, settled } from "../../timing/waits.ts";
 import { CODE, ConnectionError } from "./connection_error.ts";
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEAD_BYTES, readUint32 } from "./frames.ts";
 import { type Field, HeadDecoder } from "./hpack.ts";
@@ -77,9 +77,13 @@ export class FrameReader {
       const reading = this.#conn.read(slab.subarray(to));
       // First `settled`, which handles a rejection of the read: `taken` may throw, and then nothing awaits it.
       if (batchBytes > 0 && (!await settled(reading) || batchBytes >= MOST_BATCH_BYTES)) {
+        const isFull = batchBytes >= MOST_BATCH_BYTES;
         batchBytes = 0;
         wait = this.#handlers.taken(this.#dataFrames);
         this.#dataFrames = 0;
+        // The server sends faster than its frames are processed. A read with TLS that succeeds at once lets neither timers nor other
+        // sockets have a turn (Deno 2.9.6).
+        if (isFull) wait ??= pause(0);
       }
       const n = await reading;
       if (wait !== null) {

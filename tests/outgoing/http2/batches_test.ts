@@ -153,6 +153,19 @@ Deno.test("while a connection waits at a high rate of frames, what arrives joins
   await turns(2);
 });
 
+Deno.test("a server that always has more to read leaves timers and other sockets their turns", async () => {
+  const { server, close } = await streamsOn(1);
+  const before = server.reads();
+  // Data of a stream that has ended is dropped.
+  const pieces = Array(640).fill(data(1, "x".repeat(15_000)));
+  server.arrive(reset(1, 2), ...pieces);
+  await turns(1);
+  const seen = server.reads() - before;
+  assert(seen < pieces.length / 2, `${seen} reads in one turn`);
+  await eventually(() => server.reads() - before > pieces.length);
+  close();
+});
+
 Deno.test("a connection that is given up at the end of a full batch fails alone, with the read that is pending", async () => {
   const { server, streams: [stream] } = await streamsOn(1, { takes: false });
   const parts: string[] = [];
