@@ -45,6 +45,8 @@ const SILENT_MS = 5000;
  */
 const MOST_IDLE_FRAMES = 10_000;
 const FLOOD_MS = 10_000;
+/** Maximum number of settings in a frame: there are seven, and each may change the windows of all streams. */
+const MOST_SETTINGS = 32;
 
 export interface ConnectionOptions {
   /** The time in milliseconds, at most one tick old. */
@@ -321,6 +323,9 @@ export class Http2Connection implements StreamConnection {
     expectStream(id === 0);
     if (flags & FLAG.ack) return expectLength(payload.length === 0);
     expectLength(payload.length % 6 === 0);
+    if (payload.length > 6 * MOST_SETTINGS) {
+      throw new ConnectionError(CODE.enhanceYourCalm, "a SETTINGS frame is too long");
+    }
     // Without SETTINGS_MAX_CONCURRENT_STREAMS there is no limit.
     if (!this.#settled) this.#mostStreams = this.#options.allows(Infinity);
     this.#settled = true;

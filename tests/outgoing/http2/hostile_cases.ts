@@ -136,6 +136,11 @@ export const CASES: Record<string, Case> = {
     written: [frame(FRAME.settings, 0, 0, new Uint8Array(5))],
     comesTo: LOST,
   },
+  "a frame of two thousand settings": {
+    written: [settings(Array(2000).fill([SETTING.initialWindowSize, 65_535]))],
+    comesTo: LOST,
+    byFetch: SILENT,
+  },
   "settings of a stream": {
     written: [frame(FRAME.settings, 0, 1, new Uint8Array())],
     comesTo: LOST,
