@@ -88,7 +88,7 @@ export class Http2Connection implements StreamConnection {
   /** When the last open request ended. */
   idleSince: number;
   /** Requests sent on it. */
-  #calls = 0;
+  calls = 0;
   /** Some response has arrived on it. */
   answered = false;
   /** The last stream that the server may have processed, as its GOAWAY says. */
@@ -144,7 +144,7 @@ export class Http2Connection implements StreamConnection {
     this.#nextId += 2;
     if (this.#streams.size === 0) this.#conn.ref();
     this.#streams.set(id, stream);
-    const fields = this.#calls++ === 0 ? [NO_TABLE, ...head] : head;
+    const fields = this.calls++ === 0 ? [NO_TABLE, ...head] : head;
     for (const bytes of headFrames(id, fields, body.length === 0)) this.#writer.push(bytes);
     this.#bodies.open(stream, body);
     if (this.#nextId > LAST_ID) this.retire();

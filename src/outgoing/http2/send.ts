@@ -10,7 +10,10 @@ import { Http2Connection } from "./connection.ts";
 import { FramePace } from "./frame_pace.ts";
 import { Http2Stream } from "./stream.ts";
 
-/** If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived. */
+/**
+ * If a reused connection closes so soon after a request was sent, in milliseconds, the server had closed it before the request arrived;
+ * and if a new one closes so soon, the server accepts no requests on it.
+ */
 const STALE_MS = 1000;
 
 /**
@@ -108,6 +111,7 @@ async function openConnection(
   { caCerts, alone }: SendOptions,
 ): Promise<void> {
   const { http2 } = address;
+  const began = ticker.now();
   const protocols = alone ? ["h2"] : ["h2", "http/1.1"];
   const { conn, protocol } = await dial(address, { firstByteMs }, ticker, { caCerts, protocols });
   if (protocol !== "h2") {
@@ -123,7 +127,10 @@ async function openConnection(
     now: () => ticker.recently(),
     ended(mistaken) {
       http2.remove(connection);
-      if (mistaken) http2.decline(ticker.now());
+      const now = ticker.now();
+      if (mistaken) http2.decline(now);
+      // A server that shuts down may close each connection before it is used: without a bound, a call would open one after the other.
+      else if (connection.calls === 0 && now - began < STALE_MS) http2.unanswered(began, now, false);
     },
     mostStreams: http2.mostStreams,
     allows: (streams) => http2.allows(streams),

@@ -1,6 +1,8 @@
 /** Servers that agree on HTTP/2 and answer nothing over it: they are asked over HTTP/1.1. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { CODE } from "../../../src/outgoing/http2/connection_error.ts";
+import { goaway } from "../../../src/outgoing/http2/frames.ts";
+import { Ticker } from "../../../src/timing/ticker.ts";
 import { eventually, stoppedTicker } from "../../support/time.ts";
 import { begin, head, outcomeOf, type RawConnection, rawServer, reset, whole } from "./raw_server.ts";
 
@@ -148,3 +150,53 @@ Deno.test("a server with HTTP/2 alone is asked over it, however many requests it
     await server.close();
   }
 });
+
+/** What a server does whose first frames are in the same packets as the end of the handshake, as they may be with TLS 1.2. */
+async function withHandshake<T>(work: () => Promise<T>): Promise<T> {
+  const { startTls } = Deno;
+  Deno.startTls = async (...args) => {
+    const conn = await startTls(...args);
+    const handshake = conn.handshake.bind(conn);
+    const read = conn.read.bind(conn);
+    const first = new Uint8Array(1000);
+    let arrived = 0;
+    conn.handshake = async () => {
+      const done = await handshake();
+      if (done.alpnProtocol === "h2") arrived = await read(first) ?? 0;
+      return done;
+    };
+    conn.read = (into) => {
+      if (arrived === 0) return read(into);
+      into.set(first.subarray(0, arrived));
+      const n = arrived;
+      arrived = 0;
+      return Promise.resolve(n);
+    };
+    return conn;
+  };
+  try {
+    return await work();
+  } finally {
+    Deno.startTls = startTls;
+  }
+}
+
+for (const [protocols, comesTo] of [[["h2", "http/1.1"], HTTP1], [["h2"], LOST]] as const) {
+  Deno.test(`a server with ${protocols} that closes each connection before it is used is not called without end`, async () => {
+    const ticker = new Ticker();
+    const server = rawServer(
+      async (connection) => {
+        await connection.write(begin, goaway(CODE.noError));
+        while (await connection.frame() !== null);
+      },
+      [...protocols],
+    );
+    const calls = () => Promise.all(Array.from({ length: 5 }, () => outcomeOf(server.url, ticker)));
+    try {
+      assertEquals(await withHandshake(calls), Array(5).fill(comesTo));
+      assert(server.connections.length < 30, `${server.connections.length} connections`);
+    } finally {
+      await server.close();
+    }
+  });
+}
