@@ -1,7 +1,7 @@
 /**
  * The metrics that alert rules can use. Each reads numbers from the registry for each group. The numbers of
- * all nodes, or of all processes of a machine, are added, or their maximum is taken, and the result is converted to the one value that a rule
- * compares with its limit.
+ * all nodes, or of all processes of a machine, are added, or their maximum is taken, and the result is
+ * converted to the one value that a rule compares with its limit.
  */
 import type { HistogramSample, MetricData, NumberSample } from "../metrics/registry.ts";
 

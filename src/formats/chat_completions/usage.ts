@@ -13,7 +13,7 @@
  * | reasoning    | completion_tokens_details.reasoning_tokens; also reasoning_tokens                                   |
  * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
  * | imageOutput  | completion_tokens_details.image_tokens                                                              |
- * | searches     | server_tool_use.web_search_requests; also num_search_queries (Perplexity)                                    |
+ * | searches     | server_tool_use.web_search_requests; also num_search_queries (Perplexity)                           |
  *
  * Providers differ in what the two totals include, which `total_tokens` reveals:
  * - total = prompt + completion + reasoning: reasoning is not included in completion (xAI).
