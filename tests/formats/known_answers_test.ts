@@ -54,6 +54,13 @@ Deno.test("KnownAnswers.read() reads another text, id, time and counts as the pa
     assertEquals(read(known, answer), parsed(answer));
     assert(read(known, answer) !== null, text);
   }
+  const nested = (hour: string) =>
+    `{"prompt_tokens":25,"completion_tokens":32,"total_tokens":57,"prompt_tokens_details":{"cached_tokens":1,` +
+    `"cache_write_tokens":9,"cache_creation_token_details":{"ephemeral_1h_input_tokens":${hour}}}}`;
+  const hours = learnt(body('"one"', nested("3")));
+  const answer = body('"two"', nested("8"));
+  assertEquals(read(hours, answer), parsed(answer));
+  assert(read(hours, answer)!.includes('"cacheWrite1h":8'));
   // Counts that no call has: the report says nothing then.
   const none = body('"two"', usage("0", "0", "0").replace("57", "0"));
   assertEquals(read(known, none), parsed(none));

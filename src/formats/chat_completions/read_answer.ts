@@ -32,7 +32,7 @@ const TEXT = ["choices", "0", "message", "content"];
 function placeAt(path: readonly string[]): PlaceKind | null {
   const [first, ...rest] = path;
   // Deeper fields are not used.
-  if (first === "usage") return rest.length === 0 ? null : rest.length > 2 ? "number" : "count";
+  if (first === "usage") return rest.length === 0 ? null : rest.length > 3 ? "number" : "count";
   if (path.length === 1) return first === "id" ? "word" : first === "created" ? "number" : null;
   return path.length === TEXT.length && path.every((name, i) => name === TEXT[i]) ? "text" : null;
 }
@@ -81,7 +81,7 @@ export class KnownAnswers {
       !Object.values(start.extra?.fields ?? {}).every((field) => typeof field === "string")
     ) return;
     const usage = { ...value.usage };
-    for (const name of Object.keys(usage)) usage[name] = ownCopy(usage[name]);
+    for (const name of Object.keys(usage)) usage[name] = ownCopy(usage[name], 2);
     const keep = (paths: (readonly string[])[]): Known => ({
       // Cloned, since the reader of this answer may modify its parts.
       start: structuredClone(start),
@@ -96,13 +96,16 @@ export class KnownAnswers {
 }
 
 /** A number that would be rounded is an object too, which must not be copied. */
-function ownCopy(value: unknown): unknown {
-  return isObject(value) && !isNumber(value) ? { ...value } : value;
+function ownCopy(value: unknown, depth: number): unknown {
+  if (!isObject(value) || isNumber(value)) return value;
+  const copy: Loose = { ...value };
+  if (depth > 1) { for (const name of Object.keys(copy)) copy[name] = ownCopy(copy[name], depth - 1); }
+  return copy;
 }
 
-function countAt([, name, within]: readonly string[], usage: Loose): Count {
-  if (within === undefined) return { into: usage, name, value: -1 };
-  const held = usage[name];
+function countAt([, ...names]: readonly string[], usage: Loose): Count {
+  const name = names.pop()!;
   // Arrays are not used either.
-  return { into: isObject(held) ? held : {}, name: within, value: -1 };
+  const into = names.reduce<Loose>((held, inner) => isObject(held[inner]) ? held[inner] : {}, usage);
+  return { into, name, value: -1 };
 }

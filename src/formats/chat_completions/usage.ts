@@ -6,6 +6,7 @@
  * | input        | prompt_tokens                                                                                       |
  * | cached       | prompt_tokens_details.cached_tokens; also prompt_cache_hit_tokens, cached_tokens, num_cached_tokens, cache_read_input_tokens |
  * | cacheWrite   | prompt_tokens_details.cache_write_tokens; also cache_creation_input_tokens                           |
+ * | cacheWrite1h | ephemeral_1h_input_tokens of prompt_tokens_details.cache_creation_token_details (LiteLLM) or cache_creation |
  * | audioInput   | prompt_tokens_details.audio_tokens                                                                  |
  * | imageInput   | prompt_tokens_details.image_tokens (read only)                                                      |
  * | videoInput   | prompt_tokens_details.video_tokens                                                                  |
@@ -72,6 +73,8 @@ export function decodeUsage(wire: Loose): Usage | null {
     cached: count(into.cached_tokens) || count(wire.prompt_cache_hit_tokens) || count(wire.cached_tokens) ||
       count(wire.num_cached_tokens) || foreignRead,
     cacheWrite: count(into.cache_write_tokens) || foreignWrite,
+    cacheWrite1h: count(object(into.cache_creation_token_details).ephemeral_1h_input_tokens) ||
+      count(object(wire.cache_creation).ephemeral_1h_input_tokens),
     audioInput: audio,
     imageInput: count(into.image_tokens),
     videoInput: count(into.video_tokens),

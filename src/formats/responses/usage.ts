@@ -6,8 +6,10 @@
  * | `input_tokens` | `input` (cached included) |
  * | `input_tokens_details.cached_tokens` | `cached` |
  * | `input_tokens_details.cache_write_tokens` | `cacheWrite` |
+ * | `input_tokens_details.audio_tokens`, `image_tokens` | `audioInput`, `imageInput` (read only: servers with this format before other APIs) |
  * | `output_tokens` | `output` (reasoning included) |
  * | `output_tokens_details.reasoning_tokens` | `reasoning` |
+ * | `output_tokens_details.audio_tokens`, `image_tokens` | `audioOutput`, `imageOutput` (read only) |
  * | `total_tokens` | `input + output` |
  * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer |
  *
@@ -25,14 +27,19 @@ export function decodeUsage(wire: unknown): Usage | null {
   const input = count(wire.input_tokens);
   const output = count(wire.output_tokens);
   const details = object(wire.input_tokens_details);
-  const reasoning = count(object(wire.output_tokens_details).reasoning_tokens);
+  const out = object(wire.output_tokens_details);
+  const reasoning = count(out.reasoning_tokens);
   const apart = reasoning > 0 && count(wire.total_tokens) >= input + output + reasoning;
   return normalizeUsage({
     input,
     cached: count(details.cached_tokens),
     cacheWrite: count(details.cache_write_tokens),
+    audioInput: count(details.audio_tokens),
+    imageInput: count(details.image_tokens),
     output: apart ? output + reasoning : output,
     reasoning,
+    audioOutput: count(out.audio_tokens),
+    imageOutput: count(out.image_tokens),
   });
 }
 

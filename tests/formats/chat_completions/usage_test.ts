@@ -155,6 +155,30 @@ const CASES: Record<string, [Loose, Partial<Usage>]> = {
     },
     { input: 110, cached: 80, cacheWrite: 20, output: 1 },
   ],
+  "cache writes by their time to live (LiteLLM)": [
+    {
+      prompt_tokens: 110,
+      completion_tokens: 1,
+      total_tokens: 111,
+      cache_creation_input_tokens: 20,
+      prompt_tokens_details: {
+        cached_tokens: 80,
+        cache_creation_tokens: 20,
+        cache_creation_token_details: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+      },
+    },
+    { input: 110, cached: 80, cacheWrite: 20, cacheWrite1h: 15, output: 1 },
+  ],
+  "cache writes by their time to live, under another API's names": [
+    {
+      prompt_tokens: 110,
+      completion_tokens: 1,
+      total_tokens: 111,
+      cache_creation_input_tokens: 20,
+      cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+    },
+    { input: 110, cacheWrite: 20, cacheWrite1h: 15, output: 1 },
+  ],
 };
 for (const [situation, [wire, wanted]] of Object.entries(CASES)) {
   Deno.test(`decodeUsage() ${situation}`, () => assertEquals(decodeUsage(wire), { ...NO_USAGE, ...wanted }));

@@ -11,12 +11,23 @@ Deno.test("decodeUsage() reads totals with their parts", () => {
   assertEquals(
     decodeUsage({
       input_tokens: 10,
-      input_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
+      input_tokens_details: { cached_tokens: 4, cache_write_tokens: 2, audio_tokens: 1, image_tokens: 3 },
       output_tokens: 8,
-      output_tokens_details: { reasoning_tokens: 5 },
+      output_tokens_details: { reasoning_tokens: 5, audio_tokens: 1, image_tokens: 2 },
       total_tokens: 18,
     }),
-    { ...NO_USAGE, input: 10, cached: 4, cacheWrite: 2, output: 8, reasoning: 5 },
+    {
+      ...NO_USAGE,
+      input: 10,
+      cached: 4,
+      cacheWrite: 2,
+      audioInput: 1,
+      imageInput: 3,
+      output: 8,
+      reasoning: 5,
+      audioOutput: 1,
+      imageOutput: 2,
+    },
   );
   assertEquals(decodeUsage(null), null);
 });
