@@ -7,7 +7,7 @@
  * version 2026-10-21 for any model) and its page "Mid-conversation system messages", OpenAI's guide
  * "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is accepted while reasoning is
  * off) and the errors of its API (`verbosity` before GPT-5, `parallel_tool_calls` of the o-series), xAI's guide
- * "Reasoning".
+ * "Reasoning", and the errors of Google's API about penalties.
  */
 import type { ParameterName } from "../exchange/parameters.ts";
 import type { EncodeRequest } from "./format.ts";
@@ -54,6 +54,10 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
   if (name === "verbosity") return (openai !== null && openai < 5) || isOlderGpt(model);
   if (openai !== null) {
     return OPENAI_REASONING.includes(name) && !(quiet && openai >= 5.1 && OPENAI_QUIET.includes(name));
+  }
+  // Google's answer: "Penalty is not enabled for this model". Gemini 2.0 was the last that had penalties.
+  if (/gemini-(?:2\.[5-9]|[3-9]|\d\d)/i.test(model)) {
+    return name === "frequency_penalty" || name === "presence_penalty";
   }
   if (/grok-(?:3-mini|4|5)/i.test(model) && !/non-reasoning/i.test(model)) {
     return name === "stop" || name === "frequency_penalty" || name === "presence_penalty";

@@ -248,3 +248,22 @@ Deno.test("models of OpenAI that do not reason are not asked for encrypted reaso
   assertEquals(include("gpt-5", null), ["reasoning.encrypted_content"]);
   assertEquals(include("some-model", null), ["reasoning.encrypted_content"]);
 });
+
+Deno.test("penalties go to no Gemini model after 2.0, which refuse them", () => {
+  const asked = {
+    model: "p/m",
+    messages: [{ role: "user", content: "Hi" }],
+    presence_penalty: 0.5,
+    frequency_penalty: 0.5,
+  };
+  for (
+    const model of ["gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3.1-pro-preview", "gemini-10-pro"]
+  ) {
+    const { body, dropped } = convert("chat_completions", asked, "gemini", model);
+    assertEquals(body.generationConfig, undefined, model);
+    assertEquals(dropped.toSorted(), ["frequency_penalty", "presence_penalty"], model);
+  }
+  const { body, dropped } = convert("chat_completions", asked, "gemini", "gemini-2.0-flash");
+  assertEquals(body.generationConfig, { presencePenalty: 0.5, frequencyPenalty: 0.5 });
+  assertEquals(dropped, []);
+});

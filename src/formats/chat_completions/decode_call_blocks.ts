@@ -1,6 +1,7 @@
 /** Decodes tool calls in a provider's deltas. */
 import { isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
+import { calledName } from "../called_name.ts";
 import {
   type AnswerState,
   closeReasoning,
@@ -18,7 +19,7 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   const custom = isObject(wire.custom) && !isObject(wire.function);
   const body = object(custom ? wire.custom : wire.function);
   const id = string(wire.id) ?? "";
-  const name = string(body.name) ?? "";
+  const name = calledName(string(body.name) ?? "");
   const given = custom ? body.input : body.arguments;
   const piece = typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "";
   const found = findCall(choice, wire.index, id, name);

@@ -9,6 +9,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { misreports } from "../../exchange/usage.ts";
+import { calledName } from "../called_name.ts";
 import { argumentText, brokenAnswer, clean } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
@@ -69,7 +70,7 @@ export class MessageReader {
 
   #call(toolUse: Loose, out: Part[]): Open {
     if (toolUse.type === "server_tool_use") return { kind: "ignored" };
-    const name = string(toolUse.name);
+    const name = calledName(string(toolUse.name) ?? "");
     if (!name) throw brokenAnswer("a tool call has no name");
     const block = this.#blocks++;
     this.#calls = true;

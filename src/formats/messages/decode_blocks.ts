@@ -20,6 +20,7 @@ import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
+import { calledName } from "../called_name.ts";
 import { argumentText, brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
@@ -90,7 +91,7 @@ export class MessageReader {
       case "content_block_stop":
         return this.closeBlock(event.index, out);
       case "message_start":
-        return this.start(object(event.message), out);
+        return this.#begun(object(event.message), out);
       case "message_delta":
         return this.change(event, out);
       case "message_stop":
@@ -100,6 +101,20 @@ export class MessageReader {
       default:
         if (event.error) throw decodeLateFailure(event);
     }
+  }
+
+  /** A turn that continues a program's tool calls may be complete in its `message_start`. */
+  #begun(message: Loose, out: Part[]): void {
+    const first = !this.#started;
+    this.start(message, out);
+    if (!first) return;
+    array(message.content).forEach((block, index) => {
+      if (!isObject(block)) return;
+      this.openBlock(index, block, out);
+      this.closeBlock(index, out);
+    });
+    const { stop_reason, stop_sequence, stop_details, container, context_management } = message;
+    this.change({ delta: { stop_reason, stop_sequence, stop_details, container }, context_management }, out);
   }
 
   start(message: Loose, out: Part[]): void {
@@ -145,7 +160,7 @@ export class MessageReader {
         return open;
       }
       case "tool_use": {
-        const name = string(value.name);
+        const name = calledName(string(value.name) ?? "");
         if (!name) throw brokenAnswer("a tool call has no name");
         const block = this.#blocks++;
         this.#calls = true;

@@ -8,6 +8,7 @@ import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
+import { calledName } from "../called_name.ts";
 import { argumentText, brokenAnswer } from "../decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
@@ -260,7 +261,7 @@ export class ItemReader {
 
   #startCall(slot: Slot): void {
     const { item } = slot;
-    const name = string(item.name);
+    const name = calledName(string(item.name) ?? "");
     if (!name) throw brokenAnswer("a tool call has no name");
     this.calls++;
     slot.block = this.#open();

@@ -55,10 +55,10 @@ const PARTS: Record<string, [Loose, Content]> = {
     },
   ],
   "Perplexity's file": [
-    { type: "file_url", file_url: { url: "UEsDBBQ" } },
+    { type: "file_url", file_url: { url: "UEsDBBQ=" } },
     {
       type: "document",
-      source: { kind: "base64", mediaType: "application/octet-stream", data: "UEsDBBQ" },
+      source: { kind: "base64", mediaType: "application/octet-stream", data: "UEsDBBQ=" },
       extra: { format: "chat_completions", fields: { type: "file_url" } },
     },
   ],

@@ -33,7 +33,7 @@ Deno.test("encodeRequest() carries every sampling parameter", () => {
       n: 3,
       logprobs: true,
       topLogprobs: 5,
-    }),
+    }, { model: "gemini-2.0-flash" }),
     {
       maxOutputTokens: 100,
       temperature: 0.5,

@@ -4,6 +4,7 @@ import { collect } from "../../../src/exchange/answer.ts";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
+import { extraOf } from "../../../src/exchange/prompt.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { decodeFrames, encodeParts, failureOf, framesOf } from "./support.ts";
@@ -60,6 +61,43 @@ Deno.test("decodeStream() passes a repeated message_start over and refuses one i
     decodeFrames([started("a"), text[0], started("b"), ...text, ending(), stopped])
   );
   assertEquals(spliced.code, "provider_unavailable");
+});
+
+Deno.test("decodeStream() reads a message that is complete in its message_start", () => {
+  const content = [
+    { type: "code_execution_tool_result", tool_use_id: "srvtoolu_1", content: { type: "x" } },
+    { type: "text", text: "One moment." },
+    {
+      type: "tool_use",
+      id: "toolu_1",
+      name: "look_up",
+      input: { id: "c1" },
+      caller: { type: "code_execution_20250825", tool_id: "srvtoolu_0" },
+    },
+  ];
+  const message = {
+    id: "m",
+    role: "assistant",
+    model: "claude",
+    content,
+    stop_reason: "tool_use",
+    usage: {},
+  };
+  const container = { id: "container_1", expires_at: "2026-04-24T00:40:16Z" };
+  const start = { event: "message_start", data: JSON.stringify({ message: { ...message, container } }) };
+  const { choices: [choice] } = answer(start, stopped);
+  assertEquals(choice.blocks.map(({ type }) => type), ["opaque", "text", "call"]);
+  const call = choice.blocks[2];
+  assertEquals(call.type === "call" && [call.id, call.name, call.arguments], [
+    "toolu_1",
+    "look_up",
+    '{"id":"c1"}',
+  ]);
+  assertEquals(choice.reason, "tool-calls");
+  assertEquals(extraOf(choice.extra, "messages")?.container, container);
+  // Events after it continue the message.
+  const more = answer(start, opened(3, { type: "text", text: "More." }), closed(3), ending(), stopped);
+  assertEquals(more.choices[0].blocks.length, 4);
 });
 
 Deno.test("a block without a type, which no client can read, is a broken answer", () => {
