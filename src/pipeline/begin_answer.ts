@@ -198,7 +198,7 @@ export function isShort(reader: AnswerReader, bytes: Uint8Array): boolean {
   return reader.pending + bytes.length < WORTH_MEASURING;
 }
 
-/** Parts without content, before which a failure can still be retried. */
-function isPreamble(part: Part): boolean {
+/** Parts without content: after them another route can still give the answer. */
+export function isPreamble(part: Part): boolean {
   return part.type === "start" || part.type === "usage";
 }

@@ -10,7 +10,7 @@ import { restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { AnswerReader } from "./answer_reader.ts";
-import { type Begun, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
+import { type Begun, isPreamble, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { noteUsage } from "./note_usage.ts";
@@ -24,6 +24,8 @@ export interface Asked {
   call: Call;
   prompt: Prompt;
   kit: Kit;
+  /** Called once the answer has content. */
+  onContent?(): void;
 }
 
 /** An answer that has begun. */
@@ -50,14 +52,20 @@ export class Delivery {
   /** Null: no tool was renamed for the provider. */
   readonly #restore: ((batch: readonly Part[]) => readonly Part[]) | null;
   readonly #secrets: SplitSecrets | null;
+  /** No batch before the current one had content. */
+  #onlyPreamble = true;
+  /** The caller got the start of the answer from another route. */
+  #started: boolean;
   #batch: Part[];
   /** The batch without secrets; null: not computed yet. */
   #withoutSecrets: readonly Part[] | null = null;
   /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
 
-  constructor(answering: Answering, asked: Asked) {
+  /** @param started the caller got the start of the answer from another route */
+  constructor(answering: Answering, asked: Asked, started: boolean) {
     const { opened, begun, names } = answering;
+    this.#started = started;
     const { secrets } = opened.withheld;
     this.#answering = answering;
     this.#asked = asked;
@@ -77,6 +85,11 @@ export class Delivery {
     return this.failure !== undefined || this.ended || this.#asked.call.cut;
   }
 
+  /** The answer has had no content so far. */
+  get isPreamble(): boolean {
+    return this.#onlyPreamble && this.#batch.every(isPreamble);
+  }
+
   /** The batch as the caller gets it. */
   given(): readonly Part[] {
     if (this.#batch.length === 0) return NO_PARTS;
@@ -93,6 +106,10 @@ export class Delivery {
 
   /** On to the next bytes. */
   next(): void {
+    if (this.#onlyPreamble && !this.#batch.every(isPreamble)) {
+      this.#onlyPreamble = false;
+      this.#asked.onContent?.();
+    }
     this.#batch = [];
     this.#withoutSecrets = null;
     this.isRead = false;
@@ -144,6 +161,7 @@ export class Delivery {
     const { opened: { followed }, use } = this.#answering;
     noteUsage(this.#batch, prompt, { call, use }, kit);
     followed?.take(this.#batch);
+    if (this.#started) this.#batch = this.#batch.filter((part) => part.type !== "start");
     return this.#secrets === null ? this.#batch : this.#secrets.take(this.#batch);
   }
 }

@@ -4,24 +4,21 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { wellFormed } from "../exchange/json.ts";
-import { jsonBytes } from "../exchange/json_bytes.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
-import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
-import type { ProviderFormat, ProviderRequest } from "../formats/format.ts";
+import { restoreTools } from "../exchange/tools.ts";
 import { lazy } from "../exchange/lazy.ts";
-import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
-import type { Model } from "../models/catalog.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
+import { isTransient } from "../providers/retry.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
-import { versionInForce } from "../providers/provider.ts";
 import { begin, type Begun } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import { type Answering, type Asked, Delivery, isLargeBatch, NO_PARTS, portionsOf } from "./delivery.ts";
+import { bounded, encodeFor, type Made, notMade, writtenInSlices } from "./encode_call.ts";
 import type { Kit } from "./kit.ts";
 import { bill, noteUsage } from "./note_usage.ts";
 import { SplitSecrets } from "./split_secrets.ts";
@@ -43,12 +40,14 @@ export interface CallVariant extends Required<Pick<Opening<unknown>, "adaptUpstr
 interface Asking extends Asked {
   /** Absent: a plain call to any route of the model. */
   variant?: CallVariant;
+  /** Absent: the routes of the call, or of its variant. */
+  routes?: readonly Route[];
 }
 
 /** Calls the provider and reads up to the first parts of the answer. */
 async function ask(asking: Asking): Promise<Answering> {
   const { call, prompt, kit, variant } = asking;
-  const routes = variant?.routes ?? call.routes;
+  const routes = asking.routes ?? variant?.routes ?? call.routes;
   const made = { first: notMade(), second: notMade() };
   const { together } = call;
   const further = call.asked++ > 0;
@@ -58,7 +57,7 @@ async function ask(asking: Asking): Promise<Answering> {
   }
   let which: "first" | "second" = "first";
   let answer: { opened: Opened; begun: Begun };
-  if (variant === undefined && hedges(call)) {
+  if (asking.routes === undefined && variant === undefined && hedges(call)) {
     const { openHedged } = await hedging.open();
     const hedged = await openHedged(kit.providers, routes, {
       opening: (which, signal) => openingOf(asking, made[which], { further, signal }),
@@ -105,7 +104,7 @@ function openingOf(
   return {
     prepare(upstream, format, providersModel) {
       together?.placed.resolve();
-      const encode = () => encodeFor(upstream, format, { providersModel, asking, made });
+      const encode = () => encodeFor(upstream, format, { providersModel, prompt, model, made });
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
@@ -145,48 +144,6 @@ function openingOf(
   };
 }
 
-/**
- * Encodes a request for a provider's API, and lists the dropped fields.
- * @param flat a prompt whose tools have only the forms that the API supports
- * @param providersModel the provider's name of the model
- */
-export function encodeFlat(
-  flat: Prompt,
-  upstream: Pick<Upstream, "provider" | "api">,
-  format: ProviderFormat,
-  providersModel: string,
-  model: Model,
-): ProviderRequest {
-  const encoded = format.encodeRequest(flat, {
-    model: providersModel,
-    stream: flat.stream,
-    maxOutput: model.maxCompletion,
-    features: model.features,
-    efforts: model.efforts,
-    parameters: model.parameters,
-    apiVersion: versionInForce(upstream, flat.headers),
-  });
-  return upstream.api.finish ? upstream.api.finish(encoded, providersModel, flat) : encoded;
-}
-
-/** Encodes the request of a call for a provider's API. @param providersModel the provider's name of the model */
-function encodeFor(
-  upstream: Pick<Upstream, "provider" | "api">,
-  format: ProviderFormat,
-  { providersModel, asking, made }: { providersModel: string; asking: Asking; made: Made },
-): Pick<ProviderRequest, "body" | "headers"> {
-  const { api } = upstream;
-  const { prompt, call: { model } } = asking;
-  const flat = flattenTools(prompt, api.toolForms(prompt.format));
-  made.names = flat.names;
-  const request = withCallerField(
-    prompt,
-    () => encodeFlat(flat.prompt, upstream, format, providersModel, model),
-  );
-  made.dropped = request.dropped;
-  return request;
-}
-
 /** Lists the dropped fields in the header `x-svc-dropped` and in the record. */
 function reportDropped(dropped: readonly string[], call: Call): void {
   if (dropped.length === 0) return;
@@ -202,21 +159,26 @@ export function generate(
   kit: Kit,
   variant?: CallVariant,
 ): AsyncGenerator<readonly Part[]> {
-  return deliver(() => ask({ call, prompt, kit, variant }), { call, prompt, kit });
+  const asking = { call, prompt, kit, variant };
+  return deliver(() => ask(asking), asking);
 }
 
 /**
- * The parts of a call with only one provider call. Once the answer has begun, the prompt's messages are released from memory: a stream
- * may last for an hour, and the history of an agent has hundreds of kilobytes.
+ * The parts of a call with only one provider call. Once the answer has content, so that no other route is tried, the prompt's messages are
+ * released from memory: a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
  */
 export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const { prompt } = call;
-  const asked = async () => {
-    const answering = await ask({ call, prompt, kit });
+  const { prompt, routes } = call;
+  const release = () => {
     if (prompt.stream) prompt.turns = prompt.turns.filter(({ top }) => top);
+  };
+  const asking = { call, prompt, kit, onContent: release };
+  const asked = async () => {
+    const answering = await ask(asking);
+    if (routes.length === 1) release();
     return answering;
   };
-  return deliver(asked, { call, prompt, kit });
+  return deliver(asked, asking);
 }
 
 /** Passes the parts of an answer that is not streamed to a callback. */
@@ -252,11 +214,35 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
   return said;
 }
 
+/**
+ * The answer of another route, after an answer that failed before it had any content, as if its provider had refused the request. The
+ * caller may have its start, which names no provider. Null: the failure is final.
+ */
+function askElsewhere(
+  { opened, use }: Answering,
+  failure: Failure,
+  asking: Asking,
+): Promise<Answering> | null {
+  const { call, variant } = asking;
+  if (variant !== undefined || call.cut || failure.begun || !isTransient(failure)) return null;
+  const routes = (asking.routes ?? call.routes).filter(({ provider, model }) =>
+    provider !== opened.provider.name || model !== opened.model
+  );
+  if (routes.length === 0) return null;
+  failedIn(opened, failure);
+  opened.close();
+  call.uses.splice(call.uses.indexOf(use), 1);
+  call.provider = call.uses.at(-1)?.provider ?? null;
+  asking.routes = routes;
+  return ask(asking);
+}
+
 /** @param asked called when the parts are first requested */
 async function* deliver(
   asked: () => Answering | Promise<Answering>,
-  { call, prompt, kit }: Asked,
+  asking: Asking,
 ): AsyncGenerator<readonly Part[]> {
+  const { call, prompt, kit } = asking;
   let answering: Answering;
   try {
     answering = await asked();
@@ -265,15 +251,27 @@ async function* deliver(
     if (thrown === CALLER_LEFT && call.cut && call.uses.length > 0) return;
     throw thrown;
   }
-  const { opened, begun: { buffer } } = answering;
   const { key } = call.arrival;
-  const delivery = new Delivery(answering, { call, prompt, kit });
+  let delivery = new Delivery(answering, asking, false);
   const pass = (bytes: Uint8Array) => delivery.pass(bytes);
-  const end = () => opened.close();
+  const end = () => answering.opened.close();
   call.answers.add(end);
+  let started = false;
+  let failed = false;
   try {
     while (true) {
+      if (delivery.failure && delivery.isPreamble) {
+        const next = askElsewhere(answering, delivery.failure, asking);
+        if (next !== null) {
+          failed = true;
+          answering = await next;
+          failed = false;
+          delivery = new Delivery(answering, asking, started);
+          continue;
+        }
+      }
       const given = delivery.given();
+      if (given.length > 0) started = true;
       if (!prompt.stream || !isLargeBatch(given)) {
         if (given.length > 0) yield given;
       } else {
@@ -290,7 +288,7 @@ async function* deliver(
       delivery.next();
       let bytes: Uint8Array | null;
       try {
-        const reading = opened.reply.read(pass);
+        const reading = answering.opened.reply.read(pass);
         bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
         if (call.cut) return;
@@ -312,22 +310,14 @@ async function* deliver(
       if (delivery.isDue()) await kit.slices.pause(key.id);
     }
   } catch (thrown) {
-    throw failedIn(opened, thrown);
+    throw failed ? thrown : failedIn(answering.opened, thrown);
   } finally {
     call.answers.delete(end);
-    opened.close();
+    answering.opened.close();
     // A whole answer is collected, and then written for its caller.
-    if (prompt.stream) buffer.passed();
+    if (prompt.stream) answering.begun.buffer.passed();
   }
 }
-
-/** Data of an encoded request. */
-interface Made {
-  names: ToolNames | null;
-  dropped: readonly string[];
-}
-
-const notMade = (): Made => ({ names: null, dropped: [] });
 
 /** Whether the call is hedged: only if it makes a single provider call. */
 export function hedges({ arrival, routes, callerCredential, shape }: Call): boolean {
@@ -344,33 +334,4 @@ function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): 
 function headerList(names: readonly string[]): string {
   const listed = names.slice(0, MOST_LISTED).map((name) => name.slice(0, 80).replace(/[^ -+\--~]/g, "?"));
   return (names.length > listed.length ? [...listed, "..."] : listed).join(", ");
-}
-
-/** Writes the body of a large request in slices. */
-function* writtenInSlices(
-  encode: () => Pick<ProviderRequest, "body" | "headers">,
-): Generator<void, Outgoing> {
-  const { body, headers } = encode();
-  return { body: yield* jsonBytes(body), headers };
-}
-
-/** Sets `param` of the failure for unsupported content to the field of the conversation in the caller's format. */
-function withCallerField<T>(prompt: Prompt, encode: () => T): T {
-  try {
-    return bounded(encode);
-  } catch (thrown) {
-    if (!(thrown instanceof Failure) || thrown.code !== "feature_not_supported") throw thrown;
-    const param = prompt.format === "responses" ? "input" : "messages";
-    throw new Failure(thrown.code, thrown.message, { param, details: thrown.details });
-  }
-}
-
-/** Turns a stack overflow caused by a deeply nested request into a `validation_error`, since it is not an internal error. */
-function bounded<T>(walk: () => T): T {
-  try {
-    return walk();
-  } catch (thrown) {
-    if (!(thrown instanceof RangeError)) throw thrown;
-    throw new Failure("validation_error", "Cannot read the request: it is nested too deeply.");
-  }
 }

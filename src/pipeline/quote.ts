@@ -16,7 +16,7 @@ import type { Route, Upstream } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
 import { choose, type Read } from "./admit.ts";
 import type { Arrival } from "./call.ts";
-import { encodeFlat } from "./generate.ts";
+import { encodeFlat } from "./encode_call.ts";
 import type { Kit } from "./kit.ts";
 import { distinguishMasked, labelsIfGood, labelsOf } from "./labels.ts";
 import { namedModels } from "./named_models.ts";
