@@ -38,8 +38,8 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "claude",
     api: "anthropic-messages",
-    // Claude Code 2.1.197 does so towards any server.
-    givesUp: "Connection closed mid-response",
+    // "Connection closed" in Claude Code 2.1.197, "Connection lost" in 2.1.332, towards any server.
+    givesUp: "mid-response",
     share: 0.9,
     step(body) {
       if (!array(body.tools).some((tool) => object(tool).name === "Read")) return undefined;
