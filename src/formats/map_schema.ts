@@ -75,11 +75,33 @@ export function loneReference(schema: Loose): Loose {
   return free ? schema : { ...others, anyOf: [{ $ref }] };
 }
 
+/** Keywords for which null is a value. */
+const NULLABLE: ReadonlySet<string> = new Set(["const", "default", "example"]);
+
+/** Type names in capitals, as in Google's own schemas. */
+const CAPITALS = /^(?:STRING|NUMBER|INTEGER|BOOLEAN|ARRAY|OBJECT|NULL)$/;
+
+/**
+ * A schema without keywords that are null, which Go's encoder writes for an empty `required`, and with the
+ * names of types in small letters. APIs reject both.
+ */
+export function plainKeywords(schema: Loose): Loose {
+  let form = schema;
+  for (const key in schema) {
+    if (schema[key] !== null || NULLABLE.has(key)) continue;
+    if (form === schema) form = { ...schema };
+    delete form[key];
+  }
+  const { type } = schema;
+  return typeof type === "string" && CAPITALS.test(type) ? { ...form, type: type.toLowerCase() } : form;
+}
+
 /**
  * A schema of an older draft in draft 2020-12, which APIs check against: a list of `items` for a tuple, which
  * zod-to-json-schema writes, and flags for `exclusiveMinimum` and `required` are errors there.
  */
-export function currentDraft(schema: Loose): Loose {
+export function currentDraft(given: Loose): Loose {
+  const schema = plainKeywords(given);
   const { items, required } = schema;
   const flags = typeof schema.exclusiveMinimum === "boolean" ||
     typeof schema.exclusiveMaximum === "boolean" ||

@@ -6,7 +6,7 @@
  */
 import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
 import { array, isObject, type Loose } from "../exchange/json.ts";
-import { currentDraft, loneReference, mapSchema } from "./map_schema.ts";
+import { currentDraft, loneReference, mapSchema, plainKeywords } from "./map_schema.ts";
 import { functionSchema } from "./object_schema.ts";
 
 /** Keywords whose values are or contain schemas. */
@@ -120,16 +120,22 @@ function qualifies(schema: unknown, depth: number, size: Size): boolean {
   return ["type", "$ref", "enum", "const", "anyOf"].some((key) => schema[key] !== undefined);
 }
 
-function keepsStrict(tool: FunctionTool): boolean {
-  return tool.strict === true && isStrict(tool.parameters ?? NO_ARGUMENTS);
+/** The schema of a strict tool or output in a form that OpenAI accepts; undefined: there is none. */
+function strictForm(schema: Loose): Loose | undefined {
+  const form = mapSchema(schema, plainKeywords);
+  return isStrict(form) ? mapSchema(form, loneReference) : undefined;
+}
+
+function strictArguments(tool: FunctionTool): Loose | undefined {
+  return tool.strict === true ? strictForm(tool.parameters ?? NO_ARGUMENTS) : undefined;
 }
 
 /** `parameters` and `strict` of a tool of another format at OpenAI. */
 export function encodeStrictness(tool: FunctionTool): { parameters: Loose; strict: boolean } {
-  const parameters = tool.parameters ?? NO_ARGUMENTS;
-  return keepsStrict(tool)
-    ? { parameters: mapSchema(parameters, loneReference), strict: true }
-    : { parameters: functionSchema(parameters), strict: false };
+  const strict = strictArguments(tool);
+  return strict === undefined
+    ? { parameters: functionSchema(tool.parameters ?? NO_ARGUMENTS), strict: false }
+    : { parameters: strict, strict: true };
 }
 
 /** `schema` and `strict` of an output schema of another format, which is strict by default in messages, at OpenAI. */
@@ -137,9 +143,10 @@ export function encodeOutputStrictness(
   output: SchemaShape,
   prompt: Prompt,
 ): { schema: Loose; strict: boolean } {
-  return wantsStrict(output, prompt) && isStrict(output.schema)
-    ? { schema: mapSchema(output.schema, loneReference), strict: true }
-    : { schema: mapSchema(output.schema, currentDraft), strict: false };
+  const strict = wantsStrict(output, prompt) ? strictForm(output.schema) : undefined;
+  return strict === undefined
+    ? { schema: mapSchema(output.schema, currentDraft), strict: false }
+    : { schema: strict, strict: true };
 }
 
 type SchemaShape = Extract<OutputShape, { type: "schema" }>;
@@ -154,14 +161,14 @@ function wantsStrict(output: SchemaShape, prompt: Prompt): boolean {
  */
 export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): string[] {
   const lost: string[] = [];
-  const keeps = (tool: FunctionTool) => provider === "openai" && keepsStrict(tool);
+  const keeps = (tool: FunctionTool) => provider === "openai" && strictArguments(tool) !== undefined;
   if (prompt.tools.some((tool) => tool.kind === "function" && tool.strict === true && !keeps(tool))) {
     lost.push("tools.strict");
   }
   const { output } = prompt;
   if (
     provider === "openai" && output?.type === "schema" && wantsStrict(output, prompt) &&
-    !isStrict(output.schema)
+    strictForm(output.schema) === undefined
   ) {
     lost.push(`${FIELD_OF[prompt.format]}.strict`);
   }

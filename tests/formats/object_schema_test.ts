@@ -130,3 +130,54 @@ Deno.test("schemas of older drafts reach every other API in the current one", ()
     object({ a: { items: STRING, required: [] } }),
   );
 });
+
+Deno.test("keywords that are null are left out, and types have small letters, at every API", () => {
+  const given = {
+    type: "OBJECT",
+    properties: {
+      a: { type: "STRING", description: null, enum: null, default: null },
+      b: { type: "ARRAY", items: { type: "object", properties: null, required: null } },
+      c: { const: null },
+    },
+    required: null,
+    additionalProperties: null,
+  };
+  const asked = {
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [{ type: "function", function: { name: "f", parameters: given } }],
+  };
+  const schemaOf = (target: "messages" | "gemini" | "converse" | "responses") => {
+    // deno-lint-ignore no-explicit-any
+    const body = convert("chat_completions", asked, target, "m").body as any;
+    return body.toolConfig?.tools[0].toolSpec.inputSchema.json ?? body.tools[0].input_schema ??
+      body.tools[0].parameters ?? body.tools[0].functionDeclarations[0].parametersJsonSchema;
+  };
+  const plain = {
+    type: "object",
+    properties: {
+      a: { type: "string", default: null },
+      b: { type: "array", items: { type: "object" } },
+      c: { const: null },
+    },
+  };
+  for (const target of ["messages", "gemini", "converse", "responses"] as const) {
+    assertEquals(schemaOf(target), plain, target);
+  }
+});
+
+Deno.test("a strict schema without arguments stays strict if its keywords are null", () => {
+  const input_schema = { type: "object", properties: {}, required: null, additionalProperties: false };
+  const asked = {
+    max_tokens: 9,
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [{ name: "f", strict: true, input_schema }],
+  };
+  const { body, dropped } = convert("messages", asked, "responses", "m");
+  assertEquals(body.tools, [{
+    type: "function",
+    name: "f",
+    parameters: { type: "object", properties: {}, additionalProperties: false },
+    strict: true,
+  }]);
+  assertEquals(dropped, []);
+});

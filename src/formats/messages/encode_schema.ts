@@ -7,6 +7,7 @@
  * returns null.
  */
 import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { mapSchema, plainKeywords } from "../map_schema.ts";
 import { resolveReference } from "../object_schema.ts";
 
 /** String formats supported by the grammar. */
@@ -41,7 +42,8 @@ class NotEnforceable extends Error {}
 export function answerSchema(schema: Loose): Loose | null {
   const size: Size = { optional: 0, unions: 0 };
   try {
-    const form = isRecursive(schema) ? null : closed(schema, 0, size);
+    const plain = mapSchema(schema, plainKeywords);
+    const form = isRecursive(plain) ? null : closed(plain, 0, size);
     return size.optional > MOST_OPTIONAL || size.unions > MOST_UNIONS ? null : form;
   } catch (thrown) {
     // RangeError: stack overflow because of the nesting.

@@ -12,7 +12,7 @@ import { calledName } from "../called_name.ts";
 import { argumentText, brokenAnswer } from "../decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
-import { besideOf, indexOf, isCall, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";
+import { besideOf, indexOf, isCall, isRead, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
@@ -65,7 +65,7 @@ export class ItemReader {
     this.added(index, item);
     const slot = this.#slots.get(index)!;
     if (slot.ended) return;
-    slot.item = { ...slot.item, ...item };
+    slot.item = isRead(slot) || item.type === undefined ? { ...slot.item, ...item } : item;
     switch (slot.type) {
       case "message":
         this.#wholeMessage(slot, partsOf(item.content));

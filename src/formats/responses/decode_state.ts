@@ -64,6 +64,21 @@ export function isCall(slot: Slot): boolean {
   return slot.type === "function_call" || slot.type === "custom_tool_call";
 }
 
+/** Item types with data that the vocabulary has. */
+const READ: ReadonlySet<string> = new Set([
+  "message",
+  "reasoning",
+  "web_search_call",
+  "image_generation_call",
+  "function_call",
+  "custom_tool_call",
+]);
+
+/** Whether an item is decoded. An opaque one is passed on as it is at its end. */
+export function isRead(slot: Slot): boolean {
+  return READ.has(slot.type);
+}
+
 /**
  * The reasoning section of an event. vLLM increments `content_index` with every event, so a new index
  * continues the current section.

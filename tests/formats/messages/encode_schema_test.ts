@@ -23,6 +23,18 @@ Deno.test("answerSchema() closes objects and tells in words what no grammar enfo
   );
 });
 
+Deno.test("answerSchema() leaves out keywords that are null", () => {
+  assertEquals(
+    answerSchema({
+      type: "object",
+      properties: { a: { type: "string", enum: null } },
+      required: null,
+      title: null,
+    }),
+    { type: "object", properties: { a: { type: "string" } }, additionalProperties: false },
+  );
+});
+
 Deno.test("answerSchema() gives up on what a closed grammar would falsify", () => {
   const impossible: Loose[] = [
     {},

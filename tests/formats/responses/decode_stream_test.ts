@@ -52,6 +52,15 @@ Deno.test("responses.decodeStream() knows items by output_index, whatever their 
   ]);
 });
 
+Deno.test("responses.decodeStream() passes an item of another kind on as it is at its end", () => {
+  const item = { type: "program", id: "cm_1", call_id: "c", code: "await f()", fingerprint: "late" };
+  const [program] = blocks(
+    added(0, { ...item, code: "", fingerprint: "early", status: "in_progress" }),
+    done(0, item),
+  );
+  assertEquals(program.value, item);
+});
+
 Deno.test("responses.decodeStream() keeps the encrypted content of the end, not of the start", () => {
   const [reasoning] = blocks(
     added(0, { type: "reasoning", id: "r", summary: [], encrypted_content: "early" }),
