@@ -17,6 +17,8 @@ import { WholeCharacters, wholeCharacters } from "./whole_characters.ts";
 
 const BRACE = 123;
 const BRACKET = 91;
+/** The first bytes of an event stream: `:` of a comment, or the names of fields (`data`, `event`, `id`, `retry`). */
+const STREAM_STARTS: ReadonlySet<number> = new Set([...":deir"].map((c) => c.charCodeAt(0)));
 
 /** Maximum size of a JSON body with the content type of an event stream, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -52,6 +54,7 @@ export class AnswerReader {
   readonly #characters = new WholeCharacters();
   /** Whether the form of the answer has been detected. */
   #begun: boolean;
+  #isForeign = false;
   /** The chunks of a JSON body so far; null: the answer is a stream. */
   #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
 
@@ -78,6 +81,11 @@ export class AnswerReader {
   /** Number of buffered bytes of an incomplete frame or body. */
   get pending(): number {
     return this.#plain?.bytes ?? this.#frames.pending;
+  }
+
+  /** The answer begins neither as JSON nor as an event stream: no model has written it. */
+  get isForeign(): boolean {
+    return this.#isForeign;
   }
 
   /** The bytes may complete a large frame or body, so the methods with slices must be used. */
@@ -208,7 +216,7 @@ export class AnswerReader {
     this.#begun = true;
     if (bytes[at] === BRACE || bytes[at] === BRACKET) {
       this.#plain = { decoder: new TextDecoder(), pieces: [], bytes: 0 };
-    }
+    } else this.#isForeign = !STREAM_STARTS.has(bytes[at]);
     return at;
   }
 

@@ -125,7 +125,7 @@ async function beginLater(
     for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
       const room = bytes === null ? null : take(reader, bytes.length, buffer, call);
       if (room !== null) await room;
-      const isCut = bytes === null && reader.pending > 0;
+      const isCut = bytes === null && reader.pending > 0 && !reader.isForeign;
       const reading = read(reader, bytes, batch, id, kit);
       const failure = reading instanceof Promise ? await reading : reading;
       unpaused += bytes?.length ?? 0;

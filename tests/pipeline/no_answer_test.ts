@@ -32,6 +32,9 @@ const CASES: readonly [name: string, api: string, stream: boolean, answer: () =>
     ["the end alone", "openai-chat", true, sse("data: [DONE]\n\n"), true],
     ["comments alone", "openai-chat", true, sse(": PROCESSING\n\n", ": PROCESSING\n\n"), true],
     ["a ping alone", "anthropic-messages", true, sse('event: ping\ndata: {"type":"ping"}\n\n'), true],
+    ["a page as a stream", "openai-chat", true, sse("<html>", "busy</html>"), true],
+    ["a text as a stream", "openai-responses", true, sse("\ufeffupstream busy"), true],
+    ["a text", "openai-chat", false, () => new Response("OK"), true],
     ["a page within a frame", "openai-chat", true, sse("data: <html>busy</html>\n\n"), true],
     // A model may have written these, and the provider may bill them.
     ["half a body", "openai-chat", false, json('{"id":"x","choices":[{"index":0,"mess'), false],
