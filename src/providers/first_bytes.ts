@@ -2,6 +2,8 @@
 const SAMPLES = 64;
 /** Measurements older than this, in milliseconds, are not used. */
 const STALE_MS = 300_000;
+/** A route that has failed is tried after the others for this time, in milliseconds. */
+const AFTER_FAILURE_MS = 30_000;
 /** Minimum number of samples for a 95th percentile. */
 const LEAST = 5;
 
@@ -10,9 +12,12 @@ export class FirstBytes {
   #next = 0;
   #lately = 0;
   #last = -Infinity;
+  /** Time of the last failure, if no answer has come since. */
+  #failed = -Infinity;
 
   /** @param now by a monotonic clock */
   add(ms: number, now: number): void {
+    this.#failed = -Infinity;
     this.#samples[this.#next] = ms;
     this.#next = (this.#next + 1) % SAMPLES;
     // Exponential moving average: the last value has a weight of a fifth.
@@ -20,8 +25,14 @@ export class FirstBytes {
     this.#last = now;
   }
 
-  /** Milliseconds; null: no recent measurement. */
+  /** An attempt has ended without an answer. */
+  failed(now: number): void {
+    this.#failed = now;
+  }
+
+  /** Milliseconds; null: no recent measurement; Infinity: it has failed lately. */
   usual(now: number): number | null {
+    if (now - this.#failed < AFTER_FAILURE_MS) return Infinity;
     return now - this.#last > STALE_MS ? null : this.#lately;
   }
 

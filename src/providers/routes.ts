@@ -20,14 +20,16 @@ export function byPrice(routes: readonly Route[]): readonly Route[] {
 }
 
 /**
- * The fastest first. A route without a recent measurement comes before all others, so that it is measured.
- * @param usual milliseconds to the first output; null: unknown
+ * The fastest first. A route without a recent measurement comes before all others, so that it is measured, and one that has failed lately
+ * after them.
+ * @param usual milliseconds to the first output; null: unknown; Infinity: failed
  */
 export function byLatency(
   routes: readonly Route[],
   usual: (route: Route) => number | null,
 ): readonly Route[] {
-  return routes.map((route) => ({ route, ms: usual(route) ?? -1 })).sort((a, b) => a.ms - b.ms)
+  return routes.map((route) => ({ route, ms: usual(route) ?? -1 }))
+    .sort((a, b) => a.ms === b.ms ? 0 : a.ms - b.ms)
     .map(({ route }) => route);
 }
 

@@ -167,7 +167,10 @@ class RouteAttempt {
     const fault = isFault(failure);
     const rest = avoidMs(failure);
     if (rest > 0) this.#model.avoidedUntil = ticker.now() + rest;
-    if (isTransient(failure) || failure.lasting) noteFailure(this.#model, failure);
+    if (isTransient(failure) || failure.lasting) {
+      noteFailure(this.#model, failure);
+      this.#model.firstBytes.failed(ticker.now());
+    }
     if (fault) permit.fail(ticker.now());
     // A refusal of the request counts as an answer; a refusal of the gateway's key, or an error of the
     // gateway, does not count.

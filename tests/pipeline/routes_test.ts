@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
 import { faultyProvider, type Script } from "../support/faulty_provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 import { ADMIN, delta, HEADERS, refusal, setting, sound, WHOLE } from "./fault_rig.ts";
 
 Deno.test("a breaker opens, says so, tries again after a while, and closes", async () => {
@@ -271,3 +271,43 @@ Deno.test("conversations are shared out to weighted routes, and each stays where
   await provider.close();
   await second.close();
 });
+
+for (const [name, script] of [["fails", refusal(500)], ["has another key", refusal(401)]] as const) {
+  Deno.test(`with the order of latency a route that ${name} is not the first of every call`, async () => {
+    const bad = await faultyProvider(script);
+    const good = await faultyProvider(sound);
+    const clock = new StoppedClock();
+    const gateway = await testGateway({}, {
+      providers: {
+        bad: {
+          api: "openai-chat",
+          base_url: bad.url,
+          retries: 0,
+          breaker: { failures: 1000 },
+        },
+        good: { api: "openai-chat", base_url: good.url },
+      },
+      models: [{
+        id: "x/y",
+        order: "latency",
+        routes: [{ provider: "bad", model: "m" }, { provider: "good", model: "m" }],
+      }],
+    }, { clock });
+    const ask = async () => {
+      const messages = [{ role: "user", content: "Hello" }];
+      const response = await gateway.post("/v1/chat/completions", { model: "x/y", messages });
+      await response.body?.cancel();
+      return response.status;
+    };
+    for (let i = 0; i < 5; i++) assertEquals(await ask(), 200);
+    assertEquals([bad.hits.m, good.hits.m], [1, 5]);
+    // It is measured as soon as it works again.
+    bad.play(sound);
+    clock.move(31_000);
+    assertEquals(await ask(), 200);
+    assertEquals([bad.hits.m, good.hits.m], [2, 5]);
+    await gateway.close();
+    await bad.close();
+    await good.close();
+  });
+}
