@@ -30,9 +30,7 @@ function openVertex(settings: CloudSettings): Cloud {
       versionHeader: undefined,
       keyHeaders,
       address: (base, model, stream) =>
-        `${base}${place}/publishers/anthropic/models/${named(model)}:${
-          stream ? "streamRawPredict" : "rawPredict"
-        }`,
+        `${base}${claudePath(place, model)}:${stream ? "streamRawPredict" : "rawPredict"}`,
       finish: claudeRequest,
     }),
     "openai-chat": variant({
@@ -49,10 +47,19 @@ function openVertex(settings: CloudSettings): Cloud {
 
 /** A Google model by name, or any resource by full path: a tuned model's endpoint, another publisher's model. */
 function geminiPath(place: string, model: string): string {
+  return fullPath(place, model) ??
+    `${place}/publishers/google/models/${named(model.replace(/^(?:models|google)\//, ""))}`;
+}
+
+function claudePath(place: string, model: string): string {
+  return fullPath(place, model) ?? `${place}/publishers/anthropic/models/${named(model)}`;
+}
+
+/** Undefined: it is only a name. */
+function fullPath(place: string, model: string): string | undefined {
   const path = model.split("/").map(named).join("/");
   if (model.startsWith("projects/")) return `/v1/${path}`;
-  if (/^(?:publishers|endpoints)\//.test(model)) return `${place}/${path}`;
-  return `${place}/publishers/google/models/${named(model.replace(/^(?:models|google)\//, ""))}`;
+  return /^(?:publishers|endpoints)\//.test(model) ? `${place}/${path}` : undefined;
 }
 
 /** The model is in the URL. */
@@ -62,7 +69,7 @@ function claudeRequest(request: ProviderRequest): ProviderRequest {
 }
 
 function usual(model: string): string {
-  if (/^claude-/.test(model)) return "anthropic-messages";
+  if (/^(?:(?:.*\/)?publishers\/anthropic\/models\/|claude-)/.test(model)) return "anthropic-messages";
   return /^(?!google\/|models\/|projects\/|publishers\/|endpoints\/)[\w-]+\//.test(model)
     ? "openai-chat"
     : "gemini";

@@ -149,6 +149,16 @@ Deno.test("Vertex AI has an address for each API at each location", () => {
     `${base}/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict`,
     `${base}/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`,
   ]);
+  // By its path, as Google's pages name it.
+  assertEquals(
+    addresses(moved, { model: "publishers/anthropic/models/claude-opus-4-6" })[1],
+    `${base}/publishers/anthropic/models/claude-opus-4-6:rawPredict`,
+  );
+  const elsewhere = "projects/q/locations/eu/publishers/anthropic/models/claude-opus-4-6";
+  assertEquals(addresses(moved, { model: elsewhere }), [
+    `http://127.0.0.1:9/v1/${elsewhere}:streamRawPredict`,
+    `http://127.0.0.1:9/v1/${elsewhere}:rawPredict`,
+  ]);
   assertEquals(
     addresses(moved, { model: "meta/llama-4-maverick" }),
     both(`${base}/endpoints/openapi/chat/completions`),
