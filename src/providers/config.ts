@@ -72,7 +72,7 @@ const BREAKER = fields({
   ),
   open_seconds: seconds(0.01).prefault(15)
     .describe(
-      "Time in seconds for which an open breaker refuses all calls, before it lets one call through as a test.",
+      "Time in seconds for which an open breaker refuses all calls, before it lets at most two at a time through as a test.",
     ),
 });
 
