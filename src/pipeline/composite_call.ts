@@ -67,6 +67,7 @@ function askWith(
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
       chars: size.chars,
       mostOutput: prompt.maxOutput ?? model.maxCompletion,
+      contextLength: call.model.contextLength,
       cut: () => call.cut,
       affords(spent, next) {
         const estimate = nextRound({ prompt, model, size, others }, next);

@@ -16,6 +16,8 @@
  *   tool of the caller, there is no search tool;
  * - maximum output: the output of earlier rounds is subtracted. If too little is left for another round, no more searches are run, and the
  *   answer is marked as truncated;
+ * - context: results are shortened so that they fit into the model's context, beside the prompt and an answer. If hardly any text fits,
+ *   nothing is run, and the model is told to answer;
  * - budget: each round sends the prompt again, with the search results. If the budget does not suffice for another round, the answer
  *   ends and is marked as truncated as well.
  */
@@ -27,9 +29,11 @@ import type { Hit, SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader, searchCounts } from "./search_round.ts";
 import {
+  fitted,
   invalidCallContent,
   limitContent,
   nameOf,
+  noRoomContent,
   outcomeContent,
   type ReadHit,
   searchTool,
@@ -42,6 +46,13 @@ const IDLE_ROUNDS_WITH_TOOLS = 2;
 const IDLE_ROUNDS_WITH_OFFER = 6;
 /** Minimum output limit for another round: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
+
+/** Part of the context that is kept for the answer. */
+const ANSWER_SHARE = 0.25;
+/** Fewer characters would fit in other writings than Latin, so more of the context may stay free. */
+const CHARS_PER_TOKEN = 2;
+/** Minimum length of a search's results: with less, a search is useless. */
+const LEAST_RESULT_CHARS = 500;
 
 /** Upper bound for a further round and the searches before it. */
 export interface Next {
@@ -66,6 +77,8 @@ export interface SearchLoop {
   chars: number;
   /** Maximum output of all rounds together; null: unknown. */
   mostOutput: number | null;
+  /** Tokens that the model accepts; null: unknown. */
+  contextLength: number | null;
   /** Called for each search. @param outcome "ok", or one word for the reason of a failure */
   searched?(ms: number, outcome: string, hits: number): void;
   /** Whether the call was ended early. Absent: never. */
@@ -79,7 +92,7 @@ export async function* searchLoop(
   prompt: Prompt,
   loop: SearchLoop,
 ): AsyncGenerator<readonly Part[]> {
-  const { ask, chars, mostOutput, affords } = loop;
+  const { ask, chars, mostOutput, contextLength, affords } = loop;
   const options = prompt.search ?? {};
   const tool = searchTool(prompt.tools, options.cache);
   const callers = new Set(prompt.tools.map(nameOf));
@@ -122,11 +135,10 @@ export async function* searchLoop(
     block = reader.nextBlock;
     own += reader.ownSearches;
     estimated ||= reader.estimated;
-    if (reader.usage) spent = addUsage(spent, reader.usage);
-    else if (reader.said > 0) {
-      spent = addUsage(spent, estimateUsage(chars + added.chars, reader.said));
-      estimated = true;
-    }
+    const estimate = estimateUsage(chars + added.chars, reader.said);
+    const usage = reader.usage ?? estimate;
+    if (reader.usage !== null || reader.said > 0) spent = addUsage(spent, usage);
+    estimated ||= reader.usage === null && reader.said > 0;
     if (estimated) yield [counts()];
     // The call was ended because its caller has disconnected and its capacity is needed: no searches are run.
     if (loop.cut?.()) return;
@@ -147,20 +159,24 @@ export async function* searchLoop(
       return;
     }
 
+    const size = Math.max(usage.input, estimate.input) + Math.max(usage.output, estimate.output);
+    const each = roomOf(contextLength, size, left) / Math.min(Math.max(1, asksFor), limit - used);
     const results: Content[][] = [];
     const starts: Part[] = [];
     const running: Promise<Part>[] = [];
     for (const [i, { id, query }] of calls.entries()) {
       if (query === undefined) results[i] = invalidCallContent();
       else if (used >= limit) results[i] = limitContent();
+      else if (each < LEAST_RESULT_CHARS) results[i] = noRoomContent();
       else {
         used++;
         const at = block++;
         starts.push({ type: "search-start", block: at, choice: 0, id, query });
         const ended = search(query).then(async (found): Promise<Part> => {
           if (!found.failed) billed++;
-          results[i] = outcomeContent(found.read, limit - used);
-          const all = found.read.map(({ hit: { url, title } }) => ({ url, title }));
+          const read = fitted(found.read, each);
+          results[i] = outcomeContent(read, limit - used);
+          const all = read.map(({ hit: { url, title } }) => ({ url, title }));
           const hits = await loop.shown?.(all) ?? all;
           return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
         });
@@ -186,6 +202,16 @@ export async function* searchLoop(
       return;
     }
   }
+}
+
+/**
+ * Characters of search results that fit into the context.
+ * @param size tokens of the conversation so far
+ */
+function roomOf(contextLength: number | null, size: number, outputLeft: number | null): number {
+  if (contextLength === null) return Infinity;
+  const answer = Math.min(outputLeft ?? Infinity, contextLength * ANSWER_SHARE);
+  return Math.max(0, contextLength - size - answer) * CHARS_PER_TOKEN;
 }
 
 /** Stated expressly: without it, a provider of the caller's format would get the caller's own choice again. */

@@ -35,6 +35,25 @@ export interface ReadHit {
   seen: Hit;
 }
 
+/** Characters of a hit besides its title, URL and text. */
+const HIT_FRAME = 10;
+
+/** The hits with texts of at most this many characters together, titles and URLs included; hits without room are left out. */
+export function fitted(read: readonly ReadHit[], chars: number): readonly ReadHit[] {
+  const frames = read.map(({ seen }) => seen.title.length + seen.url.length + HIT_FRAME);
+  const texts = read.reduce((sum, { seen }) => sum + seen.text.length, 0);
+  let left = chars;
+  const count = frames.findIndex((length) => (left -= length) < 0);
+  const kept = count < 0 ? read : read.slice(0, count);
+  if (count < 0 && texts <= left) return read;
+  const room = chars - frames.slice(0, kept.length).reduce((sum, length) => sum + length, 0);
+  const each = Math.floor(room / Math.max(1, kept.length));
+  return kept.map(({ hit, seen }) => ({
+    hit,
+    seen: seen.text.length <= each ? seen : { ...seen, text: `${seen.text.slice(0, each).toWellFormed()}…` },
+  }));
+}
+
 /** Tells the model that the pages are from third parties. */
 export function outcomeContent(read: readonly ReadHit[], left: number): Content[] {
   const limit = left > 0
@@ -59,6 +78,14 @@ export function invalidCallContent(): Content[] {
 export function limitContent(): Content[] {
   return text(
     "The search was not run: the limit of searches for this request is used up. " +
+      "Answer now with what you have found so far.",
+  );
+}
+
+/** The result of a call whose results would not fit into the model's context. */
+export function noRoomContent(): Content[] {
+  return text(
+    "The search was not run: this conversation has no room for more results. " +
       "Answer now with what you have found so far.",
   );
 }

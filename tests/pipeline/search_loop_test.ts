@@ -63,6 +63,7 @@ async function loop(
     affords?: (spent: Usage, next: Next) => boolean;
     cut?: () => boolean;
     shown?: (hits: SearchHit[]) => Promise<SearchHit[]>;
+    contextLength?: number;
     /** While the caller takes some of the parts. */
     taking?: () => Promise<void>;
   } = {},
@@ -83,6 +84,7 @@ async function loop(
       screen: (q) => Promise.resolve(screen(q)),
       chars: 11,
       mostOutput: more.maxOutput ?? null,
+      contextLength: options.contextLength ?? null,
       cut: options.cut,
       shown: options.shown,
       affords: (spent, next) => Promise.resolve(options.affords?.(spent, next) ?? true),
