@@ -1,10 +1,11 @@
 /** The proxies whose settings the manual has, with these settings, in front of a gateway: clients, streams and the end work as without. */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { PAGES } from "../../src/manual/pages.ts";
 import { freePort } from "../support/cluster.ts";
 import { isInstalled } from "../support/installed.ts";
 import { assertBilled, doesItsJob } from "../support/main_job.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
+import { SocketClient } from "../support/socket_client.ts";
 import { eventually } from "../support/time.ts";
 
 const SECRET = "sk_live_behindproxybehindproxybehind01";
@@ -83,6 +84,10 @@ for (const { program, prepare } of PROXIES) {
       try {
         const url = `http://127.0.0.1:${port}`;
         await eventually(() => fetch(`${url}/readyz`).then(async (r) => (await r.text(), r.ok), () => false));
+        const socket = await SocketClient.open(url, { authorization: `Bearer ${SECRET}` });
+        const turn = await socket.turn({ model: "demo/small", input: "hi" });
+        assertEquals(turn.at(-1).type, "response.completed");
+        await socket.close();
         const ids = await doesItsJob({
           url,
           secret: SECRET,
@@ -91,6 +96,7 @@ for (const { program, prepare } of PROXIES) {
           stop: () => gateway.kill("SIGTERM"),
           ended: gateway.ended,
         });
+        ids.push(turn.at(-1).response.id);
         const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], {
           cwd: folder,
         });
