@@ -3,6 +3,7 @@ import {
   between,
   choice,
   fields,
+  host,
   listOf,
   matching,
   nonBlank,
@@ -54,9 +55,11 @@ const WHEN = fields({
   least: whole(1, 1e9).prefault(10).describe(
     "Minimum number of calls in the time window. With fewer calls, rates and durations are not evaluated.",
   ),
-  percent: whole(1, 100).refine((percent) => SHARES.includes(percent), says(SHARE_WORDS)).prefault(100)
-    .describe("For the metric `budget`: percentage of the limit that is used: 50, 80 or 100."),
-}).superRefine(({ metric, above, clear, by }, context) => {
+  percent: whole(1, 100).refine((percent) => SHARES.includes(percent), says(SHARE_WORDS)).optional()
+    .describe(
+      "For the metric `budget` only: percentage of the limit that is used: 50, 80 or 100. Not set: 100.",
+    ),
+}).superRefine(({ metric, above, clear, by, percent }, context) => {
   const known = alertMetric(metric);
   const wrong = (path: string, message: string, input: unknown) =>
     context.addIssue({ code: "custom", path: [path], message, input });
@@ -73,11 +76,15 @@ const WHEN = fields({
   if (clear !== undefined && clear > (above ?? known.above ?? Infinity)) {
     wrong("clear", "a number up to `above`", clear);
   }
-}).transform(({ above, clear, by, ...rest }) => {
+  if (percent !== undefined && metric !== "budget") {
+    wrong("percent", `no value: only the metric budget has it, not ${metric}`, percent);
+  }
+}).transform(({ above, clear, by, percent, ...rest }) => {
   const known = alertMetric(rest.metric);
   const limit = above ?? known.above ?? 0;
   return {
     ...rest,
+    percent: percent ?? 100,
     above: limit,
     clear: clear ?? limit,
     by: by === undefined ? known.by[0] : by === "all" ? null : by,
@@ -138,7 +145,7 @@ export const ALERTS = listOf(
 );
 
 export const SMTP = fields({
-  host: nonBlank(253, "a host").describe("Host name of the mail server."),
+  host: host().describe("Host name or IP address of the mail server."),
   port: whole(1, 65_535).prefault(587).describe("Port of the mail server."),
   security: choice("starttls", "tls", "none").prefault("starttls").describe(
     "`starttls`: the connection is encrypted before a mail is sent; without encryption nothing is sent. `tls`: encrypted from the beginning. `none`: not encrypted.",
@@ -148,6 +155,12 @@ export const SMTP = fields({
   ),
   password: nonBlank(1024, "a password").nullable().prefault(null).describe("Password of the user."),
   from: mailbox().describe("Sender address of the mails."),
+}).superRefine(({ user, password }, context) => {
+  if ((user === null) === (password === null)) return;
+  const [path, message] = user === null
+    ? ["user", "a user with `password`, and none without"]
+    : ["password", "a password with `user`, and none without"];
+  context.addIssue({ code: "custom", path: [path], message, input: undefined });
 });
 
 export type AlertRule = Value<typeof ALERTS>[number];

@@ -3,7 +3,7 @@ import {
   choice,
   fields,
   flag,
-  isHost,
+  host,
   listOf,
   nonBlank,
   says,
@@ -16,7 +16,6 @@ import {
 import { type Network, networkOf } from "../exchange/networks.ts";
 
 const NETWORK_WORDS = 'an address or a network like "10.0.0.0/8"';
-const HOST_WORDS = "a host name or an IP address, without port and brackets";
 const ORIGIN_WORDS = 'an origin like "https://app.example" or "*"';
 
 /** An origin as browsers serialize it: lower case, without the default port. Null: not an origin. */
@@ -32,11 +31,7 @@ const origin = () =>
     .transform((text) => originOf(text) ?? text);
 
 export const SERVER = fields({
-  hostname: stringField(HOST_WORDS).refine(
-    (text) => !text.startsWith("[") && isHost(text),
-    says(HOST_WORDS),
-  )
-    .prefault("127.0.0.1")
+  hostname: host().prefault("127.0.0.1")
     .describe(
       "IP address or host name to listen on. `0.0.0.0` and `::` listen on all addresses of the machine. A change needs a restart.",
     ),

@@ -270,6 +270,12 @@ export function urlOrNone() {
     .transform((value) => value.replace(/\/+$/, ""));
 }
 
+const HOST = "a host name or an IP address, without port and brackets";
+
+export function host() {
+  return stringField(HOST).refine((text) => !text.startsWith("[") && isHost(text), says(HOST));
+}
+
 /** Whether a text can be a host: an IP address, or a name whose parts have 1 to 63 letters, digits, `-` and `_`. */
 export function isHost(host: string): boolean {
   if (host.includes(":") || host.startsWith("[")) {

@@ -80,6 +80,22 @@ const WRONG: [Record<string, unknown>, RegExp][] = [
     { smtp: { host: "m", from: "a@b.example", security: "ssl" } },
     /^smtp\.security: expected one of starttls, tls, none/,
   ],
+  ...["m:25", "[::1]", "smtp://m", "a b", ""].map((host): [Record<string, unknown>, RegExp] => [
+    { smtp: { host, from: "a@b.example" } },
+    /^smtp\.host: expected a host name or an IP address, without port and brackets, got "/,
+  ]),
+  [
+    { smtp: { host: "m", from: "a@b.example", user: "u" } },
+    /^smtp\.password: expected a password with `user`, and none without, got nothing/,
+  ],
+  [
+    { smtp: { host: "m", from: "a@b.example", password: "canary" } },
+    /^smtp\.user: expected a user with `password`, and none without, got nothing/,
+  ],
+  [
+    rule({ when: { metric: "latency_p95", percent: 50 } }),
+    /^alerts\[0\]\.when\.percent: expected no value: only the metric budget has it, not latency_p95, got 50/,
+  ],
   [
     { payloads: { to: "ftp://x", key: "k".repeat(16) } },
     /^payloads\.to: expected file:FOLDER or s3:\/\/BUCKET/,

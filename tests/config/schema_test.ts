@@ -62,6 +62,7 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "alerts[].when.above",
       "alerts[].when.clear",
       "alerts[].when.by",
+      "alerts[].when.percent",
       "alerts[].to[].webhook",
       "alerts[].to[].secret",
       "alerts[].to[].slack",
