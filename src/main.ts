@@ -118,10 +118,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const { config, warnings } = await load(source, flags);
   const worker = workerOf(env(WORKER));
   const logs = openLogs(config, worker);
-  if (worker === null && config.server.workers > 1) {
-    if (config.store.url !== "sqlite::memory:") return await serveByWorkers(source, flags, config);
-    log("one worker only: a store in memory cannot be shared");
-  }
+  if (worker === null && config.server.workers > 1) return await serveByWorkers(source, flags, config);
   // The configuration is the same for all workers: one of them logs its warnings.
   const speaks = worker === null || worker.which === 1;
   const warn = (found: readonly string[]) => {

@@ -7,6 +7,7 @@
  * `server.port`.
  */
 import { isObject } from "../exchange/json.ts";
+import { MOST_WORKERS } from "../http/config.ts";
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
 import { linkedDatabase } from "./linked_database.ts";
 import { ConfigError } from "./config_error.ts";
@@ -126,6 +127,8 @@ function examine(parsed: Parsed, options: LoadOptions): Examination {
   };
 }
 
+const MEMORY_STORE = "sqlite::memory:";
+
 /**
  * Applies the overrides of environment and flags. Returns the name of the variable or flag for each path that
  * it set.
@@ -143,6 +146,14 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
     names.set(path, name);
     parsed.written.delete(path);
     parsed.mistakes = parsed.mistakes.filter((mistake) => mistake.path !== path);
+  }
+  /** A number that is a mistake stays one. */
+  function haveOneWorker(reason: string, name: string): void {
+    const workers = isObject(root) && isObject(root.server) ? root.server.workers : 1;
+    if (typeof workers !== "number" || !Number.isInteger(workers)) return;
+    if (workers <= 1 || workers > MOST_WORKERS) return;
+    parsed.warnings.push(`server.workers: ${reason}; there is one`);
+    set("server", "workers", 1, name);
   }
   for (const name of doubtfulProxies(env)) {
     parsed.warnings.push(
@@ -167,15 +178,15 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
         "payloads.to: the files of an instance of Deno Deploy end with it; expected s3://…",
       );
     }
-    if (isObject(root.server) && Number(root.server.workers) > 1) {
-      parsed.warnings.push("server.workers: Deno Deploy starts no processes for the gateway; there is one");
-      set("server", "workers", 1, "DENO_DEPLOY");
-    }
+    haveOneWorker("Deno Deploy starts no processes for the gateway", "DENO_DEPLOY");
   }
   set(null, "admin_key", env("SLUICE_ADMIN_KEY"), "SLUICE_ADMIN_KEY");
   set("server", "port", flags.port, "--port");
   set("server", "hostname", flags.hostname, "--hostname");
   set("server", "workers", flags.workers, "--workers");
+  if (isObject(root.store) && root.store.url === MEMORY_STORE) {
+    haveOneWorker("processes cannot share a store in memory", "store.url");
+  }
   return names;
 }
 

@@ -61,6 +61,10 @@ export function checkReferences(root: unknown, report: Report): void {
     named(config.dlp_policies, "dlp_policies"),
     named(config.access_policies, "access_policies"),
   ], report);
+  const { oidc } = config;
+  if (Object.keys(object(object(object(oidc).roles).map)).length === 0 && isObject(oidc)) {
+    report.warnings.push("oidc.roles.map: empty, so nobody can sign in through the identity provider");
+  }
   checkAlerts(config, report);
   checkSecrets(written, report);
   checkKeys(written, report);

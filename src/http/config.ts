@@ -30,6 +30,9 @@ const origin = () =>
     .refine((text) => text === "*" || originOf(text) !== null, says(ORIGIN_WORDS))
     .transform((text) => originOf(text) ?? text);
 
+/** Maximum number of processes on one port. */
+export const MOST_WORKERS = 64;
+
 export const SERVER = fields({
   hostname: host().prefault("127.0.0.1")
     .describe(
@@ -79,7 +82,7 @@ export const SERVER = fields({
     .describe(
       "Time in seconds that running generations have to finish after SIGTERM or SIGINT. A change needs a restart.",
     ),
-  workers: whole(1, 64).prefault(1)
+  workers: whole(1, MOST_WORKERS).prefault(1)
     .describe("Number of processes that share the port and the work. A change needs a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
     .describe(

@@ -80,6 +80,22 @@ export const PAYLOADS = fields({
   secret_access_key: headerValue().nullable().prefault(null).describe(
     "Secret access key of `access_key_id`.",
   ),
+}).superRefine(({ to, endpoint, region, accessKeyId, secretAccessKey }, context) => {
+  const wrong = (path: string, message: string, input: unknown) =>
+    context.addIssue({ code: "custom", path: [path], message, input });
+  if (to.kind === "file") {
+    const ofStorage = {
+      endpoint: endpoint || null,
+      region,
+      access_key_id: accessKeyId,
+      secret_access_key: secretAccessKey,
+    };
+    for (const [path, input] of Object.entries(ofStorage)) {
+      if (input !== null) wrong(path, "no value, as `to` is a folder (only s3:// has one)", input);
+    }
+  } else if ((accessKeyId === null) !== (secretAccessKey === null)) {
+    wrong("access_key_id", "both access_key_id and secret_access_key, or neither", accessKeyId);
+  }
 });
 
 export type PayloadsConfig = Value<typeof PAYLOADS>;

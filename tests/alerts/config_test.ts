@@ -101,6 +101,18 @@ const WRONG: [Record<string, unknown>, RegExp][] = [
     /^payloads\.to: expected file:FOLDER or s3:\/\/BUCKET/,
   ],
   [{ payloads: { to: "s3://b/../c", key: "k".repeat(16) } }, /^payloads\.to: expected/],
+  ...[{ access_key_id: "AK" }, { secret_access_key: "canary" }].map((
+    half,
+  ): [Record<string, unknown>, RegExp] => [
+    { payloads: { to: "s3://bucket/p", key: "k".repeat(16), ...half } },
+    /^payloads\.access_key_id: expected both access_key_id and secret_access_key, or neither, got (?!.*canary)/,
+  ]),
+  ...["endpoint", "region", "access_key_id", "secret_access_key"].map((
+    field,
+  ): [Record<string, unknown>, RegExp] => [
+    { payloads: { to: "file:./p", key: "k".repeat(16), [field]: "https://s3.example" } },
+    new RegExp(`^payloads\\.${field}: expected no value, as .to. is a folder`),
+  ]),
   [
     { payloads: { to: "file:./p", key: "short" } },
     /^payloads\.key: expected a secret of 16 to 1024 characters.*not shown/,

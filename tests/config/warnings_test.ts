@@ -1,6 +1,6 @@
 /** What a configuration may have, and is warned of. */
 import { assertEquals } from "@std/assert";
-import { environment, least, load } from "./example.ts";
+import { environment, least, load, mistakesOf } from "./example.ts";
 
 const plus = (fields: Record<string, unknown>) => ({ ...least(), ...fields });
 const provider = (fields: Record<string, unknown>) =>
@@ -41,6 +41,15 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
   ["a key that has ended", key({ expires_at: "2020-01-01" }), [
     'keys[0].expires_at: expected a time later than now (calls of the key are refused), got "2020-01-01"',
   ]],
+  ["processes that cannot share their store", {
+    ...plus({ server: { workers: 4 } }),
+    store: { url: "sqlite::memory:" },
+  }, ["server.workers: processes cannot share a store in memory; there is one"]],
+  [
+    "an identity provider whose people have no role",
+    plus({ oidc: { issuer: "https://id.example", client_id: "x", roles: { claim: "roles", map: {} } } }),
+    ["oidc.roles.map: empty, so nobody can sign in through the identity provider"],
+  ],
   ["prices left out", model({ pricing: undefined }), [
     "models[0].pricing: left out, so the model costs nothing unless its price is known",
   ]],
@@ -101,4 +110,15 @@ for (const [situation, value, expected] of WARNINGS) {
 Deno.test("loadConfig() warns of a variable that is empty", () => {
   const { warnings } = load(provider({ api_key: "${K}" }), environment({ K: "" }));
   assertEquals(warnings, ["providers.up.api_key: the environment variable K is empty"]);
+});
+
+Deno.test("a store in memory has one worker, and a number of workers that is a mistake stays one", () => {
+  const store = { url: "sqlite::memory:" };
+  const { config } = load(plus({ server: { workers: 64 }, store }));
+  assertEquals(config.server.workers, 1);
+  for (const workers of [65, 1.5, "2"]) {
+    assertEquals(mistakesOf(() => load(plus({ server: { workers }, store }))), [
+      `server.workers: expected a whole number from 1 to 64, got ${JSON.stringify(workers)}`,
+    ]);
+  }
 });
