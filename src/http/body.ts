@@ -4,6 +4,7 @@
  * `gzip` and `deflate` are supported; the limits apply to the decompressed body.
  */
 import { Failure } from "../exchange/failure.ts";
+import { GatheredBytes } from "../exchange/gathered_bytes.ts";
 import { strictUtf8 } from "../transport/strict_utf8.ts";
 import { setImmediate } from "node:timers";
 import { invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
@@ -202,23 +203,16 @@ async function readBounded(
   count: (bytes: number) => void = () => {},
 ): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const gathered = new GatheredBytes(maxBytes);
   came();
   for await (const chunk of body) {
     came();
-    bytes += chunk.length;
+    const bytes = gathered.length + chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     count(bytes);
-    chunks.push(chunk);
+    gathered.add(chunk);
   }
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return gathered.bytes;
 }
 
 function tooLarge(maxBytes: number): Failure {

@@ -5,6 +5,7 @@
  * JSON body with the content type of an event stream.
  */
 import { Failure } from "../exchange/failure.ts";
+import { GatheredBytes } from "../exchange/gathered_bytes.ts";
 import { parse, unread } from "../exchange/json.ts";
 import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
 import type { Part } from "../exchange/part.ts";
@@ -22,6 +23,8 @@ const STREAM_STARTS: ReadonlySet<number> = new Set([...":deir"].map((c) => c.cha
 
 /** Maximum size of a JSON body with the content type of an event stream, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+const decoder = new TextDecoder();
 
 /** Decodes all parts of a JSON body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
@@ -55,8 +58,8 @@ export class AnswerReader {
   /** Whether the form of the answer has been detected. */
   #begun: boolean;
   #isForeign = false;
-  /** The chunks of a JSON body so far; null: the answer is a stream. */
-  #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
+  /** The bytes of a JSON body so far; null: the answer is a stream. */
+  #plain: GatheredBytes | null = null;
 
   /**
    * @param withhold removes secrets of the gateway from a text
@@ -80,7 +83,7 @@ export class AnswerReader {
 
   /** Number of buffered bytes of an incomplete frame or body. */
   get pending(): number {
-    return this.#plain?.bytes ?? this.#frames.pending;
+    return this.#plain?.length ?? this.#frames.pending;
   }
 
   /** The answer begins neither as JSON nor as an event stream: no model has written it. */
@@ -125,7 +128,7 @@ export class AnswerReader {
   end(out: Part[]): Failure | undefined {
     try {
       if (this.#plain) {
-        const text = this.#withhold(this.#plain.pieces.join("") + this.#plain.decoder.decode());
+        const text = this.#withhold(decoder.decode(this.#plain.bytes));
         // No spread: the number of function arguments is limited, and there may be hundreds of thousands of parts.
         for (const part of readWhole(text, this.#format)) out.push(part);
         return;
@@ -163,7 +166,7 @@ export class AnswerReader {
   *endInSlices(out: Part[]): Generator<void, Failure | undefined> {
     try {
       if (this.#plain) {
-        const text = this.#plain.pieces.join("") + this.#plain.decoder.decode();
+        const text = decoder.decode(this.#plain.bytes);
         yield;
         for (const part of yield* readWholeInSlices(this.#withhold(text), this.#format)) out.push(part);
         return;
@@ -215,15 +218,16 @@ export class AnswerReader {
     if (at < 0) return bytes.length;
     this.#begun = true;
     if (bytes[at] === BRACE || bytes[at] === BRACKET) {
-      this.#plain = { decoder: new TextDecoder(), pieces: [], bytes: 0 };
+      this.#plain = new GatheredBytes(MAX_BODY_BYTES);
     } else this.#isForeign = !STREAM_STARTS.has(bytes[at]);
     return at;
   }
 
   #keep(bytes: Uint8Array): void {
     const plain = this.#plain!;
-    plain.bytes += bytes.length;
-    if (plain.bytes > MAX_BODY_BYTES) throw brokenAnswer(`its body is over ${MAX_BODY_BYTES} bytes`);
-    plain.pieces.push(plain.decoder.decode(bytes, { stream: true }));
+    if (plain.length + bytes.length > MAX_BODY_BYTES) {
+      throw brokenAnswer(`its body is over ${MAX_BODY_BYTES} bytes`);
+    }
+    plain.add(bytes);
   }
 }

@@ -1,5 +1,5 @@
 /** Reads bodies as a whole: complete answers, and error responses. */
-import { Buffer } from "node:buffer";
+import { GatheredBytes } from "../exchange/gathered_bytes.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -31,20 +31,18 @@ async function readOn(
   first: Uint8Array,
   came: (bytes: number) => Promise<void>,
 ): Promise<Uint8Array> {
-  // Copied, since bytes are valid only until the next read (`slice()` of a Buffer does not copy). Decoding
-  // all at once is far cheaper than decoding a stream.
-  const pieces = [new Uint8Array(first)];
-  let size = first.length;
+  // Copied, since bytes are valid only until the next read. Decoding all at once is far cheaper than decoding a stream.
+  const gathered = new GatheredBytes(MOST_BYTES);
+  gathered.add(first);
   let reported = 0;
   for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
-    pieces.push(new Uint8Array(bytes));
-    size += bytes.length;
-    if (size > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
-    if (size - reported < REPORT_BYTES) continue;
-    await came(size - reported);
-    reported = size;
+    gathered.add(bytes);
+    if (gathered.length > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
+    if (gathered.length - reported < REPORT_BYTES) continue;
+    await came(gathered.length - reported);
+    reported = gathered.length;
   }
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size);
+  return gathered.bytes;
 }
 
 /** The beginning of an error body, as far as it arrives; closes the reply. */
