@@ -150,6 +150,12 @@ function serveOn(listener: Listener, options: ServeOptions, openHttp2?: OpenHttp
   };
 }
 
+/** Whether a client has reset its connection before it was accepted, which is no trouble of this process. */
+function hasLeft(cause: unknown): boolean {
+  const { NotConnected, ConnectionAborted, ConnectionReset } = Deno.errors;
+  return [NotConnected, ConnectionAborted, ConnectionReset].some((left) => cause instanceof left);
+}
+
 /** Runs until the listener is closed. */
 async function acceptAll(
   listener: Listener,
@@ -180,7 +186,7 @@ async function acceptAll(
       conn = await listener.accept();
     } catch (cause) {
       if (connections.over) return;
-      await recover(cause);
+      if (!hasLeft(cause)) await recover(cause);
       continue;
     }
     connections.take(conn);
