@@ -219,7 +219,7 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
  * caller may have its start, which names no provider. Null: the failure is final.
  */
 function askElsewhere(
-  { opened, use }: Answering,
+  { opened, begun, use }: Answering,
   failure: Failure,
   asking: Asking,
 ): Promise<Answering> | null {
@@ -231,6 +231,7 @@ function askElsewhere(
   if (routes.length === 0) return null;
   failedIn(opened, failure);
   opened.close();
+  begun.buffer.passed();
   call.uses.splice(call.uses.indexOf(use), 1);
   call.provider = call.uses.at(-1)?.provider ?? null;
   asking.routes = routes;
