@@ -58,7 +58,7 @@ export interface ConnectionOptions {
   /** Called with the limit of the server. Returns the limit to use. */
   allows(streams: number): number;
   /** When the next batch of frames is read. */
-  pace: Pick<FramePace, "after">;
+  pace: Pick<FramePace, "after" | "pause">;
 }
 
 export class Http2Connection implements StreamConnection {
@@ -111,6 +111,7 @@ export class Http2Connection implements StreamConnection {
       head: (id, fields, ended) => this.#head(id, fields, ended),
       other: (type, flags, id, payload) => this.#other(type, flags, id, payload),
       taken: (frames) => this.#taken(frames),
+      pause: (ms) => options.pace.pause(ms),
     });
     this.#writer.push(new TextEncoder().encode(PREFACE));
     this.#writer.push(settings([
@@ -291,7 +292,7 @@ export class Http2Connection implements StreamConnection {
     this.#idleFrames = 0;
   }
 
-  #taken(frames: number): Promise<void> | null {
+  #taken(frames: number): number | null {
     const streams = this.#undelivered;
     if (streams.length > 0) {
       this.#undelivered = [];

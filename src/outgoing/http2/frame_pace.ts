@@ -16,22 +16,17 @@ const MOST_WAIT_MS = 8;
 const FEW_FRAMES = 16;
 
 export class FramePace {
-  readonly #wait: (ms: number) => Promise<void>;
   #frames = 0;
   #from = -Infinity;
   #waitMs = 0;
-
-  constructor(wait = pause) {
-    this.#wait = wait;
-  }
 
   /**
    * Counts the frames of a batch.
    *
    * @param now the time in milliseconds
-   * @returns resolves when the next batch is to be read; null: at once
+   * @returns how long to wait before the next batch is read, in milliseconds; null: not at all
    */
-  after(frames: number, now: number): Promise<void> | null {
+  after(frames: number, now: number): number | null {
     this.#frames += frames;
     const passed = now - this.#from;
     if (passed >= WINDOW_MS) {
@@ -40,6 +35,11 @@ export class FramePace {
       this.#frames = 0;
       this.#from = now;
     }
-    return this.#waitMs === 0 || frames < FEW_FRAMES ? null : this.#wait(this.#waitMs);
+    return this.#waitMs === 0 || frames < FEW_FRAMES ? null : this.#waitMs;
+  }
+
+  /** Waits so many milliseconds. */
+  pause(ms: number): Promise<void> {
+    return pause(ms);
   }
 }

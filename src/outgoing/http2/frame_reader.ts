@@ -8,7 +8,7 @@
 import { Buffer } from "node:buffer";
 import { MAX_HEAD_BYTES } from "../../transport/head.ts";
 import { WireError } from "../../transport/body_framing.ts";
-import { pause, settled } from "../../timing/waits.ts";
+import { settled } from "../../timing/waits.ts";
 import { CODE, ConnectionError } from "./connection_error.ts";
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEAD_BYTES, readUint32 } from "./frames.ts";
 import { type Field, HeadDecoder } from "./hpack.ts";
@@ -34,9 +34,11 @@ export interface FrameHandlers {
    * Called after all frames of one batch.
    *
    * @param frames how many of them were DATA frames
-   * @returns resolves when the next batch is to be read; null: at once
+   * @returns how long to wait before the next batch is read, in milliseconds; null: not at all
    */
-  taken(frames: number): Promise<void> | null;
+  taken(frames: number): number | null;
+  /** Waits so many milliseconds. */
+  pause(ms: number): Promise<void>;
 }
 
 export class FrameReader {
@@ -66,7 +68,7 @@ export class FrameReader {
     let from = 0;
     let to = 0;
     let batchBytes = 0;
-    let wait: Promise<void> | null = null;
+    let waitMs: number | null = null;
     while (!this.#stopped) {
       // The rest of the buffer must have room for a whole frame.
       if (SLAB_BYTES - from < FRAME_HEAD_BYTES + FRAME_BYTES) {
@@ -79,16 +81,17 @@ export class FrameReader {
       if (batchBytes > 0 && (!await settled(reading) || batchBytes >= MOST_BATCH_BYTES)) {
         const isFull = batchBytes >= MOST_BATCH_BYTES;
         batchBytes = 0;
-        wait = this.#handlers.taken(this.#dataFrames);
+        waitMs = this.#handlers.taken(this.#dataFrames);
         this.#dataFrames = 0;
         // The server sends faster than its frames are processed. A read with TLS that succeeds at once lets neither timers nor other
         // sockets have a turn (Deno 2.9.6).
-        if (isFull) wait ??= pause(0);
+        if (isFull) waitMs ??= 0;
       }
       const n = await reading;
-      if (wait !== null) {
-        await wait;
-        wait = null;
+      // After the batch was processed, which may take as long.
+      if (waitMs !== null) {
+        await this.#handlers.pause(waitMs);
+        waitMs = null;
       }
       if (n === null) throw new WireError("the connection was closed");
       to += n;

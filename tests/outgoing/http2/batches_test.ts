@@ -47,7 +47,7 @@ function connectionOf({ takes = true } = {}) {
 
 async function streamsOn(
   count: number,
-  { pace = new FramePace(), ...options }: { takes?: boolean; pace?: Pick<FramePace, "after"> } = {},
+  { pace = new FramePace(), ...options }: { takes?: boolean; pace?: Pick<FramePace, "after" | "pause"> } = {},
 ) {
   const server = connectionOf(options);
   const connection = new Http2Connection(server.conn, {
@@ -126,8 +126,9 @@ Deno.test("while a connection waits at a high rate of frames, what arrives joins
       after(frames) {
         if (frames === 0) return null;
         counted.push(frames);
-        return new Promise<void>((resolve) => goOn = resolve);
+        return 5;
       },
+      pause: () => new Promise<void>((resolve) => goOn = resolve),
     },
   });
   const parts: string[][] = [[], []];
