@@ -1,6 +1,7 @@
 /** Evaluates a number whose form is known: its boundaries, check digits, and the words that name it. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, LETTER } from "./character_class.ts";
+import { isLetterBehind, letterBefore } from "./letters.ts";
 import type { Form, MaskTable } from "./mask_table.ts";
 import { after, isAlone, namingTexts, type ScannedView } from "./scanned_view.ts";
 
@@ -112,11 +113,12 @@ function isNamed(view: ScannedView, label: RegExp, start: number, end: number): 
   if (surroundings.start !== start || surroundings.end !== end) {
     surroundings.start = start;
     surroundings.end = end;
-    const behind = after(view, end, BEHIND);
-    const line = behind.indexOf("\n");
+    const lead = letterBefore(view, start) < start - BEFORE ? "" : wholeWords(view.text, start);
     surroundings.texts = [
-      ...namingTexts(wholeWords(view.text, start).replace(OTHER_PARAGRAPH, "")),
-      ...namingTexts(line < 0 ? behind : behind.slice(0, line)),
+      ...lead === "" ? [] : namingTexts(lead.includes("\n") ? lead.replace(OTHER_PARAGRAPH, "") : lead),
+      ...isLetterBehind(view, end, BEHIND)
+        ? namingTexts(after(view, end, BEHIND).replace(/\n[^]*$/, ""))
+        : [],
     ];
   }
   for (const text of surroundings.texts) if (label.test(text)) return true;

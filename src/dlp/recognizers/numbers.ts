@@ -8,11 +8,13 @@
  * and matched by a pattern on at most 24 characters.
  */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, isDigit } from "./character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
 import { BEFORE, BEHIND, bounded, isLong, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
-import { grown, joined, MaskTable } from "./mask_table.ts";
+import { grown, joined, MaskTable, type NumberRule } from "./mask_table.ts";
 import { scanGlued, scanGluedRow } from "./glued_numbers.ts";
+import { isLetterBehind, letterBefore } from "./letters.ts";
 import { scanRow } from "./number_rows.ts";
+import { isHexGroup, isInLongerRow, isInTable, isListed } from "./number_tables.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { isAlone, type ScannedView } from "./scanned_view.ts";
 
@@ -220,25 +222,6 @@ function isLike(text: string, group: number, other: number): boolean {
   return ends[group] - starts[group] === length && isHexGroup(text, starts[group], length);
 }
 
-/** Adjacent groups of the same length before and after a span: the middle of a table. */
-function isInTable(text: string, start: number, end: number, length: number): boolean {
-  return isHexGroup(text, start - length - 1, length) && isHexGroup(text, end + 1, length) &&
-    text.charCodeAt(start - 1) <= 32 && text.charCodeAt(end) <= 32;
-}
-
-/**
- * Three groups of equal length in a row that continues with such groups, as in longer numbers: a name is
- * required.
- */
-function isInLongerRow(text: string, start: number, end: number, first: number, last: number): boolean {
-  const length = ends[first] - starts[first];
-  const joint = text[ends[first]];
-  for (let i = first; i <= last; i++) if (ends[i] - starts[i] !== length) return false;
-  const goesOn = (at: number) => /^\d+$/.test(text.slice(at, at + length)) && at >= 0;
-  return text[end] === joint && goesOn(end + 1) && !isDigit(text.charCodeAt(end + 1 + length)) ||
-    text[start - 1] === joint && goesOn(start - 1 - length) && !isDigit(text.charCodeAt(start - 2 - length));
-}
-
 /** Whether the groups of a full chain are the middle of a hex dump, in which no number starts or ends. */
 function isDumpRow(text: string): boolean {
   const length = ends[0] - starts[0];
@@ -250,13 +233,18 @@ function isDumpRow(text: string): boolean {
   return isInTable(text, starts[0], ends[MAX_GROUPS - 1], length);
 }
 
-function isHexGroup(text: string, start: number, length: number): boolean {
-  if (start < 0 || start + length > text.length) return false;
-  for (let i = start; i < start + length; i++) {
-    const c = text.charCodeAt(i) | 32;
-    if (CLASS_OF[text.charCodeAt(i)] !== DIGIT && (c < 97 || c > 102)) return false;
+/** Whether groups have the same length. */
+function areEven(first: number, last: number): boolean {
+  for (let i = first + 1; i <= last; i++) {
+    if (ends[i] - starts[i] !== ends[first] - starts[first]) return false;
   }
   return true;
+}
+
+/** Whether the neighbours of a number in a table are numbers of the same kind. */
+function isOneOf({ check }: NumberRule, text: string, start: number, end: number): boolean {
+  if (check === undefined) return false;
+  return isListed(text, start, end, (written) => check(written.replace(/[^A-Za-z0-9]/g, "").toUpperCase()));
 }
 
 function trySpans(view: ScannedView, table: NumberTable, first: number, n: number): void {
@@ -289,29 +277,32 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
       : masks.mayBe(hash)
       ? masks.forms(maskOf(text, starts[first], ends[j]))
       : undefined;
+    const start = starts[first];
+    const end = ends[j];
     // Unusual groupings, as after a separator was lost, count if the number is named.
-    const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
+    const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9 &&
+      isWordNear(view, start, end);
     if (regrouped) exact = masks.digits(compact);
     const free = kind === DIGIT || !loose ? undefined : table.free[compact];
     if (exact === undefined && free === undefined) continue;
-    const start = starts[first];
-    const end = ends[j];
     if (!bounded(text, start, end)) continue;
-    if (
-      j > first && text.charCodeAt(ends[first]) === 32 &&
-      isInTable(text, start, end, ends[first] - start)
-    ) {
-      continue;
-    }
+    const inTable = j > first && text.charCodeAt(ends[first]) === 32 &&
+      isInTable(text, start, end, ends[first] - start);
+    // A hex dump.
+    if (inTable && kind !== DIGIT) continue;
     const raw = text.slice(start, end);
     const plain = j === first ? raw : raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
     // Without a word nearby, only forms that need no name are examined: long tables contain nothing else.
-    const named = regrouped || kind !== DIGIT || isWordNear(view, start, end);
-    const inRow = j > first + 1 && compact < MAX_IN_LONGER_ROW && isInLongerRow(text, start, end, first, j);
+    const wordNear = regrouped || isWordNear(view, start, end);
+    const named = kind !== DIGIT || wordNear;
+    const inRow = j > first + 1 && compact < MAX_IN_LONGER_ROW && areEven(first, j) &&
+      isInLongerRow(text, start, end, ends[first] - start);
     for (const form of exact ?? []) {
       if (!named && form.plain < 0.5 && !isAlone(view, start, end)) continue;
-      if (inRow) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, plain !== upper);
+      const partOf = inRow || inTable && !isOneOf(form.rule, text, start, end);
+      if (partOf && !wordNear) continue;
+      if (partOf) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, plain !== upper);
       else if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
       else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
@@ -329,17 +320,8 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
   }
 }
 
-function isWordNear({ text }: ScannedView, start: number, end: number): boolean {
-  for (let i = start - 1, stop = Math.max(0, start - BEFORE); i >= stop; i--) {
-    const c = text.charCodeAt(i);
-    if (c > 127 || isLetter(c)) return true;
-  }
-  for (let i = end, stop = Math.min(text.length, end + BEHIND); i < stop; i++) {
-    const c = text.charCodeAt(i);
-    if (c === 10) return false;
-    if (c > 127 || isLetter(c)) return true;
-  }
-  return false;
+function isWordNear(view: ScannedView, start: number, end: number): boolean {
+  return letterBefore(view, start) >= start - BEFORE || isLetterBehind(view, end, BEHIND);
 }
 
 /** Square brackets are treated like round ones. */

@@ -2,6 +2,7 @@
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import { gradeOf } from "./phone_plan.ts";
+import { isLetterBehind, letterBefore } from "./letters.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { REPLY } from "./reply.ts";
 import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./scanned_view.ts";
@@ -63,9 +64,9 @@ const IS_BEHIND = /^["')]? (?:is|ist|est|es|è|é|jest|to|это|är|er|on|je|es
 const NAMED_BEHIND = 40;
 
 /** Whether words after a number name it: "0170 2345678 is my mobile". */
-function isNamedBehind(text: string, end: number): boolean {
-  const next = text.charCodeAt(end);
-  if (next === 13 || next === 10) return false;
+function isNamedBehind(view: ScannedView, end: number): boolean {
+  const { text } = view;
+  if (!isLetterBehind(view, end, NAMED_BEHIND)) return false;
   const behind = text.slice(end, end + NAMED_BEHIND);
   return PHONE_BEHIND.test(behind) ||
     IS_BEHIND.test(behind) && isNamedBy(NAMED_PHONE, behind.replace(/[.,;:!?\n][^]*$/, ""));
@@ -88,12 +89,18 @@ function isAsked(view: ScannedView, start: number): boolean {
 const NAMED_WITHIN = 40;
 
 /** Whether there is a non-hexadecimal letter, which each of the words contains: tables of numbers have none. */
-function isWordNear(text: string, start: number): boolean {
+function isWordNear(view: ScannedView, start: number): boolean {
+  const { text } = view;
+  if (letterBefore(view, start) < start - NAMED_WITHIN) return false;
   for (let i = start - 1, stop = Math.max(0, start - NAMED_WITHIN); i >= stop; i--) {
     const c = text.charCodeAt(i) | 32;
     if (c > 127 || c > 102 && c < 123) return true;
   }
   return false;
+}
+
+function isLetterNear(view: ScannedView, start: number, end: number): boolean {
+  return letterBefore(view, start) >= start - NAMED_WITHIN || isLetterBehind(view, end, NAMED_BEHIND);
 }
 
 /**
@@ -103,13 +110,26 @@ function isWordNear(text: string, start: number): boolean {
 function wholeNumber(
   text: string,
   start: number,
-  end: number,
-  ends: readonly number[],
+  end: GroupEnd,
+  ends: readonly GroupEnd[],
   plus: boolean,
-): number {
-  const isWhole = (to: number) =>
-    plus ? gradeOf(digitsOf(text, start, to)) === "assigned" : NANP.test(text.slice(start, to));
+): GroupEnd {
+  const isWhole = ({ at, count }: GroupEnd) =>
+    plus
+      ? gradeOf(digitsOf(text, start, at)) === "assigned"
+      : isNanpLength(count) && NANP.test(text.slice(start, at));
   return isWhole(end) ? end : ends.findLast(isWhole) ?? end;
+}
+
+/** The end of a group, and the number of digits up to it. */
+interface GroupEnd {
+  readonly at: number;
+  readonly count: number;
+}
+
+/** Whether a number has the digits of the North American plan, with or without the country code. */
+function isNanpLength(count: number): boolean {
+  return count === 10 || count === 11;
 }
 
 /** Checks for a telephone number whose first digit is at `at`; returns where to continue. */
@@ -129,7 +149,7 @@ function scanPhone(view: ScannedView, at: number): number {
   let grouped = false;
   let end = at;
   // Where a group ends before a blank.
-  const ends: number[] = [];
+  const ends: GroupEnd[] = [];
   for (let p = at; p < text.length && count < MOST_DIGITS;) {
     if (CLASS_OF[text.charCodeAt(p)] === DIGIT) {
       count++;
@@ -139,11 +159,13 @@ function scanPhone(view: ScannedView, at: number): number {
     const joint = jointLength(text, p);
     if (joint === 0) break;
     grouped = true;
-    if (joint === 1 && text.charCodeAt(p) === 32) ends.push(end);
+    if (joint === 1 && text.charCodeAt(p) === 32 && (plus || isNanpLength(count))) {
+      ends.push({ at: end, count });
+    }
     p += joint;
   }
   if (count < 7) return at;
-  if (ends.length > 0) end = wholeNumber(text, start, end, ends, plus);
+  if (ends.length > 0) ({ at: end, count } = wholeNumber(text, start, { at: end, count }, ends, plus));
   // An opening bracket around the whole number.
   if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
   const next = text.charCodeAt(end);
@@ -153,11 +175,16 @@ function scanPhone(view: ScannedView, at: number): number {
   const glued = (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3));
   if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
-  const digits = digitsOf(text, at, end);
-  const labelled = isNamedBehind(text, end) ||
-    isWordNear(text, start) &&
-      (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
   const alone = isAlone(view, start, end);
+  // Without a name, a form that needs none: tables contain nothing else.
+  if (
+    !plus && !alone && !isNanpLength(count) && text.charCodeAt(start) !== 40 &&
+    !isLetterNear(view, start, end)
+  ) return at;
+  const digits = digitsOf(text, at, end);
+  const labelled = isNamedBehind(view, end) ||
+    isWordNear(view, start) &&
+      (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
   let confidence = 0;
   if (plus) {
     // A coordinate, as in time zone data: "+4439-06336".

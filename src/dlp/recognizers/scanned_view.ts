@@ -5,6 +5,7 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
+import { type LetterProgress, letterProgress } from "./letters.ts";
 import type { TokenTable } from "./token_table.ts";
 
 /** A finding in positions of the view. */
@@ -31,6 +32,8 @@ export interface ScannedView {
   readonly candidates: Candidate[];
   /** Cached text around the number that is being evaluated, since many labels are tried on it. */
   readonly surroundings: Surroundings;
+  /** Progress of the search for letters next to numbers. */
+  readonly letters: LetterProgress;
   /** Progress of the search for credentials. */
   readonly credentials: CredentialProgress;
 }
@@ -82,6 +85,7 @@ export function scannedView(
     tokens,
     candidates: [],
     surroundings: { start: -1, end: -1, texts: [], foreign: null },
+    letters: letterProgress(),
     credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0, lettersTo: 0, lastLetter: -1000 },
   };
 }
