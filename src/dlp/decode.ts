@@ -9,6 +9,7 @@
 import { escapes } from "./escapes.ts";
 import { fold } from "./fold.ts";
 import { ANYTHING, ESCAPES } from "./hints.ts";
+import { CLASS_OF, WORD } from "./recognizers/character_class.ts";
 import { packedRuns } from "./packed.ts";
 import { compose, sentSpan, type Span, type Spot, type View, ViewWriter } from "./view.ts";
 
@@ -26,15 +27,62 @@ const TRAIL = 112;
 const MOST_TOKENS = 32;
 const LONGEST_TOKEN = 4096;
 
+/** What JSON web tokens begin with: an encoded brace and quote. */
+const TOKEN_BEGINS = "eyJ";
+/** Characters of these tokens. */
+const OF_TOKEN = /[\w.-]*/y;
+
+function isOfToken(unit: number): boolean {
+  return (CLASS_OF[unit] & WORD) !== 0 || unit === 46;
+}
+
+/** The end of the characters of a token from `start` on. */
+function tokenEnd(text: string, start: number): number {
+  OF_TOKEN.lastIndex = start;
+  OF_TOKEN.test(text);
+  return OF_TOKEN.lastIndex;
+}
+
 /**
- * A window with a JSON web token without decoding: its parts are encoded too, but the token is recognised as
- * a whole.
+ * Where a JSON web token starts that an escape cuts, or stands directly before; -1: nowhere. A further escape
+ * may have left two characters between them: `%253DeyJ…`.
  */
-function token(view: View, writer: ViewWriter, escape: Spot): void {
-  writer.copy(Math.max(0, escape.start - LEAD), escape.start);
-  writer.say(escape);
-  writer.copy(escape.end, Math.min(view.text.length, escape.end + LONGEST_TOKEN));
-  writer.part();
+function tokenStart(text: string, escape: Spot): number {
+  for (const at of [escape.end, escape.end + 2]) if (text.startsWith(TOKEN_BEGINS, at)) return at;
+  if (escape.says !== "") return -1;
+  let start = escape.start;
+  while (start > 0 && escape.start - start < LONGEST_TOKEN && isOfToken(text.charCodeAt(start - 1))) start--;
+  return start < escape.start && text.startsWith(TOKEN_BEGINS, start) ? start : -1;
+}
+
+/**
+ * Windows with JSON web tokens without decoding them: their parts are encoded too, but a token is recognised
+ * as a whole.
+ */
+function showTokens(view: View, writer: ViewWriter, escapes: readonly Spot[]): void {
+  const { text } = view;
+  let done = 0;
+  for (let i = 0, shown = 0; i < escapes.length && shown < MOST_TOKENS; i++) {
+    const start = escapes[i].end < done ? -1 : tokenStart(text, escapes[i]);
+    if (start < 0) continue;
+    shown++;
+    let at = Math.max(0, Math.min(start, escapes[i].start) - LEAD);
+    const most = start + LONGEST_TOKEN;
+    for (; i < escapes.length && escapes[i].start < most; i++) {
+      const escape = escapes[i];
+      // Only what cuts the token belongs to it, and what stands before it.
+      if (
+        escape.start > start && (escape.says !== "" || escape.start !== tokenEnd(text, Math.max(at, start)))
+      ) break;
+      writer.copy(at, escape.start);
+      writer.say(escape);
+      at = escape.end;
+    }
+    done = Math.min(tokenEnd(text, Math.max(at, start)), most);
+    writer.copy(at, done);
+    writer.part();
+    i--;
+  }
 }
 
 /** The rest of a token or key. */
@@ -80,11 +128,7 @@ export function decodings(view: View, hints = ANYTHING): Decoded | null {
     writer.copy(p, Math.min(trailEnd(text, p), spots[i]?.start ?? text.length));
     writer.part();
   }
-  let tokens = 0;
-  for (const escape of packed.length > 0 ? single : []) {
-    if (!text.startsWith("eyJ", escape.end) || ++tokens > MOST_TOKENS) continue;
-    token(view, writer, escape);
-  }
+  if (packed.length > 0) showTokens(view, writer, single);
   const decoded = writer.view();
   const folded = fold(decoded.text);
   return {

@@ -3,7 +3,7 @@
  * characters of base32.
  */
 
-import { JOINER, UPPER } from "../character_class.ts";
+import { UPPER } from "../character_class.ts";
 import { entropy } from "../randomness.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
@@ -30,8 +30,8 @@ export const AZURE_DEVOPS_TOKEN: Recognizer = {
   group: "SECRET",
   aliases: ["AZURE_DEVOPS_PAT", "AZURE_DEVOPS_PERSONAL_ACCESS_TOKEN"],
   triggers: [
-    { on: "run", lengths: [52], lacks: JOINER | UPPER, scan: scanToken },
-    { on: "run", lengths: [84], lacks: JOINER, scan: scanToken },
+    { on: "part", lengths: [52], lacks: UPPER, scan: scanToken },
+    { on: "part", lengths: [84], scan: scanToken },
   ],
   samples: {
     found: [

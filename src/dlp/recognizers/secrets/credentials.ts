@@ -107,7 +107,10 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     if (text.startsWith("--user", start)) scanUserOption(view, start);
     else if (text.charCodeAt(start + 1) === 112) scanOption(view, start);
   }
-  if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end, classes)) return;
+  if (
+    end - start >= 5 && scanShaped(view, withoutJoiners(text, start, end), end) ||
+    scanBeginnings(view, start, end, classes)
+  ) return;
   const mayBeValue = (classes & DIGIT) !== 0
     ? end - start >= 8 || mayContinue(text.charCodeAt(end))
     : end - start >= 16;
@@ -154,8 +157,15 @@ function scanShortWord(view: ScannedView, start: number, end: number): void {
 }
 
 /** A token with a dot or a space in its prefix. */
-function scanDottedToken(view: ScannedView, start: number): void {
-  scanToken(view, start);
+function scanDottedToken(view: ScannedView, start: number, end: number): void {
+  scanToken(view, withoutJoiners(view.text, start, end));
+}
+
+/** Where the word in a run starts: `-` precedes it in a removed line of a diff and in `${NAME:-value}`, `_` in emphasis. */
+function withoutJoiners(text: string, start: number, end: number): number {
+  let first = start;
+  while (first < end - 1 && isJoiner(text, first)) first++;
+  return first;
 }
 
 /** + . / = ~ after a run: the value may continue. */

@@ -26,7 +26,7 @@ const MODULAR = new RegExp(
     `argon2(?:id|i|d)\\$(?:v=\\d{1,3}\\$)?m=\\d{1,9},t=\\d{1,9},p=\\d{1,9}\\$[+/A-Za-z0-9]{8,88}\\$[+/A-Za-z0-9]{16,172}`,
     `(?:scrypt|bcrypt-sha256|pbkdf2(?:-sha\\d{1,3})?)\\$[=,\\w-]{1,60}\\$[./+=A-Za-z0-9$]{20,260}`,
     "krb5(?:tgs|asrep|pa|db)\\$\\S{40,12000}",
-  ].join("|") + ")(?![./A-Za-z0-9])",
+  ].join("|") + ")(?![A-Za-z0-9])",
   "y",
 );
 const DIRECTORY =

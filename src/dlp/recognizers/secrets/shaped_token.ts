@@ -19,22 +19,33 @@ const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 export function scanShaped(view: ScannedView, start: number, end: number): boolean {
   const next = view.text.charCodeAt(end);
   const length = end - start;
-  if (next === 58) return shaped(view, "TELEGRAM_BOT_TOKEN", TELEGRAM, start);
-  if (next === 126) return length >= 5 && shaped(view, "AZURE_KEY", AZURE_AD, end - 5);
-  if (next === 33) return length === 15 && shaped(view, "API_KEY", SALESFORCE, start);
-  if (next === 124) return length <= 16 && shaped(view, "API_KEY", FACEBOOK, start);
-  if (next === 61) return length <= 22 && shaped(view, "API_KEY", TABLEAU, end - 22);
-  if (next === 46) {
-    if (length === 32) return shaped(view, "API_KEY", HEX_AND_SECRET, start);
-    return length === 14
-      ? shaped(view, "API_KEY", TERRAFORM, start)
-      : length >= 24 && length <= 28 && shaped(view, "DISCORD_TOKEN", DISCORD, start);
-  }
+  if (
+    next === 58
+      ? shaped(view, "TELEGRAM_BOT_TOKEN", TELEGRAM, start)
+      : next === 126
+      ? length >= 5 && shaped(view, "AZURE_KEY", AZURE_AD, end - 5)
+      : next === 33
+      ? length === 15 && shaped(view, "API_KEY", SALESFORCE, start)
+      : next === 124
+      ? length <= 16 && shaped(view, "API_KEY", FACEBOOK, start)
+      : next === 61
+      ? length <= 22 && shaped(view, "API_KEY", TABLEAU, end - 22)
+      : next === 46 && dotted(view, start, length)
+  ) return true;
+  // These end with the run; the sign after it may be punctuation.
   if ((length === 66 || length === 67) && view.text.charCodeAt(end - 65) === 45) {
     return shaped(view, "API_KEY", TRUENAS, start);
   }
   if (length < 33 || length > 43) return false;
   return shaped(view, "API_KEY", MAXMIND, start) || shaped(view, "API_KEY", MAILCHIMP, start);
+}
+
+/** A run with a dot after it. */
+function dotted(view: ScannedView, start: number, length: number): boolean {
+  if (length === 32) return shaped(view, "API_KEY", HEX_AND_SECRET, start);
+  return length === 14
+    ? shaped(view, "API_KEY", TERRAFORM, start)
+    : length >= 24 && length <= 28 && shaped(view, "DISCORD_TOKEN", DISCORD, start);
 }
 
 function shaped(view: ScannedView, type: string, pattern: RegExp, start: number): boolean {
