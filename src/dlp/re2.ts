@@ -12,6 +12,7 @@
  */
 import type { Re2Job, Re2Reply } from "./re2_worker.ts";
 import { startThread } from "../timing/start_thread.ts";
+import { PatientTimer } from "../timing/within.ts";
 
 /** A range in a text, in UTF-16 units; `end` is exclusive. */
 export interface Re2Span {
@@ -48,7 +49,8 @@ interface Waiting {
 interface Place {
   worker: Worker | null;
   running: Waiting | null;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  /** Time limit of the job. */
+  timer: PatientTimer | undefined;
 }
 
 /** Whether this host supports workers; if not, every search has the result `exhausted`. */
@@ -112,7 +114,7 @@ class Re2Workers implements Re2 {
     this.#lines.clear();
     for (const place of this.#places) {
       stop(place);
-      clearTimeout(place.timer);
+      place.timer?.clear();
       place.running = null;
     }
     for (const waiting of open) waiting?.resolve({ kind: "exhausted" });
@@ -148,7 +150,7 @@ class Re2Workers implements Re2 {
     for (const text of waiting.job.texts) units += text.length;
     // The first job of a worker includes its start.
     const limit = this.#limitMs * (1 + units / 1e6) + (place.worker ? 0 : START_MS);
-    place.timer = setTimeout(() => this.#lose(place), limit);
+    place.timer = new PatientTimer(limit, () => this.#lose(place));
     try {
       place.worker ??= this.#start(place);
       place.worker.postMessage(waiting.job);
@@ -186,7 +188,7 @@ class Re2Workers implements Re2 {
             ? this.#refuse(place, TOO_LARGE)
             : this.#finish(place, { kind: "exhausted" });
         }
-        clearTimeout(place.timer);
+        place.timer?.clear();
         this.#begin(place, { ...waiting, again: true });
       }
     }
@@ -204,7 +206,7 @@ class Re2Workers implements Re2 {
   }
 
   #finish(place: Place, outcome: Outcome): void {
-    clearTimeout(place.timer);
+    place.timer?.clear();
     const done = place.running;
     place.running = null;
     done?.resolve(outcome);

@@ -33,24 +33,40 @@ export class Patience {
   }
 }
 
+/** A timer that expires after this many milliseconds in which the process ran. */
+export class PatientTimer {
+  readonly #over: () => void;
+  readonly #stepMs: number;
+  readonly #patience: Patience;
+  #timer: ReturnType<typeof setTimeout>;
+
+  constructor(ms: number, over: () => void) {
+    this.#over = over;
+    this.#stepMs = ms / STEPS;
+    this.#patience = new Patience(ms);
+    this.#timer = setTimeout(this.#step, this.#stepMs);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  readonly #step = () => {
+    const left = this.#patience.left();
+    // Timers are not more accurate than that.
+    if (left < 1) this.#over();
+    else this.#timer = setTimeout(this.#step, Math.min(left, this.#stepMs));
+  };
+}
+
 /** Settles as the work does, or rejects with `late()` after this many milliseconds. */
 export async function within<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<never>((_, reject) => {
-    const patience = new Patience(ms);
-    const wait = (left: number) => timer = setTimeout(step, Math.min(left, ms / STEPS));
-    const step = () => {
-      const left = patience.left();
-      // Timers are not more accurate than that.
-      if (left < 1) reject(late());
-      else wait(left);
-    };
-    wait(ms);
-  });
+  let timer: PatientTimer | undefined;
+  const over = new Promise<never>((_, reject) => timer = new PatientTimer(ms, () => reject(late())));
   work.catch(() => {});
   try {
     return await Promise.race([work, over]);
   } finally {
-    clearTimeout(timer);
+    timer?.clear();
   }
 }

@@ -3,10 +3,11 @@
  * terminated when a job takes too long, and terminated when it is idle for a while.
  */
 import { FairQueue } from "./fair_queue.ts";
+import { PatientTimer } from "./within.ts";
 
 export interface WorkerLineOptions {
   start(): Worker;
-  /** Time limit of a job, in milliseconds. */
+  /** Time limit of a job, in milliseconds in which the process runs. */
   limitMs: number;
   /** Idle time after which the worker is terminated, because it holds memory. */
   idleMs: number;
@@ -37,7 +38,10 @@ export class WorkerLine<J extends object, T> {
   readonly #options: WorkerLineOptions;
   #worker: Worker | null = null;
   #running: Waiting<J, T> | null = null;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Of the running job. */
+  #limit: PatientTimer | undefined;
+  /** Of the idle worker. */
+  #idle: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
   #closed = false;
 
@@ -80,7 +84,8 @@ export class WorkerLine<J extends object, T> {
   }
 
   #end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#idle);
+    this.#limit?.clear();
     this.#worker?.terminate();
     this.#worker = null;
   }
@@ -91,7 +96,7 @@ export class WorkerLine<J extends object, T> {
   }
 
   #finish(result: T | null): void {
-    clearTimeout(this.#timer);
+    this.#limit?.clear();
     this.#running?.done(result);
     this.#running = null;
     this.#next();
@@ -99,16 +104,16 @@ export class WorkerLine<J extends object, T> {
 
   #next(): void {
     if (this.#running !== null || this.#closed) return;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#idle);
     if (this.#line.length === 0) {
-      this.#timer = setTimeout(() => this.#end(), this.#options.idleMs);
-      Deno.unrefTimer(this.#timer as unknown as number);
+      this.#idle = setTimeout(() => this.#end(), this.#options.idleMs);
+      Deno.unrefTimer(this.#idle as unknown as number);
       return;
     }
     const waiting = this.#running = this.#line.shift();
     try {
       this.#worker ??= this.#start();
-      this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
+      this.#limit = new PatientTimer(this.#options.limitMs, () => this.#lose());
       this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);
     } catch {
       // There is no worker at this point.

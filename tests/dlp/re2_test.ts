@@ -120,6 +120,19 @@ Deno.test("find() of sixty large patterns keeps within memory that holds a few",
     assertEquals(re2.starts(), 1);
   }));
 
+Deno.test("find() counts only time in which the process runs", () =>
+  withRe2(async (re2) => {
+    await re2.find("a", ["a"]);
+    const stopped = new Int32Array(new SharedArrayBuffer(4));
+    for (let i = 0; i < 6; i++) {
+      const found = re2.find(`b${i}`, [`b${i}`]);
+      // As a process that is stopped, or starved: the reply arrives meanwhile, and so does the limit.
+      Atomics.wait(stopped, 0, 0, 400);
+      assertEquals((await found).kind, "found");
+    }
+    assertEquals(re2.starts(), 1);
+  }, { limitMs: 200 }));
+
 Deno.test("close() answers what still waits", async () => {
   const re2 = openRe2();
   const waiting = [re2.find("a", ["a"]), re2.find("b", ["b"])];
