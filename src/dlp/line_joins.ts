@@ -48,7 +48,7 @@ function indented(text: string, left: number, start: number): number {
   while (right - start < DEEPEST_INDENT && isIndent(text.charCodeAt(right))) right++;
   if (right - start < 2 || (CLASS_OF[text.charCodeAt(right)] & ALPHANUMERIC) === 0) return start;
   if ((CLASS_OF[text.charCodeAt(left - 1)] & ALPHANUMERIC) === 0) return start;
-  return telling(text, left - 1, -1, false) && telling(text, right, 1, false) ? right : start;
+  return mayBeValue(text, left - 1, -1, false) && mayBeValue(text, right, 1, false) ? right : start;
 }
 
 function isIndent(unit: number): boolean {
@@ -116,7 +116,7 @@ function mayContinue(text: string, left: number, right: number): boolean {
   const a = text.charCodeAt(left - 1);
   const b = text.charCodeAt(right);
   if (b === 32 && text.charCodeAt(right + 1) > 32) {
-    return telling(text, left - 1, -1, a === 32) && telling(text, right + 1, 1, false);
+    return mayBeValue(text, left - 1, -1, a === 32) && mayBeValue(text, right + 1, 1, false);
   }
   if (!(b > 32) || !(a >= 32)) return false;
   if ((CLASS_OF[b] & ALPHANUMERIC) === 0 && b !== 64 && b !== 46 && b !== 58 && b !== 45) return false;
@@ -125,10 +125,11 @@ function mayContinue(text: string, left: number, right: number): boolean {
     a !== 32 &&
     a !== 95
   ) return false;
-  return telling(text, left - 1, -1, a === 32) || telling(text, right, 1, false);
+  return mayBeValue(text, left - 1, -1, a === 32) || mayBeValue(text, right, 1, false);
 }
 
-function telling(text: string, from: number, step: number, blank: boolean): boolean {
+/** Whether a text has a digit, an at sign or only capitals up to the next white space. */
+function mayBeValue(text: string, from: number, step: number, blank: boolean): boolean {
   let capitals = 0;
   let others = 0;
   for (let i = from, n = 0; n < 24 && i >= 0 && i < text.length; i += step, n++) {

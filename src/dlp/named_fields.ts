@@ -11,14 +11,14 @@ const MOST_VALUE = 120;
 /** Maximum number of columns per table. */
 const MOST_COLUMNS = 200;
 
-type Tell = (name: string, value: Span) => void;
+type AddField = (name: string, value: Span) => void;
 
 /** Null: there are none. */
 export function namedFields(view: View): View | null {
   const { text } = view;
   let writer: ViewWriter | null = null;
   let budget = text.length + 1024;
-  const tell: Tell = (name, value) => {
+  const addField: AddField = (name, value) => {
     const { start, end } = trimmed(text, value);
     if (budget <= 0 || end - start < 3 || end - start > MOST_VALUE) return;
     writer ??= new ViewWriter(view);
@@ -27,12 +27,12 @@ export function namedFields(view: View): View | null {
     writer.part();
     budget -= name.length + end - start;
   };
-  if (text.includes("alue") || text.includes("nswer")) members(text, tell);
-  if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, tell);
-  if (text.includes("VALUES") || text.includes("values")) inserted(text, tell);
-  if (text.includes("</")) markup(text, tell);
-  if (text.includes("**")) bold(text, tell);
-  if (text.includes("variable ")) variables(text, tell);
+  if (text.includes("alue") || text.includes("nswer")) members(text, addField);
+  if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, addField);
+  if (text.includes("VALUES") || text.includes("values")) inserted(text, addField);
+  if (text.includes("</")) markup(text, addField);
+  if (text.includes("**")) bold(text, addField);
+  if (text.includes("variable ")) variables(text, addField);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
 }
@@ -41,14 +41,14 @@ export function namedFields(view: View): View | null {
 const INSERTED = /\(([\w"`'[\], .\n]{3,600})\)\s{0,20}VALUES\s{0,20}\(/gi;
 const NEXT_ROW = /\s{0,20}\)\s{0,20},\s{0,20}\(/y;
 
-function inserted(text: string, tell: Tell): void {
+function inserted(text: string, addField: AddField): void {
   for (const match of text.matchAll(INSERTED)) {
     const names = match[1].split(",").map((column) => nameOfValue(column.replace(/["`'[\]]/g, "").trim()));
     if (names.every((name) => name === null)) continue;
     for (let at = match.index + match[0].length;;) {
       const items = itemsAt(text, at);
       if (items.length !== names.length) break;
-      items.forEach((item, i) => names[i] !== null && tell(names[i], item));
+      items.forEach((item, i) => names[i] !== null && addField(names[i], item));
       NEXT_ROW.lastIndex = items.at(-1)!.end;
       if (!NEXT_ROW.test(text)) break;
       at = NEXT_ROW.lastIndex;
@@ -94,7 +94,7 @@ const NAME_OF =
 /** Maximum distance between name and value. */
 const WITHIN = 240;
 
-function members(text: string, tell: Tell): void {
+function members(text: string, addField: AddField): void {
   const nameOf = naming();
   let done = 0;
   for (const match of text.matchAll(VALUE_OF)) {
@@ -102,7 +102,7 @@ function members(text: string, tell: Tell): void {
     const value = { start: end - match[1].length, end };
     const name = lastName(text.slice(objectStart(text, done, match.index), match.index), nameOf) ??
       firstName(text.slice(end, objectEnd(text, end)), nameOf);
-    if (name !== null) tell(name, value);
+    if (name !== null) addField(name, value);
     done = end;
   }
 }
@@ -155,12 +155,12 @@ const ITEM =
 /** Separators between a list of names and the first row, and between rows. */
 const ROW = /[\s\],]{0,40}(?:"\w{1,20}"\s{0,3}:\s{0,3}\[?)?\s{0,40}\[(?=[\s"'\d-nft])/y;
 
-function lists(text: string, tell: Tell): void {
+function lists(text: string, addField: AddField): void {
   for (const { index } of text.matchAll(LIST)) {
     if (!isGiving(text, index)) continue;
     const named = LIST_NAME.exec(text.slice(Math.max(0, index - LONGEST_LIST_NAME), index));
     const name = named && nameOfValue(named[1]);
-    if (name) { for (const item of itemsAt(text, index + 1)) tell(name, item); }
+    if (name) { for (const item of itemsAt(text, index + 1)) addField(name, item); }
   }
   let done = 0;
   for (const match of text.matchAll(NAMES)) {
@@ -173,7 +173,7 @@ function lists(text: string, tell: Tell): void {
       if (!ROW.test(text)) break;
       const items = itemsAt(text, ROW.lastIndex);
       if (items.length !== names.length) break;
-      items.forEach((item, i) => names[i] !== null && tell(names[i], item));
+      items.forEach((item, i) => names[i] !== null && addField(names[i], item));
       // The next row starts after the closing bracket of this one.
       at = done = items.at(-1)!.end;
     }
@@ -215,7 +215,7 @@ const ALPHANUMERIC = /[\p{L}\p{N}]/u;
 const NEXT_WITHIN = 300;
 
 /** Elements named after their contents, texts after texts that name them, and cells below headers. */
-function markup(text: string, tell: Tell): void {
+function markup(text: string, addField: AddField): void {
   const nameOf = naming();
   let named: { name: string; end: number } | null = null;
   let element: string | null = null;
@@ -239,7 +239,7 @@ function markup(text: string, tell: Tell): void {
       if (cell === "th") headers[column] = name;
       const given = element ?? below ??
         (named !== null && said.start - named.end < NEXT_WITHIN ? named.name : null);
-      if (given !== null && name === null) tell(given, said);
+      if (given !== null && name === null) addField(given, said);
       named = name === null ? null : { name, end: said.end };
     }
     if (closing) {
@@ -258,18 +258,18 @@ function markup(text: string, tell: Tell): void {
     const value = VALUE_ATTRIBUTE.exec(text.slice(at, done));
     if (value === null) continue;
     const end = at + value.index + value[0].length;
-    tell(named.name, { start: end - value[1].length, end });
+    addField(named.name, { start: end - value[1].length, end });
   }
 }
 
 /** `**Date of birth:** 1984-03-12` */
 const BOLD = /\*\*([^*\n]{2,60})\*\*[ \t]{0,3}[:=-]?[ \t]{0,3}([^\n|]{3,140})/g;
 
-function bold(text: string, tell: Tell): void {
+function bold(text: string, addField: AddField): void {
   for (const match of text.matchAll(BOLD)) {
     const name = nameOfValue(match[1]);
     const end = match.index + match[0].length;
-    if (name !== null) tell(name, { start: end - match[2].length, end });
+    if (name !== null) addField(name, { start: end - match[2].length, end });
   }
 }
 
@@ -277,10 +277,10 @@ function bold(text: string, tell: Tell): void {
 const VARIABLE =
   /\bvariable\s{1,4}"([\w-]{2,60})"\s{0,4}\{[^{}]{0,400}?\bdefault\s{0,20}=\s{0,20}("[^"\n]{1,120}"|\d{3,40})/g;
 
-function variables(text: string, tell: Tell): void {
+function variables(text: string, addField: AddField): void {
   for (const match of text.matchAll(VARIABLE)) {
     const name = nameOfValue(match[1]);
     const end = match.index + match[0].length;
-    if (name !== null) tell(name, { start: end - match[2].length, end });
+    if (name !== null) addField(name, { start: end - match[2].length, end });
   }
 }

@@ -131,8 +131,8 @@ function namesOf(line: string, delimiter: string): OpenTable | null {
   if (!names.every((name, i) => name === "" ? i === 0 || i === names.length - 1 : CELL_NAME.test(name))) {
     return null;
   }
-  const telling = names.map(nameOfValue);
-  return telling.every((label) => label === null) ? null : { delimiter, names: telling };
+  const labels = names.map(nameOfValue);
+  return labels.every((label) => label === null) ? null : { delimiter, names: labels };
 }
 
 /**

@@ -174,7 +174,7 @@ export function key(draw: Draw): string {
 
 export type What = "card" | "iban" | "person" | "phone" | "born" | "password" | "key";
 
-/** Which types tell each. */
+/** The types that each is reported as. */
 export const TYPES: Record<What, RegExp> = {
   card: /^CREDIT_CARD$/,
   iban: /^IBAN_CODE$/,

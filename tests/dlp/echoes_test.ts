@@ -20,7 +20,7 @@ function screenedAs(format: keyof typeof LEAVES, body: any, options: Record<stri
   return step.value;
 }
 
-/** Each value with the words that tell it: without them it is not found. */
+/** Each value with the words that name it: without them it is not found. */
 const NAMED: readonly [string, string, string][] = [
   ["PASSWORD", "the wifi password is ", "Gw07#pLmv38"],
   ["API_KEY", "api_key: ", "q7Zk29xLm4Vb81RtYp03"],
@@ -31,7 +31,7 @@ const NAMED: readonly [string, string, string][] = [
 ];
 
 for (const [type, name, value] of NAMED) {
-  Deno.test(`a value that a name tells is masked everywhere in the request: ${type}`, () => {
+  Deno.test(`a named value is masked everywhere in the request: ${type}`, () => {
     const args = JSON.stringify({
       note: `say "${value}"`,
       list: [value],

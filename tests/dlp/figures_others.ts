@@ -77,7 +77,7 @@ async function python(script: string, texts: readonly string[]): Promise<Found[]
   }
 }
 
-/** A file for each text, because gitleaks tells findings by file, line and column. */
+/** A file for each text, because gitleaks reports findings by file, line and column. */
 async function gitleaks(texts: readonly string[]): Promise<Found[] | null> {
   const folder = await Deno.makeTempDir();
   try {

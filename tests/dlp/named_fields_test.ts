@@ -6,7 +6,7 @@ import { detector } from "../../src/dlp/scan.ts";
 
 const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
 
-/** Values that nothing tells but their name. */
+/** Values that are recognised only by their name. */
 const VALUES: [name: string, value: string, type: string][] = [
   ["cvv", "737", "CVV"],
   ["ein", "12-3456789", "US_EIN"],

@@ -9,7 +9,7 @@ import { detector } from "../../src/dlp/scan.ts";
 const CARD = "4539578763621486";
 const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
 
-/** Texts with the card between « and » where its place is told. */
+/** Texts with the card between « and » where its place matters. */
 const CARRIERS: Record<string, readonly string[]> = {
   "glued to names, letters and words": [
     `card_«${CARD}».pdf`,

@@ -1,4 +1,4 @@
-/** Walks: by turns over several texts, and what they tell of encoded parts. */
+/** Walks: by turns over several texts, and the hints on encoded parts that they give. */
 import { assert, assertEquals } from "@std/assert";
 import { decodings } from "../../src/dlp/decode.ts";
 import { DEFAULT_TYPES } from "../../src/dlp/entities.ts";
@@ -41,7 +41,7 @@ function draws(seed: number): (below: number) => number {
   };
 }
 
-Deno.test("decodings() reads with what a walk tells all that it reads without", () => {
+Deno.test("decodings() decodes the same with the hints of a walk as without", () => {
   const draw = draws(3);
   const pick = <T>(list: ArrayLike<T>) => list[draw(list.length)];
   const samples = RECOGNIZERS.flatMap(({ samples }) => samples.found).map((text) =>

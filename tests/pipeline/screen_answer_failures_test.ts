@@ -34,7 +34,7 @@ Deno.test("screenAnswer() keeps a provider's failure whose words it cannot scan,
   }
 });
 
-Deno.test("screenAnswer() tells of a failure once, however long the provider was silent before it", async () => {
+Deno.test("screenAnswer() reports a failure once, however long the provider was silent before it", async () => {
   let now = 0;
   const ticker = new Ticker({ now: () => now });
   const found: Found[] = [];

@@ -268,6 +268,6 @@ sharedTest(
       }
     }
     assertEquals(through, []);
-    assertEquals(reached > 3000, true, `${reached} answers told the value before they were screened`);
+    assertEquals(reached > 3000, true, `${reached} answers contained the value before they were screened`);
   },
 );

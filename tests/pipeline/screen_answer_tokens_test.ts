@@ -1,4 +1,4 @@
-/** Log probabilities of an answer: no token tells what its text does not. */
+/** Log probabilities of an answer: no token contains what its text does not. */
 import { assertEquals } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part, TokenLogprob } from "../../src/exchange/part.ts";
@@ -23,7 +23,7 @@ Deno.test("screenAnswer() takes log probabilities away that spell out what was m
   );
 });
 
-Deno.test("screenAnswer() lets no token tell what its text does not", async () => {
+Deno.test("screenAnswer() lets no token contain what its text does not", async () => {
   const token = (said: string, more: Partial<TokenLogprob> = {}) => [{
     token: said,
     logprob: -1,

@@ -137,7 +137,7 @@ Deno.test("screenAnswer() bills a refused answer whose provider reports nothing,
   assertEquals([usage?.input, usage?.output], [10, 7]);
 });
 
-Deno.test("screenAnswer() only tells of findings in mode alert, and holds nothing back", async () => {
+Deno.test("screenAnswer() only reports findings in mode alert, and holds nothing back", async () => {
   const said = `Mail ${MAIL} and ${CARD}`;
   const outcome = await screened(singly(...text(letters(said))), { answers: "alert" });
   assertEquals(textOf(outcome), said);
@@ -167,12 +167,12 @@ Deno.test("screenAnswer() judges a long text of one part as if it had been strea
   assert(pauses > 15, `${pauses} pauses`);
 });
 
-Deno.test("screenAnswer() ends an answer that has more findings than are worth masking, and tells of no more", async () => {
+Deno.test("screenAnswer() ends an answer that has more findings than are worth masking, and reports no more", async () => {
   const mails = Array.from({ length: 60_000 }, (_, i) => `u${i}@corp.example `).join("");
   const masked = await screened([whole(...text([mails]))]);
   assertEquals([reasonOf(masked), masked.found.length], ["content-filter", 50_000]);
-  const told = await screened([whole(...text([mails]))], { answers: "alert" });
-  assertEquals([reasonOf(told), told.found.length, textOf(told)], ["stop", 50_000, mails]);
+  const alerted = await screened([whole(...text([mails]))], { answers: "alert" });
+  assertEquals([reasonOf(alerted), alerted.found.length, textOf(alerted)], ["stop", 50_000, mails]);
 });
 
 Deno.test("screenAnswer() judges each piece of a long answer a few times, in every mode", async () => {

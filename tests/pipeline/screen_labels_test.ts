@@ -9,19 +9,19 @@ const CARD = "4111111111111111";
 const MAIL = "jane@corp.example";
 const LABELLED = { user: MAIL, metadata: { card: CARD }, prompt_cache_key: CARD };
 
-/** What a watcher of the console is told of one call, its end included. */
-async function toldOf(path: string, body: unknown): Promise<string> {
+/** The events of one call that a watcher of the console gets, with its end. */
+async function watched(path: string, body: unknown): Promise<string> {
   const provider = loopbackProvider(() => Response.json({}, { status: 400 }));
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, { admin_key: ADMIN });
   try {
     const live = await fetch(`${gateway.url}/admin/live`, { headers: { authorization: `Bearer ${ADMIN}` } });
     await gateway.post(path, body).then((response) => response.body?.cancel());
-    let told = "";
+    let events = "";
     for await (const text of live.body!.pipeThrough(new TextDecoderStream())) {
-      told += text;
-      if (told.includes("event: end")) break;
+      events += text;
+      if (events.includes("event: end")) break;
     }
-    return told;
+    return events;
   } finally {
     await gateway.close();
     await provider.close();
@@ -30,25 +30,25 @@ async function toldOf(path: string, body: unknown): Promise<string> {
 
 for (const path of ["/v1/chat/completions", "/v1/responses"]) {
   Deno.test(`a call to ${path} that screening refuses shows no value as its tag or session`, async () => {
-    const told = await toldOf(path, {
+    const events = await watched(path, {
       model: "p/model",
       ...(path === "/v1/responses" ? { input: "a" } : { messages: [{ role: "user", content: "a" }] }),
       ...LABELLED,
       plugins: { dlp: { mode: "block" } },
     });
-    assertStringIncludes(told, `"error_code":"dlp_violation"`);
-    assert(!told.includes(MAIL) && !told.includes(CARD), told);
+    assertStringIncludes(events, `"error_code":"dlp_violation"`);
+    assert(!events.includes(MAIL) && !events.includes(CARD), events);
   });
 }
 
 Deno.test("a call that is refused behind its screening keeps its tags, masked", async () => {
-  const told = await toldOf("/v1/chat/completions", {
+  const events = await watched("/v1/chat/completions", {
     model: "p/none",
     messages: [{ role: "user", content: "a" }],
     ...LABELLED,
     plugins: { dlp: { mode: "mask" } },
   });
-  const end = JSON.parse(told.slice(told.indexOf("event: end")).split("data: ")[1]);
+  const end = JSON.parse(events.slice(events.indexOf("event: end")).split("data: ")[1]);
   assertMatch(end.tags.user, /^<EMAIL_ADDRESS_1>#[0-9a-f]{12}$/);
   assertMatch(end.tags.card, /^<CREDIT_CARD_1>#[0-9a-f]{12}$/);
   assertEquals(end.error_code, "model_not_found");

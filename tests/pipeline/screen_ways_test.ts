@@ -41,7 +41,7 @@ Deno.test("screen() says of images that they were not scanned, and refuses them 
   });
 });
 
-Deno.test("a search query is screened before it leaves: masked, or not sent, and the audit log tells of it", async () => {
+Deno.test("a search query is screened before it leaves: masked, or not sent, and recorded in the audit log", async () => {
   for (
     const [mode, sent, action] of [
       ["alert", `who is ${MAIL}`, "alerted"],
@@ -86,8 +86,8 @@ Deno.test("a search query is screened before it leaves: masked, or not sent, and
       assertEquals(queries, sent === null ? [] : [sent]);
       const headers = { authorization: `Bearer ${ADMIN}` };
       const audit = await (await fetch(`${gateway.url}/admin/audit?kind=dlp`, { headers })).json();
-      const told = audit.data.map((entry: Loose) => [entry.of, entry.mode, entry.action, entry.places]);
-      assertEquals(told, [["answer", mode, action, { "answer.search.query": 1 }]]);
+      const entries = audit.data.map((entry: Loose) => [entry.of, entry.mode, entry.action, entry.places]);
+      assertEquals(entries, [["answer", mode, action, { "answer.search.query": 1 }]]);
       assert(!JSON.stringify(audit).includes(MAIL));
     } finally {
       await gateway.close();

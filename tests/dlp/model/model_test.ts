@@ -25,12 +25,12 @@ Deno.test("a model's findings have their type, place and confidence, in texts lo
     const long = "word ".repeat(600) + short;
     const found = await model.find([short, long, ""]);
     model.close();
-    const told = (text: string) =>
+    const valuesIn = (text: string) =>
       found!.get(text)!.map(({ type, start, end }) => `${type} ${text.slice(start, end)}`);
     const expected = ["PERSON Ada Lovelace", "ORGANIZATION ACME Corp", "LOCATION London"];
-    assertEquals(told(short), expected);
-    assertEquals(told(long), expected);
-    assertEquals(told(""), []);
+    assertEquals(valuesIn(short), expected);
+    assertEquals(valuesIn(long), expected);
+    assertEquals(valuesIn(""), []);
     assertEquals(found!.get(short)!.every(({ confidence }) => confidence > 0.9), true);
   }));
 
@@ -70,8 +70,8 @@ Deno.test("modelTrouble() names the file that is missing", () =>
   }));
 
 Deno.test("readLabel() understands the ways in which models name what they find", () => {
-  const told = (label: string) => `${readLabel(label).type} ${readLabel(label).begins}`;
-  assertEquals(["B-PER", "I-ORG", "S-LOC", "private_person", "GIVENNAME", "O", "B-MISC"].map(told), [
+  const meaning = (label: string) => `${readLabel(label).type} ${readLabel(label).begins}`;
+  assertEquals(["B-PER", "I-ORG", "S-LOC", "private_person", "GIVENNAME", "O", "B-MISC"].map(meaning), [
     "PERSON true",
     "ORGANIZATION false",
     "LOCATION true",

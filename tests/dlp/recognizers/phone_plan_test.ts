@@ -27,7 +27,7 @@ Deno.test("a number of any country exists if the package says so", () => {
     state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x6d2b79f5 | 0;
     return ((state ^ state >>> 13) >>> 0) % below;
   };
-  const told: Record<Grade, number> = { assigned: 0, possible: 0, none: 0 };
+  const counts: Record<Grade, number> = { assigned: 0, possible: 0, none: 0 };
   const plans = Object.entries(PLANS.country_calling_codes)
     .map(([code, countries]) =>
       [code, countries.flatMap((c) => beginnings(PLANS.countries[c] ?? []))] as const
@@ -40,11 +40,15 @@ Deno.test("a number of any country exists if the package says so", () => {
       let digits = code + begins + (i % 4 === 3 ? begun[random(begun.length)] ?? "" : "");
       for (const length = code.length + 1 + random(16); digits.length < length;) digits += random(10);
       const grade = byPackage(digits);
-      told[grade]++;
+      counts[grade]++;
       assertEquals(`${digits} ${gradeOf(digits)}`, `${digits} ${grade}`);
     }
   }
-  assertEquals(told.assigned > 500 && told.possible > 500 && told.none > 500, true, JSON.stringify(told));
+  assertEquals(
+    counts.assigned > 500 && counts.possible > 500 && counts.none > 500,
+    true,
+    JSON.stringify(counts),
+  );
 });
 
 Deno.test("what is dialled before a number within its country is passed over", () => {

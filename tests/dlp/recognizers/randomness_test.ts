@@ -53,7 +53,7 @@ Deno.test("isPlaceholder() knows stand-ins", () => {
   assertEquals(isPlaceholder("kd93JsPq02LmVx7Y"), false);
 });
 
-Deno.test("wordy() and looksRandom() tell letters and digits drawn by chance from names by where the capitals stand", () => {
+Deno.test("wordy() and looksRandom() distinguish random letters and digits from names by the positions of capitals", () => {
   const draw = drawing(20261127);
   const base62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   const missed = { wordy: 0, looksRandom: 0 };
