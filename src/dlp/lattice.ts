@@ -96,7 +96,9 @@ export function revealed(
   if (joined) {
     if (!isReread(view, start, end, 0)) return null;
   } else if (level > 0 && !isReread(view, start, end, reach)) return null;
-  return sentSpan(view, start, end);
+  const sent = sentSpan(view, start, end);
+  // Of two parts that are not in this order in the original text.
+  return sent.end > sent.start ? sent : null;
 }
 
 /**

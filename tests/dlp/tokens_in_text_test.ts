@@ -58,3 +58,15 @@ Deno.test("scan() finds the whole of a JSON web token that is cut, or stands beh
     assert(value.startsWith("eyJ") && value.includes(TOKEN.slice(-12)), text);
   }
 });
+
+Deno.test("scan() finds a private key whatever stands before it, and an encoded token in front of it", () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n".repeat(3)
+  }-----END PRIVATE KEY-----`;
+  for (const lead of ["", "key", "a.b-----", `%20${TOKEN}\n`, `t\\n${TOKEN}\n`, `%3D${TOKEN} `]) {
+    const text = `${lead}${key}`;
+    const found = scan(text).map(({ entityType, start, end }) => [entityType, text.slice(start, end)]);
+    const token = lead.includes(TOKEN) ? [["JWT", TOKEN]] : [];
+    assertEquals(found, [...token, ["PRIVATE_KEY", key]], text);
+  }
+});

@@ -18,6 +18,8 @@ export interface Candidate {
 
 export interface ScannedView {
   readonly text: string;
+  /** Start and end of each unit in the original text, the same where the unit only separates two parts. */
+  readonly origins: Origins;
   /** Start and end of the text without surrounding white space and quotes. */
   readonly first: number;
   readonly last: number;
@@ -36,6 +38,12 @@ export interface ScannedView {
   readonly letters: LetterProgress;
   /** Progress of the search for credentials. */
   readonly credentials: CredentialProgress;
+}
+
+/** Absent: the text is the original one. */
+export interface Origins {
+  readonly from?: Uint32Array;
+  readonly to?: Uint32Array;
 }
 
 export interface Surroundings {
@@ -71,6 +79,7 @@ export interface CredentialProgress {
 export function scannedView(
   text: string,
   { wanted, focused, tokens }: Pick<ScannedView, "wanted" | "focused" | "tokens">,
+  origins: Origins = {},
 ): ScannedView {
   let first = 0;
   let last = text.length;
@@ -78,6 +87,7 @@ export function scannedView(
   while (last > first && isMargin(text.charCodeAt(last - 1))) last--;
   return {
     text,
+    origins,
     first,
     last,
     focused,
@@ -112,6 +122,15 @@ export function report(
 /** Whether the span is the whole content of the text. */
 export function isAlone(view: ScannedView, start: number, end: number): boolean {
   return start <= view.first && end >= view.last;
+}
+
+/** The end of the part of the original text that contains a position, at most `length` units behind it. */
+export function partEnd({ text, origins: { from, to } }: ScannedView, start: number, length: number): number {
+  const stop = Math.min(text.length, start + length);
+  if (!from || !to) return stop;
+  let end = start;
+  while (end < stop && from[end] !== to[end]) end++;
+  return end;
 }
 
 /** Up to `length` units of text before a position. */

@@ -22,6 +22,9 @@ import { scanShaped } from "./shaped_token.ts";
 import { scanWalletKey } from "./wallet_key.ts";
 import { scanAssignment, scanManifest } from "./whole_text.ts";
 
+/** What a key block begins with. */
+const BEGIN = "-----BEGIN ";
+
 /** In a longer run only the beginning may be a credential; the rest is data. */
 const LONGEST_RUN = 20_000;
 
@@ -82,8 +85,11 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     return;
   }
   if (start < credentials.keyBlockEnd) return;
-  if (end - start >= 10 && text.startsWith("-----BEGIN ", start)) {
-    credentials.keyBlockEnd = scanKeyBlock(view, start);
+  // Other words may stand directly before it.
+  if (end - start >= BEGIN.length - 1 && text.startsWith(BEGIN, end - BEGIN.length + 1)) {
+    const from = end - BEGIN.length + 1;
+    const keyEnd = scanKeyBlock(view, from);
+    if (keyEnd > from) credentials.keyBlockEnd = keyEnd;
     return;
   }
   scanPasswordWord(view, start, end);
