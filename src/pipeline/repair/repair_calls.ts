@@ -133,9 +133,11 @@ class Repair {
       this.#calls.delete(block);
       const { declared, text, sent, ended } = call;
       const good = ended ? mend(text, declared, { complete }) : null;
-      const begins = good?.startsWith(text.slice(0, sent)) === true;
+      // White space after the object may have been passed on.
+      const passed = text.slice(0, sent);
+      const begins = good !== null && (good.startsWith(passed) || good === passed.trimEnd());
       if (begins && good !== text) this.#mended();
-      const rest = (begins ? good! : text).slice(sent);
+      const rest = (begins ? good : text).slice(sent);
       if (rest !== "") out.push({ type: "call-delta", block, text: rest });
       if (ended) out.push({ type: "call-end", block });
     }
