@@ -2,7 +2,8 @@
  * An expiring token: fetched on first use, shared, and renewed before it expires.
  *
  * While a token is valid, it is renewed in the background, so an outage of the token service has no effect.
- * Without a valid token, all callers wait for the same fetch.
+ * Without a valid token, all callers wait for the same fetch. Once a fetch has ended without an answer of the
+ * service, further callers wait only briefly, since their calls may have another route.
  */
 import { Failure, NOT_AVAILABLE } from "../../exchange/failure.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -42,6 +43,9 @@ const ATTEMPTS_MS = 3000;
 const MOST_DISCARDED = 5;
 const DISCARDED_MS = 10_000;
 
+/** Longest wait of a caller while the token service does not answer. */
+const STALLED_MS = 1000;
+
 /** Pause between failed renewals in the background. */
 const RENEWAL_PAUSE_MS = 5000;
 
@@ -52,6 +56,8 @@ export class RenewedToken<T> {
   readonly #clock: Clock;
   #held: Held<T> | null = null;
   #fetching: Promise<T> | null = null;
+  /** The last fetch ended without an answer of the service; null: it answered. */
+  #stalled: Failure | null = null;
   /** No background renewal before this time. */
   #pausedUntil = -Infinity;
   /** When tokens were discarded. */
@@ -68,11 +74,11 @@ export class RenewedToken<T> {
   /** Throws a Failure that does not count against the provider if no token is available. */
   get(): T | Promise<T> {
     const held = this.#held;
-    if (held === null) return this.#fetchOnce();
+    if (held === null) return this.#awaited();
     const now = this.#clock.now();
     // The system clock may be set back, the monotonic clock may stop during sleep: the larger age counts.
     const age = Math.max(now - held.came, this.#surroundings.now() - held.at);
-    if (age >= held.lifeMs) return this.#fetchOnce();
+    if (age >= held.lifeMs) return this.#awaited();
     if (age >= held.lifeMs * RENEWED_AT && now >= this.#pausedUntil && this.#fetching === null) {
       this.#fetchOnce().catch(() => this.#pausedUntil = this.#clock.now() + RENEWAL_PAUSE_MS);
     }
@@ -89,6 +95,17 @@ export class RenewedToken<T> {
     this.#held = null;
   }
 
+  /** The next token, for a caller without a valid one. */
+  #awaited(): Promise<T> {
+    const stalled = this.#stalled;
+    const fetching = this.#fetchOnce();
+    if (stalled === null) return fetching;
+    const over = this.#surroundings.sleep(STALLED_MS).then(() => {
+      throw stalled;
+    });
+    return Promise.race([fetching, over]);
+  }
+
   #fetchOnce(): Promise<T> {
     return this.#fetching ??= this.#attempts().finally(() => this.#fetching = null);
   }
@@ -98,6 +115,7 @@ export class RenewedToken<T> {
     for (let failed = 0;; failed++) {
       try {
         const { value, lifeMs } = await this.#fetch();
+        this.#stalled = null;
         this.#held = {
           value,
           lifeMs: lifeMs === null ? Infinity : Math.max(LEAST_LIFE_MS, lifeMs),
@@ -113,10 +131,12 @@ export class RenewedToken<T> {
         // Messages of other errors may contain what was read.
         const why = thrown instanceof TokenError ? thrown.message : "an internal fault";
         this.#surroundings.log(`no token for ${this.#name}: ${why}`, "warn");
-        throw new Failure("provider_unavailable", NOT_AVAILABLE, {
+        const failure = new Failure("provider_unavailable", NOT_AVAILABLE, {
           operator: `no token for ${this.#name}: ${why}`,
           lasting: true,
         });
+        this.#stalled = thrown instanceof TokenError && thrown.late ? failure : null;
+        throw failure;
       }
     }
   }

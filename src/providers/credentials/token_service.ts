@@ -9,6 +9,13 @@ import type { ServiceClock } from "./service_clock.ts";
 /** No token could be obtained. The message is for the operator and contains no secret. */
 export class TokenError extends Error {
   override readonly name = "TokenError";
+  /** The service did not answer in time. */
+  readonly late: boolean;
+
+  constructor(message: string, { late = false }: { late?: boolean } = {}) {
+    super(message);
+    this.late = late;
+  }
 }
 
 export interface TokenRequest {
@@ -49,7 +56,7 @@ export async function askTokenService(url: string, request: TokenRequest): Promi
     if (cause instanceof RangeError) throw new TokenError(`${service}: ${cause.message}`);
     const late = cause instanceof DOMException && cause.name === "TimeoutError";
     const why = late ? `did not answer within ${within} ms` : withReason("cannot be reached", cause);
-    throw new TokenError(`${service} ${why}`);
+    throw new TokenError(`${service} ${why}`, { late });
   }
   const text = answer.text();
   const corrected = clock?.learn(answer.header("date")) === true;

@@ -117,6 +117,44 @@ Deno.test("RenewedToken lets callers wait for one timeout of a token service tha
   assertEquals(fetches, 1);
 });
 
+Deno.test("RenewedToken lets callers wait only briefly for a token service that has not answered, until it does", async () => {
+  const at = machine({});
+  const sleeps: { ms: number; wake(): void }[] = [];
+  let fetched = Promise.withResolvers<Expiring<string>>();
+  const token = new RenewedToken("the test", () => fetched.promise, {
+    ...at,
+    sleep: (ms) => new Promise((wake) => void sleeps.push({ ms, wake })),
+  });
+  const fails = () => {
+    at.clock.move(5000);
+    fetched.reject(new TokenError("no answer", { late: true }));
+    fetched = Promise.withResolvers();
+  };
+  const first = assertRejects(async () => await token.get(), Failure);
+  fails();
+  await first;
+  assertEquals(sleeps, []);
+
+  const second = assertRejects(async () => await token.get(), Failure, "not available");
+  assertEquals(sleeps.map(({ ms }) => ms), [1000]);
+  sleeps[0].wake();
+  await second;
+
+  // The fetch goes on, and whoever comes while the service answers gets the token.
+  const third = token.get();
+  fetched.resolve({ value: "t", lifeMs: null });
+  assertEquals([await third, await token.get()], ["t", "t"]);
+  sleeps[1].wake();
+});
+
+Deno.test("RenewedToken lets callers wait for the next fetch where the token service refused the last one", async () => {
+  const { token, state } = counted(null);
+  state.broken = new TokenError("the token service answered 500");
+  await assertRejects(async () => await token.get(), Failure);
+  state.broken = null;
+  assertEquals(await token.get(), "t4");
+});
+
 Deno.test("RenewedToken forgets a discarded token, and not the one that followed it", async () => {
   const { token, state } = counted(null);
   await token.get();
