@@ -71,10 +71,14 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
     const raw = await engine.search(query, searchOptions, engineSettings, (request) => send(request, signal));
     const fits = domainFilter(searchOptions);
     const found: RawHit[] = [];
+    const urls = new Set<string>();
     for (const hit of raw) {
       if (found.length === settings.results) break;
       const url = webAddress(hit.url);
-      if (url !== undefined && fits(url)) found.push({ ...hit, url });
+      // Engines may list several parts of a page.
+      if (url === undefined || urls.has(url) || !fits(url)) continue;
+      urls.add(url);
+      found.push({ ...hit, url });
     }
     const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
     const each = Math.floor(chars / Math.max(1, found.length));
