@@ -17,6 +17,8 @@ const MOST_BYTES = 32 << 20;
  */
 const MOST_SHOWN = 200;
 const SHOWN_AT_ONCE = 4;
+/** The longest time for all of these queries: the list is of more use than the sizes. */
+const SHOW_MS = 10_000;
 const LARGEST_CONTEXT = 2 ** 31;
 
 /** Ids allowed in routes, without `*`, which has a meaning in patterns. */
@@ -27,6 +29,8 @@ export interface ListingOptions {
   preset: string | null;
   /** Aborts everything. */
   signal: AbortSignal;
+  /** Milliseconds for the queries of individual models. Absent: {@link SHOW_MS}. */
+  showMs?: number;
   /** Called for a list that was refused, if another one was returned. */
   refused?(what: string): void;
 }
@@ -34,7 +38,7 @@ export interface ListingOptions {
 /** Null: the API has no list of models. Throws if the provider does not return one. */
 export async function listModels(
   provider: Provider,
-  { preset, signal, refused }: ListingOptions,
+  { preset, signal, showMs = SHOW_MS, refused }: ListingOptions,
 ): Promise<ListedModel[] | null> {
   const { modelsList } = provider.api;
   const upstream = upstreamOf(provider, provider.api);
@@ -71,7 +75,7 @@ export async function listModels(
   }
   for (const refusal of refusals) refused?.(refusal);
   const list = [...models.values()];
-  return preset === "ollama" ? await shown(upstream, list, signal) : list;
+  return preset === "ollama" ? await shown(upstream, list, { signal, showMs }) : list;
 }
 
 function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): ListedModel {
@@ -91,8 +95,9 @@ function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): Li
 async function shown(
   upstream: Upstream,
   list: ListedModel[],
-  signal: AbortSignal,
+  { signal, showMs }: { signal: AbortSignal; showMs: number },
 ): Promise<ListedModel[]> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(showMs)]);
   const url = `${upstream.provider.baseUrl.replace(/\/v1$/, "")}/api/show`;
   const waiting = list.slice(0, MOST_SHOWN).entries();
   const described: (ListedModel | null)[] = [...list];
@@ -101,7 +106,7 @@ async function shown(
       try {
         const body = JSON.stringify({ model: model.id });
         const { model_info, capabilities } = object(
-          await asked(upstream, { method: "POST", url, body }, signal),
+          await asked(upstream, { method: "POST", url, body }, limit),
         );
         const length = Object.entries(object(model_info)).find(([name]) => name.endsWith(".context_length"));
         if (Array.isArray(capabilities) && !capabilities.includes("completion")) described[i] = null;

@@ -10,11 +10,15 @@ interface Asking {
   preset?: string | null;
   path?: string;
   signal?: AbortSignal;
+  showMs?: number;
 }
 
+/** @param over is called before the provider closes */
 async function listed(
   answer: (seen: Seen, nth: number) => Response | Promise<Response>,
-  { api = "openai-chat", preset = null, path = "/v1", signal = new AbortController().signal }: Asking = {},
+  { api = "openai-chat", preset = null, path = "/v1", signal = new AbortController().signal, showMs }:
+    Asking = {},
+  over: () => void = () => {},
 ): Promise<{ models: ListedModel[] | null; seen: Seen[] }> {
   const provider = loopbackProvider(answer);
   try {
@@ -30,9 +34,10 @@ async function listed(
       retries: 0,
       breaker: { failures: 1, windowMs: 1, openMs: 1 },
       maxConcurrent: null,
-    }, { preset, signal });
+    }, { preset, signal, showMs });
     return { models, seen: provider.seen };
   } finally {
+    over();
     await provider.close();
   }
 }
@@ -139,6 +144,23 @@ Deno.test("listModels() asks Ollama's own API for the context of each model", as
   }, { preset: "ollama" });
   assertEquals(models, [{ id: "qwen3:8b", contextLength: 40_960 }, { id: "odd" }]);
   assertEquals(seen.length, 4);
+});
+
+Deno.test("listModels() lists the models of Ollama without their sizes if it does not tell them in time", async () => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { models } = await listed(
+    async ({ path, body }) => {
+      if (path === "/v1/models") return list("quick", "hangs", "last");
+      if (body.model === "hangs") await held;
+      return Response.json({ model_info: { "x.context_length": 8192 }, capabilities: ["completion"] });
+    },
+    { preset: "ollama", showMs: 3000 },
+    release,
+  );
+  assertEquals(models, [{ id: "quick", contextLength: 8192 }, { id: "hangs" }, {
+    id: "last",
+    contextLength: 8192,
+  }]);
 });
 
 Deno.test("listModels() is null where the API has no list", async () => {
