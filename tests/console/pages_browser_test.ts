@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import OpenAI from "openai";
 import { browserTest, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
 import { ROWS, signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
 
@@ -201,5 +202,36 @@ browserTest(
     await gone.body?.cancel();
     assertEquals(gone.status, 401);
     assertEquals(page.mistakes, []);
+  },
+);
+
+browserTest(
+  "a long table shows a part of its rows, those out of service first, and the others on demand",
+  async () => {
+    const provider = loopbackProvider(() => new Response("down", { status: 500 }));
+    const names = Array.from({ length: 450 }, (_, i) => `m${i}`);
+    const models = names.map((name) => ({ id: `up/${name}`, routes: [{ provider: "up", model: name }] }));
+    await using gateway = await testGateway({
+      up: { api: "openai-chat", url: `${provider.url}/v1`, more: { breaker: { failures: 1 } } },
+    }, { admin_key: ADMIN, models });
+    await using browser = await startBrowser();
+    const page = await browser.page();
+    const body = { model: "up/m449", messages: [{ role: "user", content: "hi" }] };
+    for (let i = 0; i < 3; i++) await (await gateway.post("/v1/chat/completions", body)).text();
+    await signIn(page, gateway.url);
+    await to(page, "Models");
+    await page.click(".choice button", "Providers");
+    const rows = async (count: number) => await page.until(ROWS, (all: string[]) => all.length === count);
+    assert((await rows(200))[0].startsWith("m449"));
+    assertEquals(await page.axe(), []);
+    for (const count of [400, 450]) {
+      await page.click("button", "Show more");
+      await rows(count);
+    }
+    await page.until(
+      "![...document.querySelectorAll('main button')].some((b) => b.innerText === 'Show more')",
+    );
+    assertEquals(page.mistakes, []);
+    await provider.close();
   },
 );

@@ -13,6 +13,9 @@ import { Empty } from "./ui.js";
  * @property {boolean} [wide] the text may break
  */
 
+/** So many rows are shown at first, and more with each press: thousands would be drawn anew with each refresh. */
+const ROWS = 200;
+
 /**
  * @template Row
  * @param {object} props
@@ -27,9 +30,15 @@ import { Empty } from "./ui.js";
  */
 export function Table({ caption, columns, rows, id, link, marked, empty = "Nothing yet", more }) {
   const [sorting, setSorting] = useState(/** @type {{ at: number, down: boolean } | null} */ (null));
+  const [most, setMost] = useState(ROWS);
   if (rows.length === 0) return html`<${Empty} title=${empty} />`;
   const by = sorting && columns[sorting.at]?.sort;
-  const shown = by ? [...rows].sort((a, b) => compare(by(a), by(b)) * (sorting.down ? -1 : 1)) : rows;
+  const all = by ? [...rows].sort((a, b) => compare(by(a), by(b)) * (sorting.down ? -1 : 1)) : rows;
+  const shown = all.length > most ? all.slice(0, most) : all;
+  const showMore = () => {
+    setMost(most + ROWS);
+    if (shown === all) more?.();
+  };
   /** @param {number} at */
   const turn = (at) =>
     setSorting(
@@ -77,7 +86,12 @@ export function Table({ caption, columns, rows, id, link, marked, empty = "Nothi
           }</tr>`
         )}</tbody>
       </table>
-    </div>${more && html`<p class="more"><button type="button" onClick=${more}>Show more</button></p>`}
+    </div>${(more || shown !== all) &&
+      html`<p class="more"><button type="button" onClick=${showMore}>Show more</button>${
+        shown !== all && html`
+          <small>${shown.length} of ${all.length}</small>
+        `
+      }</p>`}
   `;
 }
 

@@ -46,13 +46,15 @@ function OneProvider({ of: provider, reload }) {
     reload();
   });
   const ill = models.filter(({ state }) => state !== "closed");
+  // First, since a long table does not show all of its rows.
+  const rows = ill.length === 0 ? models : [...ill, ...models.filter(({ state }) => state === "closed")];
   return html`
     <${Panel} title=${html`${name} <${Badge}>${provider.api}<//> ${
       ill.length > 0 && html`<${Badge} tone="bad">${ill.length} out of service<//>`
     }`} note=${placesOf(provider)} actions=${mayChange() &&
       html`<${Button} busy=${trying} label=${`Test the credential of ${name}`} onClick=${attempt}>Test the credential<//>`}>
       ${trial && html`<${TrialResult} of=${trial} />`}
-      <${Table} caption=${`Models at ${name}`} columns=${columnsOf(close)} rows=${models} id=${(
+      <${Table} caption=${`Models at ${name}`} columns=${columnsOf(close)} rows=${rows} id=${(
         /** @type {Model} */ { model },
       ) => model}
         empty="No model was called yet" marked=${(/** @type {Model} */ { state }) => state === "open"} />
