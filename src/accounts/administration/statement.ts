@@ -111,66 +111,7 @@ export async function makeStatement(
   }
   const now = clock.now();
   const end = Math.min(span.to, Math.max(span.from, now + 1));
-  const summing = new Summing();
-  const asker = `statement ${account}`;
-
-  async function* lines(): AsyncGenerator<readonly StatementLine[]> {
-    const retired = await store.retiredBefore();
-    const kept = Math.min(Math.max(retired, span.from), span.to);
-    const days = await store.sumUsage(
-      { by: ["day", "model"], from: span.from, to: by === "day" ? span.to : kept, account },
-      undefined,
-      asker,
-    );
-    for (let i = 0; i < days.length; i += PAGE) {
-      const page = days.slice(i, i + PAGE);
-      for (const sum of page) summing.addSum(sum);
-      yield page.map(usageView);
-    }
-    for (const { from, to } of await spansWithRecords(kept, end)) {
-      if (by === "day") {
-        await addVersions(from, to);
-        continue;
-      }
-      let after: { created: number; id: string } | null = null;
-      for (;;) {
-        const page: Generation[] = await store.accountGenerations({ account, from, to }, {
-          after,
-          limit: PAGE,
-        }, asker);
-        for (const g of page) summing.addGeneration(g);
-        if (page.length > 0) yield page.map(generationView);
-        if (page.length < PAGE) break;
-        after = page[page.length - 1];
-      }
-    }
-  }
-
-  /**
-   * Daily sums contain no price versions, so these are read from the records, day by day, so that other reads
-   * can run in between.
-   */
-  async function addVersions(from: number, to: number): Promise<void> {
-    for (let day = from; day < to; day = dayAfter(day)) {
-      const until = Math.min(dayAfter(day), to);
-      const used = await store.accountPriceVersions({ account, from: day, to: until }, asker);
-      for (const { version, model } of used) summing.addVersions(version, model);
-    }
-  }
-
-  /** Runs of consecutive days on which the account has records: other accounts may have very many. */
-  async function spansWithRecords(from: number, to: number): Promise<{ from: number; to: number }[]> {
-    const sums = await store.sumUsage({ by: ["day"], from, to: span.to, account }, undefined, asker);
-    const spans: { from: number; to: number }[] = [];
-    for (const { of } of sums) {
-      const day = Date.parse(of.day!);
-      const last = spans.at(-1);
-      if (last !== undefined && last.to === day) last.to = Math.min(day + DAY, to);
-      else spans.push({ from: Math.max(day, from), to: Math.min(day + DAY, to) });
-    }
-    return spans.filter(({ from, to }) => from < to);
-  }
-
+  const reading = new StatementReading(store, { account, by, span, end });
   return {
     head: {
       account,
@@ -180,25 +121,131 @@ export async function makeStatement(
       created: new Date(now).toISOString(),
       by,
     },
-    lines: lines(),
-    async foot() {
-      const known = new Map((await store.pricesOf([...summing.versions.keys()])).map((p) => [p.version, p]));
-      const added = await store.creditAdditions(account, span);
-      return {
-        ...summing.result(),
-        prices: [...summing.versions].map(([kept, named]) => ({
-          ...named,
-          since: isoOf(known.get(kept)?.since),
-          prices: known.get(kept)?.prices ?? null,
-        })),
-        credits_added: added.map(({ created, amount, note }) => ({
-          created: new Date(created).toISOString(),
-          amount: formatAmount(amount),
-          note,
-        })),
-      };
-    },
+    lines: reading.lines(),
+    foot: () => reading.foot(),
   };
+}
+
+/** Milliseconds since the epoch: inclusive start and exclusive end. */
+interface Span {
+  from: number;
+  to: number;
+}
+
+interface StatementScope {
+  account: string;
+  by: StatementHead["by"];
+  /** The month. */
+  span: Span;
+  /** End of the records that the statement contains. */
+  end: number;
+}
+
+/** Reads the lines of one statement from the store, and sums them up for its foot. */
+class StatementReading {
+  readonly #store: Store;
+  readonly #scope: StatementScope;
+  /** Identifies the reads of this statement, with which others take turns. */
+  readonly #asker: string;
+  readonly #summing = new Summing();
+
+  constructor(store: Store, scope: StatementScope) {
+    this.#store = store;
+    this.#scope = scope;
+    this.#asker = `statement ${scope.account}`;
+  }
+
+  async *lines(): AsyncGenerator<readonly StatementLine[]> {
+    const { by, span, end } = this.#scope;
+    const retired = await this.#store.retiredBefore();
+    const kept = Math.min(Math.max(retired, span.from), span.to);
+    yield* this.#days(by === "day" ? span.to : kept);
+    for (const records of await this.#spansWithRecords(kept, end)) {
+      if (by === "day") await this.#addVersions(records);
+      else yield* this.#generations(records);
+    }
+  }
+
+  async foot(): Promise<StatementFoot> {
+    const { account, span } = this.#scope;
+    const { versions } = this.#summing;
+    const known = new Map((await this.#store.pricesOf([...versions.keys()])).map((p) => [p.version, p]));
+    const added = await this.#store.creditAdditions(account, span);
+    return {
+      ...this.#summing.result(),
+      prices: [...versions].map(([kept, named]) => ({
+        ...named,
+        since: isoOf(known.get(kept)?.since),
+        prices: known.get(kept)?.prices ?? null,
+      })),
+      credits_added: added.map(({ created, amount, note }) => ({
+        created: new Date(created).toISOString(),
+        amount: formatAmount(amount),
+        note,
+      })),
+    };
+  }
+
+  /** Sums by day and model, from the start of the month. */
+  async *#days(to: number): AsyncGenerator<readonly StatementLine[]> {
+    const { account, span: { from } } = this.#scope;
+    const days = await this.#store.sumUsage(
+      { by: ["day", "model"], from, to, account },
+      undefined,
+      this.#asker,
+    );
+    for (let i = 0; i < days.length; i += PAGE) {
+      const page = days.slice(i, i + PAGE);
+      for (const sum of page) this.#summing.addSum(sum);
+      yield page.map(usageView);
+    }
+  }
+
+  async *#generations({ from, to }: Span): AsyncGenerator<readonly StatementLine[]> {
+    const { account } = this.#scope;
+    let after: { created: number; id: string } | null = null;
+    for (;;) {
+      const page: Generation[] = await this.#store.accountGenerations({ account, from, to }, {
+        after,
+        limit: PAGE,
+      }, this.#asker);
+      for (const g of page) this.#summing.addGeneration(g);
+      if (page.length > 0) yield page.map(generationView);
+      if (page.length < PAGE) return;
+      after = page[page.length - 1];
+    }
+  }
+
+  /**
+   * Daily sums contain no price versions, so these are read from the records, day by day, so that other reads
+   * can run in between.
+   */
+  async #addVersions({ from, to }: Span): Promise<void> {
+    const { account } = this.#scope;
+    for (let day = from; day < to; day = dayAfter(day)) {
+      const until = Math.min(dayAfter(day), to);
+      const used = await this.#store.accountPriceVersions({ account, from: day, to: until }, this.#asker);
+      for (const { version, model } of used) this.#summing.addVersions(version, model);
+    }
+  }
+
+  /** Runs of consecutive days on which the account has records: other accounts may have very many. */
+  async #spansWithRecords(from: number, to: number): Promise<Span[]> {
+    const { account, span } = this.#scope;
+    const sums = await this.#store.sumUsage(
+      { by: ["day"], from, to: span.to, account },
+      undefined,
+      this.#asker,
+    );
+    const spans: Span[] = [];
+    for (const { of } of sums) {
+      const day = Date.parse(of.day!);
+      const last = spans.at(-1);
+      if (last !== undefined && last.to === day) last.to = Math.min(day + DAY, to);
+      else spans.push({ from: Math.max(day, from), to: Math.min(day + DAY, to) });
+    }
+    return spans.filter(({ from, to }) => from < to);
+  }
 }
 
 function dayAfter(time: number): number {
@@ -210,7 +257,7 @@ function isoOf(time: number | undefined): string | null {
 }
 
 /** A calendar month in UTC, as for budgets. */
-function monthOf(month: string): { from: number; to: number } {
+function monthOf(month: string): Span {
   const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month);
   if (match === null) throw invalid("month", `expected YYYY-MM, got ${shownInput(month, ["month"])}`);
   const [year, index] = [Number(match[1]), Number(match[2]) - 1];
