@@ -53,15 +53,44 @@ export interface Workers {
 }
 
 export function runWorkers(options: WorkersOptions): Workers {
-  const { count, spawn, print, log, patienceMs } = options;
-  const alive = new Map<number, Deno.ChildProcess>();
-  const pauses = new Set<() => void>();
-  let stopping = false;
-  let killed = false;
-  let killing: ReturnType<typeof setTimeout> | undefined;
+  const group = new WorkerGroup(options);
+  return {
+    ended: group.run(),
+    stop: () => group.stop(),
+    hurry: () => group.signal("SIGINT"),
+    reload: () => group.signal("SIGHUP"),
+  };
+}
 
-  function signalAll(signal: Deno.Signal): void {
-    for (const child of alive.values()) {
+interface StartedWorker {
+  /** Its port once it listens; null if it ends before. */
+  listening: Promise<number | null>;
+  ended: Promise<Deno.CommandStatus>;
+}
+
+class WorkerGroup {
+  readonly #options: WorkersOptions;
+  readonly #alive = new Map<number, Deno.ChildProcess>();
+  /** Ends the pauses before workers are replaced. */
+  readonly #pauses = new Set<() => void>();
+  #stopping = false;
+  #killed = false;
+  #killing: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<WorkersEnd> {
+    try {
+      return await this.#run();
+    } finally {
+      clearTimeout(this.#killing);
+    }
+  }
+
+  signal(signal: Deno.Signal): void {
+    for (const child of this.#alive.values()) {
       try {
         child.kill(signal);
       } catch {
@@ -70,33 +99,43 @@ export function runWorkers(options: WorkersOptions): Workers {
     }
   }
 
-  function stop(): void {
-    stopping = true;
-    signalAll("SIGTERM");
+  stop(): void {
+    this.#stopping = true;
+    this.signal("SIGTERM");
     // When a worker exits, Deno may wait endlessly for a telemetry collector that does not answer.
-    killing ??= setTimeout(() => {
-      log("workers that did not end in time are killed", "warn");
-      signalAll("SIGKILL");
-    }, patienceMs);
-    for (const wake of pauses) wake();
+    this.#killing ??= setTimeout(() => {
+      this.#options.log("workers that did not end in time are killed", "warn");
+      this.signal("SIGKILL");
+    }, this.#options.patienceMs);
+    for (const wake of this.#pauses) wake();
   }
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        pauses.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      pauses.add(done);
-    });
+  async #run(): Promise<WorkersEnd> {
+    const { count, print, log } = this.#options;
+    const said: string[] = [];
+    let speak: (line: string) => void = (line) => said.push(line);
+    const first = this.#start(1, null, (line) => speak(line));
+    const port = await first.listening;
+    if (port === null) return { status: (await first.ended).code || 1, killed: this.#killed };
+    const others = Array.from({ length: count - 1 }, (_, i) => this.#start(i + 2, port, () => {}));
+    const ports = await Promise.all(others.map(({ listening }) => listening));
+    if (!this.#stopping && ports.includes(null)) {
+      log("a worker could not start", "warn");
+      this.stop();
+    }
+    if (!this.#stopping) {
+      for (const line of said) print(line);
+      speak = print;
+    }
+    await Promise.all([first, ...others].map(({ ended }, i) => this.#keep(i + 1, port, ended)));
+    return { status: ports.includes(null) ? 1 : 0, killed: this.#killed };
   }
 
-  /** Starts a worker. Resolves with its port once it listens; null if it ends before. */
-  function start(which: number, port: number | null, say: (line: string) => void) {
+  /** Starts a worker. @param say gets its lines other than those of the log */
+  #start(which: number, port: number | null, say: (line: string) => void): StartedWorker {
+    const { spawn, print } = this.#options;
     const child = spawn(which, port);
-    alive.set(which, child);
+    this.#alive.set(which, child);
     const listening = Promise.withResolvers<number | null>();
     void readLines(child.stdout, (line) => {
       const match = LISTENING.exec(line);
@@ -105,7 +144,7 @@ export function runWorkers(options: WorkersOptions): Workers {
       else say(line);
     });
     const ended = child.status.then((status) => {
-      alive.delete(which);
+      this.#alive.delete(which);
       listening.resolve(null);
       return status;
     });
@@ -113,51 +152,36 @@ export function runWorkers(options: WorkersOptions): Workers {
   }
 
   /** Replaces a worker each time it ends, from its first end on. */
-  async function keep(which: number, port: number, ended: Promise<Deno.CommandStatus>): Promise<void> {
+  async #keep(which: number, port: number, ended: Promise<Deno.CommandStatus>): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     for (let end = ended;;) {
       const began = performance.now();
       const { code, signal } = await end;
-      if (stopping) {
-        killed ||= signal === "SIGKILL";
+      if (this.#stopping) {
+        this.#killed ||= signal === "SIGKILL";
         return;
       }
-      log(`worker ${which} ended (${signal ?? `status ${code}`}); starting another`, "warn");
+      this.#options.log(`worker ${which} ended (${signal ?? `status ${code}`}); starting another`, "warn");
       if (performance.now() - began < SHORT_LIFE_MS) {
-        await pause(pauseMs);
+        await this.#pause(pauseMs);
         pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
-        if (stopping) return;
+        if (this.#stopping) return;
       } else pauseMs = FIRST_PAUSE_MS;
-      end = start(which, port, () => {}).ended;
+      end = this.#start(which, port, () => {}).ended;
     }
   }
 
-  async function run(): Promise<WorkersEnd> {
-    const said: string[] = [];
-    let speak: (line: string) => void = (line) => said.push(line);
-    const first = start(1, null, (line) => speak(line));
-    const port = await first.listening;
-    if (port === null) return { status: (await first.ended).code || 1, killed };
-    const others = Array.from({ length: count - 1 }, (_, i) => start(i + 2, port, () => {}));
-    const ports = await Promise.all(others.map((o) => o.listening));
-    if (!stopping && ports.includes(null)) {
-      log("a worker could not start", "warn");
-      stop();
-    }
-    if (!stopping) {
-      for (const line of said) print(line);
-      speak = print;
-    }
-    await Promise.all([first, ...others].map(({ ended }, i) => keep(i + 1, port, ended)));
-    return { status: ports.includes(null) ? 1 : 0, killed };
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#pauses.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#pauses.add(done);
+    });
   }
-
-  return {
-    ended: run().finally(() => clearTimeout(killing)),
-    stop,
-    hurry: () => signalAll("SIGINT"),
-    reload: () => signalAll("SIGHUP"),
-  };
 }
 
 async function readLines(
