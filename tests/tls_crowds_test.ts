@@ -1,5 +1,5 @@
 /** Crowds behind TLS on the real program, with few files: it stays up, and takes who comes then. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { startGateway, startProvider } from "./soak/gateway.ts";
 import { eventually, inTime } from "./support/time.ts";
 import { CA } from "./support/tls.ts";
@@ -63,7 +63,8 @@ Deno.test("crowds behind TLS, of more connections than there are files, leave a 
     return await Promise.all(answers).then((all) => all.every((status) => status === 200), () => false);
   };
   try {
-    assert(await healthy());
+    // On a busy machine a handshake right after the start may take longer than `header_seconds`, and is given up.
+    await inTime(eventually(healthy), { what: "the first answer" });
     const atRest = gateway.descriptors();
     for (const [name, said] of Object.entries(CROWDS)) {
       await t.step(name, async () => {
