@@ -12,6 +12,8 @@ const MOST_LOOKED_FOR = 4200;
 const PLENTY = 50_000;
 /** Files opened per turn of the event loop while probing: 1.5 ms. */
 const FILES_A_TURN = 100;
+/** Minimum number of files that are free between these turns, for callers. */
+const FILES_BETWEEN = 32;
 /**
  * Share of the file descriptors for client connections; the rest is for providers, the store and everything
  * else.
@@ -123,7 +125,8 @@ async function openable(most: number): Promise<{ count: number; isAll: boolean }
   const files: Deno.FsFile[] = [];
   try {
     while (files.length < most) {
-      for (let i = 0; i < FILES_A_TURN; i++) files.push(Deno.openSync("/dev/null"));
+      for (let i = 0; i < FILES_A_TURN + FILES_BETWEEN; i++) files.push(Deno.openSync("/dev/null"));
+      for (const file of files.splice(-FILES_BETWEEN)) file.close();
       await pause(0);
     }
     return { count: files.length, isAll: false };
