@@ -84,8 +84,12 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   if (end.usage === null && end.searches === 0 && !broke) return null;
   const usage = end.usage === null ? null : bounded(end.usage);
   const searches = count(end.searches);
+  const ownSearches = Math.min(count(end.unbilledSearches ?? 0), searches);
   // A failed call pays for its searches but not for its tokens.
-  const table = priceTable(prices);
+  const { searchPrice = prices.web_search } = end;
+  const table = priceTable(
+    searches === 0 || searchPrice === prices.web_search ? prices : { ...prices, web_search: searchPrice },
+  );
   const billed = end.status === "failed" ? null : usage;
   const own = end.unbilled ?? [];
   const cutShort = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output;
@@ -94,7 +98,8 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   const model = end.model === undefined ? beginning.model : clean(end.model);
   if (charges !== null) { for (const charge of charges) rememberPrices(charge, model); }
   for (const charge of own) rememberPrices(charge, model);
-  const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
+  const paid = searches - ownSearches;
+  const cost = charges === null ? costOf(billed, paid, table) : costOfAll(charges, paid, table);
   // Not an object spread, which copies field by field: this runs for every call.
   const generation: Generation = {
     id: beginning.id,
@@ -122,12 +127,12 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     team: beginning.team,
     priceVersion: charges === null
       ? table.version
-      : versionOf(charges, own, searches > 0 ? prices.web_search : undefined),
+      : versionOf(charges, own, searches > 0 ? searchPrice : undefined),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
     steps: end.steps === undefined ? null : JSON.stringify(end.steps),
-    listCost: own.length === 0 ? null : bill(cost + costOfAll(own, 0, table)),
+    listCost: own.length === 0 && ownSearches === 0 ? null : bill(cost + costOfAll(own, ownSearches, table)),
   };
   if (end.trace !== undefined) generation.trace = end.trace;
   return generation;

@@ -46,8 +46,12 @@ export interface GenerationEnd {
   unbilled?: readonly Charge[];
   /** True: usage was estimated, because the provider did not report it. */
   estimated: boolean;
-  /** Number of executed and billed web searches. */
+  /** Number of executed web searches, without those that no budget had room for. */
   searches: number;
+  /** How many of them a provider ran with the caller's own credential. Absent: none. */
+  unbilledSearches?: number;
+  /** Price of a search. Absent: that of the reservation, which is the highest that may apply. */
+  searchPrice?: string;
   ttftMs: number | null;
   latencyMs: number;
   clientGone: boolean;

@@ -120,7 +120,6 @@ export type Part =
   }
   /**
    * Cumulative counts: each report replaces the previous one. `searches`: executed web searches, if any.
-   * `ownSearches`: how many of them the provider ran itself, in an answer with searches of the gateway.
    * `estimated`: not all counts are from the provider. `service`: the service tier reported by the provider.
    * `extra`: other fields of the provider's report. `models`: the models in it.
    */
@@ -128,7 +127,6 @@ export type Part =
     type: "usage";
     usage: Usage;
     searches?: number;
-    ownSearches?: number;
     estimated?: boolean;
     service?: string;
     extra?: Extra;

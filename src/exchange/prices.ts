@@ -82,6 +82,15 @@ export function priceOf(sheet: PriceSheet, input: number, service: string | unde
   return { prices: tier?.prices ?? sheet.prices, version: sheet.source + day + hours + above + served };
 }
 
+/** The price of a search of a call; undefined: the model has none. Parameters as in {@link priceOf} */
+export function searchPriceOf(
+  sheet: PriceSheet,
+  input: number,
+  service: string | undefined,
+): string | undefined {
+  return priceOf(sheet, input, service).prices.web_search ?? sheet.prices.web_search;
+}
+
 function clock(minutes: number): string {
   const two = (n: number) => String(n).padStart(2, "0");
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;

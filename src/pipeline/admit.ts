@@ -16,10 +16,10 @@ import { isShortName } from "./answer_name.ts";
 import { distinguishMasked, labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
 import { highestPrices, othersOf } from "./other_models.ts";
-import { callRoutes, ownRoutes } from "./caller_credential.ts";
+import { callRoutes, FREE, ownRoutes } from "./caller_credential.ts";
 import { type Identities, setPseudonyms } from "./pseudonyms.ts";
 import { shapeOf, wantsSearch } from "./shape.ts";
-import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
+import { capOutput, grantedCap, upperBound, withoutOwnSearches } from "./upper_bound.ts";
 
 /** Result of screening a request. */
 interface Screening {
@@ -66,7 +66,10 @@ export async function admit(
     : othersOf({ prompt, model, routes: reached, named }, arrival.key, kit);
   const routes = others?.routes ?? reached;
   capOutput(prompt, model, size, others);
-  const estimate = upperBound(prompt, model, size, shape, others);
+  const estimate = withoutOwnSearches(upperBound(prompt, model, size, shape, others), size, {
+    routes,
+    callerCredential,
+  });
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
@@ -99,6 +102,7 @@ export async function admit(
     reservation,
     labels,
     sheet,
+    searchPrice: kit.accounts.withSearchPrice(FREE).web_search,
     asked: 0,
     together: null,
     uses: [],

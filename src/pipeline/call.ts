@@ -78,6 +78,8 @@ export interface ProviderUse {
   usage: Usage | null;
   /** The service tier that the provider reports. */
   service: string | undefined;
+  /** Number of searches that the provider ran itself. Absent: none. */
+  searches?: number;
   /** The call used the caller's own credential, so it is not billed. Absent: no. */
   own?: boolean;
   /** The provider of the call. */
@@ -140,6 +142,8 @@ export interface Call {
   labels: Labels | null;
   /** Prices that are in force for the call. */
   sheet: PriceSheet;
+  /** Price of a search at the time of the admission, for models without one. Undefined: none. */
+  searchPrice: string | undefined;
   /** Number of provider calls that were begun. */
   asked: number;
   /** Its parallel provider calls; null: calls are made one after the other. */

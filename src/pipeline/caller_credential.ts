@@ -39,6 +39,17 @@ export interface CallRoutes {
 /** Prices of a call with the caller's own credential. */
 export const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
 
+/** By price of a search. */
+const onlySearches = new Map<string, Prices>();
+
+/** The prices of a call whose tokens the caller pays: only searches of the gateway cost something. */
+export function pricesOfSearches({ web_search }: Prices): Prices {
+  if (web_search === undefined) return FREE;
+  let prices = onlySearches.get(web_search);
+  if (prices === undefined) onlySearches.set(web_search, prices = Object.freeze({ ...FREE, web_search }));
+  return prices;
+}
+
 /** Whether all of the routes use the caller's credential. */
 export function isFree(routes: readonly Route[], { provider }: CallerCredential): boolean {
   return routes.every((route) => route.provider === provider);

@@ -1,6 +1,6 @@
 /** The charges of provider calls. */
 import type { Charge, GenerationEnd } from "../exchange/generation.ts";
-import { priceOf, versionOfModel } from "../exchange/prices.ts";
+import { priceOf, searchPriceOf, versionOfModel } from "../exchange/prices.ts";
 import { addUsage, NO_USAGE, subtractUsage, type Usage } from "../exchange/usage.ts";
 import { type Model, sheetOf } from "../models/catalog.ts";
 import { answeredBy, type Call, type ProviderUse } from "./call.ts";
@@ -89,4 +89,21 @@ function chargeAt(
 /** The uses with reported usage. */
 export function reportedOf(uses: readonly ProviderUse[]): Counted[] {
   return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
+}
+
+/**
+ * The price of a search: that of the tier in which the last provider call was served, of the model, or of the gateway at the
+ * time of the admission. Undefined: there is none.
+ */
+export function searchPrice(call: Call): string | undefined {
+  const { uses, model: asked, prompt, created } = call;
+  const { served: model = asked, usage, service } = uses.at(-1) ?? { usage: null, service: undefined };
+  const sheet = model === asked ? call.sheet : sheetOf(model, created);
+  return searchPriceOf(sheet, usage?.input ?? 0, service ?? prompt.serviceTier) ?? call.searchPrice;
+}
+
+/** Number of searches that providers ran with the caller's own credential. */
+export function ownSearches({ uses, callerCredential }: Pick<Call, "uses" | "callerCredential">): number {
+  if (callerCredential === null) return 0;
+  return uses.reduce((sum, use) => use.own ? sum + (use.searches ?? 0) : sum, 0);
 }

@@ -10,6 +10,7 @@ import { type SearchLoop, searchLoop } from "./search_loop.ts";
 import { highestPrices, withLargestLimits } from "./other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
+import { ownSearches } from "./charges.ts";
 import { nextRound } from "./upper_bound.ts";
 
 /** The parts of such a call's answer. */
@@ -70,7 +71,8 @@ function askWith(
       contextLength: call.model.contextLength,
       cut: () => call.cut,
       affords(spent, next) {
-        const estimate = nextRound({ prompt, model, size, others }, next);
+        const searches = next.searches - ownSearches(call);
+        const estimate = nextRound({ prompt, model, size, others }, { ...next, searches });
         // With what was found the prompt may have grown into a dearer tier.
         return reservation.extend(spent, estimate, highestPrices(call, estimate, kit));
       },

@@ -15,7 +15,7 @@ import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
-import { addCharges, reportedOf } from "./charges.ts";
+import { addCharges, ownSearches, reportedOf, searchPrice } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { BatchSink } from "./whole_parts.ts";
@@ -54,7 +54,6 @@ class Meter {
   readonly #kit: Kit;
   #usage: Usage | null = null;
   #searches: number | undefined;
-  #ownSearches: number | undefined;
   #said = 0;
   #toolCalls = 0;
   #cut = false;
@@ -81,7 +80,6 @@ class Meter {
       } else if (part.type === "usage") {
         this.#usage = part.usage;
         this.#searches = part.searches ?? this.#searches;
-        this.#ownSearches = part.ownSearches ?? this.#ownSearches;
         this.#estimated = part.estimated === true;
         if (!this.#estimated) continue;
         const usage = this.#usage = atLeast(part.usage, estimateUsage(call.size.chars, this.#said));
@@ -127,7 +125,9 @@ class Meter {
       this.#usage = estimateUsage(call.size.chars, this.#said);
     }
     const usage = failed ? null : this.#usage;
-    const searches = this.#searches ? await this.#billedSearches(this.#searches, usage) : 0;
+    let searches = this.#searches ?? 0;
+    const unbilledSearches = searches > 0 ? Math.min(searches, ownSearches(call)) : 0;
+    if (searches > unbilledSearches) searches -= await this.#unaffordable(searches, unbilledSearches, usage);
     const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
@@ -148,6 +148,8 @@ class Meter {
     };
     // No spread: V8 would copy the fields one by one on its slow path.
     if (usage !== null) addCharges(end, usage, call);
+    if (searches > 0) end.searchPrice = searchPrice(call);
+    if (unbilledSearches > 0) end.unbilledSearches = unbilledSearches;
     if (call.repaired > 0) end.repaired = call.repaired;
     if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
     if (steps.list !== null) end.steps = keptSteps(steps.list, call.began);
@@ -159,21 +161,29 @@ class Meter {
   }
 
   /**
+   * The number of searches that the budget does not cover.
+   *
    * Some models run searches although the request has no provider tool, so nothing was reserved for them. If the budget does not cover
    * these searches, they are not billed; otherwise many such calls at once could exceed a limit.
+   * @param unbilled searches with the caller's own credential
    */
-  async #billedSearches(searches: number, usage: Usage | null): Promise<number> {
-    const { shape, size, reservation, arrival, model } = this.#call;
-    const own = shape.search ? this.#ownSearches ?? 0 : size.rounds === undefined ? searches : 0;
-    if (own === 0) return searches;
-    const next = { input: 0, output: 0, searches };
-    if (await reservation.extend(usage ?? NO_USAGE, next)) return searches;
+  async #unaffordable(searches: number, unbilled: number, usage: Usage | null): Promise<number> {
+    const { shape, size, reservation, arrival, model, uses } = this.#call;
+    const billed = searches - unbilled;
+    const provided = shape.search
+      ? Math.min(billed, uses.reduce((sum, use) => use.own ? sum : sum + (use.searches ?? 0), 0))
+      : size.rounds === undefined
+      ? billed
+      : 0;
+    if (provided === 0) return 0;
+    const next = { input: 0, output: 0, searches: billed };
+    if (await reservation.extend(usage ?? NO_USAGE, next)) return 0;
     this.#kit.log(
       `${arrival.id} ${model.id}: the provider reports ${
-        countOf(own, "search", "searches")
+        countOf(provided, "search", "searches")
       } of its own that no budget has room for; none of them is billed`,
       "warn",
     );
-    return searches - own;
+    return provided;
   }
 }

@@ -47,6 +47,7 @@ export function noteUsage(
       noteModels(bounded.usage === part.usage ? part.models : undefined, call, use, kit);
     }
     use.service = part.service ?? use.service;
+    if (bounded.searches !== undefined) use.searches = bounded.searches;
     if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
     const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`, "warn");

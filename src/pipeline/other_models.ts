@@ -24,7 +24,7 @@ import type { Route } from "../providers/provider.ts";
 import type { Call, Others } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import type { NamedModel } from "./named_models.ts";
-import { FREE, isFree } from "./caller_credential.ts";
+import { isFree, pricesOfSearches } from "./caller_credential.ts";
 
 export interface Asked {
   prompt: Prompt;
@@ -258,12 +258,14 @@ export function withLargestLimits(model: Model, others: Others | null): Model {
 /** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
 export function highestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
   const { model, routes, callerCredential, others, created } = call;
-  if (callerCredential !== null && isFree(routes, callerCredential)) return FREE;
   const input = estimate.input + (estimate.media ?? 0);
   const tier = tierAsked(call, kit);
   const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, tier);
-  if (others === null || others.models.length === 0) return pricesFor(model);
-  return highestOfEach([model, ...others.models].map(pricesFor));
+  const highest = others === null || others.models.length === 0
+    ? pricesFor(model)
+    : highestOfEach([model, ...others.models].map(pricesFor));
+  const free = callerCredential !== null && isFree(routes, callerCredential);
+  return free ? pricesOfSearches(highest) : highest;
 }
 
 /** The catalog model that a provider's answer names; null: it is not in the catalog, or has no price. */

@@ -23,7 +23,7 @@ import { namedModels } from "./named_models.ts";
 import { highestPrices, othersOf } from "./other_models.ts";
 import { callRoutes, FREE, isFree } from "./caller_credential.ts";
 import { shapeOf } from "./shape.ts";
-import { capOutput, upperBound, upperBoundOfAll } from "./upper_bound.ts";
+import { capOutput, upperBound, upperBoundOfAll, withoutOwnSearches } from "./upper_bound.ts";
 
 export interface Quote {
   input_tokens: number;
@@ -120,7 +120,10 @@ function candidate(
   capOutput(capped, model, size, others);
   const sheet = sheetOf(model, kit.now());
   const shape = shapeOf(capped, model, kit.providers);
-  const estimate = upperBoundOfAll(capped, model, size, shape, others);
+  const estimate = withoutOwnSearches(upperBoundOfAll(capped, model, size, shape, others), size, {
+    routes,
+    callerCredential,
+  });
   const free = callerCredential !== null && isFree(routes, callerCredential);
   const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
   const highest = highestPrices(
@@ -191,7 +194,11 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   const { routes, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const others = othersOf({ prompt, model, routes, named }, key, kit);
   capOutput(capped, model, size, others);
-  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers), others);
+  const shape = shapeOf(capped, model, kit.providers);
+  const estimate = withoutOwnSearches(upperBound(capped, model, size, shape, others), size, {
+    routes,
+    callerCredential,
+  });
   const created = kit.now();
   await kit.accounts.probe({
     id: arrival.id,

@@ -27,7 +27,7 @@ import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { lengthsOf } from "../models/limits.ts";
 import type { Hit, SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
-import { CallIds, type HeldCall, RoundReader, searchCounts } from "./search_round.ts";
+import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
 import {
   fitted,
   invalidCallContent,
@@ -115,7 +115,7 @@ export async function* searchLoop(
   const counts = (): Part => ({
     type: "usage",
     usage: spent,
-    ...searchCounts(billed, own),
+    ...(billed + own > 0 && { searches: billed + own }),
     ...(estimated && { estimated }),
   });
 
@@ -129,7 +129,7 @@ export async function* searchLoop(
     };
     const reader = new RoundReader({ tool: tool.name, callers, block, first: round === 0, ids });
     for await (const batch of ask(asked)) {
-      const out = reader.read(batch, spent, billed, own);
+      const out = reader.read(batch, spent, billed + own);
       if (out.length > 0) yield out;
     }
     block = reader.nextBlock;

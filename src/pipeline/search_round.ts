@@ -49,8 +49,8 @@ export class RoundReader {
     this.nextBlock = start.block;
   }
 
-  /** @param spent, searches, own of the rounds before: usage, the gateway's searches, and the provider's own */
-  read(batch: readonly Part[], spent: Usage, searches: number, own: number): Part[] {
+  /** @param spent, before of the rounds before: usage, and all searches */
+  read(batch: readonly Part[], spent: Usage, before: number): Part[] {
     const out: Part[] = [];
     for (const part of batch) {
       if ("text" in part) this.said += part.text.length;
@@ -61,11 +61,12 @@ export class RoundReader {
         this.estimated ||= part.estimated === true;
         this.ownSearches = part.searches ?? this.ownSearches;
         const usage = addUsage(spent, part.usage);
+        const searches = before + this.ownSearches;
         const { extra, service } = part;
         out.push({
           type: "usage",
           usage,
-          ...searchCounts(searches, own + this.ownSearches),
+          ...(searches > 0 && { searches }),
           ...(service !== undefined && { service }),
           ...(extra && { extra }),
         });
@@ -127,12 +128,6 @@ export class RoundReader {
       plain: spoken.length <= 1 && spoken.every((c) => c.type === "text"),
     };
   }
-}
-
-/** Fields of a usage part. */
-export function searchCounts(searches: number, own: number): { searches?: number; ownSearches?: number } {
-  if (own > 0) return { searches: searches + own, ownSearches: own };
-  return searches > 0 ? { searches } : {};
 }
 
 /** Makes ids of tool calls unique in the conversation: some providers repeat ids or leave them empty. */

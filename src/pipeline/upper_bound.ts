@@ -10,7 +10,8 @@ import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere } from "../models/provider_additions.ts";
 import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
-import type { Others } from "./call.ts";
+import type { Call, Others } from "./call.ts";
+import { isFree } from "./caller_credential.ts";
 import { withLargestLimits } from "./other_models.ts";
 import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "./shape.ts";
 
@@ -125,6 +126,18 @@ export function upperBoundOfAll(
     media,
     searches: first.searches - 1 + limit,
   };
+}
+
+/** Without the searches that the provider runs itself, if it is called with the caller's own credential on every route. */
+export function withoutOwnSearches(
+  estimate: Estimate,
+  size: PromptSize,
+  { routes, callerCredential }: Pick<Call, "routes" | "callerCredential">,
+): Estimate {
+  if (size.rounds === undefined || callerCredential === null || !isFree(routes, callerCredential)) {
+    return estimate;
+  }
+  return { ...estimate, searches: estimate.searches - TOOL_ROUNDS };
 }
 
 /** Advisor output is granted as far as the budget suffices, since the number of advisor calls is unknown. */

@@ -1,6 +1,7 @@
 /** Records of calls that searched name the price of a search among those they were billed at. */
 import { assert, assertEquals } from "@std/assert";
 import { CALLERS, hitsOf, openSearchRig } from "../websearch/rig.ts";
+import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const USAGE = { input: 10, output: 3 };
@@ -55,3 +56,74 @@ Deno.test("another price of a search is another version of prices, and is told w
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Of a model, for each input above 1000 tokens, and by tier; `flex` has none. */
+const TIERED = {
+  pricing: { prompt: "0.001", completion: "0.001", web_search: "0.5" },
+  pricing_tiers: [
+    { service_tier: "priority", prompt: "0.001", completion: "0.001", web_search: "0.7" },
+    { service_tier: "flex", prompt: "0.001", completion: "0.001" },
+    { above_input_tokens: 1000, prompt: "0.001", completion: "0.001", web_search: "0.9" },
+  ],
+  context_length: 100_000,
+  max_completion_tokens: 100,
+};
+
+for (
+  const [title, own, search] of [["", "0.5", "0.25"], [", or of the gateway", undefined, "0.25"]] as const
+) {
+  Deno.test(`searches cost what they cost in the tier in which the call was served, of its model${title}`, async () => {
+    const usual = own ?? search;
+    const long = "word ".repeat(2000);
+    const cases: [asked: Record<string, unknown>, tier: string | undefined, input: number, price: string][] =
+      [
+        [{}, undefined, 100, usual],
+        [{}, "default", 100, usual],
+        [{ service_tier: "priority" }, "priority", 100, "0.7"],
+        [{ service_tier: "priority" }, "default", 100, usual],
+        [{ service_tier: "flex" }, "flex", 100, usual],
+        [{}, undefined, 2000, "0.9"],
+        [{ messages: [{ role: "user", content: long }] }, undefined, 100, usual],
+      ];
+    let [tier, input] = cases[0].slice(1, 3) as [string | undefined, number];
+    const provider = loopbackProvider(() => {
+      const usage = {
+        prompt_tokens: input,
+        completion_tokens: 0,
+        total_tokens: input,
+        num_search_queries: 2,
+      };
+      const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
+      return Response.json({
+        id: "c",
+        object: "chat.completion",
+        model: "m",
+        choices,
+        usage,
+        service_tier: tier,
+      });
+    });
+    const pricing = { ...TIERED.pricing, ...(own === undefined && { web_search: undefined }) };
+    const model = JSON.parse(JSON.stringify({ ...TIERED, pricing }));
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, model } }, {
+      search: { engine: "none", price: search },
+    });
+    try {
+      for (const [asked, given, tokens, price] of cases) {
+        [tier, input] = [given, tokens];
+        const messages = [{ role: "user", content: "hi" }];
+        const response = await gateway.post("/v1/chat/completions", { model: "p/model", messages, ...asked });
+        await response.body?.cancel();
+        await gateway.gateway.accounts.flush();
+        const id = response.headers.get("x-request-id");
+        const { data } = await gateway.gateway.accounts.generations({});
+        const record = data.find((one) => one.id === id)!;
+        const what = JSON.stringify([asked, given, tokens]).slice(0, 100);
+        assertEquals(Number(record.cost), Number((tokens * 0.001 + 2 * Number(price)).toFixed(6)), what);
+      }
+    } finally {
+      await gateway.close();
+      await provider.close();
+    }
+  });
+}
