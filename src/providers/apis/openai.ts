@@ -37,14 +37,23 @@ export const OPENAI_MODELS: ModelsList = {
   },
 };
 
-const PRICE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h", "internal_reasoning"];
+const CACHE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h"];
+/** Parts of the input and output. A zero means that they have no price of their own, and not that they are free. */
+const PART_KINDS = ["internal_reasoning", "audio", "audio_output"];
 
-/** OpenRouter's prices: strings per token. `-1` means that the price depends on the model that answers. */
+/**
+ * OpenRouter's prices: strings per token. `-1` means that the price depends on the model that answers. Images have a
+ * price for each image there, which is not read.
+ */
 function pricesOf(pricing: Record<string, unknown>): Record<string, string> | undefined {
   const isPrice = (value: unknown): value is string =>
     typeof value === "string" && /^\d{1,3}(?:\.\d{1,18})?$/.test(value);
   const { prompt, completion } = pricing;
   if (!isPrice(prompt) || !isPrice(completion)) return undefined;
-  const more = PRICE_KINDS.flatMap((kind) => isPrice(pricing[kind]) ? [[kind, pricing[kind]] as const] : []);
-  return { prompt, completion, ...Object.fromEntries(more) };
+  const prices: Record<string, string> = { prompt, completion };
+  for (const kind of [...CACHE_KINDS, ...PART_KINDS]) {
+    const price = pricing[kind];
+    if (isPrice(price) && (Number(price) > 0 || CACHE_KINDS.includes(kind))) prices[kind] = price;
+  }
+  return prices;
 }

@@ -115,6 +115,17 @@ Deno.test("modelsList of the OpenAI APIs reads prices for a token, and no others
       input_cache_read: "0.0000003",
     },
   );
+  const parts = { internal_reasoning: "0.000004", audio: "0.000001", input_cache_write: "0" };
+  assertEquals(priced({ prompt: "0.000003", completion: "0.000015", ...parts }), {
+    prompt: "0.000003",
+    completion: "0.000015",
+    ...parts,
+  });
+  // Reasoning costs as much as other output then.
+  assertEquals(
+    priced({ prompt: "0.000003", completion: "0.000015", internal_reasoning: "0", audio: "0", request: "0" }),
+    { prompt: "0.000003", completion: "0.000015" },
+  );
   // Depends on what answers; for a million; missing; hostile.
   for (
     const odd of [{ prompt: "-1", completion: "-1" }, { input: 3, output: 15 }, { prompt: "0.1" }, "1", null]
