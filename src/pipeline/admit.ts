@@ -73,6 +73,8 @@ export async function admit(
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
+  // A reload while the call waits does not change its prices.
+  const searchPrice = kit.accounts.withSearchPrice(FREE).web_search;
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,
@@ -102,7 +104,7 @@ export async function admit(
     reservation,
     labels,
     sheet,
-    searchPrice: kit.accounts.withSearchPrice(FREE).web_search,
+    searchPrice,
     asked: 0,
     together: null,
     uses: [],

@@ -1,7 +1,8 @@
 /** Records of calls that searched name the price of a search among those they were billed at. */
 import { assert, assertEquals } from "@std/assert";
 import { CALLERS, hitsOf, openSearchRig } from "../websearch/rig.ts";
-import { testGateway } from "../support/gateway.ts";
+import { loadValue } from "../../src/config/load.ts";
+import { testConfig, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const USAGE = { input: 10, output: 3 };
@@ -127,3 +128,38 @@ for (
     }
   });
 }
+
+Deno.test("searches of a call that waits while the configuration is reloaded cost what they cost when it came", async () => {
+  const provider = loopbackProvider(() => {
+    const usage = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10, num_search_queries: 2 };
+    const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
+    return Response.json({ id: "c", object: "chat.completion", model: "m", choices, usage });
+  });
+  const model = { pricing: { prompt: "0.001", completion: "0.001" }, max_completion_tokens: 100 };
+  const providers = { p: { api: "openai-chat", url: provider.url, model } } as const;
+  const search = (price: string) => ({ search: { engine: "none", price } });
+  const gateway = await testGateway(providers, search("0.25"));
+  const { accounts } = gateway.gateway;
+  const { admit } = accounts;
+  try {
+    accounts.admit = async (request) => {
+      const reservation = await admit(request);
+      const { config } = loadValue(testConfig(providers, search("0.75")), { env: () => undefined });
+      await gateway.gateway.reload(config);
+      return reservation;
+    };
+    const bill = async () => {
+      const messages = [{ role: "user", content: "hi" }];
+      const response = await gateway.post("/v1/chat/completions", { model: "p/model", messages });
+      assertEquals(response.status, 200, await response.text());
+      await accounts.flush();
+      return (await accounts.generations({ limit: 1 })).data[0].cost;
+    };
+    assertEquals(await bill(), "0.51");
+    assertEquals(await bill(), "1.51");
+  } finally {
+    accounts.admit = admit;
+    await gateway.close();
+    await provider.close();
+  }
+});
