@@ -214,11 +214,13 @@ export function unread(text: string): string {
 
 /**
  * Parses tool call arguments for APIs that require an object (messages, Gemini). A call without arguments is
- * conventionally an empty string. Text that is not a JSON object is kept under `input`, so nothing is lost.
+ * conventionally an empty string, and null at some servers. Text that is not a JSON object is kept under
+ * `input`, so nothing is lost.
  */
 export function argumentsObject(text: string): Loose {
   if (text.trim() === "") return {};
   const value = parse(text, true);
+  if (value === null) return {};
   return isObject(value) ? value : { input: value === undefined ? text : value };
 }
 

@@ -8,7 +8,7 @@ const INPUTS: readonly (readonly [args: string, input: unknown])[] = [
   ["", {}],
   ["  \n", {}],
   ['\n {"a":1}', { a: 1 }],
-  ["null", { input: null }],
+  ["null", {}],
   ["7", { input: 7 }],
   ["[1]", { input: [1] }],
   ['"{\\"a\\":1}"', { input: '{"a":1}' }],
