@@ -11,7 +11,7 @@ import { object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import { type EncodeAnswer, SHORT_TEXT, type StreamEncoder } from "../format.ts";
+import { type EncodeAnswer, type FrameBytes, SHORT_TEXT, type StreamEncoder } from "../format.ts";
 import { dataFrame, DONE } from "../sse.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
 import type { Failure } from "../../exchange/failure.ts";
@@ -25,26 +25,121 @@ const TEXT_END_BYTES = encoder.encode(TEXT_END);
 type TextDelta = Extract<Part, { type: "text-delta" }>;
 
 export function encodeStream(context: EncodeAnswer): StreamEncoder {
-  const asked = object(context.prompt.verbatim.stream_options).include_usage === true;
-  const writer = new DeltaWriter(context);
-  const opened = new Set<number>();
-  /** Per choice: a text chunk without the text. */
-  const heads: (string | undefined)[] = [undefined];
+  return new ChunkEncoder(context);
+}
+
+class ChunkEncoder implements StreamEncoder {
+  readonly #context: EncodeAnswer;
+  readonly #writer: DeltaWriter;
+  /** Choices that have started. */
+  readonly #opened = new Set<number>();
+  /** The beginning of every chunk, up to its choices. */
+  #head: string;
+  /** Per choice: a text chunk up to its text. */
+  readonly #heads: (string | undefined)[] = [undefined];
   /**
    * The same as bytes, for choices that have started. Initialized with one element: most answers have one
    * choice, and V8 would reserve 17.
    */
-  const headBytes: (Uint8Array | undefined)[] = [undefined];
-  let head = headOf(context, undefined);
-  let usage: Usage | undefined;
-  let usageExtra: Extra | undefined;
-  let searches: number | undefined;
-  let text = "";
+  readonly #headBytes: (Uint8Array | undefined)[] = [undefined];
+  #usage: Usage | undefined;
+  #usageExtra: Extra | undefined;
+  #searches: number | undefined;
+  /** The output of the current call. */
+  #text = "";
+  readonly #emit = (choice: number, delta: Loose, end?: ChunkEnd) => this.#write(choice, delta, end);
 
-  const headFor = (choice: number) =>
-    heads[choice] ??= `${head}"choices":[{"index":${choice},"delta":{"content":`;
-  const emit = (choice: number, delta: Loose, end?: ChunkEnd) => {
-    open(choice);
+  constructor(context: EncodeAnswer) {
+    this.#context = context;
+    this.#writer = new DeltaWriter(context);
+    this.#head = headOf(context, undefined);
+  }
+
+  encode(parts: readonly Part[]): string {
+    this.#text = "";
+    for (const part of parts) {
+      if (part.type === "text-delta" && !part.logprobs && this.#plainText(part)) continue;
+      if (part.type === "usage") {
+        this.#usage = part.usage;
+        this.#usageExtra = part.extra ?? this.#usageExtra;
+        this.#searches = part.searches ?? this.#searches;
+      } else if (part.type === "start") this.#start(part.extra);
+      else this.#writer.write(part, this.#emit);
+    }
+    // Not kept while the next parts are awaited.
+    const encoded = this.#text;
+    this.#text = "";
+    return encoded;
+  }
+
+  encodeText(parts: readonly Part[], out: FrameBytes): boolean {
+    for (const part of parts) {
+      if (
+        part.type !== "text-delta" || part.logprobs || part.text === "" || part.text.length > SHORT_TEXT
+      ) {
+        return false;
+      }
+      const choice = this.#writer.choiceOf(part.block);
+      if (choice === undefined || !this.#opened.has(choice)) return false;
+    }
+    for (const { block, text } of parts as TextDelta[]) {
+      const choice = this.#writer.plainChoice(block, text.length)!;
+      out.addString(this.#headBytes[choice] ??= encoder.encode(this.#headFor(choice)), text, TEXT_END_BYTES);
+    }
+    return parts.length > 0;
+  }
+
+  end(): string {
+    const { dlp } = this.#context;
+    const usage = this.#usage;
+    if (!usage && !dlp) return DONE;
+    const asked = object(this.#context.prompt.verbatim.stream_options).include_usage === true;
+    const last = {
+      ...base(this.#context),
+      choices: asked ? [] : [{ index: 0, delta: {}, logprobs: null, finish_reason: null }],
+      ...(usage && { usage: encodeUsage(usage, this.#searches, this.#usageExtra) }),
+      ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
+    };
+    return dataFrame(JSON.stringify(last)) + DONE;
+  }
+
+  fail(failure: Failure): string {
+    return encodeBreak(failure);
+  }
+
+  /** Azure sends the filter's results about the prompt once. */
+  #start(extra: Extra | undefined): void {
+    const { prompt_filter_results, ...fields } = extraOf(extra, "chat_completions") ?? {};
+    this.#head = headOf(
+      this.#context,
+      prompt_filter_results ? { ...fields, prompt_filter_results } : fields,
+    );
+    this.#open(0);
+    if (prompt_filter_results) this.#head = headOf(this.#context, fields);
+  }
+
+  /** False: the delta is not of plain text. */
+  #plainText({ block, text }: TextDelta): boolean {
+    const choice = this.#writer.plainChoice(block, text.length);
+    if (choice === undefined) return false;
+    if (text === "") return true;
+    this.#open(choice);
+    this.#text += this.#headFor(choice) + JSON.stringify(text) + TEXT_END;
+    return true;
+  }
+
+  #headFor(choice: number): string {
+    return this.#heads[choice] ??= `${this.#head}"choices":[{"index":${choice},"delta":{"content":`;
+  }
+
+  #open(choice: number): void {
+    if (this.#opened.has(choice)) return;
+    this.#opened.add(choice);
+    this.#write(choice, { role: "assistant", content: "", refusal: null });
+  }
+
+  #write(choice: number, delta: Loose, end?: ChunkEnd): void {
+    this.#open(choice);
     const wire: Loose = {
       index: choice,
       delta,
@@ -54,79 +149,12 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
     };
     const { moderation } = wire;
     if (moderation !== undefined) delete wire.moderation;
-    text += `${head}"choices":[${JSON.stringify(wire)}]}\n\n`;
+    this.#text += `${this.#head}"choices":[${JSON.stringify(wire)}]}\n\n`;
     // Belongs to the whole answer.
     if (moderation !== undefined) {
-      text += `${head}"choices":[],"moderation":${JSON.stringify(moderation)}}\n\n`;
+      this.#text += `${this.#head}"choices":[],"moderation":${JSON.stringify(moderation)}}\n\n`;
     }
-  };
-  const open = (choice: number) => {
-    if (opened.has(choice)) return;
-    opened.add(choice);
-    emit(choice, { role: "assistant", content: "", refusal: null });
-  };
-
-  return {
-    encode(parts) {
-      text = "";
-      for (const part of parts) {
-        if (part.type === "text-delta" && !part.logprobs) {
-          const choice = writer.plainChoice(part.block, part.text.length);
-          if (choice !== undefined) {
-            if (part.text === "") continue;
-            open(choice);
-            text += headFor(choice) + JSON.stringify(part.text) + TEXT_END;
-            continue;
-          }
-        }
-        if (part.type === "usage") {
-          usage = part.usage;
-          usageExtra = part.extra ?? usageExtra;
-          searches = part.searches ?? searches;
-        } else if (part.type === "start") {
-          const { prompt_filter_results, ...fields } = extraOf(part.extra, "chat_completions") ?? {};
-          // Azure sends it once.
-          head = headOf(context, prompt_filter_results ? { ...fields, prompt_filter_results } : fields);
-          open(0);
-          if (prompt_filter_results) head = headOf(context, fields);
-        } else writer.write(part, emit);
-      }
-      // Not kept while the next parts are awaited.
-      const encoded = text;
-      text = "";
-      return encoded;
-    },
-    encodeText(parts, out) {
-      for (const part of parts) {
-        if (
-          part.type !== "text-delta" || part.logprobs || part.text === "" || part.text.length > SHORT_TEXT
-        ) {
-          return false;
-        }
-        const choice = writer.choiceOf(part.block);
-        if (choice === undefined || !opened.has(choice)) return false;
-      }
-      for (const { block, text } of parts as TextDelta[]) {
-        const choice = writer.plainChoice(block, text.length)!;
-        out.addString(headBytes[choice] ??= encoder.encode(headFor(choice)), text, TEXT_END_BYTES);
-      }
-      return parts.length > 0;
-    },
-    end() {
-      const { dlp } = context;
-      if (!usage && !dlp) return DONE;
-      const last = {
-        ...base(context),
-        choices: asked ? [] : [{ index: 0, delta: {}, logprobs: null, finish_reason: null }],
-        ...(usage && { usage: encodeUsage(usage, searches, usageExtra) }),
-        ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
-      };
-      return dataFrame(JSON.stringify(last)) + DONE;
-    },
-    fail(failure) {
-      return encodeBreak(failure);
-    },
-  };
+  }
 }
 
 /** The output for a stream that cannot be continued. */
