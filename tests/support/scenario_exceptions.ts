@@ -81,8 +81,10 @@ export const DROPPED: Readonly<Record<string, readonly string[]>> = {
     "top_logprobs",
   ],
   "wishes/chat_completions/gemini": [
+    "frequency_penalty",
     "logit_bias",
     "metadata",
+    "presence_penalty",
     "prompt_cache_key",
     "user",
     "verbosity",
