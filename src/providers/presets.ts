@@ -174,15 +174,15 @@ function cloudValues(
   // An endpoint URL for all services does not mean that this service exists there, so the location is still
   // needed.
   const addressed = said.base_url !== undefined || (other !== undefined && other === cloud.otherUrls[0]);
+  // A request for another location than that of the host would be refused.
+  const url = typeof said.base_url === "string" ? said.base_url : otherUrl;
+  const located = url === undefined ? {} : cloud.placeIn?.(url) ?? {};
   const place: NonNullable<PresetValues["place"]> = {};
   const at: Partial<Record<CloudField, string>> = {};
   for (const { name, variables, usual, addressOnly } of cloud.fields) {
-    const from = variables.find((variable) => env(variable));
-    const value = typeof said[name] === "string"
-      ? said[name]
-      : from === undefined
-      ? files().place[name] ?? usual
-      : env(from);
+    const own = typeof said[name] === "string" ? said[name] : located[name];
+    const from = own === undefined ? variables.find((variable) => env(variable)) : undefined;
+    const value = own ?? (from === undefined ? files().place[name] ?? usual : env(from));
     if (value !== undefined) {
       place[name] = { value, from };
       at[name] = value;

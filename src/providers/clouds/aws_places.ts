@@ -66,6 +66,15 @@ export function namedListsOf(baseUrl: string, env: Env): string | undefined {
 /** Hosts of Bedrock's runtime: public ones, and VPC endpoints. */
 const RUNTIME_HOST = /^https:\/\/(?:vpce-[\w-]+\.)?bedrock-runtime(?:-fips)?\.[\w-]+\./;
 
+/** The region in a host name of Bedrock, also that of a VPC endpoint. */
+export function regionIn(baseUrl: string): { region?: string } {
+  const [, region] = REGION_HOST.exec(baseUrl) ?? [];
+  return region === undefined ? {} : { region };
+}
+
+const REGION_HOST =
+  /^https:\/\/(?:vpce-[\w-]+\.)?bedrock-(?:runtime|mantle)(?:-fips)?\.([a-z]+(?:-[a-z]+)+-\d{1,2})\.[\w.]+/;
+
 /** The endpoint of the Security Token Service. */
 export function stsAddress(env: Env, region: string): string {
   const named = ignoresEndpoints(env)

@@ -10,7 +10,7 @@ import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
 import type { ProviderApi } from "../apis/mod.ts";
 import { BEDROCK_CHUNKS } from "../apis/framing.ts";
 import { bearer, OPENAI_MODELS } from "../apis/openai.ts";
-import { domainOf, ignoresEndpoints, placesOfProfile, wantedHosts } from "./aws_places.ts";
+import { domainOf, ignoresEndpoints, placesOfProfile, regionIn, wantedHosts } from "./aws_places.ts";
 import { BEDROCK_LIST } from "./lists.ts";
 import { cloudRequest } from "./claude.ts";
 import {
@@ -148,6 +148,7 @@ export const BEDROCK: CloudKind = {
     const domain = domainOf(region, dualStack ? "dualStack" : "usual");
     return `https://bedrock-runtime${fips ? "-fips" : ""}.${region}.${domain}`;
   },
+  placeIn: regionIn,
   filesSay: profileSays,
   open: openRuntime,
 };
@@ -161,6 +162,7 @@ export const BEDROCK_MANTLE: CloudKind = {
   credentials: [],
   auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,
+  placeIn: regionIn,
   // Endpoint URLs in a profile belong to other services.
   filesSay: (env, auth) => ({ place: profileSays(env, auth).place, hosts: {} }),
   open: openMantle,

@@ -71,6 +71,8 @@ export interface CloudKind {
    * @param said variables, and settings in files, for the kind of endpoint
    */
   baseUrl(at: Readonly<Partial<Record<CloudField, string>>>, said: Env): string;
+  /** The location that is part of the vendor's host names. Absent: there is none. */
+  placeIn?(baseUrl: string): Readonly<Partial<Record<CloudField, string>>>;
   /**
    * Settings in files of the vendor's tools.
    * @param auth of the provider's configuration

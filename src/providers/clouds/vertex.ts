@@ -76,6 +76,8 @@ function usual(model: string): string {
 }
 
 const GLOBAL = "global";
+const LOCATION_HOST =
+  /^https:\/\/(?:aiplatform\.(us|eu)\.rep|([a-z]+(?:-[a-z]+)+\d{1,2})-aiplatform)\.googleapis\.com/;
 
 export const VERTEX: CloudKind = {
   apis: ["gemini", "anthropic-messages", "openai-chat"],
@@ -91,6 +93,11 @@ export const VERTEX: CloudKind = {
     if (location === GLOBAL) return "https://aiplatform.googleapis.com";
     if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
     return `https://${location}-aiplatform.googleapis.com`;
+  },
+  placeIn(baseUrl) {
+    const [, multi, region] = LOCATION_HOST.exec(baseUrl) ?? [];
+    const location = multi ?? region;
+    return location === undefined ? {} : { location };
   },
   open: openVertex,
 };

@@ -143,6 +143,11 @@ Deno.test("Vertex AI has an address for each API at each location", () => {
     addresses({ vertex: {} }, route, env),
     gemini("us-east5-aiplatform.googleapis.com", "us-east5"),
   );
+  for (const [host, location] of [["us-east5-aiplatform", "us-east5"], ["aiplatform.eu.rep", "eu"]]) {
+    const fixed = { vertex: { project: "p-1", base_url: `https://${host}.googleapis.com` } };
+    assertEquals(addresses(fixed, route, env), gemini(`${host}.googleapis.com`, location));
+    assertEquals(addresses(fixed, route), gemini(`${host}.googleapis.com`, location));
+  }
   const moved = { vertex: { project: "p-1", location: "us-east5", base_url: "http://127.0.0.1:9" } };
   const base = "http://127.0.0.1:9/v1/projects/p-1/locations/us-east5";
   assertEquals(addresses(moved, { model: "claude-sonnet-4-5@20250929" }), [

@@ -103,6 +103,22 @@ const PLACES: readonly (readonly [Record<string, string>, string, string, string
     "https://bedrock-runtime.eusc-de-east-1.amazonaws.eu",
     "eusc-de-east-1",
   ],
+  // A host of Bedrock refuses signatures for another region.
+  [{ AWS_REGION: "eu-central-1" }, "", US, "us-west-2", { base_url: US }],
+  [{ AWS_ENDPOINT_URL_BEDROCK_RUNTIME: US }, "[default]\nregion = eu-central-1\n", US, "us-west-2"],
+  [{}, "", "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com", "us-gov-west-1", {
+    base_url: "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com",
+  }],
+  [{}, "", "https://vpce-0a1b-2c3d.bedrock-runtime.eu-west-1.vpce.amazonaws.com", "eu-west-1", {
+    base_url: "https://vpce-0a1b-2c3d.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+  }],
+  [{}, "", "https://bedrock-mantle.us-east-1.api.aws", "us-east-1", {
+    base_url: "https://bedrock-mantle.us-east-1.api.aws",
+  }],
+  [R, "", US, "eu-central-1", { base_url: US, region: "eu-central-1" }],
+  [R, "", "https://bedrock-runtime.internal.example", "us-west-2", {
+    base_url: "https://bedrock-runtime.internal.example",
+  }],
 ];
 
 for (const [env, config, url, region, more] of PLACES) {
