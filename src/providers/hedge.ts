@@ -46,7 +46,9 @@ export async function openHedged<T>(
   const settled = first.then(() => false, () => false);
   // The wait for the budget may take longer than the first route.
   if (!await Promise.race([affords(), settled])) return await first;
-  const second = open("second", others());
+  const rest = others();
+  if (rest.length === 0) return await first;
+  const second = open("second", rest);
   try {
     // If both fail, the failure of the first route is more informative.
     const winner = await Promise.any([first, second]).catch(() => first);
