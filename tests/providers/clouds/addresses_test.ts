@@ -194,12 +194,26 @@ Deno.test("Azure has OpenAI's APIs at one host of a resource and Claude at anoth
     addresses(moved, { model: "claude-opus-4-6" }),
     both("http://127.0.0.1:9/anthropic/v1/messages"),
   );
-  for (const endpoint of ["https://r-2.openai.azure.com/", "https://r-2.openai.azure.com/openai/v1/"]) {
+  const shown = [
+    "/",
+    "/openai",
+    "/openai/v1/",
+    "/openai/deployments/gpt-5/chat/completions?api-version=2024-10-21",
+    "/openai/responses?api-version=2025-04-01-preview",
+  ];
+  for (const path of shown) {
+    const endpoint = `https://r-2.openai.azure.com${path}`;
+    const wanted = both("https://r-2.openai.azure.com/openai/v1/responses");
     assertEquals(
       addresses({ azure: {} }, { model: "gpt-5" }, { AZURE_OPENAI_ENDPOINT: endpoint }),
-      both("https://r-2.openai.azure.com/openai/v1/responses"),
+      wanted,
     );
+    assertEquals(addresses({ azure: { base_url: endpoint } }, { model: "gpt-5" }), wanted);
   }
+  assertEquals(
+    addresses({ azure: { base_url: "https://proxy.example/azure/" } }, { model: "gpt-5" }),
+    both("https://proxy.example/azure/openai/v1/responses"),
+  );
   const named = "https://r-3.cognitiveservices.azure.com/";
   assertEquals(
     addresses({ azure: {} }, { model: "claude-opus-4-6" }, { AZURE_OPENAI_ENDPOINT: named }),
