@@ -15,7 +15,7 @@ import {
   PRESETS,
   type PresetValues,
   presetValues,
-  withoutDoor,
+  withoutApiPath,
 } from "../providers/presets.ts";
 import { pathText } from "../schema/mistakes.ts";
 import type { Env, Parsed } from "./jsonc.ts";
@@ -121,7 +121,7 @@ function fillInCloud(
   }
   // Without a region or resource there is no address; the missing field is reported as the mistake.
   if (provider.base_url === undefined) provider.base_url = baseUrl ?? UNKNOWN_ADDRESS;
-  else if (typeof provider.base_url === "string") provider.base_url = withoutDoor(provider.base_url);
+  else if (typeof provider.base_url === "string") provider.base_url = withoutApiPath(provider.base_url);
   // A value that is not an object is reported by the schema.
   if (provider.auth !== undefined && !isObject(provider.auth)) return;
   const own = provider.auth ?? {};

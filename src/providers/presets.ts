@@ -160,8 +160,8 @@ export function presetValues(
  * The address of a cloud without the path of one of its APIs: the vendors' pages show complete addresses, such
  * as `https://r.openai.azure.com/openai/deployments/d/chat/completions?api-version=…`.
  */
-export function withoutDoor(url: string): string {
-  return url.replace(/\/(?:openai|anthropic)(?:[/?].*)?$/, "").replace(/\/+$/, "");
+export function withoutApiPath(url: string): string {
+  return url.replace(/\/(?:openai|anthropic|v1(?:beta1)?)(?:[/?].*)?$/, "").replace(/\/+$/, "");
 }
 
 function cloudValues(
@@ -197,7 +197,7 @@ function cloudValues(
     } else if (!(addressOnly && addressed)) values.missing.push(variables.join(" or "));
   }
   if (otherUrl !== undefined) {
-    values.baseUrl = withoutDoor(otherUrl);
+    values.baseUrl = withoutApiPath(otherUrl);
     values.baseUrlFrom = other;
   } else if (values.missing.length === 0) {
     values.baseUrl = cloud.baseUrl(at, (name) => env(name) || files().hosts[name]);

@@ -148,6 +148,10 @@ Deno.test("Vertex AI has an address for each API at each location", () => {
     assertEquals(addresses(fixed, route, env), gemini(`${host}.googleapis.com`, location));
     assertEquals(addresses(fixed, route), gemini(`${host}.googleapis.com`, location));
   }
+  assertEquals(
+    addresses({ vertex: { project: "p-1", base_url: "https://aiplatform.googleapis.com/v1" } }, route),
+    gemini("aiplatform.googleapis.com", "global"),
+  );
   const moved = { vertex: { project: "p-1", location: "us-east5", base_url: "http://127.0.0.1:9" } };
   const base = "http://127.0.0.1:9/v1/projects/p-1/locations/us-east5";
   assertEquals(addresses(moved, { model: "claude-sonnet-4-5@20250929" }), [
@@ -271,6 +275,17 @@ Deno.test("a cloud without its place, and an API that it does not have, are mist
     'providers.openai.region: expected no value (only for the preset bedrock and the preset bedrock-mantle), got "r"',
   ]);
   assert(mistakes({ bedrock: { region: "../../evil" } })[0].startsWith("providers.bedrock."));
+});
+
+Deno.test("an address of Bedrock with the path of an API is that of its host", () => {
+  const mantle = "https://bedrock-mantle.us-east-1.api.aws";
+  for (const path of ["", "/v1", "/v1/", "/anthropic/v1/messages"]) {
+    assertEquals(
+      addresses({ "bedrock-mantle": { base_url: mantle + path } }, { model: "qwen.qwen3-32b" }),
+      both(`${mantle}/v1/chat/completions`),
+    );
+  }
+  assertEquals(addresses({ bedrock: { base_url: `${RUNTIME}/openai/v1` } }, { model: "m" }), CONVERSE("m"));
 });
 
 Deno.test("a base_url with a path beside an api is the file's own, whatever the provider's name", () => {
