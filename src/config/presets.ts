@@ -129,8 +129,11 @@ function fillInCloud(
     if (preset.keys.length > 0) set("api_key", key, keyFrom, preset.keys.join(" or "));
   } else if (own.type === undefined && provider.api_key === undefined && key !== undefined) {
     set("api_key", key, keyFrom, "");
-  } else if (own.type === undefined ? !provider.api_key : own.type === cloud.auth(undefined).type) {
-    provider.auth = { ...cloud.auth(place?.region?.value), ...own };
+    return;
+  }
+  const usual = cloud.auth(place?.region?.value, String(provider.base_url));
+  if (own.type === undefined ? !provider.api_key : own.type === usual.type) {
+    provider.auth = { ...usual, ...own };
   }
 }
 

@@ -8,8 +8,10 @@ import { type Cloud, type CloudKind, type CloudSettings, variant } from "./cloud
 
 const OPENAI_HOST = ".openai.azure.com";
 /** The ends of the names under which a resource has OpenAI's APIs; Claude has another one. */
-const OPENAI_HOSTS = /\.(?:openai|cognitiveservices)\.azure\.com$/;
-const FOUNDRY_HOST = ".services.ai.azure.com";
+const OPENAI_HOSTS = /\.(?:openai|cognitiveservices)\.azure\.(com|us|cn)$/;
+const FOUNDRY_HOST = ".services.ai.azure.$1";
+/** Hosts of the national clouds, whose tokens have another scope. */
+const NATIONAL_HOST = /^https:\/\/[\w.-]+\.azure\.(us|cn)(?::\d+)?$/;
 
 const keyHeaders = (key: string) => ({ "api-key": key });
 
@@ -66,7 +68,13 @@ export const AZURE: CloudKind = {
     "AZURE_FEDERATED_TOKEN_FILE",
     "IDENTITY_ENDPOINT",
   ],
-  auth: () => ({ type: "azure" }),
+  auth(_, baseUrl) {
+    const [, domain] = NATIONAL_HOST.exec(baseUrl) ?? [];
+    return {
+      type: "azure",
+      ...(domain !== undefined && { scope: `https://cognitiveservices.azure.${domain}/.default` }),
+    };
+  },
   baseUrl: ({ resource = "" }) => `https://${resource}${OPENAI_HOST}`,
   open: openAzure,
 };

@@ -65,7 +65,7 @@ export interface CloudKind {
   /** Variables that indicate a credential on this machine; it may have one without them. */
   readonly credentials: readonly string[];
   /** The default `auth` if no key is configured. */
-  auth(region: string | undefined): Readonly<Record<string, string>>;
+  auth(region: string | undefined, baseUrl: string): Readonly<Record<string, string>>;
   /**
    * The base URL without path.
    * @param said variables, and settings in files, for the kind of endpoint

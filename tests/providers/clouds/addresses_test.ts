@@ -227,6 +227,24 @@ Deno.test("Azure has OpenAI's APIs at one host of a resource and Claude at anoth
   assertEquals(addresses(list, { model: "o4-mini" }), both("https://r.openai.azure.com/openai/v1/responses"));
 });
 
+Deno.test("Azure's national clouds have tokens of their own scope, and Claude at their own host", () => {
+  const scopeAt = (endpoint: string, auth: object = {}) => {
+    const provider = { azure: { auth: { type: "azure", ...auth } } };
+    const { auth: found } = load(provider, { model: "m" }, { AZURE_OPENAI_ENDPOINT: endpoint }).provider;
+    return found.type === "azure" && found.scope;
+  };
+  assertEquals(scopeAt("https://r.openai.azure.com"), "https://cognitiveservices.azure.com/.default");
+  assertEquals(scopeAt("https://r.openai.azure.us/"), "https://cognitiveservices.azure.us/.default");
+  assertEquals(scopeAt("https://r.openai.azure.cn"), "https://cognitiveservices.azure.cn/.default");
+  assertEquals(scopeAt("https://r.openai.azure.us", { scope: "api://own/.default" }), "api://own/.default");
+  assertEquals(
+    addresses({ azure: {} }, { model: "claude-opus-4-6" }, {
+      AZURE_OPENAI_ENDPOINT: "https://r.openai.azure.us",
+    }),
+    both("https://r.services.ai.azure.us/anthropic/v1/messages"),
+  );
+});
+
 Deno.test("a key is sent where the endpoint expects it, and Entra is used only without one", () => {
   const azure = { azure: { resource: "r" } };
   const route = { model: "gpt-5" };
