@@ -16,6 +16,8 @@ export interface Flow {
   nonce: string;
   verifier: string;
   redirectUri: string;
+  /** The console's page to open afterwards, as the fragment of its address; empty: the first one. */
+  page: string;
   /** Milliseconds since the epoch. */
   began: number;
 }
@@ -61,7 +63,7 @@ const unreachable = new WeakMap<OidcConfig, { at: number; refusal: SignInRefused
 /** The authorization URL for the browser, and the state for its cookie. */
 export async function begin(
   config: OidcConfig,
-  { redirectUri, now }: { redirectUri: string; now: number },
+  { redirectUri, page, now }: Pick<Flow, "redirectUri" | "page"> & { now: number },
 ): Promise<{ url: string; flow: Flow }> {
   const server = await metadata(config, now);
   const url = pageOf(server, "authorization_endpoint");
@@ -72,6 +74,7 @@ export async function begin(
     nonce: oauth.generateRandomNonce(),
     verifier,
     redirectUri,
+    page,
     began: now,
   };
   const query = {

@@ -20,6 +20,13 @@ export const OIDC_ENDPOINTS: readonly Endpoint[] = [
     surface: OPERATION,
     credential: "none",
     summary: "Redirects the browser to the identity provider for the sign-in to the console.",
+    parameters: [
+      {
+        name: "page",
+        in: "query",
+        description: "The console's page to open afterwards, as the fragment of its address: `/explore`.",
+      },
+    ],
     answer: { status: 302, types: ["text/html"] },
     exists: hasProvider,
     handle: (context) => refusing(context, start),
@@ -47,7 +54,8 @@ async function start(context: RequestContext): Promise<Response> {
   const { request, connection, state } = context;
   const { begin } = await loadOidc();
   const redirectUri = `${publicUrlOf(request, connection, state)}${PLACE}/callback`;
-  const { url, flow } = await begin(state.oidc!, { redirectUri, now: state.kit.now() });
+  const page = pageOf(new URL(request.url).searchParams.get("page"));
+  const { url, flow } = await begin(state.oidc!, { redirectUri, page, now: state.kit.now() });
   const cookie = flowCookie(state.sessions.seal("oidc", flow), context, FLOW_MS / 1000);
   return new Response(null, { status: 302, headers: { ...HEADERS, "location": url, "set-cookie": cookie } });
 }
@@ -86,10 +94,16 @@ async function callback(context: RequestContext): Promise<Response> {
   });
   await state.administration.trail({ principal: session.principal, route: `GET ${PLACE}/callback` })
     .note({ action: "session.started", target: session.id, fields: { with: "oidc", member: person.member } });
-  const headers = new Headers({ ...HEADERS, location: "/console" });
+  const location = flow.page ? `/console#${flow.page}` : "/console";
+  const headers = new Headers({ ...HEADERS, location });
   headers.append("set-cookie", state.sessions.cookie(session, { secure: isSecure(context) }));
   headers.append("set-cookie", flowCookie("", context, 0));
   return new Response(null, { status: 303, headers });
+}
+
+/** Longer ones, and what no page of the console is, lead to the first page. */
+function pageOf(asked: string | null): string {
+  return asked !== null && /^\/[!-~]{1,1000}$/.test(asked) ? asked : "";
 }
 
 /** Maximum number of concurrent sign-ins: anybody can make the gateway contact the provider. */

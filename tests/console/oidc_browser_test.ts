@@ -60,12 +60,19 @@ browserTest(
     assertEquals(used.status, 200);
     await used.body?.cancel();
     await page.click("button", "Sign out");
-    await page.until("document.querySelector('a[href=\"/console/oidc/start\"]')");
+    await page.until("document.querySelector('a[href^=\"/console/oidc/start?page=\"]')");
     // Here alone: who wants to leave the provider as well goes there by a link.
     const end = await page.until(
       "[...document.querySelectorAll('a')].find((a) => /^Sign out of/.test(a.innerText))?.href",
     );
     assertEquals(new URL(end).origin + new URL(end).pathname, `${provider.issuer}/logout`);
     assertEquals(await page.axe(), []);
+    // A link to a page leads there, although the way there is over the provider.
+    const linked = "/explore/usage?by=model%2Cday";
+    await page.open("about:blank");
+    await page.open(`${gateway.url}/console#${linked}`);
+    await page.click("a", "Sign in with your organisation");
+    await page.until("document.querySelector('nav a') && document.querySelector('main h1')");
+    assertEquals(await page.evaluate("location.hash"), `#${linked}`);
   },
 );

@@ -40,9 +40,14 @@ const values = (headers: Headers) => headers.getSetCookie().map((cookie) => cook
 const pathOf = (url: string) => url.slice(new URL(url).origin.length);
 
 /** As a browser goes: to the provider, and back. */
-async function signIn(ask: Ask, provider: OidcProvider, person: Record<string, unknown> = ADA) {
+async function signIn(
+  ask: Ask,
+  provider: OidcProvider,
+  person: Record<string, unknown> = ADA,
+  query = "",
+) {
   provider.person = person;
-  const start = await ask("GET", "/console/oidc/start");
+  const start = await ask("GET", `/console/oidc/start${query}`);
   assertEquals(start.status, 302, start.text);
   const cookie = cookieOf(start);
   const back = await provider.authorize(start.headers.get("location")!);
@@ -67,6 +72,24 @@ Deno.test("the code flow signs somebody in with role and team, and sends the bro
     ]);
     assertEquals(end.searchParams.get("post_logout_redirect_uri"), "http://gateway/console");
     assertEquals((await ask("GET", "/console/session", { headers: { cookie: session } })).status, 401);
+  }));
+
+Deno.test("a sign-in that began at a page of the console leads back to it, and nowhere else", () =>
+  withProvider(async (ask, provider) => {
+    const pages: [page: string, location: string][] = [
+      ["/explore/usage?by=model%2Cday", "/console#/explore/usage?by=model%2Cday"],
+      ["//evil.example", "/console#//evil.example"],
+      [`/${"x".repeat(1000)}`, `/console#/${"x".repeat(1000)}`],
+      [`/${"x".repeat(1001)}`, "/console"],
+      ["https://evil.example", "/console"],
+      ["/\r\nset-cookie: a=b", "/console"],
+      ["/é", "/console"],
+      ["", "/console"],
+    ];
+    for (const [page, location] of pages) {
+      const { answer } = await signIn(ask, provider, ADA, `?page=${encodeURIComponent(page)}`);
+      assertEquals([answer.status, answer.headers.get("location")], [303, location], page);
+    }
   }));
 
 Deno.test("where the sign-in begins: PKCE, state and nonce, in a cookie that the provider's page sends back", () =>

@@ -1,7 +1,8 @@
 /** The way in: the admin key or a token, or the organisation's own sign-in where one is configured. */
-import { currentProviderEnd, hasEnded, signIn } from "./lib/api.js";
+import { currentProviderEnd, hasEnded, query, signIn } from "./lib/api.js";
 import { Field, Form } from "./lib/form.js";
 import { html, useEffect } from "./lib/html.js";
+import { useRoute } from "./lib/router.js";
 import { ThemeSwitch } from "./theme.js";
 
 /** @param {{ oidc: boolean }} props */
@@ -10,6 +11,9 @@ export function SignIn({ oidc }) {
     document.title = "Sign in · Sluice";
     document.querySelector("input")?.focus();
   }, []);
+  // The address may be of a page: whoever signs in sees that one.
+  useRoute();
+  const page = location.hash.slice(1);
   const end = currentProviderEnd();
   return html`
     <main class="sign-in">
@@ -18,7 +22,9 @@ export function SignIn({ oidc }) {
         ${hasEnded() &&
           html`<p class="note" role="status">Your session has ended. Sign in again to continue.</p>`}
         ${oidc && html`
-          <p><a class="button primary" href="/console/oidc/start">Sign in with your organisation</a></p>
+          <p><a class="button primary" href=${`/console/oidc/start${
+            query({ page })
+          }`}>Sign in with your organisation</a></p>
           <p class="or">or</p>
         `}
         <${Form} submit="Sign in" onSubmit=${(/** @type {import("./lib/form.js").Given} */ { secret }) =>
