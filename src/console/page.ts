@@ -51,12 +51,13 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
   served({
     path: "/console/ways",
     summary:
-      "Shows the available methods of signing in to the console, and whether this browser is signed in.",
+      "Shows the available methods of signing in to the console, whether this browser is signed in, and whether the manual is served.",
     answer: { schema: "SignInWays" },
-    handle: (context) =>
-      Response.json({ signed_in: sessionOf(context) !== null, oidc: context.state.oidc !== null }, {
-        headers: { "cache-control": "no-store" },
-      }),
+    handle(context) {
+      const { oidc, docs } = context.state;
+      const ways = { signed_in: sessionOf(context) !== null, oidc: oidc !== null, docs };
+      return Response.json(ways, { headers: { "cache-control": "no-store" } });
+    },
   }),
   served({
     path: "/console/assets/{version}/{file+}",

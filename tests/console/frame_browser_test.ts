@@ -53,3 +53,24 @@ browserTest(
     assertEquals(page.mistakes, []);
   },
 );
+
+browserTest("the console links the manual where the gateway serves it", async () => {
+  await using browser = await startBrowser();
+  for (const docs of [true, false]) {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+      admin_key: ADMIN_KEY,
+      server: { docs },
+    });
+    const page = await browser.page();
+    await page.open(`${gateway.url}/console`);
+    await page.fill("input[name=secret]", ADMIN_KEY);
+    await page.press("Enter");
+    await page.until("document.querySelector('nav a') && document.querySelector('main h1')");
+    const link: string | null = await page.evaluate(
+      "document.querySelector('a[href=\"/docs\"]')?.innerText ?? null",
+    );
+    assertEquals(link, docs ? "Manual" : null);
+    const { status } = await fetch(`${gateway.url}/docs`, { method: "HEAD" });
+    assertEquals(status, docs ? 200 : 404);
+  }
+});

@@ -7,8 +7,8 @@ import { Button, Failed } from "./lib/ui.js";
 import { PAGES } from "./pages.js";
 import { Icon, ThemeSwitch } from "./theme.js";
 
-/** @param {{ session: import("./lib/api.js").Session }} props */
-export function Frame({ session }) {
+/** @param {{ session: import("./lib/api.js").Session, manual: boolean }} props */
+export function Frame({ session, manual }) {
   const route = useRoute();
   const pages = PAGES.filter(({ roles }) => roles === undefined || roles.includes(session.role));
   const page = pages.find(({ id }) => id === route.page) ?? pages[0];
@@ -64,7 +64,9 @@ export function Frame({ session }) {
               class="who"><span><strong>${session.name ?? session.role}</strong><small>${session
                 .role}${session.team &&
                 `, ${session.team}`}</small></span><${Button} kind="quiet" busy=${leaving} onClick=${leave}>Sign out<//></p>
-            <p class="links"><a href="/docs" target="_blank" rel="noopener">Manual</a></p>
+            ${manual && html`
+              <p class="links"><a href="/docs" target="_blank" rel="noopener">Manual</a></p>
+            `}
           </div>
         </div>
       </header>

@@ -10,12 +10,12 @@ function Console() {
   const [ways, setWays] = useState(/** @type {import("./lib/api.js").Ways | null} */ (null));
   useEffect(() => {
     const stop = onSession(setSession);
-    begin().then(setWays, () => setWays({ oidc: false, signed_in: false }));
+    begin().then(setWays, () => setWays({ oidc: false, signed_in: false, docs: false }));
     return stop;
   }, []);
   return html`${
     session !== null
-      ? html`<${Frame} session=${session} />`
+      ? html`<${Frame} session=${session} manual=${ways?.docs === true} />`
       : ways !== null && html`<${SignIn} oidc=${ways.oidc} />`
   }<${Toasts} />`;
 }

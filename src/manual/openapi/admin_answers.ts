@@ -351,5 +351,5 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
       text("URL at which the browser signs out of the identity provider. Null: there is none."),
     ),
   }),
-  SignInWays: closed({ signed_in: flag(), oidc: flag() }),
+  SignInWays: closed({ signed_in: flag(), oidc: flag(), docs: flag() }),
 };

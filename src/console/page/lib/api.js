@@ -75,7 +75,7 @@ function note({ headers }) {
   for (const watcher of watchers) watcher(away);
 }
 
-/** @typedef {{ oidc: boolean, signed_in: boolean }} Ways how one may sign in, and whether this browser has */
+/** @typedef {{ oidc: boolean, signed_in: boolean, docs: boolean }} Ways how one may sign in, whether this browser has, and whether there is a manual */
 
 /**
  * Goes on with the session that this browser has.
