@@ -1,4 +1,5 @@
 /** The program from outside: start, first key, commands, reload, drain, exit status. */
+import manifest from "../deno.json" with { type: "json" };
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loopbackProvider } from "./support/provider.ts";
 import { runProgram, serveProgram, type Serving } from "./support/program.ts";
@@ -203,12 +204,23 @@ Deno.test("a configuration from the environment; reload; and a stream that outli
       headers: { authorization: "Bearer the-admin-key" },
     });
     assertEquals((await admin.json()).data.length, 1);
+    const metric = async (name: string) => {
+      const answer = await fetch(`${program.url}/metrics`, {
+        headers: { authorization: "Bearer the-admin-key" },
+      });
+      return new RegExp(`^${name}(\\S*) (\\S+)$`, "m").exec(await answer.text())!.slice(1);
+    };
+    assertEquals(await metric("sluice_build_info"), [`{version="${manifest.version}"}`, "1"]);
+    const [, started] = await metric("sluice_start_time_seconds");
+    assert(Number(started) <= Date.now() / 1000 && Number(started) > 1.7e9);
+    assertEquals(await metric("sluice_config_last_reload_successful"), ["", "1"]);
 
     await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config({ keys: [{ name: "k", secret: "wrong" }] }));
     program.kill("SIGHUP");
     await program.said("Cannot use configuration sluice.jsonc: 1 mistake; keys[0].secret: expected ");
     assert(!program.err().includes('"wrong"'), "a secret is not repeated");
     assertEquals(await names(), ["p/one"]);
+    assertEquals(await metric("sluice_config_last_reload_successful"), ["", "0"]);
 
     const two = [{ id: "p/two", routes: [{ provider: "p", model: "two" }] }];
     const server = { port: 1, max_messages: 5 };
@@ -223,6 +235,7 @@ Deno.test("a configuration from the environment; reload; and a stream that outli
       "warning: store.retention_days: the change needs a restart and is not applied",
     ]);
     assertEquals(await names(), ["p/two"]);
+    assertEquals(await metric("sluice_config_last_reload_successful"), ["", "1"]);
 
     const response = await fetch(`${program.url}/v1/chat/completions`, {
       method: "POST",

@@ -129,7 +129,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
       first: (worker ?? 1) === 1,
     }),
   };
-  observe(inForce, parts);
+  observe(inForce, parts, options.version ?? "");
   return parts;
 }
 
@@ -253,9 +253,14 @@ function laterResumption(
 }
 
 /** Adds gauges of the components to the metrics. */
-function observe(inForce: InForce, parts: Omit<Parts, "sealer">): void {
-  const { metrics, inFlight, shedder, accounts, ticker, resumption } = parts;
+function observe(inForce: InForce, parts: Omit<Parts, "sealer">, version: string): void {
+  const { metrics, inFlight, shedder, accounts, ticker, resumption, operation } = parts;
+  const buildInfo = [{ labels: [version], value: 1 }];
+  const startTimeSeconds = Date.parse(operation.about().started) / 1000;
   metrics.registry.observe(() => ({
+    buildInfo,
+    startTimeSeconds,
+    configReloaded: operation.about().reload?.ok === false ? 0 : 1,
     inFlight: inFlight.count,
     waiting: shedder.waiting,
     inFlightBodyBytes: inFlight.bytes,

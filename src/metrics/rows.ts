@@ -251,6 +251,27 @@ export const METRICS = {
     labels: [],
     observable: true,
   },
+  buildInfo: {
+    name: "sluice_build_info",
+    type: "gauge",
+    help: "Always 1; the label is the version of Sluice.",
+    labels: ["version"],
+    observable: true,
+  },
+  startTimeSeconds: {
+    name: "sluice_start_time_seconds",
+    type: "gauge",
+    help: "Time at which the process began, in seconds since 1970.",
+    labels: [],
+    observable: true,
+  },
+  configReloaded: {
+    name: "sluice_config_last_reload_successful",
+    type: "gauge",
+    help: "Whether the last reload of the configuration was applied: 1 yes, or there was none; 0 no.",
+    labels: [],
+    observable: true,
+  },
   residentBytes: {
     name: "sluice_resident_bytes",
     type: "gauge",
