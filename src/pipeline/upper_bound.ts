@@ -5,7 +5,7 @@
  * down to {@link LEAST_UNCAPPED}; the granted number is then sent to the provider as the maximum.
  */
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { isObject, type Loose, rounded } from "../exchange/json.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import { compactsElsewhere } from "../models/provider_additions.ts";
@@ -201,11 +201,12 @@ function limitsInUnknownFields({ unknown }: Prompt, { contextLength, maxCompleti
   const limits = { cap: 0, answers: 1 };
   const read = (fields: Loose, depth: number) => {
     for (const name in fields) {
-      const value = fields[name];
+      const value = rounded(fields[name]);
       if (isObject(value)) {
         if (depth === 0 && NESTS.test(name)) read(value, depth + 1);
         continue;
       }
+      if (typeof value !== "number" && typeof value !== "string") continue;
       const count = Math.ceil(Number(value));
       if (!(count > 0)) continue;
       if (CAPS.test(name)) limits.cap = Math.max(limits.cap, count);

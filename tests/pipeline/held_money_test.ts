@@ -1,5 +1,6 @@
 /** What a call is billed is never more than what its budgets hold for it, whatever the caller writes and the provider does. */
 import { assert, assertEquals } from "@std/assert";
+import { longNumber } from "../../src/exchange/json.ts";
 import { heldMoney } from "../support/held_money.ts";
 import {
   answerOf,
@@ -74,6 +75,10 @@ const CASES: Record<string, Case> = {
   "several answers where the format has one": responses({ n: 20 }),
   "a maximum in options": chat({ max_tokens: 100, options: { num_predict: 7000 } }),
   "a maximum by a server's own name": chat({ max_tokens: 100, max_new_tokens: 7000 }),
+  "a maximum with more digits than a double": chat({
+    max_tokens: 100,
+    max_new_tokens: longNumber("99999999999999999999"),
+  }),
   "the best of several answers": chat({ best_of: 10 }),
   "a stored prompt": responses({ prompt: { id: "pmpt_1" } }, MUCH),
   "documents of the provider's": chat({ data_sources: [{ type: "azure_search" }] }, MUCH),

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { costAtMost, type Prices, priceTable } from "../../src/accounts/budgets/money.ts";
 import type { Estimate } from "../../src/accounts/mod.ts";
+import { longNumber } from "../../src/exchange/json.ts";
 import { CONTEXT, highestUsageAnswer, MOST_OUTPUT, PRICES } from "../support/highest_usage_provider.ts";
 import { type Api, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -55,6 +56,10 @@ const KINDS: Record<string, Kind> = {
   }),
   "a prediction": { ...chat({ prediction: { type: "content", content: LONG } }), apis: ["openai-chat"] },
   "stop sequences": { ...chat({ stop: [LONG] }), apis: ["openai-chat", "anthropic-messages"] },
+  "a list of long numbers in an unknown field": {
+    ...chat({ novel: [[longNumber("12345678901234567890")], "x"] }),
+    apis: ["openai-chat"],
+  },
   "an unknown field": { ...chat({ novel: { text: LONG } }), apis: ["openai-chat"] },
   "a compaction at the provider": {
     path: "/v1/messages",
