@@ -27,7 +27,7 @@ const SILENT_MS = 30_000;
 const AT_ONCE = 1 << 16;
 
 /** Longer texts are parsed in slices: many long numbers, deeply nested, take a tenth of a second in one call. */
-const BRIEF = 1 << 17;
+export const BRIEF = 1 << 17;
 
 export interface ReadJson {
   /** The timer for the time limits; absent: none. */

@@ -23,7 +23,8 @@ import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import { generationId } from "../exchange/request_ids.ts";
 import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
-import { parseBody } from "./parse_body.ts";
+import { BRIEF } from "./body.ts";
+import { parseBody, parseLargeBody } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
 import { RESPONSES } from "./surfaces.ts";
 
@@ -93,6 +94,7 @@ type Handshake = Pick<IncomingRequest, "url" | "headers">;
 class Session implements SocketUser {
   readonly mostMessageBytes: number;
   readonly pingMs: number;
+  readonly #key: string;
   readonly #handshake: Handshake;
   readonly #connection: RequestContext["connection"];
   readonly #again: RequestContext["again"];
@@ -112,6 +114,7 @@ class Session implements SocketUser {
   constructor({ request, connection, again, state }: RequestContext, key: string) {
     this.mostMessageBytes = state.maxBodyBytes;
     this.pingMs = state.keepAliveMs;
+    this.#key = key;
     this.#handshake = {
       url: request.url,
       headers: new IncomingHeaders(
@@ -161,7 +164,7 @@ class Session implements SocketUser {
     let turn: Turn | null = null;
     let failed = true;
     try {
-      turn = readTurn(text);
+      turn = readTurn(await this.#parse(text), text.length);
       if (turn === null) return;
       if (turn.previous !== null) {
         const before = this.#kept?.upTo(turn.previous) ?? null;
@@ -187,6 +190,12 @@ class Session implements SocketUser {
       // conversation.
       if (failed && turn !== null && turn.previous !== null) this.#kept?.forget(turn.previous);
     }
+  }
+
+  /** In slices, if it is long. Throws `validation_error`. */
+  #parse(text: string): unknown {
+    if (text.length <= BRIEF) return parseBody(text);
+    return this.#current().kit.slices.run(this.#key, parseLargeBody(text), "parse");
   }
 
   /** Handles the turn like an HTTP request, and sends the events of the answer. False: it failed. */
@@ -249,8 +258,7 @@ class Session implements SocketUser {
 }
 
 /** Null: the message needs no answer. Throws `validation_error`. */
-function readTurn(text: string): Turn | null {
-  const message = parseBody(text);
+function readTurn(message: unknown, bytes: number): Turn | null {
   if (!isObject(message)) throw mistake("the message", "an object");
   // An acknowledgement sent by Codex.
   if (message.type === "response.processed") return null;
@@ -274,8 +282,8 @@ function readTurn(text: string): Turn | null {
     previous,
     streamId,
     generates: generate,
-    bytes: text.length,
-    wholeBytes: text.length,
+    bytes,
+    wholeBytes: bytes,
   };
 }
 

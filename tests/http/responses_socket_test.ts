@@ -264,3 +264,19 @@ Deno.test("a key that was revoked has no further turn, and none that asks nobody
     await client.close();
   });
 });
+
+Deno.test("a long message is parsed in slices, between which others have their turns", async () => {
+  await withGateway(async (gateway) => {
+    const client = await SocketClient.open(gateway.url);
+    const values = Array.from(
+      { length: 15 },
+      () => Array.from({ length: 9999 }, (_, i) => `${i} and more text`),
+    );
+    const events = await client.turn({ ...MODEL, input: "one", unheard_of: values });
+    assertEquals(events.at(-1).type, "response.completed");
+    await client.close();
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const [, slices] = /_count\{cause="parse"\} (\d+)/.exec(metrics) ?? [];
+    assert(Number(slices) > 2, `${slices} slices`);
+  });
+});
