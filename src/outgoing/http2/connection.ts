@@ -39,11 +39,9 @@ const MOST_WAITING_ANSWERS = 1 << 20;
 const MOST_WAITING_BYTES = 1 << 20;
 /** If nothing has been received for this time, in milliseconds, a PING is sent together with the next request. */
 const SILENT_MS = 5000;
-/**
- * Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent, and the time in
- * milliseconds within which they are a flood: an idle connection may be tested with PINGs for days.
- */
+/** Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent. */
 const MOST_IDLE_FRAMES = 10_000;
+/** So many within this time, in milliseconds, are a flood: an idle connection may be tested with PINGs for days. */
 const FLOOD_MS = 10_000;
 /** Maximum number of settings in a frame: there are seven, and each may change the windows of all streams. */
 const MOST_SETTINGS = 32;
