@@ -102,8 +102,12 @@ export function searchPrice(call: Call): string | undefined {
   return searchPriceOf(sheet, usage?.input ?? 0, service ?? prompt.serviceTier) ?? call.searchPrice;
 }
 
+/** Number of searches that providers ran themselves. */
+export function searchesOf(uses: readonly ProviderUse[]): number {
+  return uses.reduce((sum, { searches = 0 }) => sum + searches, 0);
+}
+
 /** Number of searches that providers ran with the caller's own credential. */
 export function ownSearches({ uses, callerCredential }: Pick<Call, "uses" | "callerCredential">): number {
-  if (callerCredential === null) return 0;
-  return uses.reduce((sum, use) => use.own ? sum + (use.searches ?? 0) : sum, 0);
+  return callerCredential === null ? 0 : searchesOf(uses.filter(({ own }) => own));
 }

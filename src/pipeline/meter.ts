@@ -15,7 +15,7 @@ import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
-import { addCharges, ownSearches, reportedOf, searchPrice } from "./charges.ts";
+import { addCharges, ownSearches, reportedOf, searchesOf, searchPrice } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { BatchSink } from "./whole_parts.ts";
@@ -125,7 +125,7 @@ class Meter {
       this.#usage = estimateUsage(call.size.chars, this.#said);
     }
     const usage = failed ? null : this.#usage;
-    let searches = this.#searches ?? 0;
+    let searches = (this.#searches ?? 0) + searchesOf(call.lost);
     const unbilledSearches = searches > 0 ? Math.min(searches, ownSearches(call)) : 0;
     if (searches > unbilledSearches) searches -= await this.#unaffordable(searches, unbilledSearches, usage);
     const { steps } = call.arrival;
@@ -171,7 +171,7 @@ class Meter {
     const { shape, size, reservation, arrival, model, uses } = this.#call;
     const billed = searches - unbilled;
     const provided = shape.search
-      ? Math.min(billed, uses.reduce((sum, use) => use.own ? sum : sum + (use.searches ?? 0), 0))
+      ? Math.min(billed, searchesOf(uses.filter(({ own }) => !own)))
       : size.rounds === undefined
       ? billed
       : 0;

@@ -154,3 +154,13 @@ Deno.test("meter() says of a record that it is estimated where what a cancelled 
     assertEquals([failed.end?.usage, failed.end?.estimated], [null, false]);
   }
 });
+
+Deno.test("meter() records the searches of a cancelled call, as it does its tokens", async () => {
+  const lost = [{ usage: normalizeUsage({ input: 10, output: 4 }), service: undefined, searches: 3 }];
+  for (const [own, searches] of [[undefined, 3], [2, 5]]) {
+    const { end } = await record([[word("hi")], [usage(2, own), finish("stop")]], { lost });
+    assertEquals(end?.searches, searches);
+  }
+  const failed = await record([[word("hi")], new Failure("provider_unavailable", "gone")], { lost });
+  assertEquals([failed.end?.usage, failed.end?.searches], [null, 3]);
+});
