@@ -74,7 +74,7 @@ export function escapes(text: string): Spot[] {
       }
       case 43:
         if (isDigit(text.charCodeAt(start - 1)) && isDigit(text.charCodeAt(start + 1))) {
-          spots.push({ start, end: start + 1, says: " " });
+          if (!isBirthDate(text, start)) spots.push({ start, end: start + 1, says: " " });
         } else concatenation(text, start, spots);
         break;
       default:
@@ -84,6 +84,13 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** Whether six or eight digits stand before a position, as in Nordic personal numbers, which have a plus behind them. */
+function isBirthDate(text: string, end: number): boolean {
+  let start = end;
+  while (end - start < 9 && isDigit(text.charCodeAt(start - 1))) start--;
+  return end - start === 6 || end - start === 8;
 }
 
 /** Between two strings of a program that are put together, with the sign of it in the middle. */

@@ -3,7 +3,7 @@
  * measurements, neighbouring groups form a number that passes a check by chance.
  */
 
-import { CLASS_OF, DIGIT, isAlphanumeric, isDigit } from "./character_class.ts";
+import { CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
 
 const BLANK = 32;
 
@@ -52,8 +52,9 @@ function isAttached(text: string, at: number): boolean {
 export function isInLongerRow(text: string, start: number, end: number, length: number): boolean {
   const joint = text[start + length];
   const goesOn = (at: number) => /^\d+$/.test(text.slice(at, at + length)) && at >= 0;
-  return text[end] === joint && goesOn(end + 1) && !isDigit(text.charCodeAt(end + 1 + length)) ||
-    text[start - 1] === joint && goesOn(start - 1 - length) && !isDigit(text.charCodeAt(start - 2 - length));
+  return text[end] === joint && goesOn(end + 1) && !isAlphanumeric(text.charCodeAt(end + 1 + length)) ||
+    text[start - 1] === joint && goesOn(start - 1 - length) &&
+      !isAlphanumeric(text.charCodeAt(start - 2 - length));
 }
 
 /** Number of cells on each side that are compared with a number. */

@@ -18,7 +18,9 @@ import { isHexGroup, isInLongerRow, isInTable, isListed } from "./number_tables.
 import type { Recognizer } from "./recognizer.ts";
 import { isAlone, type ScannedView } from "./scanned_view.ts";
 
-const MAX_GROUPS = 12;
+const MAX_GROUPS = 14;
+/** Maximum number of groups of a number. */
+const MOST_GROUPS = 7;
 /** Characters in a mask for a digit and a letter. */
 const NINE = 57;
 const LETTER = 65;
@@ -183,7 +185,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
     scanRow(view, table, starts[own], ends[own]);
   }
   // A number that starts in the last groups of a full chain may continue after it.
-  return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - 4]) : last;
+  return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - MOST_GROUPS + 1]) : last;
 }
 
 /**

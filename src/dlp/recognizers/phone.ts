@@ -38,6 +38,9 @@ function ownSentence(lead: string): string {
 /** What names of vulnerabilities and standards begin with. */
 const IDENTIFIED = /(?<![A-Za-z])(?:CVE|CWE|RHSA|USN|DSA|ISO|IEC|RFC|ISBN|ISSN|ICD|EC)-$/i;
 const MOST_DIGITS = 18;
+const FEWEST_DIGITS = 7;
+/** From this number of digits on, a number does not continue after a dash or bracket. */
+const MOST_BEFORE_DASH = 9;
 const JOINT = / ?\(0\) ?(?=\d)|\) ?[-.]? ?(?=\d)| ?\((?=\d)| - (?=\d)/y;
 
 /** Length of the separator between two groups; 0: the number ends. */
@@ -103,28 +106,17 @@ function isLetterNear(view: ScannedView, start: number, end: number): boolean {
   return letterBefore(view, start) >= start - NAMED_WITHIN || isLetterBehind(view, end, NAMED_BEHIND);
 }
 
-/**
- * The end of a number that goes on as groups of digits do, where what stands before a blank is a whole number and all of it
- * is none: "+1 415 555 0132 2026-03-04".
- */
-function wholeNumber(
-  text: string,
-  start: number,
-  end: GroupEnd,
-  ends: readonly GroupEnd[],
-  plus: boolean,
-): GroupEnd {
-  const isWhole = ({ at, count }: GroupEnd) =>
-    plus
-      ? gradeOf(digitsOf(text, start, at)) === "assigned"
-      : isNanpLength(count) && NANP.test(text.slice(start, at));
-  return isWhole(end) ? end : ends.findLast(isWhole) ?? end;
-}
+/** Where groups of the number that is examined end before a blank, and the number of digits up to there. */
+const endsAt = new Int32Array(MOST_DIGITS);
+const endCounts = new Int32Array(MOST_DIGITS);
 
-/** The end of a group, and the number of digits up to it. */
-interface GroupEnd {
-  readonly at: number;
-  readonly count: number;
+/**
+ * Of a number that goes on as groups of digits do, the last of `n` ends up to which it is a whole number, if all of it is
+ * none: "+1 415 555 0132 2026-03-04". -1: none.
+ */
+function wholeEnd(n: number, isWhole: (end: number, count: number) => boolean): number {
+  for (let i = n - 1; i >= 0; i--) if (isWhole(endsAt[i], endCounts[i])) return i;
+  return -1;
 }
 
 /** Whether a number has the digits of the North American plan, with or without the country code. */
@@ -148,8 +140,7 @@ function scanPhone(view: ScannedView, at: number): number {
   let count = 0;
   let grouped = false;
   let end = at;
-  // Where a group ends before a blank.
-  const ends: GroupEnd[] = [];
+  let ends = 0;
   for (let p = at; p < text.length && count < MOST_DIGITS;) {
     if (CLASS_OF[text.charCodeAt(p)] === DIGIT) {
       count++;
@@ -158,59 +149,99 @@ function scanPhone(view: ScannedView, at: number): number {
     }
     const joint = jointLength(text, p);
     if (joint === 0) break;
+    // Something else in brackets, or behind a dash.
+    if (joint > 1 && text.charCodeAt(p) === 32 && count >= MOST_BEFORE_DASH) break;
     grouped = true;
-    if (joint === 1 && text.charCodeAt(p) === 32 && (plus || isNanpLength(count))) {
-      ends.push({ at: end, count });
+    if (count >= FEWEST_DIGITS && text.charCodeAt(p) === 32) {
+      endsAt[ends] = end;
+      endCounts[ends++] = count;
     }
     p += joint;
   }
-  if (count < 7) return at;
-  if (ends.length > 0) ({ at: end, count } = wholeNumber(text, start, { at: end, count }, ends, plus));
-  // An opening bracket around the whole number.
-  if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
-  const next = text.charCodeAt(end);
-  // Markdown emphasis must be on both sides.
-  if ((next === 95) !== (prev === 95)) return at;
-  // Attached words are accepted only after a number with a country code.
-  const glued = (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3));
-  if (glued && !(plus && count >= 10)) return at;
-  if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
-  const alone = isAlone(view, start, end);
+  if (count < FEWEST_DIGITS) return at;
+  if (ends > 0) {
+    const isWhole = (to: number, digits: number) =>
+      plus
+        ? gradeOf(digitsOf(text, start, to)) === "assigned"
+        : isNanpLength(digits) && NANP.test(text.slice(start, to));
+    const last = isWhole(end, count) ? -1 : wholeEnd(ends, isWhole);
+    if (last >= 0) [end, count] = [endsAt[last], endCounts[last]];
+  }
   // Without a name, a form that needs none: tables contain nothing else.
   if (
-    !plus && !alone && !isNanpLength(count) && text.charCodeAt(start) !== 40 &&
-    !isLetterNear(view, start, end)
+    !plus && !isNanpLength(count) && text.charCodeAt(start) !== 40 && !isLetterNear(view, start, end) &&
+    !isAlone(view, start, end)
   ) return at;
-  const digits = digitsOf(text, at, end);
-  const labelled = isNamedBehind(view, end) ||
-    isWordNear(view, start) &&
-      (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
-  let confidence = 0;
-  if (plus) {
-    // A coordinate, as in time zone data: "+4439-06336".
-    if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
-    // A signed decimal fraction. With a dot after its country code, as in domain registries, it is a
-    // telephone number.
-    const written = text.slice(start, end);
-    if (!labelled && /^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written)) return at;
-    const grade = gradeOf(digits);
-    if (grade === "assigned") confidence = 0.9;
-    else if (glued) return at;
-    else if (grade === "possible" && (labelled || alone || grouped)) confidence = 0.6;
-    else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
-  } else {
-    confidence = national(
-      text.slice(start, end),
-      digits,
-      labelled,
-      alone && view.focused,
-      /^[-/#]\w/.test(text.slice(end, end + 2)),
-    );
+  // An opening bracket around the whole number.
+  if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
+  const namedBefore = isWordNear(view, start) &&
+    (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
+  let confidence = isCut(text, start, end, plus && count >= 10)
+    ? 0
+    : plus
+    ? international(view, start, end, namedBefore, grouped)
+    : domestic(view, start, end, namedBefore);
+  if (confidence < 0.5 && namedBefore && !plus) {
+    const last = wholeEnd(ends, (to) => (confidence = domestic(view, start, to, true)) >= 0.5);
+    if (last >= 0) end = endsAt[last];
   }
   if (confidence < 0.5) return at;
   const extension = /^ ?(?:x|ext\.?|extension) ?\d{1,6}/i.exec(text.slice(end, end + 16));
   report(view, "PHONE_NUMBER", start, end + (extension?.[0].length ?? 0), confidence);
   return end;
+}
+
+/** Whether the text goes on in a way that no telephone number does. */
+function isCut(text: string, start: number, end: number, mayBeGlued: boolean): boolean {
+  const prev = text.charCodeAt(text.charCodeAt(start - 1) === 43 ? start - 2 : start - 1);
+  const next = text.charCodeAt(end);
+  // Markdown emphasis must be on both sides.
+  if ((next === 95) !== (prev === 95)) return true;
+  // Attached words are accepted only after a number with a country code.
+  if (isGlued(text, end) && !mayBeGlued) return true;
+  return next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0;
+}
+
+/** Whether a letter follows directly, and not an extension. */
+function isGlued(text: string, end: number): boolean {
+  return (CLASS_OF[text.charCodeAt(end)] & ALPHANUMERIC & ~DIGIT) !== 0 &&
+    !/^x ?\d/i.test(text.slice(end, end + 3));
+}
+
+/** Confidence of a number with a plus. */
+function international(
+  view: ScannedView,
+  start: number,
+  end: number,
+  namedBefore: boolean,
+  grouped: boolean,
+): number {
+  const written = view.text.slice(start, end);
+  const digits = digitsOf(view.text, start, end);
+  // A coordinate, as in time zone data: "+4439-06336".
+  if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(written)) return 0;
+  const labelled = namedBefore || isNamedBehind(view, end);
+  // A signed decimal fraction. With a dot after its country code, as in domain registries, it is a telephone
+  // number.
+  if (!labelled && /^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written)) return 0;
+  const grade = gradeOf(digits);
+  if (grade === "assigned") return 0.9;
+  if (isGlued(view.text, end)) return 0;
+  const certain = labelled || isAlone(view, start, end);
+  if (grade === "possible" && (certain || grouped)) return 0.6;
+  return certain && digits.length >= 8 ? 0.5 : 0;
+}
+
+/** Confidence of a number without a country code. */
+function domestic(view: ScannedView, start: number, end: number, namedBefore: boolean): number {
+  const { text } = view;
+  return national(
+    text.slice(start, end),
+    digitsOf(text, start, end),
+    namedBefore || isNamedBehind(view, end),
+    isAlone(view, start, end) && view.focused,
+    /^[-/#]\w/.test(text.slice(end, end + 2)),
+  );
 }
 
 const NANP =
@@ -266,6 +297,11 @@ export const PHONE: readonly Recognizer[] = [
         "ring «+49 30 901820»",
         "«(415) 555-0132 x12»",
         "«+14155550132» 83920174",
+        "tel «06 12 34 06 89» (2026-03-01)",
+        "tel «06 12 34 06 89» - 2 pieces",
+        "Mobile: «612 345 678» 2026-03-01 10:00",
+        "«+37861234567» (2026-03-01)",
+        "«+41 781 234 567» - 95868673",
         "+44: «+44 20 7946 0958» 10:15",
         "call «415-555-0132» 2026-03-04",
         "or «+1-555-123-4567».",
