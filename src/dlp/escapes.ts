@@ -39,10 +39,10 @@ const QUOTED = /=\r?\n|=3D|=C[23]=[89AB]|=E2=8|=20\r?\n|=20[A-Za-z][^\n=]{0,80}=
 const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
 /**
  * Without that evidence: only characters that occur within values, and spaces where nothing is assigned; not
- * where a value may end.
+ * where a value may end. Between groups of digits it is a space.
  */
 const QUOTED_ALONE =
-  /=(?:40|2E|2D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:(?<![\w"')\]])=|=(?=20\d{9,19}(?!\d)))(?:20|09|0A|0D)|(?:=[0-9A-F]{2}){2,64}/y;
+  /=(?:40|2E|2D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:(?<![\w"')\]])=|=(?=20\d{9,19}(?!\d)))(?:20|09|0A|0D)|(?<=\d)=20(?=\d{2,7}(?!\d))|(?:=[0-9A-F]{2}){2,64}/y;
 
 /** Each escape of a text, with the character it represents. */
 export function escapes(text: string): Spot[] {

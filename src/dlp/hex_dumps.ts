@@ -7,8 +7,8 @@ import type { Span, Spot } from "./view.ts";
 const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}){5,}(?![0-9A-Za-z])/gi;
 /** Bytes as decimal numbers, as JSON has them of a buffer. */
 const DECIMALS = /(?<![\w.,-])\d{2,3}(?: ?, ?\d{2,3}){8,}(?![\w.-])/g;
-/** The same, separated by single blanks, as shells and Perl print them. */
-const SPACED_DECIMALS = /(?<![\w.,-]|\d )\d{2,3}(?: \d{2,3}){8,}(?![\w.,-]| \d)/g;
+/** The same, separated by one or two blanks, as shells and Perl print them. */
+const SPACED_DECIMALS = /(?<![\w.,-]|\d {1,2})\d{2,3}(?: {1,2}\d{2,3}){8,}(?![\w.,-]| {1,2}\d)/g;
 /** A line of a hex dump: offset, bytes in groups, and possibly text. */
 const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
 
@@ -55,7 +55,7 @@ function listed(text: string, start: number, end: number, spots: Spot[]): void {
   let done = from;
   for (const match of run.matchAll(run.includes(",") ? DECIMALS : SPACED_DECIMALS)) {
     const spaced = !match[0].includes(",");
-    const bytes = match[0].split(spaced ? " " : ",").map(Number);
+    const bytes = match[0].split(spaced ? / +/ : ",").map(Number);
     if (!bytes.every((byte) => byte > 31 && byte < 127 || byte === 10 || byte === 13)) continue;
     const says = Buffer.from(bytes).toString("latin1");
     // Pairs of digits may be hexadecimal: of text, they are no letters and digits in decimal.

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { decodings } from "../../src/dlp/decode.ts";
-import { resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { DEFAULT_TYPES, resolveEntityTypes } from "../../src/dlp/entities.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { joinLines } from "../../src/dlp/line_joins.ts";
 
@@ -137,6 +137,21 @@ Deno.test("decodings() shows each unit a few times, however many encoded parts a
     const { length } = decodings({ text })!.view.text;
     assert(length < 3 * text.length, `${length} for ${text.length}`);
   }
+});
+
+Deno.test("scan() finds values between one or two blanks in lists of bytes, and between =20 without other evidence", () => {
+  const bytes = [..."card 4539578763621486"].map((c) => String(c.charCodeAt(0)));
+  const texts = [
+    bytes.join("  "),
+    bytes.map((byte) => byte.padStart(3)).join(" "),
+    `bytes: [${bytes.join("  ")}] end`,
+    "card 4539=205787=206362=201486 ok",
+  ];
+  for (const text of texts) {
+    const types = detector(DEFAULT_TYPES).scan(text).map(({ entityType }) => entityType);
+    assertEquals(types, ["CREDIT_CARD"], text);
+  }
+  assertEquals(detector(DEFAULT_TYPES).scan("x=20, 5=20 and size=2048").length, 0);
 });
 
 Deno.test("decodings() reads bytes as decimal numbers between blanks, and hexadecimal digits as such", () => {

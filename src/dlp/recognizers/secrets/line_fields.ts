@@ -9,8 +9,10 @@ import { isPassword, kindsOf } from "./password.ts";
 
 /** The text before the port in a line `host:port:database:user:password`, and everything from the colon on. */
 const HOST = /(?:^|[\n"'`])([\w.*-]{1,120}):$/;
-const REST =
-  /:(?:\*|[\w.$-]{1,63}):(?:\*|[A-Za-z_][\w.$@-]{0,62}):((?:[^\s:\\"'`]|\\[:\\]){5,100})(?=["'`]|\s*(?:\n|$))/y;
+/** The same within a sentence: a name with a dot, or the local host. */
+const HOST_IN_PROSE = /[ \t(](?:localhost|\w[\w-]{0,62}(?:\.[\w-]{1,62}){1,6}):$/;
+const REST = /:(?:\*|[\w.$-]{1,63}):(?:\*|[A-Za-z_][\w.$@-]{0,62}):((?:[^\s:\\"'`]|\\[:\\]){5,100})/y;
+const LINE_END = /["'`]|\s*(?:\n|$)/y;
 /** Default ports of PostgreSQL and its poolers. */
 const PORT = /^(?:5432|5433|5439|6432|26257)$/;
 
@@ -21,11 +23,18 @@ export function scanPgPass(view: ScannedView, start: number, end: number): void 
   const port = text.slice(start, end);
   if (!/^\d+$/.test(port)) return;
   REST.lastIndex = end;
-  const password = REST.exec(text)?.[1];
-  if (password === undefined || !HOST.test(before(view, start, 124))) return;
+  const match = REST.exec(text);
+  if (match === null) return;
+  const host = before(view, start, 124);
+  LINE_END.lastIndex = REST.lastIndex;
+  const isLine = HOST.test(host) && LINE_END.test(text);
+  // The sign behind it may be one of the sentence.
+  const password = isLine ? match[1] : match[1].replace(/[.,;!?)]+$/, "");
+  if (!isLine && !HOST_IN_PROSE.test(host)) return;
   if (!isPassword(password, true) || isPlaceholder(password)) return;
-  if (!PORT.test(port) && (kindsOf(password) < 3 || !/\d/.test(password))) return;
-  report(view, "PASSWORD", REST.lastIndex - password.length, REST.lastIndex, 0.8);
+  if (!(isLine && PORT.test(port)) && (kindsOf(password) < 3 || !/\d/.test(password))) return;
+  const from = REST.lastIndex - match[1].length;
+  report(view, "PASSWORD", from, from + password.length, 0.8);
 }
 
 const ORACLE = /thin:([\w$#.-]{1,64})\/("[^"\s]{3,100}"|[^@\s"'`<>/]{3,100})@(?:\/\/)?[\w.(\[-]{1,120}/y;

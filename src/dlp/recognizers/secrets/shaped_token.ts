@@ -13,6 +13,9 @@ const SALESFORCE = /00[A-Za-z0-9]{13}![A-Za-z0-9._-]{80,260}(?!\w)/y;
 const FACEBOOK = /\d{15,16}\|[A-Za-z0-9_-]{27,40}(?![\w-])/y;
 const HEX_AND_SECRET = /[0-9a-f]{32}\.(?=[A-Za-z_-]{0,23}\d)(?:[\w-]{16}|[\w-]{24})(?![\w.-])/y;
 const TABLEAU = /[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?!\w)/y;
+/** Letters of both cases and three digits: numbers in hexadecimal and identifiers have not all of them. */
+const OKTA =
+  /00(?=[\w-]{0,39}[a-z])(?=[\w-]{0,39}[A-Z])(?=(?:[A-Za-z_-]{0,39}\d){3})[A-Za-z0-9_-]{40}(?![\w-])/y;
 const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 
 /** Examines the run from `start` to `end` for such tokens; the following characters distinguish them. */
@@ -36,6 +39,7 @@ export function scanShaped(view: ScannedView, start: number, end: number): boole
   if ((length === 66 || length === 67) && view.text.charCodeAt(end - 65) === 45) {
     return shaped(view, "API_KEY", TRUENAS, start);
   }
+  if (length === 42 && view.text.charCodeAt(start) === 48) return shaped(view, "API_KEY", OKTA, start);
   if (length < 33 || length > 43) return false;
   return shaped(view, "API_KEY", MAXMIND, start) || shaped(view, "API_KEY", MAILCHIMP, start);
 }
