@@ -42,6 +42,8 @@ interface Asking extends Asked {
   variant?: CallVariant;
   /** Absent: the routes of the call, or of its variant. */
   routes?: readonly Route[];
+  /** How often the same route was asked again after the start of an answer. Absent: not yet. */
+  retries?: number;
 }
 
 /** Calls the provider and reads up to the first parts of the answer. */
@@ -140,6 +142,7 @@ function openingOf(
       ? arrival.disconnected
       : undefined,
     over: further || together !== null ? () => call.cut || together?.over === true : undefined,
+    tried: asking.retries,
     watch: arrival.steps,
   };
 }
@@ -164,21 +167,16 @@ export function generate(
 }
 
 /**
- * The parts of a call with only one provider call. Once the answer has content, so that no other route is tried, the prompt's messages are
+ * The parts of a call with only one provider call. Once the answer has content, so that nothing is asked again, the prompt's messages are
  * released from memory: a stream may last for an hour, and the history of an agent has hundreds of kilobytes.
  */
 export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const { prompt, routes } = call;
-  const release = () => {
+  const { prompt } = call;
+  const onContent = () => {
     if (prompt.stream) prompt.turns = prompt.turns.filter(({ top }) => top);
   };
-  const asking = { call, prompt, kit, onContent: release };
-  const asked = async () => {
-    const answering = await ask(asking);
-    if (routes.length === 1) release();
-    return answering;
-  };
-  return deliver(asked, asking);
+  const asking = { call, prompt, kit, onContent };
+  return deliver(() => ask(asking), asking);
 }
 
 /** Passes the parts of an answer that is not streamed to a callback. */
@@ -214,28 +212,29 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
   return said;
 }
 
+/** Whether a failure before any content is handled as if the provider had refused the request. */
+function mayAskAgain(failure: Failure, { call, variant }: Asking): boolean {
+  return variant === undefined && !call.cut && !failure.begun && isTransient(failure);
+}
+
 /**
- * The answer of another route, after an answer that failed before it had any content, as if its provider had refused the request. The
- * caller may have its start, which names no provider. Null: the failure is final.
+ * The answer of another route, or else of the same one after a pause, in place of an answer that failed before it had any content. The
+ * caller may have its start, which names no provider. Throws the failure if the routes and retries are used up.
  */
-function askElsewhere(
-  { opened, begun, use }: Answering,
-  failure: Failure,
-  asking: Asking,
-): Promise<Answering> | null {
-  const { call, variant } = asking;
-  if (variant !== undefined || call.cut || failure.begun || !isTransient(failure)) return null;
-  const routes = (asking.routes ?? call.routes).filter(({ provider, model }) =>
-    provider !== opened.provider.name || model !== opened.model
-  );
-  if (routes.length === 0) return null;
-  failedIn(opened, failure);
-  opened.close();
-  begun.buffer.passed();
+async function askAgain({ opened, use }: Answering, failure: Failure, asking: Asking): Promise<Answering> {
+  const { call, kit } = asking;
+  const routes = asking.routes ?? call.routes;
+  const isSame = ({ provider, model }: Route) => provider === opened.provider.name && model === opened.model;
+  const others = routes.filter((route) => !isSame(route));
+  if (others.length === 0) {
+    const tries = asking.retries ?? 0;
+    const same = routes.find(isSame);
+    if (same === undefined || !(await kit.providers.mayRetry(same, failure, tries))) throw failure;
+    asking.retries = tries + 1;
+  } else asking.routes = others;
   call.uses.splice(call.uses.indexOf(use), 1);
   call.provider = call.uses.at(-1)?.provider ?? null;
-  asking.routes = routes;
-  return ask(asking);
+  return await ask(asking);
 }
 
 /** @param asked called when the parts are first requested */
@@ -261,15 +260,15 @@ async function* deliver(
   let failed = false;
   try {
     while (true) {
-      if (delivery.failure && delivery.isPreamble) {
-        const next = askElsewhere(answering, delivery.failure, asking);
-        if (next !== null) {
-          failed = true;
-          answering = await next;
-          failed = false;
-          delivery = new Delivery(answering, asking, started);
-          continue;
-        }
+      if (delivery.failure && delivery.isPreamble && mayAskAgain(delivery.failure, asking)) {
+        failed = true;
+        const said = failedIn(answering.opened, delivery.failure);
+        answering.opened.close();
+        answering.begun.buffer.passed();
+        answering = await askAgain(answering, said, asking);
+        failed = false;
+        delivery = new Delivery(answering, asking, started);
+        continue;
       }
       const given = delivery.given();
       if (given.length > 0) started = true;

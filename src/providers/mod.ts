@@ -36,6 +36,11 @@ export interface Providers {
    * no API of the routes can express the request.
    */
   open<T>(routes: readonly Route[], opening: Opening<T>): Promise<OpenAnswer<T>>;
+  /**
+   * Waits before a route is asked again whose answer failed before it had any content. False: its retries are used up.
+   * @param tries how often it was asked again already
+   */
+  mayRetry(route: Route, failure: Failure, tries: number): Promise<boolean>;
   /** The routes in the order in which a call would try them. */
   inTurn(
     routes: readonly Route[],
@@ -148,7 +153,7 @@ class OpenProviders implements Providers {
       // Reading the clock is the most expensive of these steps: the first attempt uses the time at which the call arrived.
       const now = i === 0 ? came : ticker.now();
       if (!waits) budget.call(now);
-      for (let tries = 0;; tries++) {
+      for (let tries = opening.tried ?? 0;; tries++) {
         let at = tries === 0 ? now : ticker.now();
         if (!found.model.breaker.allows(at)) {
           shut.push(route);
@@ -210,6 +215,16 @@ class OpenProviders implements Providers {
     if (last !== undefined) throw last;
     if (full) throw noPlace(opening.model);
     throw shut.length === 0 && unfit !== undefined ? unfit : noRoute(opening.model, shut);
+  }
+
+  async mayRetry(route: Route, failure: Failure, tries: number): Promise<boolean> {
+    const found = this.states.find(route);
+    if (found === undefined || tries >= found.state.provider.retries) return false;
+    const ms = pauseMs(failure, tries, this.#random);
+    if (ms === null || !found.state.budget.take(this.#ticker.now())) return false;
+    found.model.retries++;
+    await this.#sleep(ms);
+    return true;
   }
 
   /**

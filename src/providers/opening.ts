@@ -68,6 +68,8 @@ export interface Opening<T> {
    * of the queue, and its wait is limited only by the timeout for the first byte. Absent: no.
    */
   further?: boolean;
+  /** How often the route was asked before; it counts as retries. Absent: never. */
+  tried?: number;
   /** Is notified of the attempts. */
   watch?: AttemptWatch;
 }

@@ -238,3 +238,48 @@ Deno.test("the next route's answer continues a stream that can be resumed", asyn
     "message_stop",
   ]);
 });
+
+for (const [retries, failures, asked] of [[2, 2, 3], [2, 3, 3], [0, 1, 1]]) {
+  const ends = failures < asked ? "the answer" : "the failure";
+  Deno.test(`with one route and ${retries} retries, ${failures} such failures lead to ${ends}`, async () => {
+    const gates = Array.from({ length: asked }, () => Promise.withResolvers<void>());
+    const [start, failure] = FAILING["anthropic-messages"];
+    const encoder = new TextEncoder();
+    const provider = loopbackProvider((_, nth) => {
+      if (nth >= failures) {
+        return sseResponse([
+          start,
+          named("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+          named("content_block_delta", { index: 0, delta: { type: "text_delta", text: "good" } }),
+          named("content_block_stop", { index: 0 }),
+          named("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } }),
+          named("message_stop"),
+        ]);
+      }
+      // The start of a later answer is not passed on, so that nobody could open its gate.
+      if (nth > 0) gates[nth].resolve();
+      return new Response(
+        new ReadableStream({
+          async start(controller) {
+            controller.enqueue(encoder.encode(start));
+            await gates[nth].promise;
+            controller.enqueue(encoder.encode(failure));
+            controller.close();
+          },
+        }),
+        { headers: { "content-type": "text/event-stream" } },
+      );
+    });
+    const gateway = await testGateway({
+      p: { api: "anthropic-messages", url: provider.url, more: { retries } },
+    });
+    const body = { ...request("messages", true), model: "p/model" };
+    const text = await readGated(await gateway.post(PATHS.messages, body), gates[0]);
+    assertEquals(text.split("event: message_start").length, 2, text);
+    assertEquals(text.includes("good"), failures < asked, text);
+    assertEquals(/"code":"(\w+)"/.exec(text)?.[1], failures < asked ? undefined : "provider_model_down");
+    assertEquals(provider.seen.length, asked);
+    await gateway.close();
+    await provider.close();
+  });
+}
