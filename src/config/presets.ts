@@ -121,7 +121,8 @@ function fillInCloud(
   }
   // Without a region or resource there is no address; the missing field is reported as the mistake.
   if (provider.base_url === undefined) provider.base_url = baseUrl ?? UNKNOWN_ADDRESS;
-  else if (typeof provider.base_url === "string") provider.base_url = withoutApiPath(provider.base_url);
+  const address = typeof provider.base_url === "string" ? withoutApiPath(provider.base_url) : "";
+  if (address !== "") provider.base_url = address;
   // A value that is not an object is reported by the schema.
   if (provider.auth !== undefined && !isObject(provider.auth)) return;
   const own = provider.auth ?? {};
@@ -131,7 +132,7 @@ function fillInCloud(
     set("api_key", key, keyFrom, "");
     return;
   }
-  const usual = cloud.auth(place?.region?.value, String(provider.base_url));
+  const usual = cloud.auth(place?.region?.value, address);
   if (own.type === undefined ? !provider.api_key : own.type === usual.type) {
     provider.auth = { ...usual, ...own };
   }
