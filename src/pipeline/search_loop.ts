@@ -47,8 +47,11 @@ const IDLE_ROUNDS_WITH_OFFER = 6;
 /** Minimum output limit for another round: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
 
-/** Part of the context that is kept for the answer. */
+/** Part of the context that is kept for the answer, and the least that is kept free, since sizes may be estimates. */
 const ANSWER_SHARE = 0.25;
+const FREE_SHARE = 0.05;
+/** An estimate counts neither the declarations of tools nor the form of calls and results. */
+const ESTIMATE_MARGIN = 1.25;
 /** Fewer characters would fit in other writings than Latin, so more of the context may stay free. */
 const CHARS_PER_TOKEN = 2;
 /** Minimum length of a search's results: with less, a search is useless. */
@@ -159,7 +162,8 @@ export async function* searchLoop(
       return;
     }
 
-    const size = Math.max(usage.input, estimate.input) + Math.max(usage.output, estimate.output);
+    const said = Math.max(usage.input, estimate.input) + Math.max(usage.output, estimate.output);
+    const size = reader.usage === null ? said * ESTIMATE_MARGIN : said;
     const each = roomOf(contextLength, size, left) / Math.min(Math.max(1, asksFor), limit - used);
     const results: Content[][] = [];
     const starts: Part[] = [];
@@ -211,7 +215,8 @@ export async function* searchLoop(
 function roomOf(contextLength: number | null, size: number, outputLeft: number | null): number {
   if (contextLength === null) return Infinity;
   const answer = Math.min(outputLeft ?? Infinity, contextLength * ANSWER_SHARE);
-  return Math.max(0, contextLength - size - answer) * CHARS_PER_TOKEN;
+  const kept = Math.max(answer, contextLength * FREE_SHARE);
+  return Math.max(0, contextLength - size - kept) * CHARS_PER_TOKEN;
 }
 
 /** Stated expressly: without it, a provider of the caller's format would get the caller's own choice again. */
