@@ -51,6 +51,11 @@ export function render(markdown: string, targets: Targets): Rendered {
           targets.picture(href)
         }</figure>`;
       },
+      // A block that scrolls sideways can be scrolled by the keyboard, too.
+      code({ text, lang }) {
+        const language = lang ? ` class="language-${escaped(lang)}"` : "";
+        return `<pre tabindex="0"><code${language}>${escaped(text)}\n</code></pre>\n`;
+      },
       // A wide table gets its own scroll area, which the keyboard can scroll too.
       table(token) {
         const plain = (tokens: Token[]) =>
@@ -61,6 +66,8 @@ export function render(markdown: string, targets: Targets): Rendered {
               const align = cell.align ? ` align="${cell.align}"` : "";
               // On a narrow screen cells are shown below each other, each with the title of its column.
               const title = plain(token.header[i].tokens);
+              // Above a column of names there may be no title, and an empty header cell would be read as one.
+              if (name === "th" && title === "") return "<td></td>";
               const attribute = name === "th" ? ` scope="col"` : title && ` data-title="${escaped(title)}"`;
               return `<${name}${align}${attribute}>${this.parser.parseInline(cell.tokens)}</${name}>`;
             }).join("")
