@@ -144,7 +144,7 @@ function flowCookie(value: string, context: RequestContext, seconds: number): st
 
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 const STYLE =
-  "body{font:1rem/1.5 system-ui;max-width:34rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}";
+  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:34rem;margin:4rem auto;padding:0 1rem;background:Canvas;color:CanvasText}";
 
 async function refusing(
   context: RequestContext,

@@ -74,5 +74,14 @@ browserTest(
     await page.click("a", "Sign in with your organisation");
     await page.until("document.querySelector('nav a') && document.querySelector('main h1')");
     assertEquals(await page.evaluate("location.hash"), `#${linked}`);
+    // Somebody without a role is told so, in both colours.
+    provider.person = { sub: "eve", roles: ["none"] };
+    const refused = await browser.page();
+    for (const colours of ["light", "dark"] as const) {
+      await refused.colours(colours);
+      await refused.open(`${gateway.url}/console/oidc/start`);
+      await refused.shows("Your account has no role here.");
+      assertEquals(await refused.axe(), [], colours);
+    }
   },
 );
