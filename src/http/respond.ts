@@ -160,6 +160,8 @@ function stream(
   let ended = false;
   let disconnected = false;
   let written = false;
+  /** A direct write that has not ended; null: none. */
+  let passing: Promise<void> | null = null;
   let sink: BodySink;
 
   const write = (text: string) => {
@@ -211,9 +213,14 @@ function stream(
   function fail(thrown: unknown): void {
     if (ended) return;
     end();
-    if (disconnected) return;
-    write(frames.fail(Failure.from(thrown)));
-    sink.close();
+    const tell = () => {
+      if (disconnected) return;
+      write(frames.fail(Failure.from(thrown)));
+      sink.close();
+    };
+    // Otherwise the event could be written into the middle of a chunk.
+    if (passing === null) tell();
+    else void passing.then(tell);
   }
 
   /** Reads until there is something to write. */
@@ -230,15 +237,16 @@ function stream(
 
   /** The caller has taken bytes that were written directly to the connection. */
   const taken = () => {
+    passing = null;
     written = false;
-    deadline.arm(keepAliveMs);
+    if (!ended) deadline.arm(keepAliveMs);
   };
   parts.sendDeltasTo?.((batch) => {
     const { direct } = sink;
     if (disconnected || direct === null || frames.encodeText?.(batch, joined) !== true) return null;
     written = true;
     deadline.arm(STALL_MS);
-    return direct(joined.take(), taken);
+    return passing = direct(joined.take(), taken);
   });
 
   /** The caller disconnected: reads the run to its end, or until the drain time is over. */

@@ -4,7 +4,15 @@ import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { CallerFormat } from "../../src/formats/format.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
-import { type Delivery, DRAIN_MS, respondStream, respondWhole, STALL_MS } from "../../src/http/respond.ts";
+import {
+  type Delivery,
+  DRAIN_MS,
+  failStreams,
+  respondStream,
+  respondWhole,
+  STALL_MS,
+} from "../../src/http/respond.ts";
+import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { nextTurn, stoppedTicker } from "../support/time.ts";
 
 const KEEP_ALIVE_MS = 15_000;
@@ -272,6 +280,31 @@ Deno.test("respondStream() takes a caller for gone who takes nothing any more", 
   await nextTurn();
   assertEquals(events, ["left", "over"]);
   await reader.cancel().catch(() => {});
+});
+
+Deno.test("failStreams() waits for a frame that is being written directly: its event does not come into the middle of it", async () => {
+  const { source, delivery } = setUp();
+  let send!: (batch: readonly Part[]) => Promise<void> | null;
+  const parts = Object.assign(source.parts(), { sendDeltasTo: (to: typeof send) => void (send = to) });
+  source.give([...START, { type: "text-delta", block: 0, text: "A " }]);
+  const body = PlainResponse.pulledOf(await respondStream({ ...delivery, parts }))!;
+  const steps = [await body.read()];
+  const writing = Promise.withResolvers<void>();
+  body.passBy(async (_, taken) => {
+    await writing.promise;
+    taken();
+  });
+  const next = body.read().then((step) => steps.push(step));
+  const passed = send([{ type: "text-delta", block: 0, text: "word" }]);
+  assert(passed !== null);
+  failStreams(new Failure("service_unavailable", "The service stops."));
+  await nextTurn();
+  assertEquals(steps.length, 1);
+  writing.resolve();
+  await Promise.all([passed, next]);
+  assertStringIncludes(new TextDecoder().decode(steps[1].value), "The service stops.");
+  assertEquals((await body.read()).done, true);
+  source.give(null);
 });
 
 Deno.test("respondWhole() answers once the run is through, and throws what it throws", async () => {
