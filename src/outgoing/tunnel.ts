@@ -31,8 +31,9 @@ export async function openTunnel(
     if (size === MOST_BYTES) throw unsuccessful("its answer is too long");
     const n = await conn.read(buffer.subarray(size));
     if (n === null) throw unsuccessful("it closed the connection");
+    // The end may be split over two reads.
+    end = headEnd(buffer, Math.max(0, size - 2), size + n);
     size += n;
-    end = headEnd(buffer, 0, size);
   }
   const status = /^HTTP\/1\.[01] (\d{3})[ \r]/.exec(buffer.toString("latin1", 0, Math.min(end, 20)))?.[1];
   if (status === "407") throw new Error("proxy authentication required");

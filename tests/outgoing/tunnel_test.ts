@@ -6,6 +6,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { idleSweep } from "../../src/outgoing/idle_sweep.ts";
 import { readProxies } from "../../src/outgoing/proxies.ts";
 import { openSend } from "../../src/outgoing/send.ts";
+import { openTunnel } from "../../src/outgoing/tunnel.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
@@ -220,6 +221,26 @@ for (const [name, answer, reason] of REFUSALS) {
     }
   });
 }
+
+Deno.test("openTunnel() understands an answer wherever the network splits it", async () => {
+  const answer = new TextEncoder().encode("HTTP/1.1 200 OK\r\nvia: 1.1 proxy\r\n\r\n");
+  for (const most of [1, 2, 3, answer.length - 1, answer.length]) {
+    let at = 0;
+    const conn = {
+      write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+      read(into: Uint8Array) {
+        const piece = answer.subarray(at, at + most);
+        if (piece.length === 0) return Promise.resolve(null);
+        into.set(piece);
+        at += piece.length;
+        return Promise.resolve(piece.length);
+      },
+    };
+    const tunnel = { hostname: "proxy", port: 1, authorization: null };
+    await openTunnel(conn as unknown as Deno.TcpConn, tunnel, { hostname: "provider.example", port: 443 });
+    assertEquals(at, answer.length);
+  }
+});
 
 Deno.test("a proxy that does not answer costs a call its timeout, and a call that nobody wants any more leaves it", async () => {
   const proxy = openProxy(() => Promise.resolve());
