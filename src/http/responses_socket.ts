@@ -9,7 +9,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { isObject, type Loose, string } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import { IncomingHeaders } from "../transport/incoming.ts";
 import { WebSocketUpgrade } from "../transport/upgrade.ts";
@@ -292,14 +292,17 @@ function readTurn(message: unknown, bytes: number): Turn | null {
  * belongs to another one.
  */
 function refuseLoneResults({ body, input }: Turn): void {
-  const isResult = ({ type }: Loose) => String(type).endsWith("_call_output");
+  const isResult = ({ type }: Loose) => string(type)?.endsWith("_call_output") === true;
   const results = input.filter(isObject).filter(isResult);
   if (results.length === 0) return;
   const items = (body.input as unknown[]).filter(isObject);
   const calls = new Set(items.filter((item) => !isResult(item)).map(({ call_id }) => call_id));
   const lone = results.find(({ call_id }) => !calls.has(call_id));
   if (lone === undefined) return;
-  throw mistake("input", `a call for the result of ${JSON.stringify(String(lone.call_id).slice(0, 100))}`);
+  throw mistake(
+    "input",
+    `a call for the result of ${JSON.stringify(string(lone.call_id)?.slice(0, 100) ?? null)}`,
+  );
 }
 
 /** A turn as an HTTP request. */

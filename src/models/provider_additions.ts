@@ -25,7 +25,8 @@ export function compactsElsewhere({ unknown }: Prompt): boolean {
   const { compaction, context_management: management } = unknown;
   const edits = Array.isArray(management) ? management : isObject(management) ? management.edits : [];
   return isObject(compaction) ||
-    (Array.isArray(edits) && edits.some((edit) => isObject(edit) && /^compact/.test(String(edit.type))));
+    (Array.isArray(edits) &&
+      edits.some((edit) => isObject(edit) && string(edit.type)?.startsWith("compact") === true));
 }
 
 /**

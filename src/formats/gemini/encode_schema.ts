@@ -53,7 +53,7 @@ export function isEndless(root: Loose): boolean {
       node.items,
       node.additionalProperties,
       ...["anyOf", "oneOf", "allOf", "prefixItems"].flatMap((key) => array(node[key])),
-      ...array(node.required).map((name) => properties[String(name)]),
+      ...array(node.required).map((name) => typeof name === "string" ? properties[name] : undefined),
     ];
     if (inner.some(leadsBack)) return true;
     path.delete(node);

@@ -141,7 +141,7 @@ function closeObject(out: Loose, schema: Loose, size: Size): void {
   if (out.properties === undefined && open !== false) throw new NotEnforceable();
   const names = new Set(Object.keys((out.properties ?? {}) as Loose));
   const required = new Set(array(out.required));
-  if (![...required].every((name) => names.has(String(name)))) throw new NotEnforceable();
+  if (![...required].every((name) => typeof name === "string" && names.has(name))) throw new NotEnforceable();
   size.optional += names.size - required.size;
   out.additionalProperties = false;
 }

@@ -235,5 +235,5 @@ function isMedia(c: Content): c is ImageContent | DocumentContent | AudioContent
 function isOutput(item: Loose): boolean {
   const type = item.type ?? "message";
   if (type === "message") return item.role === "assistant";
-  return !String(type).endsWith("_output") && type !== "additional_tools";
+  return string(type)?.endsWith("_output") !== true && type !== "additional_tools";
 }
