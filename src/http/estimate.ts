@@ -2,7 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { type CallerFormatName, callerFormatOf } from "../exchange/format_name.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { isObject, type Loose, string } from "../exchange/json.ts";
 import { LAZY_CALLERS } from "../formats/callers.ts";
 import type { Arrival } from "../pipeline/call.ts";
 import { quote } from "../pipeline/quote.ts";
@@ -84,7 +84,7 @@ function formatOf(named: string | null, body: unknown): CallerFormatName {
       isObject(message) && Array.isArray(message.content) ? message.content : []
     )
     : [];
-  return blocks.some((block) => isObject(block) && BLOCKS_OF_MESSAGES.has(String(block.type)))
+  return blocks.some((block) => isObject(block) && BLOCKS_OF_MESSAGES.has(string(block.type) ?? ""))
     ? "messages"
     : "chat_completions";
 }

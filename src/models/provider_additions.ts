@@ -11,7 +11,7 @@ const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply
 
 /** Whether the provider runs the tool. Its results become part of the prompt, but do not pass through the gateway. */
 function runsElsewhere(tool: Prompt["tools"][number]): boolean {
-  return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
+  return tool.kind === "opaque" && !CLIENT_RUN.test(string(tool.value.type) ?? "");
 }
 
 /** Whether the provider may process the prompt several times within one call, each time with further tool results. */

@@ -5,7 +5,7 @@
  * Free-form data of the caller, such as schemas, headers and variables, may have fields with these names and is not searched. Nor is
  * `moderation`, whose model generates nothing and costs nothing.
  */
-import { array, isObject, type Loose, object } from "../exchange/json.ts";
+import { array, isObject, type Loose, object, string } from "../exchange/json.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 
 export interface NamedModel {
@@ -99,7 +99,7 @@ class Search {
   inTool(tool: Loose, place: string): void {
     this.#path.push(place);
     for (const field of Object.keys(tool)) this.field(field, tool[field]);
-    if (ASKS.test(String(tool.type)) && !namesModel(tool)) this.#add(null);
+    if (ASKS.test(string(tool.type) ?? "") && !namesModel(tool)) this.#add(null);
     this.#path.pop();
   }
 

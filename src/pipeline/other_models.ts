@@ -7,7 +7,7 @@
 import type { Estimate, Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { FormatName } from "../exchange/format_name.ts";
-import { array, number, object } from "../exchange/json.ts";
+import { array, number, object, string } from "../exchange/json.ts";
 import { highestOfEach, highestPricesOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import {
@@ -206,7 +206,7 @@ function adviceOf({ tools }: Prompt): number {
   for (const one of tools) {
     if (one.kind !== "opaque") continue;
     const tool = one.value;
-    if (!ADVISES.test(String(tool.type))) continue;
+    if (!ADVISES.test(string(tool.type) ?? "")) continue;
     const { max_uses, max_tokens, parameters } = tool;
     const times = Math.min(number(max_uses) ?? TOOL_ROUNDS, TOOL_ROUNDS);
     tokens += times *

@@ -1,6 +1,7 @@
 /** A number with more digits than a double is an object that cannot be converted to text: also where the formats have a text. */
 import { assertEquals } from "@std/assert";
 import { longNumber } from "../../src/exchange/json.ts";
+import { decodeCitation } from "../../src/formats/messages/citations.ts";
 import { type Api, SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { SocketClient } from "../support/socket_client.ts";
@@ -25,6 +26,9 @@ const REQUESTS: [path: string, body: (text: unknown) => Record<string, unknown>]
     tools: [{ type: "function", function: { name: "f", parameters: schema([text]) } }],
   })],
   ["/v1/responses", (text) => ({ input: [{ role: "user", content: "Hi" }, { type: text }] })],
+  ["/v1/responses", (text) => ({ input: "Hi", tools: [{ type: text }], tool_choice: { type: text } })],
+  ["/v1/messages", (text) => ({ ...chat, max_tokens: 9, tools: [{ type: text, name: "t" }] })],
+  ["/v1/estimate", (text) => ({ messages: [{ role: "user", content: [{ type: text }] }] })],
 ];
 
 for (const api of APIS) {
@@ -64,5 +68,12 @@ Deno.test("a long number, alone or in a list, as the type of an item is no fault
   } finally {
     await gateway.close();
     await provider.close();
+  }
+});
+
+Deno.test("a citation of a provider whose type is a long number, or a name of all objects, has no place", () => {
+  for (const type of [LONG, [LONG], "constructor", "__proto__"]) {
+    const raw = { type, start_char_index: 1, end_char_index: 2 };
+    assertEquals(decodeCitation(raw), { kind: "document", extra: { format: "messages", fields: raw } });
   }
 });

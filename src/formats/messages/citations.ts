@@ -29,15 +29,15 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   return { kind: "document", ...(document !== undefined && { document }), ...words };
 }
 
-const UNITS: Readonly<Record<string, readonly [SourcePlace["unit"], string]>> = {
-  char_location: ["character", "char_index"],
-  page_location: ["page", "page_number"],
-  content_block_location: ["block", "block_index"],
-  search_result_location: ["block", "block_index"],
-};
+const UNITS: ReadonlyMap<unknown, readonly [SourcePlace["unit"], string]> = new Map([
+  ["char_location", ["character", "char_index"]],
+  ["page_location", ["page", "page_number"]],
+  ["content_block_location", ["block", "block_index"]],
+  ["search_result_location", ["block", "block_index"]],
+]);
 
 function placeOf(raw: Loose): SourcePlace | undefined {
-  const [unit, name] = UNITS[String(raw.type)] ?? [];
+  const [unit, name] = UNITS.get(raw.type) ?? [];
   const start = number(raw[`start_${name}`]);
   const end = number(raw[`end_${name}`]);
   if (unit === undefined || start === undefined || end === undefined) return undefined;

@@ -73,7 +73,7 @@ export function encodeToolChoice(prompt: Prompt): unknown {
   const choice = prompt.toolChoice;
   const own = prompt.format === "responses" ? prompt.verbatim.tool_choice : undefined;
   if (prompt.tools.length === 0) return undefined;
-  if (choice === undefined) return isObject(own) && !isSearchType(String(own.type)) ? own : undefined;
+  if (choice === undefined) return isObject(own) && !isSearchType(string(own.type) ?? "") ? own : undefined;
   if (choice.type === "tool") {
     const { name, namespace, kind } = choice;
     return { type: kind, name, ...(namespace !== undefined && { namespace }) };

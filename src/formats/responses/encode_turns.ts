@@ -184,7 +184,9 @@ class ItemWriter {
   #opaque(value: Loose): void {
     this.items.push(value);
     const called = string(value.call_id);
-    if (called !== undefined && !String(value.type).endsWith("_output")) this.#calls.set(called, false);
+    if (called !== undefined && string(value.type)?.endsWith("_output") !== true) {
+      this.#calls.set(called, false);
+    }
   }
 
   #reasoning(c: ReasoningContent): void {
