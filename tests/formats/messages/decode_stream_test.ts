@@ -1,29 +1,12 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
 import { collect } from "../../../src/exchange/answer.ts";
-import { Failure } from "../../../src/exchange/failure.ts";
-import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { extraOf } from "../../../src/exchange/prompt.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { decodeFrames, encodeParts, failureOf, framesOf } from "./support.ts";
+import { closed, delta, ending, frame, opened, started, stopped, textFrames } from "./frames.ts";
 
-const frame = (value: Loose): Frame => ({ event: String(value.type), data: JSON.stringify(value) });
-const started = (id = "msg_a", usage: Loose = { input_tokens: 5, output_tokens: 1 }) =>
-  frame({ type: "message_start", message: { id, model: "m", content: [], usage } });
-const opened = (index: number, content_block: Loose) =>
-  frame({ type: "content_block_start", index, content_block });
-const delta = (index: number, fields: Loose) => frame({ type: "content_block_delta", index, delta: fields });
-const closed = (index: number) => frame({ type: "content_block_stop", index });
-const ending = (usage?: Loose, fields: Loose = {}) =>
-  frame({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null, ...fields }, usage });
-const stopped = frame({ type: "message_stop" });
-const textFrames = (index: number, text: string) => [
-  opened(index, { type: "text", text: "" }),
-  delta(index, { type: "text_delta", text }),
-  closed(index),
-];
 const answer = (...frames: Frame[]) => collect(decodeFrames(frames));
 
 Deno.test("decodeStream() lets the last counts replace the first, field by field", () => {
@@ -291,119 +274,4 @@ Deno.test("decodeAnswer() refuses errors and what is no message", () => {
     "provider_model_down",
   );
   for (const body of [null, [], "x", {}, { content: "x" }]) assertEquals(code(body), "provider_unavailable");
-});
-
-const anything = fc.jsonValue({ maxDepth: 2 });
-const blockLike = fc.record({
-  type: fc.constantFrom(
-    "text",
-    "thinking",
-    "redacted_thinking",
-    "tool_use",
-    "server_tool_use",
-    "web_search_tool_result",
-    "x",
-  ),
-  text: anything,
-  thinking: anything,
-  signature: anything,
-  data: anything,
-  id: anything,
-  name: fc.oneof(fc.constant("web_search"), anything),
-  input: anything,
-  citations: anything,
-  content: anything,
-  tool_use_id: anything,
-}, { requiredKeys: ["type"] });
-const deltaLike = fc.record({
-  type: fc.constantFrom(
-    "text_delta",
-    "input_json_delta",
-    "thinking_delta",
-    "signature_delta",
-    "citations_delta",
-    "compaction_delta",
-    "x",
-  ),
-  text: anything,
-  partial_json: anything,
-  thinking: anything,
-  signature: anything,
-  citation: anything,
-  content: anything,
-  stop_reason: anything,
-  stop_details: anything,
-}, { requiredKeys: ["type"] });
-const frameLike = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      type: fc.constantFrom(
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "ping",
-      ),
-      index: fc.oneof(fc.nat(2), anything),
-      message: anything,
-      content_block: fc.oneof(blockLike, anything),
-      delta: fc.oneof(deltaLike, anything),
-      usage: anything,
-      context_management: anything,
-    }, { requiredKeys: ["type"] }).map((v) => ({ event: "", data: JSON.stringify(v) })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      event: fc.string(),
-      data: fc.oneof(fc.string(), anything.map((v) => JSON.stringify(v))),
-    }),
-  },
-);
-
-Deno.test("decodeStream() throws nothing but a Failure, and keeps the contract of parts, whatever comes", () => {
-  fc.assert(
-    fc.property(fc.array(frameLike, { maxLength: 20 }), (frames) => {
-      let parts: Part[];
-      try {
-        parts = decodeFrames([started(), ...frames, stopped]);
-      } catch (thrown) {
-        if (thrown instanceof Failure) return;
-        throw thrown;
-      }
-      const open = new Set<number>();
-      const seen = new Set<number>();
-      for (const part of parts) {
-        if (!("block" in part)) continue;
-        if ("choice" in part) {
-          assertEquals(seen.has(part.block), false);
-          seen.add(part.block);
-          if (part.type !== "opaque") open.add(part.block);
-        } else assertEquals(open.has(part.block), true);
-        if (part.type.endsWith("-end")) open.delete(part.block);
-      }
-      assertEquals(open.size, 0);
-      assertEquals(parts.filter((p) => p.type === "start" || p.type === "finish").length, 2);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
-Deno.test("decodeAnswer() throws nothing but a Failure on anything", () => {
-  fc.assert(
-    fc.property(
-      fc.oneof(anything, fc.record({ content: fc.array(fc.oneof(blockLike, anything)), usage: anything })),
-      (body) => {
-        try {
-          messages.decodeAnswer(body);
-        } catch (thrown) {
-          if (!(thrown instanceof Failure)) throw thrown;
-        }
-      },
-    ),
-    { numRuns: 500 },
-  );
 });
