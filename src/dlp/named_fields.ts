@@ -4,6 +4,7 @@
  * elements and cells of markup, bold labels. The view shows each after its name, as in a form.
  */
 
+import { namedLists } from "./named_lists.ts";
 import { nameOfValue } from "./table_cells.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
@@ -33,6 +34,7 @@ export function namedFields(view: View): View | null {
   if (text.includes("</")) markup(text, addField);
   if (text.includes("**")) bold(text, addField);
   if (text.includes("variable ")) variables(text, addField);
+  namedLists(text, addField);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
 }

@@ -146,8 +146,12 @@ export function nameOfValue(name: string): string | null {
     /([a-z])(?=[A-Z])/g,
     "$1 ",
   );
-  return NAMES_A_VALUE.test(label) ? label : null;
+  const singular = label.replace(PLURAL, "");
+  return NAMES_A_VALUE.test(singular) ? singular : NAMES_A_VALUE.test(label) ? label : null;
 }
+
+/** The tokens of a text are words. */
+const PLURAL = /(?<=[A-Za-z]{2}[^\Ws])(?<!(?<!\w )tokens?)'?s$/i;
 
 /** Separators of words in a name; not the Katakana long vowel mark, which folding turns into a hyphen. */
 const PARTING = /_|(?<![\u30a0-\u30ff])-|-(?![\u30a0-\u30ff])/g;

@@ -68,3 +68,49 @@ Deno.test("scan() finds next to nothing in tables of groups of digits", () => {
     }
   }
 });
+
+/** Values that are found by their name only, or rarely without it. */
+const NAMED: Readonly<Record<string, readonly [string, readonly string[]]>> = {
+  US_SSN: ["SSNs", ["536904399", "219099998", "457555462", "212097694", "219099999", "536904398"]],
+  PHONE_NUMBER: ["Phone numbers", ["06 12 34 06 89", "06 12 34 06 88", "06 12 34 06 87", "06 12 34 06 86"]],
+  PASSWORD: ["Passwords", ["Kx7!vbQ92z", "tR45-pLmv88", "Gw07#pLmv38", "Mond!4821Q"]],
+  CVV: ["CVV", ["737", "123", "456", "789"]],
+  DATE_OF_BIRTH: ["Dates of birth", ["1984-03-12", "3 May 1990", "14.05.1986", "1987-06-15"]],
+};
+
+const NAMED_LAYOUTS: readonly ((name: string, values: readonly string[]) => string)[] = [
+  (name, all) => `My ${name}: ${all.join(", ")}.`,
+  (name, all) => `${name}:\n${all.join("\n")}`,
+  (name, all) => `${name}:\r\n\r\n${all.map((one) => `* ${one}`).join("\r\n")}\r\n\r\nThanks`,
+  (name, all) => `**${name}:**\n${all.map((one, i) => `${i + 1}. ${one}`).join("\n")}`,
+  (name, all) => `${name}:\n${all.map((one) => `  - "${one}"`).join("\n")}`,
+  (name, all) => `# ${name}\n\n${all.join("\n")}`,
+  (name, all) => `${name}:\n${all.map((one, i) => `Anna ${"BCDEFG"[i]}. Smith: ${one}`).join("\n")}`,
+  (name, all) => JSON.stringify({ [name]: all }),
+];
+
+Deno.test("scan() finds each value of a list after one name", () => {
+  for (const [type, [name, values]] of Object.entries(NAMED)) {
+    for (const write of NAMED_LAYOUTS) {
+      const text = write(name, values);
+      const found = everything.scan(text).filter(({ entityType }) => entityType === type);
+      assertEquals(found.map(({ start, end }) => text.slice(start, end)), [...values], text);
+    }
+  }
+});
+
+Deno.test("scan() finds nothing in lists after names that only resemble those of values", () => {
+  for (
+    const text of [
+      'tokens = ["foo", " ", "bar", "19June2000"]',
+      "Passwords:\n- at least 8 characters\n- no spaces\n- 1 digit",
+      "Password rules: min 8, max 64, digits 2",
+      "Tax years:\n2019\n2020\n2021",
+      "def password(x):\n    return 12345\n    return 3\n",
+      "token counts: 1234, 5678, 91011",
+      "mobile versions: 10.2.3, 11.4.5, 12.0.1",
+      "keys:\n  - a1b2c3\n  - d4e5f6\n",
+      "insurance premiums: 1200.50, 1300.75",
+    ]
+  ) assertEquals(everything.scan(text), [], text);
+});

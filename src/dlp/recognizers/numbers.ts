@@ -290,8 +290,8 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     if (!bounded(text, start, end)) continue;
     const inTable = j > first && text.charCodeAt(ends[first]) === 32 &&
       isInTable(text, start, end, ends[first] - start);
-    // A hex dump.
-    if (inTable && kind !== DIGIT) continue;
+    // A hex dump, or a list of digits.
+    if (inTable && (kind !== DIGIT || ends[first] - starts[first] === 1)) continue;
     const raw = text.slice(start, end);
     const plain = j === first ? raw : raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();

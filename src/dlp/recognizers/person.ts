@@ -12,7 +12,7 @@ import { before, report, type ScannedView } from "./scanned_view.ts";
 
 /** Words for date of birth, by language. */
 const BIRTH_NAMES = [
-  "d\\.?o\\.?b\\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)",
+  "d\\.?o\\.?b\\.?|(?:dates?|days?|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)",
   "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|verjaardag",
   "date[ _]?(?:et lieu )?(?:de[ _])?naiss(?:ance)?\\.?|anniversaire",
   "(?:fecha|f\\.)[ _]?(?:de[ _])?nac(?:imiento)?\\.?|cumpleaños",
