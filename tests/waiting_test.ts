@@ -49,10 +49,12 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "http/resume_rights_test.ts": { "Date.now": "what is kept ends by a clock that the test moves" },
+  "main_test.ts": { "Date.now": "a process has started before now" },
   "manual/served_test.ts": { "node:timers": "tells one turn of the event loop from the next" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
   },
+  "pipeline/hedge_test.ts": { "pause(": "another call would be made in this time, and none is" },
   "outgoing/dial_test.ts": {
     "performance.now": "the event loop is kept busy, so that what it waits for comes all at once",
   },
@@ -67,6 +69,9 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
+  "transport/connection_bound_test.ts": {
+    "setInterval": "a caller needs files in each turn of the event loop",
+  },
   "transport/http2_stalled_test.ts": {
     "setInterval": "a client sends frames for as long as it is connected",
   },
