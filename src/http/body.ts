@@ -7,7 +7,7 @@ import { Failure } from "../exchange/failure.ts";
 import { GatheredBytes } from "../exchange/gathered_bytes.ts";
 import { strictUtf8 } from "../transport/strict_utf8.ts";
 import { setImmediate } from "node:timers";
-import { invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
+import { BRIEF, invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
@@ -25,9 +25,6 @@ const SILENT_MS = 30_000;
  * size could be checked.
  */
 const AT_ONCE = 1 << 16;
-
-/** Longer texts are parsed in slices: many long numbers, deeply nested, take a tenth of a second in one call. */
-export const BRIEF = 1 << 17;
 
 export interface ReadJson {
   /** The timer for the time limits; absent: none. */

@@ -11,6 +11,9 @@ import {
   REQUEST_BUDGET,
 } from "../exchange/json_budget.ts";
 
+/** Longer texts are parsed in slices: many long numbers, deeply nested, take a tenth of a second in one call. */
+export const BRIEF = 1 << 17;
+
 /** Arrays with a configured limit (`server.max_messages`), by their names in the formats. */
 const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
 

@@ -213,14 +213,14 @@ function stream(
   function fail(thrown: unknown): void {
     if (ended) return;
     end();
-    const tell = () => {
+    const report = () => {
       if (disconnected) return;
       write(frames.fail(Failure.from(thrown)));
       sink.close();
     };
     // Otherwise the event could be written into the middle of a chunk.
-    if (passing === null) tell();
-    else void passing.then(tell);
+    if (passing === null) report();
+    else void passing.then(report);
   }
 
   /** Reads until there is something to write. */

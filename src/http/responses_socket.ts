@@ -23,8 +23,7 @@ import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import { generationId } from "../exchange/request_ids.ts";
 import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
-import { BRIEF } from "./body.ts";
-import { parseBody, parseLargeBody } from "./parse_body.ts";
+import { BRIEF, parseBody, parseLargeBody } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
 import { RESPONSES } from "./surfaces.ts";
 
