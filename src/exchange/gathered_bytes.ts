@@ -11,7 +11,7 @@ export class GatheredBytes {
   #buffer = NOTHING;
   #length = 0;
 
-  /** @param most the size that is not exceeded, as far as the user sees to it */
+  /** @param most the maximum size, which the caller of `add` enforces: the buffer does not grow beyond it in advance */
   constructor(most = Infinity) {
     this.#most = most;
   }

@@ -52,7 +52,7 @@ const ANSWER_SHARE = 0.25;
 const FREE_SHARE = 0.05;
 /** An estimate counts neither the declarations of tools nor the form of calls and results. */
 const ESTIMATE_MARGIN = 1.25;
-/** Fewer characters would fit in other writings than Latin, so more of the context may stay free. */
+/** Characters counted for a token. English text has about four, so part of the context may stay free; Chinese may have one. */
 const CHARS_PER_TOKEN = 2;
 /** Minimum length of a search's results: with less, a search is useless. */
 const LEAST_RESULT_CHARS = 500;

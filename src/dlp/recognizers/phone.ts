@@ -111,8 +111,8 @@ const endsAt = new Int32Array(MOST_DIGITS);
 const endCounts = new Int32Array(MOST_DIGITS);
 
 /**
- * Of a number that goes on as groups of digits do, the last of `n` ends up to which it is a whole number, if all of it is
- * none: "+1 415 555 0132 2026-03-04". -1: none.
+ * Other digits may follow a telephone number: "+1 415 555 0132 2026-03-04". Returns the index of the last of the first `n`
+ * ends at which the digits so far are a whole number; -1: there is none.
  */
 function wholeEnd(n: number, isWhole: (end: number, count: number) => boolean): number {
   for (let i = n - 1; i >= 0; i--) if (isWhole(endsAt[i], endCounts[i])) return i;
