@@ -25,7 +25,7 @@ import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
 import { HUB, parentEnded, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
-import { failStreams } from "./http/respond.ts";
+import { failStreams } from "./http/answer_stream.ts";
 import { Turns } from "./timing/turns.ts";
 import { pause } from "./timing/waits.ts";
 import manifest from "../deno.json" with { type: "json" };

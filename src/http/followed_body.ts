@@ -2,7 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import type { Follower } from "../resume/follower.ts";
 import type { Ticker } from "../timing/ticker.ts";
-import { STALL_MS } from "./respond.ts";
+import { STALL_MS } from "./answer_stream.ts";
 
 export interface FollowedOptions {
   keepAliveMs: number;

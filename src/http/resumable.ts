@@ -17,7 +17,8 @@ import { failureResponse } from "./envelope.ts";
 import { followedBody } from "./followed_body.ts";
 import { badHeader } from "./header_flags.ts";
 import { join } from "./joined.ts";
-import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
+import { DRAIN_MS } from "./answer_stream.ts";
+import { type Delivery, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
 
 /** How long a stream is stored if its key does not define it, in milliseconds. */
 const USUAL_MS = 300_000;

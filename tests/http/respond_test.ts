@@ -4,14 +4,8 @@ import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { CallerFormat } from "../../src/formats/format.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
-import {
-  type Delivery,
-  DRAIN_MS,
-  failStreams,
-  respondStream,
-  respondWhole,
-  STALL_MS,
-} from "../../src/http/respond.ts";
+import { DRAIN_MS, failStreams, STALL_MS } from "../../src/http/answer_stream.ts";
+import { type Delivery, respondStream, respondWhole } from "../../src/http/respond.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { nextTurn, stoppedTicker } from "../support/time.ts";
 
