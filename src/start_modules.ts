@@ -116,8 +116,8 @@ import "./outgoing/body_length.ts"; import "./outgoing/dial.ts"; import "./outgo
 import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
 import "./outgoing/http2/pool.ts";
 import "./outgoing/idle_sweep.ts"; import "./outgoing/json_body.ts"; import "./outgoing/packed_body.ts";
-import "./outgoing/proxies.ts"; import "./outgoing/reply.ts"; import "./outgoing/send.ts";
-import "./outgoing/why_unreachable.ts";
+import "./outgoing/post_event.ts"; import "./outgoing/proxies.ts"; import "./outgoing/reply.ts";
+import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts";
 import "./payloads/config.ts";
 import "./pipeline/admit.ts"; import "./pipeline/answer_bounds.ts"; import "./pipeline/answer_memory.ts";
 import "./pipeline/answer_name.ts"; import "./pipeline/answer_reader.ts"; import "./pipeline/begin_answer.ts";

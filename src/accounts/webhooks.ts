@@ -6,7 +6,7 @@
  * hangs or fails delays only its own events. The operator chooses the URL, so it may be in the internal network. Redirects are not
  * followed, since the receiver chooses their target.
  */
-import { hmacSha256, sha256Hex } from "../exchange/hashes.ts";
+import { sha256Hex } from "../exchange/hashes.ts";
 import {
   type Delivery,
   type DeliveryStore,
@@ -14,7 +14,8 @@ import {
   type WarningData,
   type WebhookRef,
 } from "../store/mod.ts";
-import { ask, deliveryError } from "../outgoing/ask.ts";
+import { deliveryError } from "../outgoing/ask.ts";
+import { postEvent } from "../outgoing/post_event.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./budgets/money.ts";
@@ -49,8 +50,6 @@ const POLL_MS = 5000;
 /** Concurrent deliveries per webhook. */
 const PLACES = 4;
 const ANSWER_MS = 10_000;
-/** Maximum size of an answer's body that is read to reuse the connection; only the status matters. */
-const MOST_UNREAD_BYTES = 16 << 10;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 3_600_000;
 const GIVE_UP_MS = 3 * 86_400_000;
@@ -219,27 +218,10 @@ export class Webhooks {
   }
 
   /** Null: the receiver has accepted it. */
-  async #post({ url, secret }: ConfigWebhook, delivery: Delivery, signal: AbortSignal): Promise<unknown> {
+  #post({ url, secret }: ConfigWebhook, delivery: Delivery, signal: AbortSignal): Promise<unknown> {
+    const { id, data: { event } } = delivery;
     const body = bodyOf(delivery, this.#options.keyName);
-    try {
-      const answer = await ask(url, {
-        method: "POST",
-        most: MOST_UNREAD_BYTES,
-        cuts: true,
-        headers: {
-          "content-type": "application/json",
-          "user-agent": "sluice",
-          "x-svc-event": delivery.data.event,
-          "x-svc-delivery": delivery.id,
-          "x-svc-signature": `sha256=${hmacSha256(secret, body).toHex()}`,
-        },
-        body,
-        signal,
-      });
-      return answer.ok ? null : `it answered with status ${answer.status}`;
-    } catch (error) {
-      return error;
-    }
+    return postEvent(url, { body, delivery: { id, event }, secret, signal });
   }
 
   /** The URL is left out, since it may contain a secret. */

@@ -1,15 +1,9 @@
-/**
- * Destinations of alerts: signed webhooks, Slack webhooks, mail. Redirects are not followed, since the
- * receiver would choose their target.
- */
-import { createHash, createHmac } from "node:crypto";
-import { ask } from "../outgoing/ask.ts";
+/** Destinations of alerts: signed webhooks, Slack webhooks, mail. */
+import { sha256Hex } from "../exchange/hashes.ts";
+import { postEvent } from "../outgoing/post_event.ts";
 import type { AlertEvent } from "../store/mod.ts";
 import type { AlertDestination, AlertRule, SmtpConfig } from "./config.ts";
 import { subjectOf, textOf } from "./text.ts";
-
-/** Bytes that are read of a response, of which only the status is used. */
-const MOST_UNREAD_BYTES = 16 << 10;
 
 export interface AlertDelivery {
   id: string;
@@ -46,7 +40,7 @@ export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null
 /** Equal for the same destination in every process and after every restart: deliveries are stored under this id. */
 export function receiverId({ webhook, slack, email }: AlertDestination): string {
   const what = JSON.stringify([webhook ?? null, slack ?? null, email ?? null]);
-  return `alert-${createHash("sha256").update(what).digest("hex").slice(0, 16)}`;
+  return `alert-${sha256Hex(what).slice(0, 16)}`;
 }
 
 function senderOf(
@@ -54,11 +48,14 @@ function senderOf(
   smtp: SmtpConfig | null,
 ): AlertReceiver["send"] {
   if (webhook !== undefined) {
-    return (delivery, signal) => post(webhook, webhookBody(delivery), { delivery, secret, signal });
+    return (delivery, signal) => {
+      const { id, data: { event } } = delivery;
+      return postEvent(webhook, { body: webhookBody(delivery), delivery: { id, event }, secret, signal });
+    };
   }
   if (slack !== undefined) {
     return (delivery, signal) =>
-      post(slack, JSON.stringify({ text: slackText(textOf(delivery.data)) }), { signal });
+      postEvent(slack, { body: JSON.stringify({ text: slackText(textOf(delivery.data)) }), signal });
   }
   return async (delivery, signal) => {
     if (smtp === null) return "smtp is not configured";
@@ -90,30 +87,4 @@ function webhookBody({ id, created, data: { event, starts, ends, ...data } }: Al
 /** Escapes the three characters that have a meaning in Slack's markup. */
 function slackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-async function post(
-  url: string,
-  body: string,
-  { delivery, secret, signal }: { delivery?: AlertDelivery; secret?: string; signal: AbortSignal },
-): Promise<unknown> {
-  try {
-    const answer = await ask(url, {
-      method: "POST",
-      most: MOST_UNREAD_BYTES,
-      cuts: true,
-      headers: {
-        "content-type": "application/json",
-        "user-agent": "sluice",
-        ...(delivery && { "x-svc-event": delivery.data.event, "x-svc-delivery": delivery.id }),
-        ...(secret &&
-          { "x-svc-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` }),
-      },
-      body,
-      signal,
-    });
-    return answer.ok ? null : `it answered with status ${answer.status}`;
-  } catch (error) {
-    return error;
-  }
 }
