@@ -62,4 +62,25 @@ onBothEngines(({ name, place }) => {
     const team = await b.changeTeam("red", { spend_limit: { amount: "7.00", period: "month" } });
     assertEquals([team.models, team.spend_limit?.amount], [["b/*"], "7.00"]);
   });
+
+  test(
+    "a key keeps the account that it got while another of its fields was changed",
+    async (a, b, meanwhile) => {
+      await a.createAccount({ name: "other", credits: null });
+      await a.createKey({ name: "ci", account: "acme" });
+      meanwhile(() => a.patchKey("ci", { account: "other" }));
+      const key = await b.patchKey("ci", { name: "cd" });
+      assertEquals([key.name, key.account], ["cd", "other"]);
+    },
+  );
+
+  test("a key that is renamed in a team with an account keeps its own", async (a) => {
+    await a.createAccount({ name: "other", credits: null });
+    await a.createTeam({ name: "red" });
+    await a.createKey({ name: "ci", account: "acme", team: "red" });
+    await a.changeTeam("red", { account: "other" });
+    assertEquals((await a.patchKey("ci", { name: "cd" })).account, "other");
+    await a.changeTeam("red", { account: null });
+    assertEquals((await a.getKey("cd")).account, "acme");
+  });
 });

@@ -127,13 +127,13 @@ export class KeyAdministration {
       changed.team === undefined ? before.team : changed.team,
       changed.team !== undefined,
     );
-    // If both are null, the account follows the team again.
-    const chosen = changed.account === undefined && changed.team === undefined
-      ? before.account
-      : changed.account;
-    const account = chosen ?? team?.account ?? (changed.account === null ? DEFAULT_ACCOUNT : before.account);
-    await this.#checkAccount(account, team);
-    const key = await this.#save(before.id, (now) => ({ ...now, ...changed, account }));
+    const chooses = changed.account !== undefined || changed.team !== undefined;
+    if (chooses) await this.#checkAccount(this.#accountOf(changed, before, team), team);
+    const key = await this.#save(before.id, (now) => ({
+      ...now,
+      ...changed,
+      account: chooses ? this.#accountOf(changed, now, team) : now.account,
+    }));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
       const { sync, clock } = this.#options;
       await sync.reportLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
@@ -210,6 +210,24 @@ export class KeyAdministration {
     if (team !== undefined) return team;
     if (known) throw invalid("team", `expected a team that exists, got ${shownInput(name, ["team"])}`);
     return null;
+  }
+
+  /**
+   * The account of a key whose account or team changes. If both are null, the account follows the team again.
+   *
+   * @param before the key before the change
+   * @param team its team after the change
+   */
+  #accountOf(
+    changed: Pick<Partial<KeyInput>, "account">,
+    before: Pick<StoredKey, "account" | "team">,
+    team: Team | null,
+  ): string {
+    if (changed.account) return changed.account;
+    if (team !== null && team.account !== null) return team.account;
+    return changed.account === null
+      ? DEFAULT_ACCOUNT
+      : this.#teamNamed(before.team, false)?.account ?? before.account;
   }
 
   async #checkAccount(name: string, team: Team | null): Promise<void> {
