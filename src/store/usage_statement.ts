@@ -117,12 +117,11 @@ class UsageStatement {
   /** The parts of the UNION; never empty. */
   #selects(): string[] {
     const { filter, state } = this.#options;
-    const { days, parts } = spansOf(filter, state.retired);
     if (isOfRecords(this.#by)) {
-      const [first] = parts;
-      const from = first === undefined ? days.from : Math.min(first.from, days.from);
-      return [this.#live(this.#between(from, Math.max(days.to, ...parts.map(({ to }) => to))))];
+      const { from, to } = boundsOf(filter);
+      return [this.#live(this.#between(Math.max(from, state.retired), to))];
     }
+    const { days, parts } = spansOf(filter, state.retired);
     const selects = [
       ...(days.from < days.to ? this.#ofDays(days) : []),
       ...parts.map(({ from, to }) => this.#live(this.#between(from, to))),
@@ -253,10 +252,16 @@ interface Spans {
   parts: Span[];
 }
 
-function spansOf({ from, to }: UsageFilter, retired: number): Spans {
-  const begin = Math.max(from ?? 0, 0);
-  // No upper bound: later than every possible day.
-  const end = to ?? Number.MAX_SAFE_INTEGER - Number.MAX_SAFE_INTEGER % DAY;
+function boundsOf({ from, to }: UsageFilter): Span {
+  return {
+    from: Math.max(from ?? 0, 0),
+    // No upper bound: later than every possible day.
+    to: to ?? Number.MAX_SAFE_INTEGER - Number.MAX_SAFE_INTEGER % DAY,
+  };
+}
+
+function spansOf(filter: UsageFilter, retired: number): Spans {
+  const { from: begin, to: end } = boundsOf(filter);
   const first = Math.ceil(begin / DAY) * DAY;
   let last = Math.floor(end / DAY) * DAY;
   const parts: Span[] = [];

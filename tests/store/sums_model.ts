@@ -30,8 +30,11 @@ export interface Spec {
   saved?: bigint;
 }
 
+/** Half of the times lie on two days: spans begin and end within a day that has generations before, in and after them. */
+const at = fc.oneof(fc.integer({ min: -SPAN, max: SPAN }), fc.integer({ min: -DAY, max: DAY }));
+
 export const spec: fc.Arbitrary<Spec> = fc.record({
-  at: fc.integer({ min: -SPAN, max: SPAN }),
+  at,
   key: fc.integer({ min: 0, max: 2 }),
   model: fc.integer({ min: 0, max: 1 }),
   provider: fc.integer({ min: 0, max: 2 }),
@@ -156,7 +159,7 @@ const dimension: fc.Arbitrary<UsageDimension> = fc.constantFrom(
 );
 const time = fc.oneof(
   fc.constant(null),
-  fc.integer({ min: -SPAN, max: SPAN }).map((at) => MIDDLE + at),
+  at.map((at) => MIDDLE + at),
   // Beginnings of days and months.
   fc.integer({ min: -70, max: 70 }).map((day) => Math.floor(MIDDLE / DAY) * DAY + day * DAY),
   fc.integer({ min: -3, max: 3 }).map((month) => Date.UTC(2026, month, 1)),

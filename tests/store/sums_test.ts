@@ -84,6 +84,39 @@ onBothEngines(({ name, place }) => {
     );
   });
 
+  Deno.test(`${name}: sums by any two dimensions begin and end within a day where their span does`, async () => {
+    const here = place();
+    const store = here.open();
+    const NOON = Date.UTC(2026, 0, 31, 12);
+    const HOUR = 3_600_000;
+    const plain = { key: 1, model: 0, provider: 1, failed: false, tokens: 10, team: 1, session: 1, tag: 2 };
+    const all = [-30, -3, -1, 0, 2, 5, 30].map((hours, i) =>
+      generationOf(`g${i}`, { ...plain, at: NOON + hours * HOUR - MIDDLE, cost: 10n ** BigInt(i) })
+    );
+    try {
+      await store.prepare();
+      await store.registerNode("n");
+      await store.sync({ node: "n", seq: 1, now: MIDDLE, records: all.map(encodeRecord), leases: [] });
+      const times = [null, -50, -30, -2, -1, 0, 1, 3, 12, 20, 50].map((hours) =>
+        hours === null ? null : NOON + hours * HOUR
+      );
+      const dimensions = ["key", "model", "day", "team", "session", "tag:env", "tag:it"] as const;
+      const pairs = dimensions.flatMap((a, i) => dimensions.slice(i + 1).map((b) => [a, b]));
+      for (const by of pairs) {
+        for (const from of times) {
+          for (const to of times) {
+            if (from !== null && to !== null && from >= to) continue;
+            const filter = { by, from, to };
+            assertEquals(await actual(store, filter), expected(all, filter), `${by} ${from} ${to}`);
+          }
+        }
+      }
+    } finally {
+      await store.close();
+      here.remove();
+    }
+  });
+
   Deno.test(`${name}: what one session spent is found by its name, whatever the table holds when the plan is made`, async () => {
     const here = place();
     const store = here.open();
