@@ -19,8 +19,8 @@ import "./accounts/journal/append_file.ts"; import "./accounts/journal/batch_bou
 import "./accounts/journal/file_journal.ts"; import "./accounts/journal/journal.ts";
 import "./accounts/journal/journal_files.ts"; import "./accounts/journal/memory_journal.ts";
 import "./accounts/journal/orphans.ts"; import "./accounts/journal/outbox.ts";
-import "./accounts/journal/recovery.ts"; import "./accounts/journal/running_report.ts";
-import "./accounts/journal/sent_prices.ts";
+import "./accounts/journal/price_notes.ts"; import "./accounts/journal/recovery.ts";
+import "./accounts/journal/running_report.ts"; import "./accounts/journal/sent_prices.ts";
 import "./accounts/keys/admin_tokens.ts"; import "./accounts/keys/console_sessions.ts";
 import "./accounts/keys/ended_sessions.ts"; import "./accounts/keys/key_state.ts";
 import "./accounts/keys/keyring.ts"; import "./accounts/keys/pepper.ts"; import "./accounts/keys/roles.ts";

@@ -7,6 +7,8 @@ import { admitAtOnce, configOf, open, requestOf, SECRET } from "./support.ts";
 
 const KILLS = 4;
 const CHILD = new URL("crash_child.ts", import.meta.url).pathname;
+const PRICES_CHILD = new URL("prices_child.ts", import.meta.url).pathname;
+const PRICES_OF_CHILD = { prompt: "0.07", completion: "0.09" };
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 interface Told {
@@ -108,6 +110,30 @@ Deno.test("sqlite: kill -9 loses no record, doubles none and leaves nothing rese
   try {
     await check(`sqlite:${folder}/store.db`, "-");
     assertEquals([...Deno.readDirSync(folder)].filter((e) => e.name.includes("journal")), []);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("prices of calls whose process was killed are known, although the configuration has others", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-crash-" });
+  const url = `sqlite:${folder}/store.db`;
+  try {
+    // One that is killed before it tells the store.
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "--config", CONFIG, PRICES_CHILD, url],
+      stderr: "piped",
+    });
+    const { signal, stderr } = await child.output();
+    assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
+    const service = await open(openStore(url), configOf());
+    try {
+      const { data: [{ id, price_version }] } = await service.generations({});
+      const { prices } = await service.generation(id);
+      assertEquals(prices, [{ version: price_version, prices: PRICES_OF_CHILD }]);
+    } finally {
+      await service.close();
+    }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -31,13 +31,43 @@ function found(folder: string) {
     }
     return [...adoptOrphans(`${copy}/store.db`, "later")].map((orphan) => {
       orphan.remove();
-      const { node, running, ended, damaged } = orphan;
-      return { node, running: [...running], ended: [...ended].map(([id, { json }]) => [id, json]), damaged };
+      const { node, running, ended, damaged, prices } = orphan;
+      return {
+        node,
+        running: [...running],
+        ended: [...ended].map(([id, { json }]) => [id, json]),
+        damaged,
+        ...(prices.length > 0 && { prices }),
+      };
     });
   } finally {
     Deno.removeSync(copy, { recursive: true });
   }
 }
+
+Deno.test("FileJournal keeps the prices of each record that waits, once, also when it is compacted", () =>
+  withFolder(async (filePrefix, folder) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    const notes = ["a", "b"].map((version) => `- prices ["${version}",{"prompt":"0.1"}]\n`);
+    const entry = journal.begin("g0", "{}");
+    journal.finish(entry, "[0]", notes[0] + notes[1]);
+    await journal.written();
+    journal.delivered(entry);
+    // Compacted on the way.
+    for (let i = 0; i < 60; i++) {
+      const one = journal.begin(`x${i}`, '"' + "y".repeat(100_000) + '"');
+      journal.finish(one, "[]", notes[0]);
+      await journal.written();
+      if (i > 0) journal.delivered(one);
+    }
+    const text = Deno.readTextFileSync(`${filePrefix}.n1.journal`);
+    assertEquals([text.includes(notes[1]), text.split(notes[0]).length], [false, 2]);
+    assertEquals(found(folder)[0].prices, [{ version: "a", prices: { prompt: "0.1" } }]);
+    journal.finish(journal.begin("g1", "{}"), "[1]", notes[1]);
+    await journal.written();
+    assertEquals(found(folder)[0].prices!.map(({ version }) => version), ["a", "b"]);
+    journal.close();
+  }));
 
 Deno.test("FileJournal tells what ran and what ended", () =>
   withFolder(async (filePrefix, folder) => {

@@ -24,6 +24,7 @@
 import { sha256Hex } from "../../exchange/hashes.ts";
 import { type PriceChoice, type Prices, saysModel, versionOfModel } from "../../exchange/prices.ts";
 import type { Usage } from "../../exchange/usage.ts";
+import type { PriceVersion } from "../../store/mod.ts";
 
 export type { Prices } from "../../exchange/prices.ts";
 
@@ -185,6 +186,11 @@ export function searchVersion(price: string): string {
   const version = `search ${price}`;
   if (!versions.has(version)) versions.set(version, { web_search: price });
   return version;
+}
+
+/** Adds prices from the journal of another process. */
+export function learnPrices({ version, prices }: PriceVersion): void {
+  if (!versions.has(version)) versions.set(version, { ...prices });
 }
 
 /** Undefined: the version was created by another process. */

@@ -11,6 +11,7 @@ import type { KeyState } from "../keys/key_state.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { type Beginning, generationOf, interruptedGeneration, recordOf } from "../ledger.ts";
 import { type Estimate, type Prices, stepsOf } from "./money.ts";
+import { priceNotes } from "../journal/price_notes.ts";
 import type { OutboxEntry } from "../journal/outbox.ts";
 import type { StoreSync } from "../store_sync.ts";
 import type { RateState, Reservation } from "../types.ts";
@@ -177,7 +178,7 @@ export class OpenReservations {
     const record = recordOf(generation, beginning);
     this.#options.recorded?.(generation);
     this.#options.watch?.ended(generation);
-    journal.finish(entry, record.json);
+    journal.finish(entry, record.json, priceNotes(generation.priceVersion, generation.model));
     sync.deliver(new EndedCall(record, charged, journal, entry));
     sync.ended(record.id);
     if (await journal.written().catch(() => false)) return;

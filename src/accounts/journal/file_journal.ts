@@ -13,6 +13,7 @@
  * | `+ <id> <json>` | a generation started        |
  * | `= <id> <json>` | it ended with this record   |
  * | `- <id>`        | it ended without one        |
+ * | `- prices <json>` | prices of records after it, see {@link priceNotes} |
  *
  * An incomplete last line was being written when the process died; nothing has relied on it yet.
  */
@@ -33,6 +34,8 @@ export class FileJournal implements Journal {
   readonly #maxBytes: number;
   readonly #lock: Deno.FsFile;
   readonly #entries = new ArraySet<JournalEntry>();
+  /** Prices that the file contains. */
+  #noted = new Set<string>();
   /** Space needed by all entries: lines that must be kept, and the future ends of running calls. */
   #bytes = 0;
   /** Lines of this turn of the event loop, and those who wait for them. */
@@ -69,18 +72,20 @@ export class FileJournal implements Journal {
     const promised = line.length * 3 + END_BYTES;
     if (this.#bytes + promised > this.#maxBytes) throw new JournalFull("Records wait for the store.");
     this.#makeRoom(line.length * 3 + promised);
-    const entry: JournalEntry = { id, json, ended: false, bytes: 0, index: -1 };
+    const entry: JournalEntry = { id, json, ended: false, prices: "", bytes: 0, index: -1 };
     this.#resize(entry, promised + line.length);
     this.#entries.add(entry);
     this.#append(line);
     return entry;
   }
 
-  finish(entry: JournalEntry, json: string): void {
+  finish(entry: JournalEntry, json: string, prices = ""): void {
     entry.json = json;
     entry.ended = true;
+    entry.prices = prices;
     const line = lineOf(entry);
     this.#resize(entry, line.length);
+    if (prices !== "" && !this.#noted.has(prices)) this.#note(prices);
     this.#append(line);
   }
 
@@ -152,6 +157,14 @@ export class FileJournal implements Journal {
       removeQuietly(this.#path);
       return null;
     }
+  }
+
+  /** The space for the ends of calls is reserved, that for prices is not. */
+  #note(prices: string): void {
+    const needed = this.#bytes + (this.#lines.length + prices.length) * 3;
+    if (this.#file === null || this.#file.length + needed > this.#file.allocated) return;
+    this.#noted.add(prices);
+    this.#append(prices);
   }
 
   #resize(entry: JournalEntry, bytes: number): void {
@@ -227,9 +240,12 @@ export class FileJournal implements Journal {
     const path = `${this.#path}.next`;
     let fresh: AppendFile | null = null;
     try {
-      fresh = new AppendFile(path, this.#header + Array.from(this.#entries, lineOf).join(""));
+      const noted = new Set(Array.from(this.#entries, ({ prices }) => prices));
+      const lines = [this.#header, ...noted, ...Array.from(this.#entries, lineOf)];
+      fresh = new AppendFile(path, lines.join(""));
       fresh.reserve(fresh.length + this.#bytes);
       Deno.renameSync(path, this.#path);
+      this.#noted = noted;
     } catch {
       // No space for a second file: the old one is kept, although longer.
       fresh?.close();

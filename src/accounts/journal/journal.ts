@@ -18,6 +18,8 @@ export interface JournalEntry extends Indexed {
   /** What a compacted journal must contain: its start, or its record. */
   json: string;
   ended: boolean;
+  /** Lines that a compacted journal must contain before the record: its prices. Empty text: none. */
+  prices: string;
   /** Space reserved for its end, plus its current line while that is needed. */
   bytes: number;
 }
@@ -28,8 +30,12 @@ export interface Journal {
    * generation must not start.
    */
   begin(id: string, json: string): JournalEntry;
-  /** It ended with a record. */
-  finish(entry: JournalEntry, json: string): void;
+  /**
+   * It ended with a record.
+   *
+   * @param prices lines with its prices, which are written if there is space for them
+   */
+  finish(entry: JournalEntry, json: string, prices?: string): void;
   /** It ended without a record. */
   drop(entry: JournalEntry): void;
   /** The store has the record. */

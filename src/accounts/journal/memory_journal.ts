@@ -20,7 +20,7 @@ export class MemoryJournal implements Journal {
     const bytes = json.length + END_BYTES;
     if (this.#bytes + bytes > this.#maxBytes) throw new JournalFull("Records wait for the store.");
     this.#bytes += bytes;
-    return { id, json: "", ended: false, bytes, index: -1 };
+    return { id, json: "", ended: false, prices: "", bytes, index: -1 };
   }
 
   finish(): void {}

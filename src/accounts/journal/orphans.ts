@@ -1,4 +1,6 @@
 /** Journals of dead processes, which are taken over by the next process that starts or searches. */
+import type { PriceVersion } from "../../store/mod.ts";
+import { PRICES_ID, readPriceNote } from "./price_notes.ts";
 import { findJournals, lockPath, removeQuietly, renameQuietly, takeLock } from "./journal_files.ts";
 
 /** Maximum time between creation and locking of a lock file, in milliseconds. */
@@ -15,6 +17,8 @@ export interface JournalContent {
   running: Map<string, string>;
   /** Ended: record and data at the start, by id. The store may have some of them. */
   ended: Map<string, { json: string; begun: string | undefined }>;
+  /** Prices of the records. */
+  prices: PriceVersion[];
   /** Lines that could not be parsed. */
   damaged: string[];
   /** The journal is empty, without even a header. */
@@ -88,6 +92,7 @@ function adoptLock(path: string, node: string): Orphan | null {
     storeId: "",
     running: new Map(),
     ended: new Map(),
+    prices: [],
     damaged: [],
     empty: false,
   });
@@ -142,6 +147,7 @@ function parseJournal(text: string): JournalContent {
   const ended: JournalContent["ended"] = new Map();
   let node = "";
   let storeId = "";
+  const prices: PriceVersion[] = [];
   const damaged: string[] = [];
   const lines = text.split("\n");
   lines.pop();
@@ -153,8 +159,12 @@ function parseJournal(text: string): JournalContent {
       const begun = running.get(id);
       running.delete(id);
       ended.set(id, { json, begun });
+    } else if (kind === "-" && id === PRICES_ID && json !== undefined) {
+      const noted = readPriceNote(json);
+      if (noted === null) damaged.push(line);
+      else prices.push(noted);
     } else if (kind === "-") running.delete(id);
     else damaged.push(line);
   }
-  return { node, storeId, running, ended, damaged, empty: text === "" };
+  return { node, storeId, running, ended, prices, damaged, empty: text === "" };
 }

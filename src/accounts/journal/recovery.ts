@@ -14,6 +14,7 @@ import {
   type Store,
 } from "../../store/mod.ts";
 import type { Journal } from "./journal.ts";
+import { learnPrices } from "../budgets/money.ts";
 import { decodeBeginning, interruptedGeneration } from "../ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
 import type { StoreSync } from "../store_sync.ts";
@@ -158,6 +159,7 @@ export class Recovery {
         `The journal ${orphan.path} is empty: what its process had not told the database yet is lost.`,
       );
     }
+    for (const prices of orphan.prices) learnPrices(prices);
     const unreadable = [...orphan.damaged];
     for (const [id, { json, begun }] of orphan.ended) {
       const record = readRecord(json);
