@@ -1,6 +1,7 @@
 /** What administrators change: limits, teams, secrets, credits and prices. */
+import { assertEquals } from "@std/assert";
 import type { Driver } from "./driver.ts";
-import { dollars, type Key, type Limit, type Period, pico } from "./model.ts";
+import { accountOf, dollars, type Key, type Limit, type Period, pico } from "./model.ts";
 
 const SIZES = { small: ["0.004", "0.02", "0.1"], big: ["30000", "200000", "2000000"] };
 
@@ -71,8 +72,9 @@ export class Changes {
 
   async makeKey(): Promise<void> {
     const model = this.#driver.chance(0.5) ? "small" : "big";
-    const account = this.#driver.pick([model === "big" ? "rich" : "poor", "free"]);
     const team = this.#driver.chance(0.5) ? this.#driver.pick(["t1", "t2"]) : null;
+    const account = (team === null ? undefined : this.#driver.teamAccounts.get(team)) ??
+      this.#driver.pick([model === "big" ? "rich" : "poor", "free"]);
     const limits = this.#limitsOf(model);
     const name = `k${this.#driver.keys.length}`;
     const made = await this.#driver.admin("POST", "/admin/keys", {
@@ -94,6 +96,7 @@ export class Changes {
       requestsPerMinute: null,
       tokensPerMinute: null,
       secrets: [{ secret: made.secret, until: Infinity }],
+      expires: Infinity,
       revoked: false,
     };
     this.#apply(key, limits);
@@ -110,24 +113,65 @@ export class Changes {
 
   async changeKey(): Promise<void> {
     const key = this.#driver.pick(this.#driver.keys.filter(({ revoked }) => !revoked));
-    if (this.#driver.chance(0.3)) {
-      const team = this.#driver.pick([null, "t1", "t2"]);
-      await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { team });
-      key.team = team;
-      this.#driver.note(`${key.name} to team ${team}`);
-    } else await this.changeLimits(key);
+    const roll = this.#driver.random(10);
+    if (roll < 3) await this.changeTeamOf(key);
+    else if (roll < 5) await this.changeAccountOf(key);
+    else if (roll === 5) await this.#rename(key);
+    else if (roll === 6) await this.expire(key);
+    else await this.changeLimits(key);
     this.#driver.count("changes");
     await this.#driver.settleChange();
   }
 
+  async changeTeamOf(key: Key): Promise<void> {
+    const team = this.#driver.pick([null, "t1", "t2"]);
+    await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { team });
+    // It keeps the account that has paid for it, where its new team has none.
+    key.account = accountOf(team === null ? key : { ...key, team }, this.#driver);
+    key.team = team;
+    this.#driver.note(`${key.name} to team ${team}`);
+  }
+
+  async changeAccountOf(key: Key): Promise<void> {
+    const account = this.#driver.pick(["poor", "rich", "free"]);
+    const ofTeam = key.team === null ? undefined : this.#driver.teamAccounts.get(key.team);
+    const refused = await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { account }).then(
+      () => false,
+      ({ message }: Error) => message.includes(": 422 "),
+    );
+    assertEquals(refused, ofTeam !== undefined && ofTeam !== account, `${key.name} to account ${account}`);
+    if (!refused) key.account = account;
+    this.#driver.note(`${key.name} to account ${account}${refused ? ": refused" : ""}`);
+  }
+
+  async #rename(key: Key): Promise<void> {
+    const name = `${key.name.split("_")[0]}_${this.#driver.random(1000)}`;
+    await this.#driver.admin("PATCH", `/admin/keys/${key.name}`, { name });
+    this.#driver.note(`${key.name} is ${name}`);
+    key.name = name;
+  }
+
+  async expire(key: Key): Promise<void> {
+    const { now } = this.#driver;
+    const expires = this.#driver.pick([null, now + 3000, now + 30_000, now + 86_400_000, now - 1000]);
+    const expires_at = expires === null ? null : new Date(expires).toISOString();
+    await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { expires_at });
+    key.expires = expires ?? Infinity;
+    this.#driver.note(`${key.name} expires ${expires_at}`);
+  }
+
   async changeTeam(name: string): Promise<void> {
     const limit = this.#limit(this.#driver.pick(["small", "big"]));
+    const account = this.#driver.chance(0.3) ? this.#driver.pick([null, "poor", "rich", "free"]) : undefined;
     const fields = {
       spend_limit: limit && { amount: dollars(limit.amount), period: limit.period },
+      ...(account !== undefined && { account }),
     };
     if (this.#driver.teams.has(name)) await this.#driver.admin("PATCH", `/admin/teams/${name}`, fields);
     else await this.#driver.admin("POST", "/admin/teams", { name, ...fields });
     this.#driver.teams.set(name, limit);
+    if (account) this.#driver.teamAccounts.set(name, account);
+    else if (account === null) this.#driver.teamAccounts.delete(name);
     this.#driver.checks.limitedTeam(name, limit);
     this.#driver.note(`team ${name} ${JSON.stringify(fields)}`);
     this.#driver.count("changes");
@@ -136,9 +180,16 @@ export class Changes {
 
   async rotate(key = this.#driver.pick(this.#driver.keys.filter(({ revoked }) => !revoked))): Promise<void> {
     const overlap = this.#driver.pick([0, 30, 3600]);
-    const { secret } = await this.#driver.admin("POST", `/admin/keys/${key.id}/rotate`, {
+    const ended = key.expires <= this.#driver.now;
+    const made = await this.#driver.admin("POST", `/admin/keys/${key.id}/rotate`, {
       overlap_seconds: overlap,
+    }).catch((error: Error) => {
+      if (key.expires <= this.#driver.now && error.message.includes(": 422 ")) return null;
+      throw error;
     });
+    assertEquals(made === null, made === null || ended, `rotated ${key.name}, which has expired`);
+    if (made === null) return;
+    const { secret } = made;
     const until = this.#driver.now + overlap * 1000;
     // Of the one before the last nothing is left.
     key.secrets = [...key.secrets.slice(-1).map((one) => ({ ...one, until })), { secret, until: Infinity }];
@@ -147,10 +198,10 @@ export class Changes {
     await this.#driver.settleChange();
   }
 
-  async revoke(): Promise<void> {
+  async revoke(one?: Key): Promise<void> {
     const good = this.#driver.keys.filter(({ revoked }) => !revoked);
     if (good.length < 4) return await this.makeKey();
-    const key = this.#driver.pick(good);
+    const key = one ?? this.#driver.pick(good);
     await this.#driver.admin("DELETE", `/admin/keys/${key.id}`);
     key.revoked = true;
     this.#driver.note(`revoked ${key.name}`);

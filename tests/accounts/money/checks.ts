@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../../support/time.ts";
 import type { Driver } from "./driver.ts";
+import { Reports } from "./reports.ts";
 import {
   type Call,
   costOf,
@@ -26,12 +27,15 @@ export class Checks {
   /** How many calls had been let in when a limit was changed last. */
   readonly #changedAt = new Map<string, number>();
 
+  readonly #reports: Reports;
+
   constructor(driver: Driver) {
     this.#driver = driver;
+    this.#reports = new Reports(driver);
   }
 
   limited(key: Key): void {
-    for (const scope of ["key", "session", "tag"]) this.#changed(`${scope} ${key.name}`);
+    for (const scope of ["key", "session", "tag"]) this.#changed(`${scope} ${key.id}`);
   }
 
   limitedTeam(name: string, _: Limit | null): void {
@@ -110,13 +114,16 @@ export class Checks {
     const driver = this.#driver;
     const ended = driver.calls.filter(({ cost }) => cost !== null);
     let wrong = "";
+    let records: Loose[] = [];
     await eventually(async () => {
-      const records = await this.#recordsOf("");
+      records = await this.#recordsOf("");
       wrong = this.#wrongOf(ended, records);
       return wrong === "";
     }, { within: 20_000, what: () => `records as expected: ${wrong}` });
     await this.#sums(ended);
     await this.#budgets();
+    await this.#reports.check(records);
+    await this.#reports.ownKeys(records);
     driver.count("checks");
   }
 
@@ -129,7 +136,7 @@ export class Checks {
       if (running.has(nonce)) return `a record of ${nonce}, which runs: ${JSON.stringify(found)}`;
     }
     for (const call of ended) {
-      const { nonce, key, team, account, session, customer, model } = call;
+      const { nonce, session, customer, model } = call;
       const found = byNonce.get(nonce) ?? [];
       const searches = world.searched.get(nonce) ?? 0;
       const broke = world.failed.has(nonce);
@@ -141,9 +148,15 @@ export class Checks {
       if (found.length > 1) return `${found.length} records of ${nonce}`;
       const [record] = found;
       call.created = Date.parse(record.created);
+      if (call.orOf !== undefined) {
+        const { team, account } = call.orOf;
+        if (record.team === team && record.account === account) Object.assign(call, call.orOf);
+        call.orOf = undefined;
+      }
+      const { name, team, account } = call;
       const is = [record.key, record.team, record.account, record.session, record.tags.customer ?? null]
         .join();
-      const should = [key.name, team, account, session, customer].join();
+      const should = [name, team, account, session, customer].join();
       if (is !== should) return `${nonce} is of ${is}, not of ${should}`;
       if (call.orVersion !== undefined) {
         const or = costOf(broke ? [] : uses, searches, model, call.orVersion);
@@ -176,7 +189,7 @@ export class Checks {
   async #sums(ended: readonly Call[]): Promise<void> {
     const { admin } = this.#driver;
     const names: [by: string, of: (call: Call) => string][] = [
-      ["key", ({ key }) => key.name],
+      ["key_id", ({ key }) => key.id],
       ["team", ({ team }) => team ?? ""],
       ["account", ({ account }) => account],
       ["day", ({ created }) => new Date(created).toISOString().slice(0, 10)],
@@ -188,7 +201,11 @@ export class Checks {
       for (const call of ended) {
         if (call.cost! > 0n) expected.set(of(call), (expected.get(of(call)) ?? 0n) + call.cost!);
       }
-      const { data } = await admin.call(this.#driver, "GET", `/admin/usage?by=${by}&limit=1000`);
+      const { data } = await admin.call(
+        this.#driver,
+        "GET",
+        `/admin/usage?by=${by === "key_id" ? "key" : by}&limit=1000`,
+      );
       const got = new Map<string, bigint>();
       for (const row of data) if (pico(row.cost) > 0n) got.set(row[by] ?? "", pico(row.cost));
       assertEquals([...got].sort(), [...expected].sort(), `usage by ${by}`);
@@ -232,20 +249,21 @@ export class Checks {
     const { world, keys, teams } = this.#driver;
     const seen = new Map<string, number>();
     for (const { data } of world.told.values()) {
-      const { scope, key, team, account, session, value, percent, limit, period } = data as Loose;
-      const what = [scope, key, team, account, session, value, period?.starts, limit, percent].join(" ");
+      const { scope, key_id, team, account, session, value, percent, limit, period } = data as Loose;
+      const what = [scope, key_id, team, account, session, value, period?.starts, limit, percent].join(" ");
       seen.set(what, (seen.get(what) ?? 0) + 1);
-      const changes = this.#changes.get(`${scope} ${team ?? account ?? key}`) ?? 1;
+      const changes = this.#changes.get(`${scope} ${team ?? account ?? key_id}`) ?? 1;
       assert(seen.get(what)! <= changes, `${what} was told ${seen.get(what)} times, with ${changes} limits`);
     }
     const told = (scope: string, name: string, limit: Limit) => (percent: number) =>
       [...world.told.values()].some(({ data }) =>
-        data.scope === scope && data[scope] === name && data.percent === percent &&
+        data.scope === scope && data[scope === "key" ? "key_id" : scope] === name &&
+        data.percent === percent &&
         pico(String(data.limit)) === limit.amount
       );
     const wanted: [string, string, Limit, (call: Call) => boolean][] = [];
     for (const key of keys) {
-      if (key.limit && !key.revoked) wanted.push(["key", key.name, key.limit, (call) => call.key === key]);
+      if (key.limit && !key.revoked) wanted.push(["key", key.id, key.limit, (call) => call.key === key]);
     }
     for (const [name, limit] of teams) {
       if (limit) {

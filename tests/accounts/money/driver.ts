@@ -6,6 +6,7 @@ import { Changes } from "./changes.ts";
 import { ADMIN, configOf } from "./config.ts";
 import { Judge } from "./judge.ts";
 import {
+  accountOf,
   budgetsOf,
   type Call,
   costOf,
@@ -13,6 +14,7 @@ import {
   type Key,
   type Limit,
   pico,
+  sharedBudgets,
   startOf,
   stateOf,
 } from "./model.ts";
@@ -49,6 +51,8 @@ export class Driver {
   readonly nodes: Node[] = [];
   readonly keys: Key[] = [];
   readonly teams = new Map<string, Limit | null>();
+  /** Of teams that have one. */
+  readonly teamAccounts = new Map<string, string>();
   readonly credits = new Map<string, bigint>();
   readonly calls: Call[] = [];
   /** Calls that ran when their node was killed. */
@@ -134,6 +138,15 @@ export class Driver {
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text === "" ? null : JSON.parse(text);
+  }
+
+  async adminText(path: string, accept: string): Promise<string> {
+    const response = await fetch(this.pick(this.nodes).url + path, {
+      headers: { authorization: `Bearer ${ADMIN}`, accept },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${text}`);
+    return text;
   }
 
   async settleChange(): Promise<void> {
@@ -253,7 +266,9 @@ export class Driver {
   }
 
   async #repeat(): Promise<void> {
-    this.#repeatable = this.#repeatable.filter(({ until, key }) => until > this.now && !key.revoked);
+    this.#repeatable = this.#repeatable.filter(({ until, key }) =>
+      until > this.now && !key.revoked && key.expires > this.now + 2000
+    );
     if (this.#repeatable.length === 0) return;
     const { key, send, id } = this.pick(this.#repeatable);
     const got = await send(key.secrets.at(-1)!.secret);
@@ -331,16 +346,22 @@ export class Driver {
     const before = planned.map(({ call, labels }) =>
       budgetsOf(call.key, labels, this).map((budget) => ({ budget, ...stateOf(budget, this.calls, now) }))
     );
+    const shared = sharedBudgets(this).map((budget) => ({ budget, ...stateOf(budget, this.calls, now) }));
     this.note(`a crowd of ${key.name} and ${other.name}: ${planned.map(({ order }) => order.nonce).join()}`);
     const rates = planned.map(({ call }) => this.#judge.limited(call));
     const from = this.#judge.time();
     const answers = Promise.all(planned.map(({ send, secret }) => send(secret)));
     await pause(this.random(30));
-    const change = this.random(6);
+    const change = this.random(12);
     if (change === 0) await this.#changes.changeLimits(key);
     else if (change === 1) await this.#changes.rotate(key);
     else if (change === 2) await this.#changes.addCredits();
     else if (change === 3) await this.#changes.changePrices();
+    else if (change === 4) await this.#changes.changeTeamOf(key);
+    else if (change === 5) await this.#changes.changeAccountOf(key);
+    else if (change === 6) await this.#changes.changeTeam(this.pick(["t1", "t2"]));
+    else if (change === 7) await this.#changes.expire(key);
+    else if (change === 8) await this.#changes.revoke(key);
     const gots = await answers;
     const span = { from, to: this.#judge.time() };
     for (const [i, { call }] of planned.entries()) this.#judge.asked(call, rates[i], span);
@@ -354,16 +375,19 @@ export class Driver {
       this.count("crowd: calls");
       this.#letIn(call, rates[i], span);
       if (this.version !== version) call.orVersion = this.version;
+      call.orOf = { team: call.key.team, account: accountOf(call.key, this) };
       await this.#ended(call);
       this.#assertWhole(got, order.nonce);
     }
     await this.settleChange();
-    // What each of them has cost, where prices have changed meanwhile.
-    if (this.version !== version) await this.checks.all();
+    // What each of them has cost and who pays for it, where that has changed meanwhile.
+    if (change < 9 || this.chance(0.2)) await this.checks.all();
     if (startOf("day", now) !== startOf("day", this.now)) return;
-    for (const [i, budgets] of before.entries()) {
+    const all = [...before.entries()].map(([i, budgets]) => {
       const { call, labels } = planned[i];
-      const after = budgetsOf(call.key, labels, this);
+      return { budgets, after: budgetsOf(call.key, labels, this) };
+    });
+    for (const { budgets, after } of [...all, { budgets: shared, after: sharedBudgets(this) }]) {
       for (const { budget, spent } of budgets) {
         const limit = after.find(({ name }) => name === budget.name)?.limit;
         // It was taken away, or another one is there now.

@@ -11,7 +11,7 @@ interface Rate {
 }
 
 function ratesOf({ key, session }: Call): Rate[] {
-  const { name, requestsPerMinute, tokensPerMinute } = key;
+  const { id: name, requestsPerMinute, tokensPerMinute } = key;
   return [
     { owner: `requests of ${name}`, limit: requestsPerMinute, kind: "requests" },
     { owner: `tokens of ${name}`, limit: tokensPerMinute, kind: "tokens" },
@@ -115,6 +115,8 @@ export class Judge {
     const now = this.#driver.now;
     if (key.revoked || secret < now - 1000) return { admit: false, why: "its secret is no longer valid" };
     if (secret < now + 1000) return { admit: undefined, why: "its secret ends now" };
+    if (key.expires < now - 1000) return { admit: false, why: "the key has expired" };
+    if (key.expires < now + 1000) return { admit: undefined, why: "the key expires now" };
     const day = startOf("day", now);
     const sure = startOf("day", now - 1500) === day && startOf("day", now + 1500) === day &&
       now % MINUTE > 1500 && now % MINUTE < MINUTE - 1500 && Date.now() % MINUTE > 1500 &&

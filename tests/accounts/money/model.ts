@@ -122,6 +122,7 @@ export interface Key {
   name: string;
   id: string;
   model: string;
+  /** Its own; the account of its team counts before. */
   account: string;
   team: string | null;
   limit: Limit | null;
@@ -131,12 +132,24 @@ export interface Key {
   tokensPerMinute: number | null;
   /** The last has no end. */
   secrets: { secret: string; until: number }[];
+  /** Infinity: never. */
+  expires: number;
   revoked: boolean;
+}
+
+/** Who pays for the calls of a key. */
+export function accountOf(
+  { team, account }: Pick<Key, "team" | "account">,
+  { teamAccounts }: { teamAccounts: Map<string, string> },
+): string {
+  return (team === null ? undefined : teamAccounts.get(team)) ?? account;
 }
 
 export interface Call {
   nonce: string;
   key: Key;
+  /** The name that the key had. */
+  name: string;
   account: string;
   team: string | null;
   session: string | null;
@@ -145,6 +158,8 @@ export interface Call {
   version: number;
   /** The prices changed while it came: these may count as well. */
   orVersion?: number;
+  /** Its key was moved while it came: this team and account may count as well. */
+  orOf?: { team: string | null; account: string };
   created: number;
   /** What it was let in for at most. */
   most: bigint;
@@ -161,15 +176,34 @@ export interface Budget {
   has(call: Call): boolean;
 }
 
+/** Of teams and accounts. */
+export function sharedBudgets(
+  { teams, credits }: { teams: Map<string, Limit | null>; credits: Map<string, bigint> },
+): Budget[] {
+  const budgets: Budget[] = [];
+  for (const [name, limit] of teams) {
+    if (limit !== null) budgets.push({ name: `team ${name}`, limit, has: ({ team }) => team === name });
+  }
+  for (const [name, amount] of credits) {
+    const limit: Limit = { amount, period: "total" };
+    budgets.push({ name: `account ${name}`, limit, has: ({ account }) => account === name });
+  }
+  return budgets;
+}
+
 /** Of a call of this key with these labels. */
 export function budgetsOf(
   key: Key,
   labels: { session: string | null; customer: string | null },
-  state: { teams: Map<string, Limit | null>; credits: Map<string, bigint> },
+  state: {
+    teams: Map<string, Limit | null>;
+    teamAccounts: Map<string, string>;
+    credits: Map<string, bigint>;
+  },
 ): Budget[] {
   const budgets: Budget[] = [];
   if (key.limit !== null) {
-    budgets.push({ name: `key ${key.name}`, limit: key.limit, has: (call) => call.key === key });
+    budgets.push({ name: `key ${key.id}`, limit: key.limit, has: (call) => call.key === key });
   }
   const team = key.team;
   const ofTeam = team === null ? null : state.teams.get(team) ?? null;
@@ -179,21 +213,21 @@ export function budgetsOf(
   const { session, customer } = labels;
   if (session !== null && key.session !== null) {
     budgets.push({
-      name: `session ${session} of ${key.name}`,
+      name: `session ${session} of ${key.id}`,
       limit: { amount: key.session.amount, period: "total" },
       has: (call) => call.key === key && call.session === session,
     });
   }
   if (customer !== null && key.tag !== null) {
     budgets.push({
-      name: `customer ${customer} of ${key.name}`,
+      name: `customer ${customer} of ${key.id}`,
       limit: key.tag,
       has: (call) => call.key === key && call.customer === customer,
     });
   }
-  const credits = state.credits.get(key.account);
+  const account = accountOf(key, state);
+  const credits = state.credits.get(account);
   if (credits !== undefined) {
-    const { account } = key;
     budgets.push({
       name: `account ${account}`,
       limit: { amount: credits, period: "total" },

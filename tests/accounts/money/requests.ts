@@ -1,6 +1,6 @@
 /** Random requests of all formats. */
 import type { Driver } from "./driver.ts";
-import { atMost, type Call, costOf, type Key } from "./model.ts";
+import { accountOf, atMost, type Call, costOf, type Key } from "./model.ts";
 import { billOf, type Order } from "./world.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
@@ -72,7 +72,8 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
   const call: Call = {
     nonce: order.nonce,
     key,
-    account: key.account,
+    name: key.name,
+    account: accountOf(key, driver),
     team: key.team,
     ...labels,
     model: key.model,
