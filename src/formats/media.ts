@@ -3,7 +3,7 @@
  * all formats.
  */
 import { Buffer } from "node:buffer";
-import type { Source } from "../exchange/prompt.ts";
+import type { DocumentContent, Source } from "../exchange/prompt.ts";
 
 /** Decodes `data:<type>[;param…][;base64],<bytes>`; anything else is a URL. */
 export function decodeUrl(url: string): Source {
@@ -138,6 +138,20 @@ export function typeOfImage(mediaType: string, data: string): string {
   // RIFF, any length, WEBP.
   if (data.startsWith("UklGR") && data.startsWith("XRUJQ", 11)) return "image/webp";
   return mediaType === "image/jpg" ? "image/jpeg" : mediaType;
+}
+
+/**
+ * The source text of an SVG image; undefined: another type. No API accepts SVG as an image, but models read its
+ * source.
+ */
+export function textOfSvg(source: Source): string | undefined {
+  if (source.kind !== "base64" || !/^image\/svg\b/i.test(source.mediaType)) return undefined;
+  return textOfBytes(source.data);
+}
+
+/** What is said about a document, and its text, if it has one. */
+export function titledText({ name, context }: DocumentContent, text: string): string {
+  return [name, context, text].filter((piece) => piece !== undefined && piece !== "").join("\n\n");
 }
 
 /** The text in base64 data; undefined: not text. */

@@ -7,7 +7,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf } from "../../exchange/prompt.ts";
 import { unsupported } from "../validation.ts";
-import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "../media.ts";
+import { audioFormat, decodeText, encodeUrl, isText, textOfSvg, titledText, UNKNOWN_TYPE } from "../media.ts";
 
 /** A content as a part; undefined if it is not part of a message. `own`: the caller uses this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
@@ -20,6 +20,8 @@ export function encodePart(content: Content, own: boolean): Loose | undefined {
     case "refusal":
       return own ? { type: "refusal", refusal: content.text } : { type: "text", text: content.text };
     case "image": {
+      const drawn = own ? undefined : textOfSvg(content.source);
+      if (drawn !== undefined) return { type: "text", text: drawn };
       const url = encodeUrl(content.source);
       if (url === undefined) throw noForm("an image by the id of a stored file");
       const detail = content.detail !== undefined && { detail: content.detail };
@@ -87,12 +89,13 @@ function encodeDocument(
     const value = dialect === "document_url" ? url : { ...inner(fields, dialect), url };
     return { ...fields, [dialect]: value, ...cache };
   }
-  if (source.kind === "text") return titled(content, source.text);
+  if (source.kind === "text") return { type: "text", text: titledText(content, source.text) };
   if (!own && source.kind === "base64" && isText(source.mediaType)) {
-    return titled(content, decodeText(source.data));
+    return { type: "text", text: titledText(content, decodeText(source.data)) };
   }
   // The API requires a name for bytes, and uses its extension.
-  const filename = name ?? (!own && source.kind === "base64" ? nameFor(source.mediaType) : undefined);
+  const filename = (own ? name : name || undefined) ??
+    (!own && source.kind === "base64" ? nameFor(source.mediaType) : undefined);
   const bytes = source.kind === "file" ? { file_id: source.id } : { file_data: encodeUrl(source) };
   const file = { ...inner(fields, "file"), ...(filename !== undefined && { filename }), ...bytes };
   return { ...fields, type: "file", file, ...cache };
@@ -100,9 +103,4 @@ function encodeDocument(
 
 function nameFor(mediaType: string): string {
   return mediaType === "application/pdf" ? "document.pdf" : "document";
-}
-
-function titled(content: DocumentContent, text: string): Loose {
-  const head = [content.name, content.context].filter((line) => line !== undefined && line !== "");
-  return { type: "text", text: [...head, text].join("\n\n") };
 }

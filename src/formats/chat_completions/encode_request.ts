@@ -24,6 +24,9 @@ import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { readReplay } from "./reasoning.ts";
 
+/** The service tier that only OpenAI's responses API has. */
+const ONLY_RESPONSES_TIER = "ultrafast";
+
 const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: false };
 
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
@@ -85,8 +88,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     set("modalities", prompt.modalities);
     set("audio", prompt.audio);
   } else dropped.push(...lostHints(prompt, HINTS), ...lostStrictness(prompt, "openai"));
-  if (own || prompt.format === "responses") set("service_tier", prompt.serviceTier);
-  else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
+  if (own || (prompt.format === "responses" && prompt.serviceTier !== ONLY_RESPONSES_TIER)) {
+    set("service_tier", prompt.serviceTier);
+  } else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
   return { body, dropped: [...new Set(dropped)] };
 }
 

@@ -15,6 +15,8 @@ import type { Rules } from "./rules.ts";
 export interface EncodeContent {
   rules: Rules;
   names: DocumentNames;
+  /** They are the assistant's, which alone may cite. */
+  cites?: boolean;
 }
 
 /** Blocks of a message, with a cache point after each block with a breakpoint. */
@@ -36,7 +38,7 @@ export function encodeCachePoint(mark: CacheMark, rules: Rules): Loose | undefin
 }
 
 function encodeContent(c: Content, context: EncodeContent): Loose[] {
-  if (isAttachment(c)) return [encodeAttachment(c, context.names)];
+  if (isAttachment(c)) return encodeAttachment(c, context.names);
   switch (c.type) {
     case "text":
       return encodeText(c, context);
@@ -63,10 +65,10 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
 }
 
 /** A text of an earlier answer goes back with what it cites: Claude alone cites. */
-function encodeText({ text, citations = [] }: TextContent, { rules }: EncodeContent): Loose[] {
+function encodeText({ text, citations = [] }: TextContent, { rules, cites }: EncodeContent): Loose[] {
   // A blank text is refused.
   if (text.trim() === "") return [];
-  const cited = rules.claude ? citations.flatMap((citation) => encodeCitation(citation) ?? []) : [];
+  const cited = rules.claude && cites ? citations.flatMap((citation) => encodeCitation(citation) ?? []) : [];
   return [cited.length === 0 ? { text } : { citationsContent: { content: [{ text }], citations: cited } }];
 }
 

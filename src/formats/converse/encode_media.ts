@@ -7,7 +7,7 @@ import { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
-import { isText, typeOfFile, typeOfImage, typeOfName } from "../media.ts";
+import { isText, textOfSvg, titledText, typeOfFile, typeOfImage, typeOfName } from "../media.ts";
 import { bare, formatNames, formatOf } from "./media_types.ts";
 
 /** Assigns valid document names. */
@@ -22,12 +22,13 @@ export class DocumentNames {
   }
 }
 
-/** Throws `feature_not_supported` for an unsupported type of file. */
-export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
+/** No block for an empty text. Throws `feature_not_supported` for an unsupported type of file. */
+export function encodeAttachment(c: Attachment, names: DocumentNames): Loose[] {
   if (c.type === "document") return encodeDocument(c, names);
   const { source, type } = c;
   // Text in place of an image.
-  if (source.kind === "text") return { text: source.text };
+  const said = source.kind === "text" ? source.text : textOfSvg(source);
+  if (said !== undefined) return textBlocks(said);
   const from = encodeSource(type, source);
   const mediaType = source.kind !== "base64"
     ? typeOf(source)
@@ -36,13 +37,18 @@ export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
     : source.mediaType;
   const format = formatOf(type, mediaType);
   if (format === undefined) throw refusal(type, `got ${mediaType.slice(0, 100)}`);
-  return { [type]: { format, source: from } };
+  return [{ [type]: { format, source: from } }];
+}
+
+/** Blank text is rejected. */
+function textBlocks(text: string): Loose[] {
+  return text.trim() === "" ? [] : [{ text }];
 }
 
 /** Clients also send images, audio and video as files. */
-function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
+function encodeDocument(c: DocumentContent, names: DocumentNames): Loose[] {
   const { source } = c;
-  const document = (format: string, from: Loose) => ({
+  const document = (format: string, from: Loose) => [{
     document: {
       format,
       name: names.take(c.name),
@@ -50,10 +56,13 @@ function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
       ...(c.context !== undefined && c.context !== "" && { context: c.context }),
       ...(c.cite && { citations: { enabled: true } }),
     },
-  });
+  }];
   if (source.kind === "text") {
+    // The bytes of a document must not be empty.
+    if (source.text.trim() === "") return textBlocks(titledText(c, ""));
     return document("txt", { bytes: Buffer.from(source.text).toString("base64") });
   }
+  if (source.kind === "base64" && source.data === "") return textBlocks(titledText(c, ""));
   const mediaType = source.kind === "base64" ? typeOfFile(source, c.name) : typeOf(source);
   const type = MEDIA.find((kind) => bare(mediaType).startsWith(`${kind}/`));
   if (type !== undefined) {

@@ -31,7 +31,10 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
   turns.forEach((turn, i) => {
     if (turn.role === "assistant") {
       carried = [...carried, ...turn.content.filter(isAttachment)];
-      const blocks = encodeContents(turn.content.filter((c) => !isAttachment(c)), context);
+      const blocks = encodeContents(turn.content.filter((c) => !isAttachment(c)), {
+        ...context,
+        cites: true,
+      });
       const begins = blocks[0]?.reasoningContent !== undefined;
       if (i > loop && !begins && turn.content.some((c) => c.type === "call")) thinkingLost = true;
       if (blocks.every(isSilent)) return;
@@ -50,12 +53,13 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
     carried = [];
   });
   push(messages, "user", encodeContents(carried, context));
-  for (const message of messages) captionDocuments(message);
   // The first message must be from the user; it may have been empty.
   if (messages.length > 0 && messages[0].role !== "user") {
     messages.unshift({ role: "user", content: [{ text: "(no message)" }] });
   }
-  return { system: encodeSystem(system, messages, context), messages, thinkingLost };
+  const encodedSystem = encodeSystem(system, messages, context);
+  for (const message of messages) captionDocuments(message);
+  return { system: encodedSystem, messages, thinkingLost };
 }
 
 const LONGEST_ID = 64;

@@ -5,7 +5,7 @@
  * Google fetches itself. Google supports images, audio, video and PDF; text files of any kind are sent as
  * text, everything else is refused.
  */
-import { isRawAudio, isText, typeOfEnding, typeOfFile, typeOfImage } from "../media.ts";
+import { isRawAudio, isText, textOfSvg, typeOfEnding, typeOfFile, typeOfImage } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Attachment, DocumentContent, Source } from "../../exchange/prompt.ts";
 import type { WirePart } from "./wire.ts";
@@ -14,7 +14,10 @@ import type { WirePart } from "./wire.ts";
 export function encodeAttachment(c: Attachment): WirePart[] {
   const part = encodeSource(c.type, c.type === "document" ? typed(c) : c.source);
   if (c.type !== "document") return [part];
-  if (part.text !== undefined) return [{ text: documentText(c, part.text) }];
+  if (part.text !== undefined) {
+    const text = documentText(c, part.text);
+    return text === "" ? [] : [{ text }];
+  }
   const about = [c.name && `Document: ${c.name}`, c.context].filter(Boolean).join("\n");
   return about === "" ? [part] : [{ text: about }, part];
 }
@@ -26,7 +29,7 @@ function typed({ source, name }: DocumentContent): Source {
 
 function documentText(c: DocumentContent, text: string): string {
   const head = [c.name && `Document: ${c.name}`, c.context].filter(Boolean).join("\n");
-  return head === "" ? text : `${head}\n\n${text}`;
+  return [head, text].filter((piece) => piece !== "").join("\n\n");
 }
 
 function encodeSource(type: Attachment["type"], source: Source): WirePart {
@@ -56,6 +59,8 @@ function encodeSource(type: Attachment["type"], source: Source): WirePart {
 
 function encodeBytes(type: Attachment["type"], mediaType: string, data: string): WirePart {
   const mimeType = type === "image" ? typeOfImage(wireType(mediaType), data) : wireType(mediaType);
+  const drawn = textOfSvg({ kind: "base64", mediaType: mimeType, data });
+  if (drawn !== undefined) return { text: drawn };
   if (/^(?:image|audio|video)\/|^application\/pdf$/.test(mimeType)) return { inlineData: { mimeType, data } };
   if (isText(mimeType)) return { text: decodeText(type, data) };
   throw new Failure(

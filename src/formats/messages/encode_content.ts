@@ -1,6 +1,6 @@
 /** Encodes contents of a turn as content blocks for a provider. */
 import { encodeCacheMark } from "../cache_mark.ts";
-import { isText, textOfBytes, typeOfFile, typeOfImage } from "../media.ts";
+import { isText, textOfBytes, textOfSvg, typeOfFile, typeOfImage } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import {
@@ -110,6 +110,8 @@ function encodeResult(c: ResultContent, own: boolean): Loose {
 
 function encodeImage(c: ImageContent, own: boolean): Loose {
   const { source } = c;
+  const drawn = own ? undefined : textOfSvg(source);
+  if (drawn !== undefined) return { type: "text", text: drawn, ...encodeCacheMark(c.cache) };
   switch (source.kind) {
     case "base64":
       return { type: "image", source: base64(source.mediaType, source.data, own), ...ownFields(c) };
@@ -126,19 +128,28 @@ function base64(mediaType: string, data: string, own: boolean): Loose {
   return { type: "base64", media_type: own ? mediaType : typeOfImage(mediaType, data), data };
 }
 
-function encodeDocument(c: DocumentContent, own: boolean): Loose {
+/** Longest title of a document. */
+const LONGEST_TITLE = 500;
+
+/** Undefined: a document of another format without a text. */
+function encodeDocument(c: DocumentContent, own: boolean): Loose | undefined {
   const { source } = c;
   const raw = extraOf(c.extra, "messages")?.source as Loose | undefined;
+  const title = own ? c.name : c.name?.slice(0, LONGEST_TITLE) || undefined;
+  const context = own ? c.context : c.context || undefined;
   const words = {
-    ...(c.name !== undefined && { title: c.name }),
-    ...(c.context !== undefined && { context: c.context }),
+    ...(title !== undefined && { title }),
+    ...(context !== undefined && { context }),
     ...(c.cite && { citations: { enabled: true } }),
   };
   const document = (from: Loose) => ({ type: "document", ...words, ...ownFields(c), source: from });
+  // The text of a document must not be empty.
+  const written = (text: string) =>
+    !own && text.trim() === "" ? undefined : document({ type: "text", media_type: "text/plain", data: text });
   switch (source.kind) {
     case "text": {
       if (raw?.type === "content" && textOfBlocks(raw) === source.text) return document(raw);
-      return document({ type: "text", media_type: "text/plain", data: source.text });
+      return written(source.text);
     }
     case "url":
       return document(raw ?? { type: "url", url: source.url });
@@ -149,11 +160,11 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
       const { data } = source;
       const mediaType = typeOfFile(source, c.name);
       if (mediaType === PDF) return document({ type: "base64", media_type: PDF, data });
-      if (mediaType.startsWith("image/")) {
+      if (mediaType.startsWith("image/") && textOfSvg(source) === undefined) {
         return { type: "image", source: base64(mediaType, data, own), ...ownFields(c) };
       }
       const text = isText(mediaType) ? textOfBytes(data) : undefined;
-      if (text !== undefined) return document({ type: "text", media_type: "text/plain", data: text });
+      if (text !== undefined) return written(text);
       throw new Failure(
         "feature_not_supported",
         `Cannot send a document of type ${mediaType}: expected PDF, text or an image.`,

@@ -2,7 +2,7 @@
  * Encodes contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`,
  * `input_video`, `output_text`, `refusal`.
  */
-import { audioFormat, dataUrl, encodeUrl, endingOfType } from "../media.ts";
+import { audioFormat, dataUrl, encodeUrl, endingOfType, textOfSvg, titledText } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { breakpointOf } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
@@ -20,19 +20,25 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
   const blame = own ? "input" : "messages";
   switch (c.type) {
     case "text":
-      out.push({ ...fieldsOf(c), type: `${role}_text`, text: c.text });
+      out.push({ ...(role === "input" ? fieldsOf(c) : ownFields(c)), type: `${role}_text`, text: c.text });
       return;
     case "refusal":
       out.push(
         role === "output"
-          ? { ...fieldsOf(c), type: "refusal", refusal: c.text }
+          ? { ...ownFields(c), type: "refusal", refusal: c.text }
           : { type: "input_text", text: c.text },
       );
       return;
-    case "image":
+    case "image": {
+      const drawn = own ? undefined : textOfSvg(c.source);
+      if (drawn !== undefined) {
+        out.push({ type: `${role}_text`, text: drawn });
+        return;
+      }
       if (role === "output") throw impossible("an image as the assistant's own words", blame);
       out.push({ ...fieldsOf(c), type: "input_image", ...imageSource(c, own, blame) });
       return;
+    }
     case "document":
       if (role === "output") throw impossible("a file as the assistant's own words", blame);
       return encodeDocument(c, out);
@@ -42,7 +48,7 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       }
       const { mediaType, data } = c.source;
       const format = audioFormat(mediaType);
-      out.push({ ...fieldsOf(c), type: "input_audio", input_audio: { data, format } });
+      out.push({ ...ownFields(c), type: "input_audio", input_audio: { data, format } });
       return;
     }
     case "search-result": {
@@ -54,14 +60,19 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
       // OpenAI has no such part: it is sent only for callers of this format, whose provider may support it.
       const url = own && role === "input" ? encodeUrl(c.source) : undefined;
       if (url === undefined) throw impossible("video", blame);
-      out.push({ ...fieldsOf(c), type: "input_video", video_url: url });
+      out.push({ ...ownFields(c), type: "input_video", video_url: url });
     }
   }
 }
 
-/** Fields of a part that only this format has; the cache breakpoint is the same in both of OpenAI's APIs. */
-function fieldsOf({ extra }: Content): Loose | undefined {
-  return extraOf(extra, "responses") ?? breakpointOf(extra);
+/** Fields of a part that only this format has. */
+function ownFields({ extra }: Content): Loose | undefined {
+  return extraOf(extra, "responses");
+}
+
+/** As above. The cache breakpoint is the same in both of OpenAI's APIs; here only texts, images and files of the input have it. */
+function fieldsOf(c: Content): Loose | undefined {
+  return ownFields(c) ?? breakpointOf(c.extra);
 }
 
 function impossible(what: string, blame: string): Failure {
@@ -92,14 +103,13 @@ function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
 
 function encodeDocument(c: DocumentContent, out: Loose[]): void {
   const extra = fieldsOf(c);
-  if (c.context !== undefined) out.push({ type: "input_text", text: c.context });
+  if (c.context) out.push({ type: "input_text", text: c.context });
   switch (c.source.kind) {
-    case "text":
-      out.push({
-        type: "input_text",
-        text: c.name === undefined ? c.source.text : `${c.name}\n\n${c.source.text}`,
-      });
+    case "text": {
+      const text = titledText({ ...c, context: undefined }, c.source.text);
+      if (text !== "") out.push({ type: "input_text", text });
       return;
+    }
     case "file":
       out.push({
         ...extra,
@@ -113,7 +123,7 @@ function encodeDocument(c: DocumentContent, out: Loose[]): void {
       return;
     case "base64": {
       // OpenAI rejects `file_data` without a name, and uses its extension.
-      const filename = c.name ?? `document.${endingOfType(c.source.mediaType)}`;
+      const filename = c.name || `document.${endingOfType(c.source.mediaType)}`;
       const file_data = dataUrl(c.source.mediaType, c.source.data);
       out.push({ ...extra, type: "input_file", filename, file_data });
       return;

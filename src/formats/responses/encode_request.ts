@@ -20,7 +20,7 @@ import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
-const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
+const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast"]);
 
 const HINTS: Hints = { user: true, metadata: true, cacheKey: true, cache: false, breakpoints: true };
 
