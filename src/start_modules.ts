@@ -84,11 +84,12 @@ import "./formats/chat_completions/mod.ts"; import "./formats/chat_completions/r
 import "./formats/chat_completions/reasoning.ts"; import "./formats/chat_completions/usage.ts";
 import "./formats/chat_completions/write_answer.ts";
 import "./formats/check_tools.ts"; import "./formats/claude_rules.ts"; import "./formats/decode_failure.ts";
-import "./formats/decode_overflow.ts"; import "./formats/decode_search.ts"; import "./formats/effort.ts";
-import "./formats/encode_dropped.ts"; import "./formats/enumerations.ts"; import "./formats/field_names.ts";
-import "./formats/format.ts"; import "./formats/frame_value.ts"; import "./formats/json_literal.ts";
-import "./formats/leaf_rules.ts"; import "./formats/leaves.ts"; import "./formats/lost_fields.ts";
-import "./formats/map_schema.ts"; import "./formats/media.ts";
+import "./formats/decode_overflow.ts"; import "./formats/decode_retry_after.ts";
+import "./formats/decode_search.ts"; import "./formats/effort.ts"; import "./formats/encode_dropped.ts";
+import "./formats/enumerations.ts"; import "./formats/field_names.ts"; import "./formats/format.ts";
+import "./formats/frame_value.ts"; import "./formats/json_literal.ts"; import "./formats/leaf_rules.ts";
+import "./formats/leaves.ts"; import "./formats/lost_fields.ts"; import "./formats/map_schema.ts";
+import "./formats/media.ts";
 import "./formats/messages/failure.ts";
 import "./formats/object_schema.ts"; import "./formats/ranges.ts"; import "./formats/refused_parameters.ts";
 import "./formats/repeated_answer.ts"; import "./formats/repeated_frame.ts";

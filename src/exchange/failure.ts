@@ -262,6 +262,8 @@ export interface FailureOptions {
   lasting?: boolean;
   /** The cause is in this process, as if it can open no more files: it says nothing about the provider. */
   local?: boolean;
+  /** The request exceeds a limit of this provider: another one may accept it, and this one never will. */
+  elsewhere?: boolean;
   /** The provider had started to answer: a retry could produce, and bill, the answer twice. */
   begun?: boolean;
   /** The request exceeds the model's context: token counts, as far as known. */
@@ -294,6 +296,7 @@ export class Failure extends Error {
   readonly operator?: string;
   readonly lasting: boolean;
   readonly local: boolean;
+  readonly elsewhere: boolean;
   readonly begun: boolean;
   readonly overflow?: { tokens?: number; limit?: number };
 
@@ -309,6 +312,7 @@ export class Failure extends Error {
     this.operator = options.operator;
     this.lasting = options.lasting ?? false;
     this.local = options.local ?? false;
+    this.elsewhere = options.elsewhere ?? false;
     this.begun = options.begun ?? false;
     this.overflow = options.overflow;
   }

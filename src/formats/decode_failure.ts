@@ -7,8 +7,9 @@
  */
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { BROKE_OFF, Failure, type FailureCode, NOT_AVAILABLE, TIMED_OUT } from "../exchange/failure.ts";
-import { array, isObject, number, object, parse, string } from "../exchange/json.ts";
+import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
 import { decodeOverflow } from "./decode_overflow.ts";
+import { delaySeconds, hintedSeconds, resetSeconds, retrySeconds } from "./decode_retry_after.ts";
 
 interface FailedReply {
   status: number;
@@ -25,6 +26,8 @@ interface Complaint {
   param?: string;
   /** From the body, in seconds. */
   retryAfter?: number;
+  /** Headers that the body repeats; names in lower case. */
+  headers?: Loose;
   /** The status in the body, if the HTTP status is 200. */
   status?: number;
   /** AWS: the status of the model's server, which the error passes on. */
@@ -40,7 +43,9 @@ const OUR_ACCOUNT =
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
 const MODERATION =
-  /content[_ ]?(?:policy|filter)|moderation|flagged|safety (?:system|filter|polic|reason)|unsafe|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
+  /content[_ ]?(?:policy|filter)|moderation|flagged|safety (?:system|filter|polic|reason)|safety_check|usage guidelines|unsafe|prohibited_content|responsibleaipolicy|content management policy|blocked by|data_?inspection_?failed|content exists risk|sensitivecontentdetected/;
+/** One request needs more tokens than the account may use in a minute: OpenAI (429), Groq (413). */
+const ABOVE_RATE = /request too large\b.{0,300}\btokens per (?:min|hour|day)/s;
 /** Too large for a reason other than tokens. */
 const TOO_LARGE = /request_too_large|payload size exceeds/;
 /** A text with too many characters. May also concern a user name. */
@@ -53,7 +58,7 @@ const CONVERSATION = /^(?:messages|input|instructions|system)\b/;
 const CONTEXT_AS_FAULT =
   /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
-  /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
+  /model_not_found|model_not_supported|not supported by any provider|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
 /** Nothing, nothing for POST, or a model that was removed. */
 const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 410]);
 /** A referenced object is missing, not the model. */
@@ -61,6 +66,17 @@ const NO_SUCH_THING = /\b(?:file|item|image|container|previous response)\b.{0,10
 const OVERLOADED =
   /overloaded|server_is_overloaded|slow_down|capacity|model_unavailable|currently unavailable|unavailable/;
 const RATE = /rate[_ ]?limit|resource_exhausted|too_many_requests|too many requests/;
+/** Codes that mean a rate limit or an overload whatever the status: some servers send all of their errors as 400. */
+const RATE_CODE =
+  /throttl|rate_?limit(?:ed|_exceeded|_error|_reached)?\b|too_?many_?requests|token_quota_exceeded/;
+const OVERLOAD_CODE =
+  /overloaded|slow_down|capacity_exceeded|\b(?:service_?|model_|server_)?unavailable(?:_error|exception)?\b/;
+/** The same without a code. AWS speaks of too many tokens when it limits their rate. */
+const RATE_WORDS = /too many (?:requests|tokens)(?: per \w+)?, please wait|too many tokens processed/;
+const OVERLOAD_WORDS =
+  /\b(?:model|engine|server|service) is (?:currently |temporarily )?(?:overloaded|at capacity|too busy)/;
+/** Groq's status when `flex` has no capacity. Other providers use it for other errors. */
+const NO_FLEX = 498;
 const TIMEOUT = /timeout|timed out|deadline/;
 
 /** The Failure of a response with a status other than 2xx. */
@@ -69,14 +85,27 @@ export function decodeFailure(reply: FailedReply): Failure {
   // AWS puts the error type in a header, `ThrottlingException:http://…`.
   const named = reply.header("x-amzn-errortype")?.split(":", 1)[0];
   if (named) complaint.codes = words(complaint.codes, named);
-  const retryAfter = retrySeconds(reply) ?? complaint.retryAfter;
-  return classify(complaint.original ?? reply.status, complaint, retryAfter);
+  const status = complaint.original ?? reply.status;
+  const retryAfter = retrySeconds(reply.header) ?? complaint.retryAfter ??
+    (status === 429 ? resetOf(complaint, reply.header) : undefined);
+  return classify(status, complaint, retryAfter);
 }
 
 /** The Failure of an error after a successful status: in a stream, or as the whole body. */
 export function decodeLateFailure(error: unknown): Failure {
   const complaint = readComplaint(error);
-  return classify(complaint.original ?? complaint.status ?? 0, complaint, complaint.retryAfter);
+  const status = complaint.original ?? complaint.status ?? 0;
+  const retryAfter = complaint.retryAfter ?? (status === 429 ? resetOf(complaint) : undefined);
+  return classify(status, complaint, retryAfter);
+}
+
+/** The time at which a rate limit is whole again. */
+function resetOf({ headers }: Complaint, header: FailedReply["header"] = () => null): number | undefined {
+  return resetSeconds((name) => header(name) ?? text(headers?.[name]), Date.now());
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" || typeof value === "number" ? String(value) : null;
 }
 
 /** Maximum number of choices in an answer; APIs return at most some hundred. */
@@ -113,7 +142,10 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   const withMessage = (code: FailureCode, fallback: string) =>
     new Failure(code, clean(c.message.replace(ARNS, "[withheld]")) || fallback, {
       param: code === "provider_bad_request" ? c.param : undefined,
+      elsewhere: code === "provider_payload_too_large",
     });
+  const tooLarge = () =>
+    withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
   const withoutMessage = (code: FailureCode, message: string, why: string, lasting = false) =>
     new Failure(code, message, {
       retryAfter,
@@ -128,16 +160,18 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   if (status >= 300 && status < 400) {
     return unavailable("the provider redirects, which is not followed: look at its base_url", true);
   }
-  const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(lowerCase))
+  if ((mayBeRequest || status === 429) && ABOVE_RATE.test(lowerCase)) return tooLarge();
+  const isRate = mayBeRequest && (RATE_CODE.test(c.codes) || RATE_WORDS.test(lowerCase));
+  const overflow = (mayBeRequest && !isRate) || (status === 500 && CONTEXT_AS_FAULT.test(lowerCase))
     ? decodeOverflow(lowerCase)
     : undefined;
   if (overflow) return contextOverflow(overflow);
   const longText = LONG_TEXT.test(lowerCase) && CONVERSATION.test(c.param ?? "messages");
   if (mayBeRequest && (longText || TOO_LARGE.test(lowerCase))) {
-    return withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
+    return tooLarge();
   }
   if (status === 413) {
-    return withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
+    return tooLarge();
   }
   if (OUR_ACCOUNT.test(lowerCase) || status === 402) {
     return unavailable("the provider refuses our account", true);
@@ -172,7 +206,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   // The status of nginx and Google for a request that was cancelled, which the gateway has not done.
   if (status === 499) return unavailable("the provider cancelled the request");
   if (status === 421) return unavailable("the provider does not serve this host on this connection");
-  if (status === 429 || (status === 0 && RATE.test(lowerCase))) {
+  if (status === 429 || isRate || (status === 0 && RATE.test(lowerCase))) {
     return withoutMessage(
       "provider_rate_limited",
       "The provider's rate limit is reached.",
@@ -183,7 +217,11 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   if (status === 408 || status === 504 || status === 524 || (status === 0 && TIMEOUT.test(lowerCase))) {
     return withoutMessage("provider_timeout", `${TIMED_OUT}.`, "the provider timed out");
   }
-  if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(lowerCase))) {
+  if (
+    status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(lowerCase)) ||
+    (mayBeRequest && (OVERLOAD_CODE.test(c.codes) || OVERLOAD_WORDS.test(lowerCase))) ||
+    (status === NO_FLEX && OVERLOADED.test(lowerCase))
+  ) {
     return withoutMessage("provider_model_down", "The model is overloaded.", "the provider is overloaded");
   }
   if ((status === 0 || status < 500) && MODERATION.test(lowerCase)) {
@@ -198,8 +236,9 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   return unavailable("the provider failed");
 }
 
-function readComplaint(body: unknown): Complaint {
-  if (Array.isArray(body)) return readComplaint(body[0]);
+/** @param within it is inside of another error */
+function readComplaint(body: unknown, within = false): Complaint {
+  if (Array.isArray(body)) return readComplaint(isObject(body[0]) ? body[0] : undefined, within);
   if (typeof body === "string") return { message: head(body), codes: "" };
   if (!isObject(body)) return { message: "", codes: "" };
   const error = body.error ?? (isObject(body.response) ? object(body.response).error : undefined) ??
@@ -214,7 +253,7 @@ function readComplaint(body: unknown): Complaint {
       string(e.detail) ??
       string(body.message) ?? string(object(body.base_resp).status_msg) ?? wrongFields(body.detail),
   );
-  return {
+  const complaint: Complaint = {
     message,
     codes: words(
       e.code,
@@ -229,11 +268,35 @@ function readComplaint(body: unknown): Complaint {
       ...["n_prompt_tokens", "n_ctx"].map((name) => number(e[name]) && `${name} ${e[name]}`),
     ),
     param: string(e.param),
-    retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined) ?? hinted(message),
+    retryAfter: details.map((d) => delaySeconds(d.retryDelay)).find((s) => s !== undefined) ??
+      hintedSeconds(message),
     status: code !== undefined && code >= 400 && code < 600 ? code : undefined,
     original: originalStatus(e.originalStatusCode),
+    headers: lowered(object(metadata.headers)),
   };
+  return within ? complaint : passedOn(complaint, metadata.raw);
 }
+
+/**
+ * OpenRouter: what the provider behind it said of the request. A rate limit or an outage behind it is its own affair, and so is its
+ * account there.
+ */
+function passedOn(complaint: Complaint, raw: unknown): Complaint {
+  const { status = 400, codes } = complaint;
+  if (status >= 500 || status === 429) return complaint;
+  const said = typeof raw === "string" ? parse(raw) ?? raw : raw;
+  const { message, codes: more, param } = readComplaint(said, true);
+  if (message === "") return complaint;
+  return { ...complaint, message, codes: words(codes, more), param: param ?? complaint.param };
+}
+
+function lowered(headers: Loose): Loose {
+  return Object.fromEntries(
+    Object.entries(headers).slice(0, MOST_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+const MOST_HEADERS = 50;
 
 /** What FastAPI, which many servers are made with, says of a request: `[{loc: ["body", "stop"], msg: "…"}]`. */
 function wrongFields(detail: unknown): string {
@@ -267,50 +330,9 @@ function digits(value: unknown): number | undefined {
   return typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : undefined;
 }
 
-/** `34.4s` as whole seconds, rounded up. */
-function seconds(value: unknown): number | undefined {
-  const match = typeof value === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(value) : null;
-  return match ? wholeSeconds(Number(match[1])) : undefined;
-}
-
-/** Seconds from now. A date refers to the provider's clock, whose time is in `Date`. */
-function retrySeconds(reply: FailedReply): number | undefined {
-  const header = reply.header("retry-after");
-  if (header !== null && /^\d{1,9}(\.\d+)?$/.test(header.trim())) return wholeSeconds(Number(header));
-  if (header !== null && /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(header)) {
-    const left = Date.parse(header) - Date.parse(reply.header("date") ?? "");
-    if (!Number.isNaN(left)) return wholeSeconds(left / 1000);
-  }
-  // The second one is Azure's.
-  const ms = reply.header("retry-after-ms") ?? reply.header("x-ms-retry-after-ms");
-  return ms !== null && /^\d{1,12}(\.\d+)?$/.test(ms.trim()) ? wholeSeconds(Number(ms) / 1000) : undefined;
-}
-
-/** "Please try again in 6m0.5s", "Please retry after 26 seconds": in streams there is no header. */
-function hinted(message: string): number | undefined {
-  const time =
-    /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|s|m|h|seconds?|minutes?|hours?)\b ?|\d{1,9}[hm](?=\d))+)/i
-      .exec(message)?.[1];
-  if (time === undefined) return undefined;
-  let seconds = 0;
-  for (const [, number, unit] of time.toLowerCase().matchAll(/([\d.]+) ?(ms|s|m|h)/g)) {
-    seconds += Number(number) * SECONDS[unit];
-  }
-  return wholeSeconds(seconds);
-}
-
-const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
-
-/** Timers of clients end at once after more than 2^31 milliseconds, so that they would never wait. */
-const LONGEST_SECONDS = 2_147_483;
-
-function wholeSeconds(seconds: number): number {
-  return Math.min(LONGEST_SECONDS, Math.max(0, Math.ceil(seconds)));
-}
-
 /** Names like `user_location` are fields; account names and keys contain digits, capitals or asterisks. */
 const SECRETS =
-  /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
+  /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|\b(?:Team|API key ID): [\w-]+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
 const ADDRESSES =
   /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\blocalhost(?::\d+)?(?:\/\S*)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[[0-9a-f:]*:[0-9a-f:]*\](?::\d+)?|\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|local|internal|cn|co|eu|app|svc)\b(?::\d+)?(?:\/\S*)?/gi;
 

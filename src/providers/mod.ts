@@ -3,8 +3,8 @@
  *
  * An attempt needs a permit of the route's circuit breaker and a slot of its provider's concurrency limit. Failures that do not depend on
  * the request are retried: no connection, 408, 429, 5xx, also if the body of a 200 reports them before any output. If a provider refuses
- * the gateway's key, or if its API cannot express the request, the next route is tried. If it refuses the request, the refusal is
- * returned.
+ * the gateway's key, if its API cannot express the request, or if the request exceeds a limit of its own, the next route is tried. If it
+ * refuses the request for another reason, the refusal is returned.
  */
 import type { Level } from "../exchange/log_level.ts";
 import type { Failure } from "../exchange/failure.ts";
@@ -203,9 +203,9 @@ class OpenProviders implements Providers {
         }
         last = result.failure;
         if (opening.signal?.aborted) throw last;
-        if (!isTransient(last) || last.begun) throw last;
+        if (!(isTransient(last) || last.elsewhere) || last.begun) throw last;
         if (last.lasting) this.#complain(found, route, last);
-        if (last.lasting || result.silent || tries >= provider.retries) break;
+        if (last.lasting || last.elsewhere || result.silent || tries >= provider.retries) break;
         const ms = pauseMs(last, tries, this.#random);
         if (ms === null || !budget.take(ticker.now())) break;
         found.model.retries++;

@@ -1,0 +1,102 @@
+/** Requests that exceed a limit of one route's provider, and of the model. */
+import { assertEquals } from "@std/assert";
+import { leastAnswer } from "../support/answers.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
+
+const json = (status: number, error: unknown, headers: Record<string, string> = {}) => () =>
+  Response.json({ error }, { status, headers });
+
+const ABOVE_RATE =
+  "Request too large for model `llama` in organization `org_01` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Requested 6740, please reduce your message size and try again.";
+
+/** Refusals that only concern the first route. */
+const OWN_LIMITS: Readonly<Record<string, (seen: Seen) => Response>> = {
+  "Groq's tokens per minute": json(413, { message: ABOVE_RATE, type: "tokens", code: "rate_limit_exceeded" }),
+  "OpenAI's tokens per minute": json(429, {
+    message:
+      "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000. The input or output tokens must be reduced in order to run successfully.",
+    type: "tokens",
+    param: null,
+    code: "rate_limit_exceeded",
+  }),
+  "the same in a stream": ({ body }) => {
+    const error = { message: ABOVE_RATE, type: "tokens", code: "rate_limit_exceeded" };
+    return body.stream === true
+      ? sseResponse([`data: ${JSON.stringify({ error })}\n\n`])
+      : Response.json({ error });
+  },
+  "a proxy with small bodies": () =>
+    new Response("<html><head><title>413 Request Entity Too Large</title></head></html>", {
+      status: 413,
+      headers: { "content-type": "text/html" },
+    }),
+  "Anthropic's size": json(413, { type: "request_too_large", message: "Request exceeds the maximum size" }),
+};
+
+interface Routes {
+  ask(stream: boolean): Promise<{ status: number; text: string; retryAfter: string | null }>;
+  /** Requests that each of the two got. */
+  seen(): number[];
+  failures(): Promise<number[]>;
+}
+
+async function withRoutes(
+  answers: readonly [(seen: Seen) => Response, (seen: Seen) => Response],
+  test: (routes: Routes) => Promise<void>,
+): Promise<void> {
+  await using first = loopbackProvider(answers[0]);
+  await using second = loopbackProvider(answers[1]);
+  const more = { retries: 2 };
+  await using gateway = await testGateway({
+    first: { api: "openai-chat", url: first.url, more },
+    second: { api: "openai-chat", url: second.url, more },
+  }, {
+    admin_key: "admin-key-of-the-test",
+    models: [{
+      id: "v/m",
+      routes: [{ provider: "first", model: "m" }, { provider: "second", model: "m" }],
+    }],
+  }, { sleep: () => Promise.resolve() });
+  await test({
+    seen: () => [first.seen.length, second.seen.length],
+    async failures() {
+      const headers = { authorization: "Bearer admin-key-of-the-test" };
+      const { data } = await (await fetch(`${gateway.url}/admin/providers`, { headers })).json();
+      return data.map(({ models }: { models: { failures: number }[] }) => models[0].failures);
+    },
+    async ask(stream) {
+      const messages = [{ role: "user", content: "Hello" }];
+      const response = await gateway.post("/v1/chat/completions", { model: "v/m", stream, messages });
+      const retryAfter = response.headers.get("retry-after");
+      return { status: response.status, text: await response.text(), retryAfter };
+    },
+  });
+}
+
+for (const [name, refuse] of Object.entries(OWN_LIMITS)) {
+  Deno.test(`a request over a limit of the first route goes to the second: ${name}`, async () => {
+    await withRoutes([refuse, leastAnswer], async ({ ask, seen, failures }) => {
+      for (const [i, stream] of [true, false].entries()) {
+        const { status, text } = await ask(stream);
+        assertEquals([status, text.includes('"hi"'), seen()], [200, true, [i + 1, i + 1]]);
+      }
+      assertEquals(await failures(), [0, 0]);
+    });
+    await withRoutes([refuse, refuse], async ({ ask, seen }) => {
+      const { status, text, retryAfter } = await ask(false);
+      assertEquals([status, JSON.parse(text).error.code], [413, "provider_payload_too_large"]);
+      assertEquals([retryAfter, seen()], [null, [1, 1]]);
+    });
+  });
+}
+
+Deno.test("a request over the model's context goes to no other route", async () => {
+  const message = "This model's maximum context length is 8192 tokens. However, you requested 9096 tokens.";
+  const refuse = json(400, { message, code: "context_length_exceeded" });
+  await withRoutes([refuse, leastAnswer], async ({ ask, seen }) => {
+    const { status, text } = await ask(false);
+    assertEquals([status, JSON.parse(text).error.code], [413, "provider_payload_too_large"]);
+    assertEquals(seen(), [1, 0]);
+  });
+});
