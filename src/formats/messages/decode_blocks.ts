@@ -81,6 +81,7 @@ export class MessageReader {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
     // The input of a call may be complete in its start.
     const event = frameValue(frame, frame.event === "content_block_start");
+    if (frame.event === "error") throw decodeLateFailure(event ?? frame.data);
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
     switch (event.type ?? frame.event) {

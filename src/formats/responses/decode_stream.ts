@@ -30,6 +30,7 @@ class ResponsesStream implements StreamDecoder {
   push(frame: Frame, out: Part[]): void {
     if (this.#finished || frame.data.startsWith("[DONE]") || frame.data === "") return;
     const event = frameValue(frame);
+    if (frame.event === "error") throw decodeLateFailure(event ?? frame.data);
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame of its stream is not a JSON object");
     this.#out = out;
