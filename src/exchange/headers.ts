@@ -206,6 +206,18 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     where: "generations with `traceparent`",
     meaning: "Vendor data of the trace, up to 512 characters. It is sent to providers with `trace_context`.",
   },
+  ...["b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"].map((name) => ({
+    name,
+    where: "generations, with `OTEL_PROPAGATORS`",
+    meaning:
+      "The caller's trace in the format of Zipkin (B3), if `OTEL_PROPAGATORS` contains `b3` or `b3multi`.",
+  })),
+  {
+    name: "baggage",
+    where: "generations, with `OTEL_PROPAGATORS`",
+    meaning:
+      "W3C Baggage, up to 8192 characters. It is sent to providers with `trace_context` if `OTEL_PROPAGATORS` contains `baggage`.",
+  },
 ];
 
 export const ANSWER_HEADERS: readonly HeaderRow[] = [

@@ -11,6 +11,7 @@ import type { AttributeWriter } from "./otlp/attributes.ts";
 import { newSpanId, type SpanId, type TraceId } from "./otlp/ids.ts";
 import { KIND } from "./otlp/spans.ts";
 import { withinSpan } from "./place.ts";
+import type { Caller } from "./propagation.ts";
 import type { Recording, RouteFacts } from "./recording.ts";
 import { spanTime } from "./span_clock.ts";
 
@@ -22,6 +23,7 @@ export interface CallSpan {
   trace: TraceId;
   span: SpanId;
   state: string | undefined;
+  caller: Caller;
   /** Null: the call is not admitted yet. */
   asked: Asked | null;
 }
@@ -32,7 +34,7 @@ export class TracedAttempt implements FollowedAttempt {
   readonly #stream: boolean;
   /** Null: the trace is not recorded. */
   readonly #call: CallSpan | null;
-  readonly #callers: TraceHeaders | undefined;
+  readonly #callers: TraceHeaders | null;
   readonly #span: SpanId | null;
   readonly #began = spanTime();
   #first: number | null = null;
@@ -44,11 +46,11 @@ export class TracedAttempt implements FollowedAttempt {
   #begun = false;
   #closed = false;
 
-  /** @param callers the trace headers of the caller */
+  /** @param callers the trace headers of the caller, for a call that is not recorded */
   constructor(recording: Recording, facts: RouteFacts, { stream, call, callers }: {
     stream: boolean;
     call: CallSpan | null;
-    callers: TraceHeaders | undefined;
+    callers: TraceHeaders | null;
   }) {
     this.#recording = recording;
     this.#facts = facts;
@@ -59,10 +61,9 @@ export class TracedAttempt implements FollowedAttempt {
   }
 
   context(): TraceHeaders | undefined {
-    if (this.#call === null) return this.#callers;
-    const { trace, state } = this.#call;
-    const traceparent = `00-${trace}-${this.#span}-01`;
-    return state === undefined ? { traceparent } : { traceparent, tracestate: state };
+    if (this.#call === null) return this.#callers ?? undefined;
+    const { trace, caller } = this.#call;
+    return this.#recording.propagation.headers({ trace, span: this.#span! }, caller);
   }
 
   within<T>(work: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Labels } from "../exchange/labels.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
-import { type CallersTrace, passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
+import type { TraceHeaders } from "../exchange/trace_context.ts";
 import type { FollowedCall, FollowedRequest, FollowedStep } from "../pipeline/telemetry.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
@@ -16,6 +16,7 @@ import type { AttributeWriter } from "./otlp/attributes.ts";
 import { newSpanId, newTraceId, type SpanId, spanIdOf, traceIdOf } from "./otlp/ids.ts";
 import { KIND } from "./otlp/spans.ts";
 import { activeSpan, withinSpan } from "./place.ts";
+import type { Caller } from "./propagation.ts";
 import type { Recording } from "./recording.ts";
 import { spanTime } from "./span_clock.ts";
 
@@ -24,13 +25,13 @@ const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
 
 /** Begins the span of a call. It is recorded if the caller's trace context or the sampling decides so. */
 export function follow(recording: Recording, request: FollowedRequest): FollowedCall {
-  const callers = readTrace(request.header);
+  const caller = recording.propagation.read(request.header);
   const active = activeSpan();
   const parent = active && { traceId: active.traceId, sampled: (active.traceFlags & 1) === 1 };
-  if (!recording.samples(parent ?? callers)) return new UnrecordedCall(recording, callers);
+  if (!recording.samples(parent ?? caller.trace)) return new UnrecordedCall(recording, caller);
   return new RecordedCall(recording, request, {
-    callers,
-    parent: active ?? callers,
+    caller,
+    parent: active ?? caller.trace,
     local: active !== undefined,
   });
 }
@@ -39,11 +40,11 @@ export function follow(recording: Recording, request: FollowedRequest): Followed
 class UnrecordedCall implements FollowedCall {
   readonly traceId = null;
   readonly #recording: Recording;
-  readonly #callers: TraceHeaders | undefined;
+  readonly #callers: TraceHeaders;
 
-  constructor(recording: Recording, callers: CallersTrace | null) {
+  constructor(recording: Recording, caller: Caller) {
     this.#recording = recording;
-    this.#callers = callers === null ? undefined : passedOn(callers);
+    this.#callers = recording.propagation.passedOn(caller);
   }
 
   attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt {
@@ -88,8 +89,8 @@ class RecordedCall implements FollowedCall {
   #error: FailureCode | null = null;
   #closed = false;
 
-  constructor(recording: Recording, { id, route, scheme }: FollowedRequest, { callers, parent, local }: {
-    callers: CallersTrace | null;
+  constructor(recording: Recording, { id, route, scheme }: FollowedRequest, { caller, parent, local }: {
+    caller: Caller;
     /** Null: this span is the root of a trace. */
     parent: { traceId: string; spanId: string } | null;
     /** The parent is a span of this process. */
@@ -102,7 +103,7 @@ class RecordedCall implements FollowedCall {
     this.#parent = parent && spanIdOf(parent.spanId);
     this.#remote = parent !== null && !local;
     const trace = parent === null ? newTraceId() : traceIdOf(parent.traceId);
-    this.#call = { trace, span: newSpanId(), state: callers?.state, asked: null };
+    this.#call = { trace, span: newSpanId(), state: caller.trace?.state, caller, asked: null };
   }
 
   get traceId(): string {
@@ -119,7 +120,7 @@ class RecordedCall implements FollowedCall {
 
   attempt(upstream: Upstream, route: Route, stream: boolean): FollowedAttempt {
     const facts = this.#recording.of(upstream, route);
-    return new TracedAttempt(this.#recording, facts, { stream, call: this.#call, callers: undefined });
+    return new TracedAttempt(this.#recording, facts, { stream, call: this.#call, callers: null });
   }
 
   begin(kind: StepKind, name: string): FollowedStep {

@@ -3,7 +3,7 @@ import { between, fields, flag } from "../schema/fields.ts";
 
 export const TELEMETRY = fields({
   sample: between(0, 1).nullable().prefault(null).describe(
-    "Share of the generations whose traces are recorded, if the caller's `traceparent` does not decide it. Metrics count all generations. Null: `OTEL_TRACES_SAMPLER` decides; without it, all are recorded.",
+    "Share of the generations whose traces are recorded, if the caller's trace does not decide it. Metrics count all generations. Null: `OTEL_TRACES_SAMPLER` decides; without it, all are recorded.",
   ),
   langfuse: flag().prefault(false)
     .describe(
@@ -41,6 +41,7 @@ export const TELEMETRY_VARIABLES: readonly string[] = [
   "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
   "OTEL_METRICS_EXPORTER",
   "OTEL_METRIC_EXPORT_INTERVAL",
+  "OTEL_PROPAGATORS",
   "OTEL_SEMCONV_STABILITY_OPT_IN",
   "OTEL_SERVICE_NAME",
   "OTEL_TRACES_EXPORTER",

@@ -7,6 +7,7 @@ import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
 import type { Exporter } from "./otlp/exporter.ts";
 import type { Sampler } from "./otlp/environment.ts";
 import type { SpanHead, SpanWriter } from "./otlp/spans.ts";
+import type { Propagation } from "./propagation.ts";
 
 /** Attributes that are the same for every call of a route. */
 export interface RouteFacts {
@@ -24,6 +25,7 @@ export interface RecordingOptions extends TelemetryConfig {
 
 export class Recording {
   readonly langfuse: boolean;
+  readonly propagation: Propagation;
   readonly #exporter: Exporter;
   readonly #instruments: Instruments;
   readonly #sampler: Sampler;
@@ -39,6 +41,7 @@ export class Recording {
     this.#instruments = instruments;
     this.#sampler = sample === null ? exporter.sampler : { share: sample, parentBased: true };
     this.langfuse = langfuse;
+    this.propagation = exporter.propagation;
     this.#random = random;
   }
 

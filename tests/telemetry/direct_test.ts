@@ -39,9 +39,19 @@ const never = () => new AbortController().signal;
 const sent = (signal = never()) => ({ headers: { "x-a": "b" }, body, signal });
 
 Deno.test("otlp, directly: the status counts, whatever stands around it", async () => {
-  const answers: [string, { status: number; retryAfter: string | null }][] = [
+  const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+  const answers: [string, { status: number; retryAfter: string | null; text?: string }][] = [
     ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", { status: 200, retryAfter: null }],
-    ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n", { status: 202, retryAfter: null }],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc", { status: 200, retryAfter: null, text: "abc" }],
+    [`${chunked}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`, { status: 200, retryAfter: null, text: "abc" }],
+    // A body that does not end, or is not one, does not change that the data was accepted.
+    ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", { status: 200, retryAfter: null }],
+    [`${chunked}zz\r\n`, { status: 200, retryAfter: null }],
+    [`HTTP/1.1 200 OK\r\ncontent-length: 900000\r\n\r\n${"x".repeat(900_000)}`, {
+      status: 200,
+      retryAfter: null,
+    }],
+    ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", { status: 204, retryAfter: null }],
     ["HTTP/1.0 429 Slow\nRetry-After:  7\n\nmore", { status: 429, retryAfter: "7" }],
     [`HTTP/1.1 400 No\r\n\r\n${"x".repeat(1 << 20)}`, { status: 400, retryAfter: null }],
     ["HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n", { status: 302, retryAfter: null }],
@@ -49,7 +59,9 @@ Deno.test("otlp, directly: the status counts, whatever stands around it", async 
   for (const [answer, told] of answers) {
     const server = collector(answer);
     try {
-      assertEquals(await directly(server.url, {})(sent()), told);
+      const { body, ...head } = await directly(server.url, {})(sent());
+      const { text = "", ...status } = told;
+      assertEquals([head, new TextDecoder().decode(body)], [status, text]);
       assert(server.seen().startsWith("POST /v1/traces?a=b HTTP/1.1\r\n"));
       assert(server.seen().includes("x-a: b\r\ncontent-length: 5\r\n\r\n"));
     } finally {

@@ -210,10 +210,11 @@ Deno.test("otlp: over gRPC a message and its status go over HTTP/2", async () =>
   fill(spans);
   const body = spans.take();
   const outcomes: Outcome["kind"][] = [];
-  for (status of [0, 14, 3]) {
+  // RESOURCE_EXHAUSTED is retried only if the answer says when.
+  for (status of [0, 14, 3, 8]) {
     outcomes.push((await post(body, new AbortController().signal)).kind);
   }
-  assertEquals(outcomes, ["taken", "later", "refused"]);
+  assertEquals(outcomes, ["taken", "later", "refused", "refused"]);
   assertEquals([seen[0].path, seen[0].headers.authorization], [path, "Bearer x"]);
   assertEquals(new DataView(seen[0].bytes.buffer).getUint32(1), body.length);
   assertEquals(spansOf(decoded("Traces", seen[0].bytes.subarray(5))).length, 3);
@@ -234,15 +235,32 @@ Deno.test("otlp: what a collector does not take is tried again, is bounded, and 
       },
       timeoutMs,
       lost: (count, why) => lost.push([count, why]),
+      warned: (message) => lost.push([0, message]),
       random: () => 0,
     });
     return { queue, sent: () => sent };
   };
   const body = new Uint8Array(10);
-  const again = queueOf([{ kind: "later", why: "it answered 503", afterMs: 0 }, { kind: "taken" }]);
+  const again = queueOf([
+    { kind: "later", why: "it answered 503", afterMs: 0 },
+    { kind: "taken", partial: null },
+  ]);
   again.queue.add({ body, count: 3 });
   await eventually(() => again.queue.count === 0);
   assertEquals([again.sent(), lost], [2, []]);
+
+  const partly = queueOf([
+    { kind: "taken", partial: { rejected: 2, message: "too old" } },
+    { kind: "taken", partial: { rejected: 2 ** 60, message: "" } },
+    { kind: "taken", partial: { rejected: 0, message: "use gRPC" } },
+  ]);
+  for (let i = 0; i < 3; i++) partly.queue.add({ body, count: 3 });
+  await partly.queue.close(10_000);
+  assertEquals([partly.sent(), lost.splice(0)], [3, [
+    [2, "it rejected them: too old"],
+    [3, "it rejected them"],
+    [0, "use gRPC"],
+  ]]);
 
   const refused = queueOf([{ kind: "refused", why: "it answered 401" }]);
   refused.queue.add({ body, count: 3 });

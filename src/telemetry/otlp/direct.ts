@@ -4,6 +4,7 @@
  */
 import { headBytes } from "../../transport/text_bytes.ts";
 import { writeAll } from "../../transport/write_all.ts";
+import { answerBody } from "./answer_body.ts";
 import type { Certificates, ExportResponse, Sent } from "./request.ts";
 
 /** The most bytes of the response head, including interim responses before it. */
@@ -39,16 +40,19 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
     aborted.promise.catch(() => {});
     signal.addEventListener("abort", abort, { once: true });
     try {
-      return await Promise.race([
-        exchange(await Promise.race([connecting, aborted.promise])),
-        aborted.promise,
-      ]);
+      const conn = await Promise.race([connecting, aborted.promise]);
+      const { status, retryAfter, head, rest } = await Promise.race([exchange(conn), aborted.promise]);
+      const taken = status >= 200 && status < 300;
+      // Once the status is known, the body must not make a failure of it.
+      const read = () => nextBytes(conn);
+      const answer = taken ? await answerBody({ head, status, came: rest, signal }, read) : new Uint8Array();
+      return { status, retryAfter, body: answer };
     } finally {
       signal.removeEventListener("abort", abort);
       if (!signal.aborted) void connecting.then((conn) => conn.close()).catch(() => {});
     }
 
-    async function exchange(conn: Deno.Conn): Promise<ExportResponse> {
+    async function exchange(conn: Deno.Conn): Promise<ResponseHead> {
       const fields = { host: url.host, connection: "close", ...login, ...headers };
       const head = Object.entries({ ...fields, "content-length": String(body.length) })
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
@@ -60,26 +64,41 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
   };
 }
 
-async function readHead(conn: Deno.Conn): Promise<ExportResponse> {
-  const decoder = new TextDecoder("latin1");
+interface ResponseHead extends Omit<ExportResponse, "body"> {
+  head: string;
+  /** The bytes after the head that were read with it. */
+  rest: Uint8Array;
+}
+
+async function nextBytes(conn: Deno.Conn): Promise<Uint8Array | null> {
   const buffer = new Uint8Array(4096);
+  const count = await conn.read(buffer);
+  return count === null ? null : buffer.subarray(0, count);
+}
+
+async function readHead(conn: Deno.Conn): Promise<ResponseHead> {
   let text = "";
   let came = 0;
   for (;;) {
     const end = HEAD_END.exec(text);
     if (end === null) {
-      const count = came < MOST_HEAD_BYTES ? await conn.read(buffer) : null;
-      if (count === null) break;
-      came += count;
-      text += decoder.decode(buffer.subarray(0, count), { stream: true });
+      const bytes = came < MOST_HEAD_BYTES ? await nextBytes(conn) : null;
+      if (bytes === null) break;
+      came += bytes.length;
+      text += latin1(bytes);
       continue;
     }
     const head = text.slice(0, end.index);
     const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1]);
     if (!(status >= 100)) break;
-    // Below 200 it is an interim response.
-    if (status >= 200) return { status, retryAfter: /^retry-after:[ \t]*(\S+)/im.exec(head)?.[1] ?? null };
     text = text.slice(end.index + end[0].length);
+    // Below 200 it is an interim response.
+    if (status < 200) continue;
+    const retryAfter = /^retry-after:[ \t]*(\S+)/im.exec(head)?.[1] ?? null;
+    return { status, retryAfter, head, rest: Uint8Array.from(text, (byte) => byte.charCodeAt(0)) };
   }
   throw new TypeError("The collector's answer is not one of HTTP/1.1.");
 }
+
+/** One character for each byte. */
+const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -4,6 +4,8 @@
  * compressed.
  */
 
+import { type Propagator, PROPAGATORS } from "../propagation.ts";
+
 export type Protocol = "http/protobuf" | "http/json" | "grpc";
 
 /** Where one kind of data is exported to. */
@@ -31,6 +33,7 @@ export interface ExportSettings {
   traces: Destination | null;
   metrics: Destination | null;
   sampler: Sampler;
+  propagators: readonly Propagator[];
   /** Attributes of the process. */
   resource: Record<string, string>;
   /** The longest time that a span waits before its batch is sent, in milliseconds. */
@@ -93,6 +96,7 @@ export function exportSettings(env: Env): ExportSettings {
     traces: off("TRACES") ? null : destination("TRACES"),
     metrics: off("METRICS") ? null : destination("METRICS"),
     sampler: samplerOf(env, mistakes),
+    propagators: propagatorsOf(env, mistakes),
     resource: resourceOf(env),
     spanDelayMs: number("OTEL_BSP_SCHEDULE_DELAY", SPAN_DELAY_MS),
     batch: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", BATCH),
@@ -156,6 +160,22 @@ function samplerOf(env: Env, mistakes: string[]): Sampler {
     `OTEL_TRACES_SAMPLER_ARG is "${text.slice(0, 40)}", expected a number from 0 to 1; 1 is used`,
   );
   return { share: 1, parentBased };
+}
+
+/** Without the variable, baggage is not passed on: a provider may be a stranger, and baggage is for the own services. */
+function propagatorsOf(env: Env, mistakes: string[]): Propagator[] {
+  const names = listOf(env("OTEL_PROPAGATORS")?.toLowerCase());
+  if (names.includes("none")) return [];
+  const known = PROPAGATORS.filter((name) => names.includes(name));
+  for (const name of names) {
+    if ((known as readonly string[]).includes(name)) continue;
+    mistakes.push(
+      `OTEL_PROPAGATORS contains "${name.slice(0, 40)}", expected ${
+        PROPAGATORS.join(", ")
+      } or none; it is ignored`,
+    );
+  }
+  return known.length === 0 ? ["tracecontext"] : known.sort((a, b) => names.indexOf(a) - names.indexOf(b));
 }
 
 function resourceOf(env: Env): Record<string, string> {

@@ -3,6 +3,8 @@
  * microseconds of the event loop and as much of another thread: half of a plain call for its trace. Here a
  * span is encoded when it ends, which takes less than one microsecond.
  */
+import { Withheld } from "../../providers/withheld.ts";
+import { Propagation } from "../propagation.ts";
 import { type Destination, type ExportSettings, exportSettings, type Sampler } from "./environment.ts";
 import { jsonMetrics } from "./json_metrics.ts";
 import { JsonSpans } from "./json_spans.ts";
@@ -38,6 +40,7 @@ export class Exporter {
   readonly spans: SpanBuffer | null;
   readonly newestOnly: boolean;
   readonly sampler: Sampler;
+  readonly propagation: Propagation;
   readonly measures: boolean;
   readonly #settings: ExportSettings;
   readonly #options: ExporterOptions;
@@ -50,6 +53,7 @@ export class Exporter {
   readonly #metricTimer: ReturnType<typeof setInterval> | undefined;
   #lost = 0;
   #reportedAt = -Infinity;
+  #warnedAt = -Infinity;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -57,6 +61,7 @@ export class Exporter {
     for (const mistake of settings.mistakes) options.log(`telemetry: ${mistake}`, "warn");
     this.newestOnly = settings.newestOnly;
     this.sampler = settings.sampler;
+    this.propagation = new Propagation(settings.propagators);
     this.measures = settings.metrics !== null;
     this.#start = options.now();
     this.#origin = {
@@ -141,12 +146,14 @@ export class Exporter {
 
   #queue(to: Destination, what: string, path: PostOptions["path"]): Queue {
     const { random, untraced, log, proxied } = this.#options;
+    const withheld = withheldOf(to);
     const opened = openPost(to, { path, readText: Deno.readTextFileSync, proxied });
     opened.catch((error: Error) => log(`telemetry: ${what} are not exported: ${error.message}`, "warn"));
     return new Queue({
       post: (body, signal) => untraced(async () => await (await opened)(body, signal)),
       timeoutMs: to.timeoutMs,
-      lost: (count, why) => this.#report(count, what, why),
+      lost: (count, why) => this.#report(count, what, withheld.refusal(why)),
+      warned: (message) => this.#warn(what, withheld.refusal(message)),
       random,
     });
   }
@@ -165,4 +172,21 @@ export class Exporter {
     this.#reportedAt = now;
     this.#lost = 0;
   }
+
+  /** Logs what a collector says about data that it accepted, at most once a minute. */
+  #warn(what: string, message: string): void {
+    const now = this.#options.now();
+    if (Math.abs(now - this.#warnedAt) < REPORT_EVERY_MS) return;
+    this.#options.log(`telemetry: the collector accepts ${what} with a warning: ${message}`, "warn");
+    this.#warnedAt = now;
+  }
+}
+
+/** Removes the secrets of a destination from messages of its collector. */
+function withheldOf({ url, headers }: Destination): Withheld {
+  const { password } = new URL(url);
+  return new Withheld({
+    ...headers,
+    ...(password !== "" && { "url-password": decodeURIComponent(password) }),
+  });
 }

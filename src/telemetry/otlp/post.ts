@@ -1,4 +1,6 @@
 /** Sends requests to a collector over HTTP or gRPC. */
+import { fetchedBody } from "./answer_body.ts";
+import { partialSuccess } from "./answers.ts";
 import { directly } from "./direct.ts";
 import type { Destination } from "./environment.ts";
 import type { Certificates, ExportResponse, Post, Sent } from "./request.ts";
@@ -30,16 +32,17 @@ export async function openPost(to: Destination, { path, readText, proxied }: Pos
     const { grpcPost } = await import("./grpc.ts");
     return grpcPost(to, path, certificates);
   }
+  const encoding = to.protocol === "http/json" ? "json" : "protobuf";
   const headers = {
     ...to.headers,
     "user-agent": "sluice",
-    "content-type": to.protocol === "http/json" ? "application/json" : "application/x-protobuf",
+    "content-type": encoding === "json" ? "application/json" : "application/x-protobuf",
   };
   const url = new URL(to.url);
   const through = proxied(to.url) ? byFetch(url, certificates) : directly(url, certificates);
   return async (body, signal) => {
-    const { status, retryAfter } = await through({ headers, body, signal });
-    if (status >= 200 && status < 300) return { kind: "taken" };
+    const { status, retryAfter, body: answer } = await through({ headers, body, signal });
+    if (status >= 200 && status < 300) return { kind: "taken", partial: partialSuccess(answer, encoding) };
     const why = `it answered ${status}`;
     if (!LATER.has(status)) return { kind: "refused", why };
     const seconds = Number(retryAfter ?? NaN);
@@ -56,8 +59,7 @@ function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Pro
     : undefined;
   return async ({ headers, body, signal }) => {
     const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual", client });
-    // The body may be long and is not used.
-    await response.body?.cancel().catch(() => {});
-    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+    const answer = await fetchedBody(response, signal);
+    return { status: response.status, retryAfter: response.headers.get("retry-after"), body: answer };
   };
 }

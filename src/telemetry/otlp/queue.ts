@@ -3,7 +3,8 @@
  * a size limit new ones are dropped.
  */
 import { because } from "../../outgoing/why_unreachable.ts";
-import type { Post } from "./request.ts";
+import type { PartialSuccess } from "./answers.ts";
+import type { Outcome, Post } from "./request.ts";
 
 /** Size limit of the queue for one kind of data, in bytes. */
 const MOST_BYTES = 32 << 20;
@@ -22,6 +23,8 @@ export interface QueueOptions {
   timeoutMs: number;
   /** Called with the number of lost spans or measurements. */
   lost(count: number, why: string): void;
+  /** Called with the message of a collector that accepted everything. */
+  warned(message: string): void;
   /** In [0, 1). */
   random(): number;
 }
@@ -72,35 +75,40 @@ export class Queue {
   async #sendAll(): Promise<void> {
     while (this.#batches.length > 0) {
       const batch = this.#batches[0];
-      const why = await this.#send(batch);
+      const outcome = await this.#send(batch);
       this.#batches.shift();
       this.#bytes -= batch.body.length;
       this.#count -= batch.count;
-      if (why !== null) this.#options.lost(batch.count, why);
+      if (outcome.kind !== "taken") this.#options.lost(batch.count, outcome.why);
+      else if (outcome.partial !== null) this.#partly(batch, outcome.partial);
     }
   }
 
-  /** Resolves with null if the collector accepted the batch, else with the reason. */
-  async #send({ body }: Batch): Promise<string | null> {
+  #partly({ count }: Batch, { rejected, message }: PartialSuccess): void {
+    if (rejected === 0) return this.#options.warned(message);
+    this.#options.lost(Math.min(rejected, count), `it rejected them${message === "" ? "" : `: ${message}`}`);
+  }
+
+  /** Resolves with the last outcome. */
+  async #send({ body }: Batch): Promise<Outcome> {
     const { post, timeoutMs, random } = this.#options;
     const stop = this.#stop.signal;
     for (let tries = 1;; tries++) {
-      if (stop.aborted) return "the process ended";
+      if (stop.aborted) return { kind: "refused", why: "the process ended" };
       const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
       let pauseMs = FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + random());
       let why: string;
       try {
         const outcome = await post(body, signal);
         this.#hangs = false;
-        if (outcome.kind === "taken") return null;
+        if (outcome.kind !== "later") return outcome;
         why = outcome.why;
-        if (outcome.kind === "refused") return why;
         pauseMs = outcome.afterMs ?? pauseMs;
       } catch (thrown) {
         this.#hangs = signal.aborted;
         why = signal.aborted ? "it did not answer in time" : because("it cannot be reached", thrown);
       }
-      if (tries === TRIES || this.#closes) return why;
+      if (tries === TRIES || this.#closes) return { kind: "refused", why };
       await this.#pause(Math.min(LONGEST_PAUSE_MS, pauseMs));
     }
   }

@@ -1,7 +1,10 @@
 /** Requests to a collector and their outcomes. */
 
+import type { PartialSuccess } from "./answers.ts";
+
 export type Outcome =
-  | { kind: "taken" }
+  /** @param partial null: all data was accepted */
+  | { kind: "taken"; partial: PartialSuccess | null }
   /** A retry may succeed. @param afterMs the delay that the collector asks for; undefined: none */
   | { kind: "later"; why: string; afterMs?: number }
   | { kind: "refused"; why: string };
@@ -24,4 +27,6 @@ export interface Sent {
 export interface ExportResponse {
   status: number;
   retryAfter: string | null;
+  /** Empty: not read, too long or invalid. */
+  body: Uint8Array;
 }
