@@ -231,7 +231,9 @@ async function withPayloads(
       const { payloadLog } = await import("./assembly/payload_log.ts");
       return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
     };
-    show(await payloadCommand(command, config, { accounts, env, open }));
+    const { text, failed } = await payloadCommand(command, config, { accounts, env, open });
+    show(text);
+    if (failed) Deno.exitCode = 1;
   } catch (error) {
     await refused(error, command);
   } finally {

@@ -35,7 +35,8 @@ Usage:
   sluice payload ID             Print the request and the answer of a generation from the payload log, as JSON
   sluice replay ID [--model M] [--url URL] [--key SECRET] [--json]
                                 Send the logged request again and print the differences in text, tool calls,
-                                tokens, cost and time. SECRET is an API key (or SLUICE_KEY)
+                                tokens, cost and time. SECRET is an API key (or SLUICE_KEY). Exit status 1:
+                                the new call failed
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
                                 Scan files and folders with a policy; - is standard input. Exit status
                                 0: nothing found, 1: findings, 2: a file or the policy cannot be read

@@ -7,7 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import type { Command } from "./command.ts";
-import type { KeptPayload } from "./replay.ts";
+import type { KeptPayload, Replayed } from "./replay.ts";
 
 export interface PayloadCommandOptions {
   accounts: Pick<AccountsService, "payloadAsked" | "payloadPlace" | "generation">;
@@ -18,17 +18,14 @@ export interface PayloadCommandOptions {
   ) => Promise<{ read(id: string): Promise<unknown>; close(): Promise<void> }>;
 }
 
-/**
- * Resolves with the text to print: the payload as JSON, or the differences after sending its request again.
- * Throws `not_found`.
- */
+/** The payload as JSON, or the differences after sending its request again. Throws `not_found`. */
 export async function payloadCommand(
   command: Extract<Command, { command: "payload" | "replay" }>,
   config: Config,
   options: PayloadCommandOptions,
-): Promise<string> {
+): Promise<Replayed> {
   const payload = await readPayload(command.id, config, options);
-  if (command.command === "payload") return JSON.stringify(payload, null, 2);
+  if (command.command === "payload") return { text: JSON.stringify(payload, null, 2), failed: false };
   const { replay } = await import("./replay.ts");
   return await replay(command, payload as KeptPayload, config, options);
 }

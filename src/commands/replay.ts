@@ -47,16 +47,21 @@ const PATHS: Readonly<Record<CallerFormatName, string>> = {
   responses: "/v1/responses",
 };
 
+/** What is printed, and whether the new call was refused or failed. */
+export interface Replayed {
+  text: string;
+  failed: boolean;
+}
+
 /**
- * Resolves with the text to print. Throws a `Failure` if there is no key to call with, or if the request
- * cannot be sent again.
+ * Throws a `Failure` if there is no key to call with, or if the request cannot be sent again.
  */
 export async function replay(
   { id, model, url, secret, json }: ReplayCommand,
   payload: KeptPayload,
   config: Config,
   { accounts, env }: ReplayOptions,
-): Promise<string> {
+): Promise<Replayed> {
   const credential = secret ?? env("SLUICE_KEY");
   if (!credential) {
     throw new Failure(
@@ -74,7 +79,8 @@ export async function replay(
   const request: Loose = { ...payload.request, ...(model !== undefined && { model }), stream: false };
   delete request.stream_options;
   const after = await ask(base, credential, payload.format, request);
-  return json ? JSON.stringify({ before, after }, null, 2) : await differences(before, after);
+  const text = json ? JSON.stringify({ before, after }, null, 2) : await differences(before, after);
+  return { text, failed: after.error !== null };
 }
 
 function addressOf({ server: { hostname, port, tls } }: Config): string {

@@ -106,6 +106,8 @@ Deno.test("a payload is printed and replayed: text, tool calls, tokens, price an
 
     const refused = await run("replay", id, "--url", serving.url, "--key", SECRET, "--model", "a/none");
     assertMatch(refused.out, /^error\s+none\s+status 404/m);
+    // A script must see that there was nothing to compare.
+    assertEquals([other.code, refused.code], [0, 1]);
 
     const missing = await run("payload", "gen_0");
     assertEquals([missing.code, missing.out], [2, ""]);
