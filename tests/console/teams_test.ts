@@ -238,6 +238,31 @@ Deno.test("teams, accounts and models of a key over HTTP: made, changed, removed
       .filter((entry: { result: string }) => entry.result === "done")
       .map((entry: { action: string }) => entry.action);
     assertEquals(actions, ["team.changed", "key.created", "team.created"]);
+
+    // What a change took away is in the audit log.
+    await call("POST", "/admin/accounts", { name: "acme", credits: "1" });
+    await call("POST", "/admin/teams", {
+      name: "blue",
+      account: "acme",
+      models: ["p/*"],
+      dlp_policy: "none",
+    });
+    assertEquals((await call("PATCH", "/admin/keys/ada", { team: "blue" })).json.account, "acme");
+    assertEquals((await call("PATCH", "/admin/keys/ada", { team: "red", account: "default" })).status, 200);
+    assertEquals((await call("DELETE", "/admin/teams/blue")).status, 200);
+    const entries = (await call("GET", "/admin/audit?kind=admin")).json.data;
+    const [removed, back, moved] = entries.map((entry: { before: unknown }) => entry.before);
+    assertEquals(removed, {
+      account: "acme",
+      spend_limit: null,
+      models: ["p/*"],
+      access_policy: null,
+      dlp_policy: "none",
+    });
+    assertEquals([back, moved], [
+      { team: "blue", account: "acme" },
+      { team: "red", account: "default" },
+    ]);
   } finally {
     await gateway.close();
     await provider.close();

@@ -92,7 +92,9 @@ function keyMethods(
     getKey: reading((idOrName) => keys.get(idOrName), (idOrName) => offline.key(idOrName)),
     patchKey: needingStore(async (idOrName, patch) => {
       const { before, key } = await keys.patch(idOrName, patch);
-      await trail.note({ action: "key.changed", key, fields: patch, before: pick(before, patch) });
+      // A change of the team may move the key to the team's account.
+      const changed = key.account === before.account ? patch : { ...patch, account: key.account };
+      await trail.note({ action: "key.changed", key, fields: patch, before: pick(before, changed) });
       return key;
     }),
     rotateKey: needingStore(async (idOrName, { overlapSeconds = 0 } = {}) => {
@@ -154,10 +156,12 @@ function teamMethods(
       return await reports.team(name);
     }),
     removeTeam: needingStore(async (name) => {
-      const before = await reports.team(name);
+      const removed = await reports.team(name);
       await teams.remove(name);
-      await trail.note({ action: "team.removed", target: name, fields: {} });
-      return before;
+      const { account, spend_limit, models, access_policy, dlp_policy } = removed;
+      const before = { account, spend_limit, models, access_policy, dlp_policy };
+      await trail.note({ action: "team.removed", target: name, fields: {}, before });
+      return removed;
     }),
   };
 }
