@@ -114,8 +114,9 @@ export function chooseSearch(
 
 const SEARCH_NAME = "web_search";
 
-/** Limits the work per search. */
+/** Limits the work per search: the number of domains, and the length of each. */
 const MOST_DOMAINS = 1000;
+const LONGEST_DOMAIN = 2000;
 
 /** A list that cannot be read is a mistake: without it, pages that the caller excludes would be searched. */
 function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
@@ -129,8 +130,18 @@ function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
     return [];
   }
   const stray = value.findIndex((domain) => typeof domain !== "string" || domain.trim() === "");
-  if (stray < 0) return value;
-  mistake(mistakes, "string_type", [...loc, stray], `expected a domain, got ${shown(value[stray])}`);
+  if (stray >= 0) {
+    mistake(mistakes, "string_type", [...loc, stray], `expected a domain, got ${shown(value[stray])}`);
+    return [];
+  }
+  const long = value.findIndex(({ length }: string) => length > LONGEST_DOMAIN);
+  if (long < 0) return value;
+  mistake(
+    mistakes,
+    "string_too_long",
+    [...loc, long],
+    `expected a domain of at most ${LONGEST_DOMAIN} characters, got ${value[long].length}`,
+  );
   return [];
 }
 

@@ -2,6 +2,8 @@
 import type { SearchOptions } from "../exchange/prompt.ts";
 
 const LONGEST_ADDRESS = 2000;
+/** Longest name of a host. Parsing a longer one would take long: a URL parser converts each of its labels. */
+const LONGEST_HOST = 253;
 
 /**
  * A normalized URL, or undefined if it is not an http(s) URL. White space, brackets and quotes, which could
@@ -29,10 +31,10 @@ export function siteOf(domain: string): Site {
   const host = (end < 0 ? named : named.slice(0, end)).toLowerCase().replace(/^\*?\./, "");
   const path = end < 0 ? "" : named.slice(end);
   // International names in ASCII form (Punycode), and paths in percent-encoding, as in URLs.
-  const canParse = URL.canParse(`http://${host}`);
-  const { hostname, pathname } = new URL(canParse ? `http://${host}${path}` : `http://x${path}`);
+  const url = host.length <= LONGEST_HOST ? URL.parse(`http://${host}${path}`) : null;
+  const { pathname } = url ?? new URL(`http://x${path}`);
   return {
-    host: withoutDot(canParse ? hostname : host.replace(/[\s()"]/g, "")),
+    host: withoutDot(url?.hostname ?? host.replace(/[\s()"]/g, "")),
     path: pathname.slice(0, endOfPath(pathname)),
   };
 }
@@ -40,6 +42,16 @@ export function siteOf(domain: string): Site {
 /** The host of a domain. */
 export function hostOf(domain: string): string {
   return siteOf(domain).host;
+}
+
+const NONE: readonly string[] = [];
+/** The sites of the callers' lists. A list is parsed once, although each search needs it several times. */
+const known = new WeakMap<readonly string[], readonly Site[]>();
+
+function sitesOf(domains: readonly string[] = NONE): readonly Site[] {
+  let sites = known.get(domains);
+  if (sites === undefined) known.set(domains, sites = domains.map(siteOf));
+  return sites;
 }
 
 /** The fully qualified form of a name ends with a dot. */
@@ -70,15 +82,16 @@ export function domainFilter(
   };
 }
 
-/** The paths of sites by host. */
-type Paths = ReadonlyMap<string, readonly string[]>;
+/** The paths of sites by host, each divided at its `*`. */
+type Paths = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-function pathsByHost(domains: readonly string[] = []): Paths {
-  const paths = new Map<string, string[]>();
-  for (const { host, path } of domains.map(siteOf)) {
-    const known = paths.get(host);
-    if (known === undefined) paths.set(host, [path]);
-    else known.push(path);
+function pathsByHost(domains?: readonly string[]): Paths {
+  const paths = new Map<string, string[][]>();
+  for (const { host, path } of sitesOf(domains)) {
+    const parts = path.split("*");
+    const others = paths.get(host);
+    if (others === undefined) paths.set(host, [parts]);
+    else others.push(parts);
   }
   return paths;
 }
@@ -86,35 +99,38 @@ function pathsByHost(domains: readonly string[] = []): Paths {
 function isWithin(host: string, pathname: string, sites: Paths): boolean {
   if (sites.size === 0) return false;
   for (let at = 0;; at++) {
-    if (sites.get(host.slice(at))?.some((path) => isBelow(pathname, path))) return true;
+    if (sites.get(host.slice(at))?.some((parts) => isBelow(pathname, parts))) return true;
     at = host.indexOf(".", at);
     if (at < 0) return false;
   }
 }
 
-/** Whether a path begins with a pattern, up to a slash or the end. Linear in the path for each part of the pattern. */
-function isBelow(pathname: string, pattern: string): boolean {
-  if (pattern === "") return true;
-  const [first, ...others] = pattern.split("*");
+/**
+ * Whether a path begins with a pattern, up to a slash or the end. Linear in the path for each part of the pattern.
+ *
+ * @param parts the pattern, divided at its `*`
+ */
+function isBelow(pathname: string, parts: readonly string[]): boolean {
+  const [first] = parts;
   if (!pathname.startsWith(first)) return false;
   let at = first.length;
-  const last = others.pop();
-  for (const part of others) {
-    const found = pathname.indexOf(part, at);
+  if (parts.length === 1) return at === 0 || at === pathname.length || pathname[at] === "/";
+  for (let i = 1; i < parts.length - 1; i++) {
+    const found = pathname.indexOf(parts[i], at);
     if (found < 0) return false;
-    at = found + part.length;
+    at = found + parts[i].length;
   }
-  if (last === undefined) return at === pathname.length || pathname[at] === "/";
+  const last = parts[parts.length - 1];
   return pathname.includes(`${last}/`, at) ||
     (pathname.endsWith(last) && pathname.length - last.length >= at);
 }
 
 /** The hosts of sites, to be searched only. */
-export function hostsOf(domains: readonly string[] = []): string[] {
-  return [...new Set(domains.map(hostOf))];
+export function hostsOf(domains?: readonly string[]): string[] {
+  return [...new Set(sitesOf(domains).map(({ host }) => host))];
 }
 
 /** The hosts of sites of which no page is wanted. A host of which only some pages are blocked is none of them. */
-export function wholeHostsOf(domains: readonly string[] = []): string[] {
-  return [...new Set(domains.map(siteOf).filter(({ path }) => path === "").map(({ host }) => host))];
+export function wholeHostsOf(domains?: readonly string[]): string[] {
+  return [...new Set(sitesOf(domains).filter(({ path }) => path === "").map(({ host }) => host))];
 }

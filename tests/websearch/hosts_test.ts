@@ -13,6 +13,8 @@ Deno.test("hostOf() reads a domain however it is written", () => {
     ["Example.com.", "example.com"],
     ["https://Example.com:8080/", "example.com"],
     [`example.com${"/".repeat(50_000)}\nx`, "example.com"],
+    // No host has a name of more than 253 characters: it matches nothing, and is not parsed.
+    [`${"ä.".repeat(200)}com/path`, `${"ä.".repeat(200)}com`],
   ];
   for (const [domain, host] of cases) assertEquals(hostOf(domain), host, domain.slice(0, 40));
 });

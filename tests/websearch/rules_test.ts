@@ -181,6 +181,10 @@ Deno.test("lists of domains that cannot be read are refused, and do not widen th
       [{ filters: { allowed_domains: ["a.test", 5] } }, /allowed_domains\[1\]: expected a domain, got 5/],
       [{ filters: { blocked_domains: [" "] } }, /blocked_domains\[0\]: expected a domain, got " "/],
       [{ filters: ["example.com"] }, /filters: expected an object/],
+      [
+        { blocked_domains: ["a.test", `b.test/${"x".repeat(2000)}`] },
+        /blocked_domains\[1\]: expected a domain of at most 2000 characters, got 2007/,
+      ],
     ];
     for (const caller of CALLERS) {
       for (const [wish, place] of wishes) {

@@ -89,10 +89,12 @@ const NO_BOUNDS: QueryBounds = { chars: Infinity, words: Infinity };
  * length is left for each.
  */
 export function withOperators(query: string, options: SearchOptions, bounds = NO_BOUNDS): string {
+  const wanted = hostsOf(options.allowedDomains);
+  const unwanted = wholeHostsOf(options.blockedDomains);
   let hosts = MOST_HOSTS;
-  let operators = operatorsOf(options, hosts);
+  let operators = operatorsOf(wanted, unwanted, hosts);
   while (operators.length > bounds.chars / 2 || wordsOf(operators).length > bounds.words / 2) {
-    operators = operatorsOf(options, --hosts);
+    operators = operatorsOf(wanted, unwanted, --hosts);
   }
   const words = bounds.words - wordsOf(operators).length;
   const cut = wordsOf(query).length > words ? wordsOf(query).slice(0, words).join(" ") : query;
@@ -100,10 +102,11 @@ export function withOperators(query: string, options: SearchOptions, bounds = NO
   return `${cut.slice(0, room).toWellFormed().trimEnd()} ${operators}`.trimEnd();
 }
 
-function operatorsOf({ allowedDomains, blockedDomains }: SearchOptions, most: number): string {
-  const wanted = hostsOf(allowedDomains).slice(0, most).map((host) => `site:${host}`);
-  const operators = wholeHostsOf(blockedDomains).slice(0, most).map((host) => `-site:${host}`);
-  if (wanted.length > 0) operators.unshift(wanted.length === 1 ? wanted[0] : `(${wanted.join(" OR ")})`);
+/** Operators for so many hosts at most of each list. */
+function operatorsOf(wanted: readonly string[], unwanted: readonly string[], most: number): string {
+  const sites = wanted.slice(0, most).map((host) => `site:${host}`);
+  const operators = unwanted.slice(0, most).map((host) => `-site:${host}`);
+  if (sites.length > 0) operators.unshift(sites.length === 1 ? sites[0] : `(${sites.join(" OR ")})`);
   return operators.join(" ");
 }
 
