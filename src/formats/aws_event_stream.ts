@@ -25,6 +25,9 @@ export class EventStreamReader {
   /** Bytes of an incomplete message. */
   #kept = new Uint8Array(0);
   #keptBytes = 0;
+  /** Checksum of the first bytes of it, continued with each read: that of a large message takes a tenth of a second. */
+  #crc = NO_CRC;
+  #summed = 0;
 
   constructor(limit: number = MAX_FRAME_BYTES) {
     this.#limit = limit;
@@ -39,15 +42,20 @@ export class EventStreamReader {
       if (this.#keptBytes < PRELUDE_BYTES) return;
       const length = this.#lengthAt(this.#kept, 0);
       at = this.#keep(bytes, at, length);
+      const summed = Math.min(this.#keptBytes, length - CHECKSUM_BYTES);
+      this.#crc = continued(this.#crc, this.#kept, this.#summed, summed);
+      this.#summed = summed;
       if (this.#keptBytes < length) return;
-      readMessage(this.#kept.subarray(0, length), out);
-      this.#keptBytes = 0;
+      const crc = ~this.#crc >>> 0;
+      this.#keptBytes = this.#summed = 0;
+      this.#crc = NO_CRC;
+      readMessage(this.#kept.subarray(0, length), crc, out);
       if (this.#kept.length > KEPT_BYTES) this.#kept = new Uint8Array(0);
     }
     while (bytes.length - at >= PRELUDE_BYTES) {
       const end = at + this.#lengthAt(bytes, at);
       if (end > bytes.length) break;
-      readMessage(bytes.subarray(at, end), out);
+      readMessage(bytes.subarray(at, end), crc32(bytes, at, end - CHECKSUM_BYTES), out);
       at = end;
     }
     this.#keep(bytes, at, this.#keptBytes + bytes.length - at);
@@ -100,10 +108,13 @@ export class EventStreamReader {
   }
 }
 
-/** @param message complete, with a valid prelude */
-function readMessage(message: Uint8Array, out: Frame[]): void {
+/**
+ * @param message complete, with a valid prelude
+ * @param crc the checksum of its bytes before its own checksum
+ */
+function readMessage(message: Uint8Array, crc: number, out: Frame[]): void {
   const end = message.length - CHECKSUM_BYTES;
-  if (uint32(message, end) !== crc32(message, 0, end)) {
+  if (uint32(message, end) !== crc) {
     throw brokenAnswer("a message of its event stream has a wrong checksum");
   }
   const from = PRELUDE_BYTES + uint32(message, 4);
@@ -195,14 +206,21 @@ function uint32(bytes: Uint8Array, at: number): number {
   return (bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]) >>> 0;
 }
 
+/** State of a checksum before the first byte. */
+const NO_CRC = -1;
+
 let table: Uint32Array | undefined;
 
 /** CRC-32 as in zlib. */
 function crc32(bytes: Uint8Array, from: number, to: number): number {
+  return ~continued(NO_CRC, bytes, from, to) >>> 0;
+}
+
+/** The state of a checksum after these bytes, which its complement is. */
+function continued(crc: number, bytes: Uint8Array, from: number, to: number): number {
   table ??= crcTable();
-  let crc = -1;
   for (let i = from; i < to; i++) crc = crc >>> 8 ^ table[(crc ^ bytes[i]) & 255];
-  return ~crc >>> 0;
+  return crc;
 }
 
 function crcTable(): Uint32Array {

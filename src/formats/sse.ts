@@ -14,7 +14,7 @@ const CR = 13;
 /** Maximum frame size from a provider, in bytes. Observed frames are below 1 MB, except generated images. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
-/** Maximum number of data lines per frame: multi-line JSON has some thousands. */
+/** Maximum number of lines per frame: multi-line JSON has some thousands. */
 const MOST_LINES = 100_000;
 
 /** Buffers larger than this are released after use. */
@@ -32,6 +32,8 @@ export class FrameReader {
   #atLineStart = false;
   /** The bytes so far end with CR: a following LF is not a separate line end. */
   #lastWasCr = false;
+  /** Number of lines of the incomplete frame. */
+  #lines = 0;
   #first = true;
 
   constructor(limit: number = MAX_FRAME_BYTES) {
@@ -50,12 +52,10 @@ export class FrameReader {
       }
     }
     if (end === bytes.length) return;
-    if (this.#keptBytes + bytes.length - end > this.#limit) {
+    const tooMany = this.#lines > MOST_LINES;
+    if (tooMany || this.#keptBytes + bytes.length - end > this.#limit) {
       this.#keptBytes = 0;
-      throw new Failure(
-        "provider_unavailable",
-        `The provider sent a stream frame that is too large: expected at most ${this.#limit} bytes.`,
-      );
+      throw tooMany ? tooLarge(MOST_LINES, "lines") : tooLarge(this.#limit, "bytes");
     }
     this.#keep(bytes.subarray(end));
   }
@@ -103,9 +103,11 @@ export class FrameReader {
     if (length > 1 && bytes[length - 1] === LF && bytes[length - 2] === LF) {
       this.#atLineStart = true;
       this.#lastWasCr = false;
+      this.#lines = 0;
       return length;
     }
     let boundary = 0;
+    let lines = this.#lines;
     let lineStart = this.#atLineStart;
     let wasCr = this.#lastWasCr;
     // The next line ends from i on, found by native search, since most bytes are within lines.
@@ -116,13 +118,21 @@ export class FrameReader {
       const byte = bytes[i];
       if (byte === LF) {
         if (!wasCr) {
-          if (lineStart) boundary = i + 1;
+          lines++;
+          if (lineStart) {
+            boundary = i + 1;
+            lines = 0;
+          }
           lineStart = true;
         } else if (i > 0 && boundary === i) boundary = i + 1;
         wasCr = false;
         i++;
       } else if (byte === CR) {
-        if (lineStart) boundary = i + 1;
+        lines++;
+        if (lineStart) {
+          boundary = i + 1;
+          lines = 0;
+        }
         lineStart = true;
         wasCr = true;
         i++;
@@ -136,6 +146,7 @@ export class FrameReader {
     }
     this.#atLineStart = lineStart;
     this.#lastWasCr = wasCr;
+    this.#lines = lines;
     return boundary;
   }
 
@@ -172,7 +183,7 @@ function readFrame(text: string, from: number, to: number, out: Frame[]): void {
     let end = text.indexOf("\n", at);
     if (end < 0 || end > to) end = to;
     if (text.startsWith("data:", at)) {
-      if (++lines > MOST_LINES) throw tooManyLines();
+      if (++lines > MOST_LINES) throw tooLarge(MOST_LINES, "lines");
       const value = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end);
       data = data === undefined ? value : `${data}\n${value}`;
     } else if (text.startsWith("event:", at)) {
@@ -183,10 +194,10 @@ function readFrame(text: string, from: number, to: number, out: Frame[]): void {
   if (data !== undefined) out.push({ event, data });
 }
 
-function tooManyLines(): Failure {
+function tooLarge(most: number, what: string): Failure {
   return new Failure(
     "provider_unavailable",
-    `The provider sent a stream frame that is too large: expected at most ${MOST_LINES} lines of data.`,
+    `The provider sent a stream frame that is too large: expected at most ${most} ${what}.`,
   );
 }
 

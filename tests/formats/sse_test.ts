@@ -212,13 +212,30 @@ Deno.test("dataFrame() and eventFrame() are read back", () => {
   ]);
 });
 
-Deno.test("FrameReader refuses a frame of more lines of data than JSON is written over", () => {
-  const frames: Frame[] = [];
-  new FrameReader().push(bytes(`${"data: 1\n".repeat(90_000)}\n`), frames);
-  assertEquals(frames.length, 1);
-  assertThrows(
-    () => new FrameReader().push(bytes(`${"data: 1\n".repeat(110_000)}\n`), frames),
-    Failure,
-    "lines of data",
+Deno.test("FrameReader refuses a frame of more lines than JSON is written over, of any kind and with any end", () => {
+  const read = (line: string, lines: number, length: number) => {
+    const reader = new FrameReader();
+    const frames: Frame[] = [];
+    const all = bytes(`data: 1\n\ndata: 2\n${line.repeat(lines)}\ndata: 3\n\n`);
+    try {
+      for (let at = 0; at < all.length; at += length) reader.push(all.subarray(at, at + length), frames);
+    } catch (thrown) {
+      return `${frames.length}: ${(thrown as Failure).message}`;
+    }
+    return frames.length;
+  };
+  for (const line of ["data: 1\n", "data\n", "x\n", "x\r", "x\r\n", ":\n", "id: 1\n"]) {
+    assertEquals(read(line, 90_000, 65_536), line === "x\r" ? 2 : 3, JSON.stringify(line));
+    // The frames before it are read.
+    assertEquals(
+      read(line, 200_000, 65_536),
+      "1: The provider sent a stream frame that is too large: expected at most 100000 lines.",
+      JSON.stringify(line),
+    );
+  }
+  // In one piece.
+  assertEquals(
+    read("data: 1\n", 110_000, Infinity),
+    "1: The provider sent a stream frame that is too large: expected at most 100000 lines.",
   );
 });
