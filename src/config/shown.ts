@@ -26,21 +26,38 @@ export function rememberWritten(config: Config, written: Written): void {
   WRITTEN.set(config, written);
 }
 
-/** The configuration as it was written, without secrets, and the paths of fields that have their defaults. */
-export function shownConfig(config: Config): ShownConfig {
+/**
+ * The configuration as it was written, without secrets, and the paths of fields that have their defaults. It
+ * yields after each item of a list, since a list may have thousands of keys.
+ */
+export function* shownConfig(config: Config): Generator<void, ShownConfig> {
   const { value, texts } = WRITTEN.get(config) ?? { value: {}, texts: new Map() };
   const defaults: string[] = [];
-  const whole = withDefaults(configJsonSchema() as Schema, shown(value, [], texts), [], defaults);
+  const visible = yield* shown(value, [], texts);
+  const whole = yield* withDefaults(configJsonSchema() as Schema, visible, [], defaults);
   return { config: whole, defaults };
 }
 
-function shown(value: unknown, path: InputPath, texts: Written["texts"]): unknown {
-  if (Array.isArray(value)) return value.map((item, i) => shown(item, [...path, i], texts));
-  if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, shown(item, [...path, name], texts)]),
-    );
+function* shown(value: unknown, path: InputPath, texts: Written["texts"]): Generator<void, unknown> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const [i, item] of value.entries()) {
+      items.push(yield* shown(item, [...path, i], texts));
+      yield;
+    }
+    return items;
   }
+  if (typeof value === "object" && value !== null) {
+    const whole: [string, unknown][] = [];
+    for (const [name, item] of Object.entries(value)) {
+      whole.push([name, yield* shown(item, [...path, name], texts)]);
+    }
+    return Object.fromEntries(whole);
+  }
+  return shownValue(value, path, texts);
+}
+
+function shownValue(value: unknown, path: InputPath, texts: Written["texts"]): unknown {
   if (typeof value !== "string" || value === "") return value;
   const text = texts.get(pathText(path));
   if (isHidden(path)) return text === undefined ? HIDDEN : (text.match(/\$\{\w+\}/g) ?? [HIDDEN]).join("");
@@ -77,24 +94,33 @@ interface Schema {
 }
 
 /** Only for objects that are present: a section whose default is null has no defaults inside. */
-function withDefaults(schema: Schema, value: unknown, path: InputPath, defaults: string[]): unknown {
+function* withDefaults(
+  schema: Schema,
+  value: unknown,
+  path: InputPath,
+  defaults: string[],
+): Generator<void, unknown> {
   const { properties, additionalProperties: others, items } = objectOf(schema);
   if (Array.isArray(value)) {
-    return items === undefined
-      ? value
-      : value.map((item, i) => withDefaults(items, item, [...path, i], defaults));
+    if (items === undefined) return value;
+    const whole: unknown[] = [];
+    for (const [i, item] of value.entries()) {
+      whole.push(yield* withDefaults(items, item, [...path, i], defaults));
+      yield;
+    }
+    return whole;
   }
   if (typeof value !== "object" || value === null) return value;
   const whole: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const below = properties?.[name] ?? (typeof others === "object" ? others : undefined);
-    whole[name] = below === undefined ? item : withDefaults(below, item, [...path, name], defaults);
+    whole[name] = below === undefined ? item : yield* withDefaults(below, item, [...path, name], defaults);
   }
   for (const [name, below] of Object.entries(properties ?? {})) {
     if (Object.hasOwn(whole, name) || below.default === undefined) continue;
     const at = [...path, name];
     defaults.push(pathText(at));
-    whole[name] = withDefaults(below, below.default, at, []);
+    whole[name] = yield* withDefaults(below, below.default, at, []);
   }
   return whole;
 }

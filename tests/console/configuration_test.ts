@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "../../src/config/load.ts";
 import { configJsonSchema } from "../../src/config/schema.ts";
 import { isHidden, shownConfig } from "../../src/config/shown.ts";
+import { atOnce } from "../../src/timing/slices.ts";
 import { ADMIN, withConsole } from "./rig.ts";
 
 const headers = { authorization: `Bearer ${ADMIN}` };
@@ -29,7 +30,7 @@ const SECRETIVE = `{
 Deno.test("shownConfig() shows no secret, variables by name, and the defaults of what nobody wrote", () => {
   const env: Record<string, string> = { SOME_KEY: "canary-from-env", PLACE: "canary-place" };
   const { config } = loadConfig(SECRETIVE, { env: (name) => env[name] });
-  const { config: shown, defaults } = shownConfig(config);
+  const { config: shown, defaults } = atOnce(shownConfig(config));
   const text = JSON.stringify(shown);
   assertEquals(text.match(/canary[\w-]*/g), null);
   // deno-lint-ignore no-explicit-any
@@ -42,6 +43,19 @@ Deno.test("shownConfig() shows no secret, variables by name, and the defaults of
   assert(whole.store.url.includes("postgres://"), whole.store.url);
   assertEquals(whole.providers.a.retries, 2);
   assert(defaults.includes("providers.a.retries") && !defaults.includes("admin_key"), defaults.join());
+});
+
+Deno.test("shownConfig() of a long list of keys may be interrupted after each of them", () => {
+  const key = (i: number) => `{"name": "k${i}", "secret": "sk_live_${String(i).padStart(32, "0")}"}`;
+  const keys = (count: number) => `[${Array.from({ length: count }, (_, i) => key(i)).join()}]`;
+  const yields = (count: number) => {
+    const { config } = loadConfig(`{"providers": {"openai": {"api_key": "k"}}, "keys": ${keys(count)}}`, {
+      env: () => undefined,
+    });
+    return [...shownConfig(config)].length;
+  };
+  // Once for its values, and once for its defaults.
+  assertEquals(yields(300) - yields(100), 2 * 200);
 });
 
 Deno.test("every field of the configuration whose description speaks of a secret is hidden", () => {
