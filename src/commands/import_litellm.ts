@@ -9,7 +9,8 @@
 import { parse } from "@std/yaml/parse.js";
 import { isObject, type Loose, object } from "../exchange/json.ts";
 import { idOf } from "../models/discovered/names.ts";
-import { LitellmProviders, modelOf, written } from "./litellm_providers.ts";
+import { accessOf, written } from "./litellm_credentials.ts";
+import { limitsOf, LitellmProviders, modelOf } from "./litellm_providers.ts";
 import { UsageError } from "./option_values.ts";
 
 export interface Imported {
@@ -18,12 +19,28 @@ export interface Imported {
   notes: string[];
 }
 
-/** Fields of `litellm_params` that are converted. */
-const SUPPORTED = new Set(
-  ("model api_key api_base base_url weight rpm tpm input_cost_per_token output_cost_per_token timeout stream_timeout max_retries " +
-    "cache_read_input_token_cost cache_creation_input_token_cost aws_region_name vertex_project vertex_location")
-    .split(" "),
-);
+const PRICES = [
+  "input_cost_per_token",
+  "output_cost_per_token",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
+];
+/** Fields of `litellm_params` that are converted, besides credentials and headers. */
+const SUPPORTED = new Set([
+  ..."model api_key api_base base_url weight rpm tpm timeout stream_timeout max_retries".split(" "),
+  ..."aws_region_name vertex_project vertex_location".split(" "),
+  ...PRICES,
+]);
+/** Fields of `model_info` that are converted, or that say nothing about the model. */
+const INFO = new Set(["id", "db_model", "mode", "max_input_tokens", "max_output_tokens", ...PRICES]);
+/** Sections of the file that are converted. */
+const SECTIONS = [
+  "model_list",
+  "litellm_settings",
+  "router_settings",
+  "general_settings",
+  "environment_variables",
+];
 
 interface Deployment {
   name: string;
@@ -65,7 +82,7 @@ class Import {
     this.#fallbacks([settings.fallbacks, router.fallbacks, settings.default_fallbacks]);
     this.#aliases(object(router.model_group_alias));
     const config: Loose = {
-      providers: this.#providers.section(),
+      providers: this.#providers.section(this.#defaults(settings, router)),
       ...(this.#models.size > 0 && { models: [...this.#models.values()].map(weighted) }),
     };
     this.#money(config, settings, object(general_settings));
@@ -75,8 +92,22 @@ class Import {
       "max_budget",
       "budget_duration",
       "drop_params",
+      "num_retries",
+      "request_timeout",
     ]);
-    this.#leftOut("router_settings", router, ["fallbacks", "model_group_alias", "routing_strategy"]);
+    this.#leftOut("router_settings", router, [
+      "fallbacks",
+      "model_group_alias",
+      "routing_strategy",
+      "num_retries",
+      "timeout",
+      "stream_timeout",
+      "allowed_fails",
+      "cooldown_time",
+    ]);
+    for (const section of Object.keys(this.#root)) {
+      if (!SECTIONS.includes(section)) this.#note(`${section} has no counterpart and was left out.`);
+    }
     this.#leftOut("general_settings", object(general_settings), ["master_key", "database_url"]);
     if (settings.drop_params === true) {
       this.#note("drop_params: Sluice always leaves out what a model refuses, and says so in x-svc-dropped.");
@@ -121,17 +152,21 @@ class Import {
     if (mode !== undefined && !["chat", "completion", "responses"].includes(String(mode))) {
       return this.#note(`${name}: a model of mode ${String(mode)} answers no conversation and was left out.`);
     }
-    const provider = this.#providers.nameOf(preset, params);
+    const access = accessOf(preset, params);
+    const provider = this.#providers.nameOf(preset, params, access);
     if (name.includes("*") || model.includes("*")) {
       return this.#note(
         `${name}: models that ${provider} lists are found by themselves (catalog.discover); the pattern was left out.`,
       );
     }
-    const strange = Object.keys(params).filter((field) =>
-      !SUPPORTED.has(field) && !field.startsWith("aws_") && !field.startsWith("vertex_")
-    );
-    for (const field of strange) {
-      this.#note(`${name}: litellm_params.${field} has no counterpart and was left out.`);
+    const taken = new Set([...SUPPORTED, ...access.taken]);
+    this.#leftOut(`${name}: litellm_params`, params, taken);
+    this.#leftOut(`${name}: model_info`, info, new Set([...INFO, "max_tokens"]));
+    if (info.max_tokens !== undefined && info.max_input_tokens === undefined) {
+      // LiteLLM itself reads it as the one or the other. A wrong size of the context would refuse requests.
+      this.#note(
+        `${name}: model_info.max_tokens may mean input or output and was left out; set context_length or max_completion_tokens.`,
+      );
     }
     const known = this.#models.get(name);
     const id = known?.id ?? this.#idOf(name, preset, provider, model);
@@ -148,7 +183,7 @@ class Import {
       if (known.pricing === undefined && pricing) known.pricing = pricing;
       return;
     }
-    const context = Number(info.max_input_tokens ?? info.max_tokens);
+    const context = Number(info.max_input_tokens);
     const output = Number(info.max_output_tokens);
     this.#models.set(name, {
       id,
@@ -249,9 +284,28 @@ class Import {
     );
   }
 
-  #leftOut(section: string, fields: Loose, taken: readonly string[]): void {
+  /** What LiteLLM sets for all deployments. */
+  #defaults(settings: Loose, router: Loose): Loose {
+    const failures = Number(router.allowed_fails) + 1;
+    const open = Number(router.cooldown_time);
+    const breaker = {
+      ...(Number.isInteger(failures) && failures > 0 && { failures, window_seconds: 60 }),
+      ...(open > 0 && { open_seconds: Math.min(86_400, open) }),
+    };
+    return {
+      ...limitsOf(
+        settings.request_timeout ?? router.timeout,
+        router.stream_timeout,
+        settings.num_retries ?? router.num_retries,
+      ),
+      ...(Object.keys(breaker).length > 0 && { breaker }),
+    };
+  }
+
+  #leftOut(section: string, fields: Loose, taken: Iterable<string>): void {
+    const known = new Set(taken);
     for (const name of Object.keys(fields)) {
-      if (!taken.includes(name)) this.#note(`${section}.${name} has no counterpart and was left out.`);
+      if (!known.has(name)) this.#note(`${section}.${name} has no counterpart and was left out.`);
     }
   }
 }

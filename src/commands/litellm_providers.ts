@@ -1,6 +1,7 @@
 /** Converts the deployments of a LiteLLM configuration, each with its own address and key, to Sluice's providers. */
 import type { Loose } from "../exchange/json.ts";
 import { PRESETS } from "../providers/presets.ts";
+import { type Access, written } from "./litellm_credentials.ts";
 
 /** The presets for LiteLLM's names of providers. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -70,13 +71,18 @@ export class LitellmProviders {
     this.#note = note;
   }
 
-  /** The section `providers` of the configuration. */
-  section(): Loose {
-    return Object.fromEntries([...this.#made.values()].map(({ name, fields }) => [name, fields]));
+  /**
+   * The section `providers` of the configuration.
+   * @param defaults for fields that a deployment does not set
+   */
+  section(defaults: Loose): Loose {
+    return Object.fromEntries(
+      [...this.#made.values()].map(({ name, fields }) => [name, { ...defaults, ...fields }]),
+    );
   }
 
   /** The name of a deployment's provider. A provider is created if none has the same address and key. */
-  nameOf(presetName: string, params: Loose): string {
+  nameOf(presetName: string, params: Loose, access: Access): string {
     const preset = PRESETS.find(({ name }) => name === presetName);
     const base = params.api_base ?? params.base_url;
     const fields: Loose = {
@@ -87,13 +93,10 @@ export class LitellmProviders {
       ...(typeof params.aws_region_name === "string" && { region: written(params.aws_region_name) }),
       ...(typeof params.vertex_project === "string" && { project: written(params.vertex_project) }),
       ...(typeof params.vertex_location === "string" && { location: written(params.vertex_location) }),
-      ...(Number(params.timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(params.timeout)) }),
-      ...(Number(params.stream_timeout) > 0 &&
-        { idle_seconds: Math.min(86_400, Number(params.stream_timeout)) }),
-      ...(Number.isInteger(params.max_retries) &&
-        { retries: Math.min(10, Math.max(0, Number(params.max_retries))) }),
+      ...access.fields,
+      ...limitsOf(params.timeout, params.stream_timeout, params.max_retries),
     };
-    if (typeof fields.api_key === "string" && !fields.api_key.includes("${")) {
+    if (access.literal || (typeof fields.api_key === "string" && !fields.api_key.includes("${"))) {
       this.#note(
         `${presetName}: a key stands in the file as it is; better put it into a variable and write "\${NAME}".`,
       );
@@ -112,6 +115,15 @@ export class LitellmProviders {
   }
 }
 
+/** Time limits in seconds, and the number of retries. Values that are no numbers are left out. */
+export function limitsOf(timeout: unknown, streamTimeout: unknown, retries: unknown): Loose {
+  return {
+    ...(Number(timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(timeout)) }),
+    ...(Number(streamTimeout) > 0 && { idle_seconds: Math.min(86_400, Number(streamTimeout)) }),
+    ...(Number.isInteger(retries) && { retries: Math.min(10, Math.max(0, Number(retries))) }),
+  };
+}
+
 function addressOf(preset: string, base: string): Loose {
   if (preset !== "azure") {
     const url = base.replace(/\/+$/, "");
@@ -121,10 +133,4 @@ function addressOf(preset: string, base: string): Loose {
   const resource = /^https:\/\/([\w-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com/.exec(base)
     ?.[1];
   return resource === undefined ? { base_url: base.replace(/\/openai.*$|\/+$/, "") } : { resource };
-}
-
-/** Converts a value: `os.environ/NAME` becomes the variable `${NAME}`. */
-export function written(text: string): string {
-  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
-  return name === undefined ? text : `\${${name}}`;
 }
