@@ -35,6 +35,7 @@ export class Http2Connection implements Hosted {
   readonly #conn: Conn;
   readonly #host: Host;
   readonly #server: Http2Reader;
+  readonly #watch = new Http2Watch();
   /** Number of current requests. */
   #requests = 0;
   /** Requests received from the HTTP/2 implementation. */
@@ -183,7 +184,7 @@ export class Http2Connection implements Hosted {
   /** Relays bytes from the client. */
   async #asks(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
-    const watch = new Http2Watch();
+    const watch = this.#watch;
     for (let n = await this.#conn.read(buffer); n !== null; n = await this.#conn.read(buffer)) {
       const bytes = buffer.subarray(0, n);
       if (!watch.allows(bytes)) return;
@@ -208,6 +209,7 @@ export class Http2Connection implements Hosted {
       const bytes = buffer.subarray(0, n);
       // Answers to PING are no progress: a client could hold its place with them, and receive nothing.
       const carries = frames.carry(bytes);
+      this.#watch.sent(frames.dataFrames);
       // While no body is awaited, a client that receives nothing times out.
       this.#writing = carries && this.phase !== "head";
       this.#look();

@@ -16,11 +16,13 @@ const WINDOW_UPDATE = 8;
 const CONTINUATION = 9;
 const END_STREAM = 1;
 const END_HEADERS = 4;
-/**
- * Limit for frames that carry no part of a request and no flow-control window: this many at once, and per
- * second.
- */
+/** Limit for frames that carry no part of a request and no needed flow-control window: this many at once, and per second. */
 const MOST_EMPTY = 2000;
+/**
+ * A client sends at most two WINDOW_UPDATE frames for each DATA frame that it receives, for the stream and for the connection, and as
+ * many when it opens a stream. Further ones have no effect.
+ */
+const WINDOWS = 2;
 
 export class Http2Watch {
   readonly #now: () => number;
@@ -32,6 +34,10 @@ export class Http2Watch {
   #headBytes = 0;
   /** Size of the current header block. */
   #block = 0;
+  /** Id of the last stream that the client has opened. */
+  #lastId = 0;
+  /** WINDOW_UPDATE frames that it may send without being counted. */
+  #windows = 0;
   #empty = 0;
   #since = -Infinity;
   #reset = false;
@@ -69,6 +75,11 @@ export class Http2Watch {
     return true;
   }
 
+  /** Called when the client has been sent so many DATA frames. */
+  sent(frames: number): void {
+    this.#windows += WINDOWS * frames;
+  }
+
   #frame(): boolean {
     const [high, middle, low, type, flags] = this.#head;
     const length = this.#skip = (high << 16) | (middle << 8) | low;
@@ -76,11 +87,25 @@ export class Http2Watch {
       // The frame header counts too, so that empty frames are limited.
       this.#block = (type === HEADERS ? 0 : this.#block) + FRAME_HEAD_BYTES + length;
       if (this.#block > MAX_HEAD_BYTES) return false;
-      return type === HEADERS || (flags & END_HEADERS) !== 0 || this.#counts();
+      return type === HEADERS
+        ? this.#opens() || this.#counts()
+        : (flags & END_HEADERS) !== 0 || this.#counts();
     }
     this.#reset ||= type === RST_STREAM;
-    const carries = type === DATA && (length > 0 || (flags & END_STREAM) !== 0);
-    return carries || type === WINDOW_UPDATE || this.#counts();
+    if (type === DATA) return length > 0 || (flags & END_STREAM) !== 0 || this.#counts();
+    if (type !== WINDOW_UPDATE || this.#windows === 0) return this.#counts();
+    this.#windows--;
+    return true;
+  }
+
+  /** Whether a header block opens a stream: another one is a trailer, or is of a stream that has ended. */
+  #opens(): boolean {
+    const [, , , , , first, second, third, fourth] = this.#head;
+    const id = ((first & 0x7f) << 24) | (second << 16) | (third << 8) | fourth;
+    if (id <= this.#lastId) return false;
+    this.#lastId = id;
+    this.#windows += WINDOWS;
+    return true;
   }
 
   /** Counts a frame without effect. */
@@ -101,10 +126,17 @@ export class AnswerFrames {
   /** Remaining bytes of the current frame's payload, and whether they belong to an answer. */
   #skip = 0;
   #carries = false;
+  #dataFrames = 0;
+
+  /** Number of DATA frames that began in the last bytes. */
+  get dataFrames(): number {
+    return this.#dataFrames;
+  }
 
   /** Whether the bytes contain a part of an answer. */
   carry(bytes: Uint8Array): boolean {
     let carry = false;
+    this.#dataFrames = 0;
     for (let at = 0; at < bytes.length;) {
       if (this.#skip > 0) {
         const skipped = Math.min(this.#skip, bytes.length - at);
@@ -118,6 +150,7 @@ export class AnswerFrames {
       this.#headBytes = 0;
       const [high, middle, low, type] = this.#head;
       this.#skip = (high << 16) | (middle << 8) | low;
+      if (type === DATA) this.#dataFrames++;
       this.#carries = type === DATA || type === HEADERS || type === CONTINUATION;
       carry ||= this.#carries;
     }
