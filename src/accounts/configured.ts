@@ -1,5 +1,5 @@
 /** Keys, accounts and policies of the configuration; all of them can be reloaded. */
-import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
+import type { AccountChange, AccountDeclaration, StoredKey } from "../store/mod.ts";
 import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
 import type { Period } from "./budgets/period.ts";
 import { Teams } from "./keys/teams.ts";
@@ -31,6 +31,10 @@ export class Configured {
   #config!: AccountsConfig;
   /** Null: unlimited. */
   #credits!: ReadonlyMap<string, bigint | null>;
+  /** Without the implicit default account. */
+  #named!: ReadonlySet<string>;
+  /** Accounts without a limit in the store; null: not known yet. */
+  #unlimitedInStore: Set<string> | null = null;
   /** Teams of the configuration and of the store. */
   readonly teams = new Teams();
 
@@ -45,6 +49,7 @@ export class Configured {
   replace(config: AccountsConfig): void {
     this.#config = config;
     this.#credits = creditsOf(config);
+    this.#named = new Set(config.accounts.map((account) => account.name));
     this.teams.configure(config.teams ?? []);
   }
 
@@ -52,14 +57,33 @@ export class Configured {
     return this.#credits.has(name);
   }
 
+  /**
+   * The configuration takes precedence. The store has the accounts created by administrators, and those of
+   * earlier configurations, which keep their credits.
+   */
   isUnlimited(account: string): boolean {
-    return this.#credits.get(account) === null;
+    const known = this.#unlimitedInStore;
+    return known === null || this.#named.has(account)
+      ? this.#credits.get(account) === null
+      : known.has(account);
+  }
+
+  /** Sets the accounts without a limit in the store. */
+  setUnlimited(accounts: readonly string[]): void {
+    this.#unlimitedInStore = new Set(accounts);
+  }
+
+  /** Applies changes from the store. */
+  learnAccounts(changed: readonly AccountChange[]): void {
+    for (const { name, unlimited } of changed) {
+      if (unlimited) this.#unlimitedInStore?.add(name);
+      else this.#unlimitedInStore?.delete(name);
+    }
   }
 
   /** Does not reset the credits of the implicit default account if an earlier configuration named it. */
   accounts(): AccountDeclaration[] {
-    const named = new Set(this.#config.accounts.map((account) => account.name));
-    return [...this.#credits].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
+    return [...this.#credits].map(([name, credits]) => ({ name, credits, ifNew: !this.#named.has(name) }));
   }
 
   get webhooks(): readonly ConfigWebhook[] {

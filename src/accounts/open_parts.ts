@@ -220,6 +220,7 @@ function openTurns(
       void endedSessions.flush().then(() => consoleSessions.flush()).catch(() => {});
     },
     teams: configured.teams,
+    accounts: configured,
     watches(nodes) {
       if (nodes.some((one) => one !== node)) void parts().calls.watchedElsewhere();
     },

@@ -5,6 +5,7 @@
 import type { ClosedBreaker, PeopleChanges, Store, StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { pause } from "../timing/waits.ts";
+import type { Configured } from "./configured.ts";
 import type { Keyring } from "./keys/keyring.ts";
 import type { LeaseTable } from "./budgets/lease_table.ts";
 import type { Teams } from "./keys/teams.ts";
@@ -17,6 +18,7 @@ export interface StoreChangesOptions {
   /** Changes of administration tokens and sessions. */
   people(changes: PeopleChanges): void;
   teams: Teams;
+  accounts: Pick<Configured, "setUnlimited" | "learnAccounts">;
   /** Somebody is watching calls at these nodes. */
   watches?(nodes: readonly string[]): void;
   /** An administrator has closed these breakers, on any node. */
@@ -69,7 +71,7 @@ export class StoreChanges {
     const { store, people } = this.#options;
     const rev = await store.revision();
     people(await store.peopleSince(0));
-    await this.#takeTeams();
+    await this.#takeTeamsAndAccounts();
     const last = await this.#takeKeys("");
     if (last === null) this.#rev = rev;
     else {
@@ -99,8 +101,10 @@ export class StoreChanges {
   }
 
   /** Before the keys: a key with an unknown team is refused. */
-  async #takeTeams(): Promise<void> {
-    this.#learnTeams(await this.#options.store.teams());
+  async #takeTeamsAndAccounts(): Promise<void> {
+    const { store, accounts } = this.#options;
+    this.#learnTeams(await store.teams());
+    accounts.setUnlimited(await store.unlimitedAccounts());
   }
 
   #learnTeams(changed: readonly StoredTeam[]): void {
@@ -117,11 +121,11 @@ export class StoreChanges {
   }
 
   async #pull(): Promise<void> {
-    const { store, clock, keyring, leases, people } = this.#options;
+    const { store, clock, keyring, leases, people, accounts } = this.#options;
     if (this.#rev === null) {
       const rev = await store.revision();
       people(await store.peopleSince(0));
-      await this.#takeTeams();
+      await this.#takeTeamsAndAccounts();
       for (const lease of leases.all()) if (lease.kind === "credits") lease.askAnew();
       return await this.#takeAll(rev, "");
     }
@@ -137,8 +141,11 @@ export class StoreChanges {
     this.#heardAt = clock.now();
     if (changes.closedBreakers.length > 0) this.#options.breakersClosed?.(changes.closedBreakers);
     if (changes.watches.length > 0) this.#options.watches?.(changes.watches);
+    if (changes.accounts.length === 0) return;
+    accounts.learnAccounts(changes.accounts);
+    const changed = new Set(changes.accounts.map(({ name }) => name));
     for (const lease of leases.all()) {
-      if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.askAnew();
+      if (lease.kind === "credits" && changed.has(lease.budget.owner)) lease.askAnew();
     }
   }
 }

@@ -15,6 +15,12 @@ export interface AccountDeclaration {
   ifNew?: boolean;
 }
 
+/** An account whose credits changed. */
+export interface AccountChange {
+  name: string;
+  unlimited: boolean;
+}
+
 export interface AccountRow {
   name: string;
   /** Null: unlimited. */
@@ -80,6 +86,18 @@ export function addCredits(engine: Engine, account: string, addition: NewCredits
       addition.note,
     ]);
   }, { sure: true });
+}
+
+/** Accounts whose credits changed after a revision; 0: all. */
+export async function accountsSince(query: Query, rev: number): Promise<AccountChange[]> {
+  const rows = await query("SELECT name, granted FROM accounts WHERE rev > $1", [rev]);
+  return rows.map((row) => ({ name: asText(row.name), unlimited: row.granted === null }));
+}
+
+/** Names of the accounts without a limit. */
+export async function unlimitedAccounts(query: Query): Promise<string[]> {
+  const rows = await query("SELECT name FROM accounts WHERE granted IS NULL");
+  return rows.map((row) => asText(row.name));
 }
 
 const SELECT =

@@ -1,10 +1,10 @@
 /** Changes since a revision. */
+import { type AccountChange, accountsSince } from "./accounts.ts";
 import { type ClosedBreaker, closedSince } from "./closed_breakers.ts";
 import type { Query } from "./engine.ts";
 import { keysSince, type KeyWithSecrets } from "./keys.ts";
 import { type PeopleChanges, peopleSince } from "./people.ts";
 import { currentRevision } from "./revision.ts";
-import { asText } from "./rows.ts";
 import { watchesSince } from "./running_calls.ts";
 import { type StoredTeam, teamsSince } from "./teams.ts";
 
@@ -15,8 +15,7 @@ export interface Changes extends PeopleChanges {
    */
   rev: number;
   keys: KeyWithSecrets[];
-  /** Names of accounts whose credits changed. */
-  accounts: string[];
+  accounts: AccountChange[];
   /** Changed teams, including removed ones. */
   teams: StoredTeam[];
   closedBreakers: ClosedBreaker[];
@@ -32,11 +31,10 @@ export async function changesSince(query: Query, rev: number): Promise<Changes> 
     const people = { tokens: [], endedSessions: [] };
     return { rev: now, keys: [], accounts: [], teams: [], closedBreakers: [], watches: [], ...people };
   }
-  const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
   return {
     rev: now,
     keys: await keysSince(query, rev),
-    accounts: accounts.map((row) => asText(row.name)),
+    accounts: await accountsSince(query, rev),
     teams: await teamsSince(query, rev),
     closedBreakers: await closedSince(query, rev),
     watches: await watchesSince(query, rev),

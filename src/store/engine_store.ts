@@ -182,6 +182,7 @@ function accountStore({ engine }: Basis): AccountStore {
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
+    unlimitedAccounts: () => accounts.unlimitedAccounts(query),
     listAccounts: (after, limit) => accounts.listAccounts(query, after, limit),
     creditAdditions: (account, span) => accounts.creditAdditions(query, account, span),
   };

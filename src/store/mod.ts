@@ -11,7 +11,13 @@ import { doJob } from "./sqlite/jobs.ts";
 import { SqliteThread } from "./sqlite/thread.ts";
 import type { Store } from "./store.ts";
 
-export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
+export {
+  type AccountChange,
+  type AccountDeclaration,
+  type AccountRow,
+  type CreditAddition,
+  TooManyCredits,
+} from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
 export {
   accountBudget,

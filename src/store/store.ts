@@ -128,6 +128,8 @@ export interface AccountStore {
   /** Throws `TooManyCredits`. */
   addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
+  /** Names of the accounts without a limit. */
+  unlimitedAccounts(): Promise<string[]>;
   /** Accounts in order of name, starting after the name `after`. */
   listAccounts(after: string, limit: number): Promise<AccountRow[]>;
   /** Credit additions within a time span, oldest first. */

@@ -13,6 +13,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     store: {
       revision: () => Promise.resolve(0),
       teams: () => Promise.resolve([]),
+      unlimitedAccounts: () => Promise.resolve([]),
       keysBehind: () => Promise.resolve([]),
       peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       changesSince: (rev: number) =>
@@ -23,6 +24,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     leases: new LeaseTable(),
     people: () => {},
     teams: new Teams(),
+    accounts: { setUnlimited() {}, learnAccounts() {} },
   });
   await changes.begin();
   const first = changes.pull();
@@ -77,6 +79,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       revision: () => Promise.resolve(7),
       peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       teams: () => Promise.resolve([]),
+      unlimitedAccounts: () => Promise.resolve([]),
       keysBehind(after: string, limit: number) {
         if (failing && after !== "") {
           failures++;
@@ -105,6 +108,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
     leases: new LeaseTable(),
     people: () => {},
     teams: new Teams(),
+    accounts: { setUnlimited() {}, learnAccounts() {} },
   });
   await changes.begin();
   assert(learned.size > 0 && learned.size < ids.length);
@@ -132,6 +136,7 @@ Deno.test("StoreChanges reads everything again from a store that has lost its la
     store: {
       revision: () => Promise.resolve(rev),
       teams: () => (asked.push("teams"), Promise.resolve([])),
+      unlimitedAccounts: () => (asked.push("accounts"), Promise.resolve([])),
       keysBehind: () => (asked.push("keys"), Promise.resolve([])),
       peopleSince: () => (asked.push("people"), Promise.resolve({ tokens: [], endedSessions: [] })),
       changesSince: (since: number) =>
@@ -151,6 +156,7 @@ Deno.test("StoreChanges reads everything again from a store that has lost its la
     leases,
     people: () => {},
     teams: new Teams(),
+    accounts: { setUnlimited() {}, learnAccounts() {} },
   });
   await changes.begin();
   asked.length = 0;
@@ -158,7 +164,7 @@ Deno.test("StoreChanges reads everything again from a store that has lost its la
   assertEquals(asked.splice(0), ["since 9"]);
   rev = 7;
   await changes.pull();
-  assertEquals(asked.splice(0), ["since 9", "people", "teams", "keys"]);
+  assertEquals(asked.splice(0), ["since 9", "people", "teams", "accounts", "keys"]);
   // Credits may have been other ones.
   assertEquals([credits.granted, spend.granted], [0n, 5n]);
   await changes.pull();

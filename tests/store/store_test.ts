@@ -126,7 +126,7 @@ onBothEngines((ground) => {
     assertEquals(second.keys[0].spendLimit, spendLimit);
     assertEquals(second.keys[0].models, ["a/*"]);
     assertEquals(second.keys[0].revokedAt, NOW);
-    assertEquals(second.accounts, ["acme"]);
+    assertEquals(second.accounts, [{ name: "acme", unlimited: false }]);
   });
 
   test("changesSince() tells the revision of a store that has lost its last changes, which is lower", async (store) => {
