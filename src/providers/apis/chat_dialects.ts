@@ -6,12 +6,13 @@
  * `@cerebras/cerebras_cloud_sdk`, `together-ai`), their documentation of OpenAI compatibility, and their
  * error messages.
  */
-import { array, type Loose, object } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
 import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
+import { orderMessages } from "./message_order.ts";
 
 type Role = "system" | "user" | "assistant" | "tool";
 
@@ -248,7 +249,7 @@ function speak(
   const root = prompt.format === "responses" ? "input" : "messages";
   const lose = (field: string) => void lost.add(`${root}.${field}`);
   const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lose));
-  body.messages = dialect.oneSystem ? withOneSystem(messages) : messages;
+  body.messages = orderMessages(messages, model, dialect.oneSystem === true);
   return { body, headers, dropped: [...lost] };
 }
 
@@ -296,63 +297,6 @@ function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string
   }
   if (answered !== undefined) spoken.tool_call_id = idOf(answered);
   return spoken;
-}
-
-/**
- * Keeps only the first system message. Those directly after it are merged into it; the text of later ones is
- * inserted as user text at the same position, between `<system>` tags, so that the preceding messages still
- * match a prompt cache. Alternating roles, which some templates require, are preserved.
- */
-function withOneSystem(messages: Loose[]): Loose[] {
-  if (!messages.some(({ role }, i) => role === "system" && i > 0)) return messages;
-  const first = messages.findIndex(({ role }) => role !== "system");
-  const leading = first < 0 ? messages : messages.slice(0, first);
-  const placed: Loose[] = leading.length === 0 ? [] : [
-    leading.reduce((all, { content }) => ({ ...all, content: joined(all.content, content) })),
-  ];
-  let note = "";
-  for (const message of messages.slice(leading.length)) {
-    const { role, content } = message;
-    if (role === "system") {
-      const text = textOf(content);
-      if (text.trim() !== "") note += `${note && "\n\n"}<system>\n${text}\n</system>`;
-    } else if (note === "" || role === "tool") {
-      // Nothing may be inserted between tool calls and their results.
-      placed.push(message);
-    } else {
-      if (role === "user" && placed.at(-1)?.role !== "user") {
-        placed.push({ ...message, content: joined(note, content) });
-      } else {
-        say(note, placed);
-        placed.push(message);
-      }
-      note = "";
-    }
-  }
-  if (note !== "") say(note, placed);
-  return placed;
-}
-
-/** Appends to the previous user message, or adds one. */
-function say(note: string, placed: Loose[]): void {
-  const last = placed.at(-1);
-  if (last?.role !== "user") placed.push({ role: "user", content: note });
-  else placed[placed.length - 1] = { ...last, content: joined(last.content, note) };
-}
-
-/** Concatenates contents: a string if both are strings, else a list of parts. */
-function joined(a: unknown, b: unknown): unknown {
-  if (typeof a === "string" && typeof b === "string") return a === "" || b === "" ? a + b : `${a}\n\n${b}`;
-  return [...partsOf(a), ...partsOf(b)];
-}
-
-function partsOf(content: unknown): Loose[] {
-  if (typeof content !== "string") return array(content).map(object);
-  return content === "" ? [] : [{ type: "text", text: content }];
-}
-
-function textOf(content: unknown): string {
-  return partsOf(content).map(({ text }) => text).join("\n\n");
 }
 
 /** Fields without a value: clients return complete messages of earlier answers. */

@@ -1,9 +1,11 @@
 /** OpenAI's Chat Completions API and compatible servers. */
+import type { Loose } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import { chatCompletions } from "../../formats/chat_completions/mod.ts";
 import { present } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
+import { orderMessages } from "./message_order.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
 /**
@@ -25,4 +27,9 @@ export const openaiChatApi: ProviderApi = {
   address: (baseUrl) => `${baseUrl}/chat/completions`,
   toolForms: (from) => from === "chat_completions" ? OWN : FOREIGN,
   severalAnswers: () => true,
+  finish(request, model) {
+    const { body } = request;
+    body.messages = orderMessages(body.messages as Loose[], model, false);
+    return request;
+  },
 };
