@@ -6,7 +6,7 @@
  * `@cerebras/cerebras_cloud_sdk`, `together-ai`), their documentation of OpenAI compatibility, and their
  * error messages.
  */
-import { type Loose, object } from "../../exchange/json.ts";
+import { isObject, type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
@@ -39,6 +39,10 @@ interface ChatDialect {
   readonly messages?: Readonly<Record<Role, readonly string[]>>;
   /** Tool call ids must have nine letters and digits. */
   readonly nineLetters?: true;
+  /** A function must have `parameters`. */
+  readonly needsParameters?: true;
+  /** The content of `prediction` must be a string. */
+  readonly plainPrediction?: true;
   /** Files are sent as `document_url`. */
   readonly documentUrl?: true;
   /** Models that reject a forced tool call while reasoning. */
@@ -84,6 +88,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
       tool: ["role", "content", "tool_call_id", "name"],
     },
     nineLetters: true,
+    needsParameters: true,
+    plainPrediction: true,
     documentUrl: true,
   },
   groq: {
@@ -243,6 +249,11 @@ function speak(
     if (body[field] !== undefined && !values[field].includes(body[field])) drop(field);
   }
   chooseTools(body);
+  if (dialect.needsParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters);
+  const { content: predicted } = object(body.prediction);
+  if (dialect.plainPrediction && Array.isArray(predicted)) {
+    body.prediction = { ...object(body.prediction), content: predicted.map(({ text }) => text).join("") };
+  }
   if (dialect.forced) {
     fitForcedCall(body, model, dialect.forced, (field) => lost.add(fieldName(field, prompt)));
   }
@@ -261,6 +272,13 @@ function chooseTools(body: Loose): void {
   const names = new Set(tools.map(nameOf));
   body.tools = (body.tools as Loose[]).filter((tool) => names.has(nameOf(tool)));
   body.tool_choice = mode ?? "auto";
+}
+
+/** A function without parameters as one with none. */
+function withParameters(tool: Loose): Loose {
+  const { function: called } = tool;
+  if (!isObject(called) || isObject(called.parameters)) return tool;
+  return { ...tool, function: { ...called, parameters: { type: "object", properties: {} } } };
 }
 
 const nameOf = (tool: Loose) => object(tool.function ?? tool.custom).name;

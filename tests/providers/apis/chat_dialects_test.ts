@@ -312,3 +312,16 @@ Deno.test("a server that refuses fields and gives one answer serves all callers,
     await server.close();
   }
 });
+
+Deno.test("Mistral gets the parameters of each function, and a prediction as one string", () => {
+  const { body } = sentRequest("mistral", "chat_completions", {
+    messages: [{ role: "user", content: "a" }],
+    tools: [{ type: "function", function: { name: "f" } }],
+    prediction: { type: "content", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
+  });
+  assertEquals(body.tools, [{
+    type: "function",
+    function: { name: "f", parameters: { type: "object", properties: {} } },
+  }]);
+  assertEquals(body.prediction, { type: "content", content: "ab" });
+});
