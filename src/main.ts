@@ -163,6 +163,14 @@ function openLogs(config: Config, worker: Worker): Log | null {
   return jsonLog ?? new Log({ ...options, write: writeTo(Deno.stderr) });
 }
 
+/** Programs that print the credentials of this configuration. */
+async function namedPrograms(config: Config): Promise<string[]> {
+  const { providers, payloads } = config;
+  const mayNameOne = ({ auth }: Config["providers"][number]) => auth.type === "aws" || auth.type === "google";
+  if (payloads?.to.kind !== "s3" && !providers.some(mayNameOne)) return [];
+  return (await import("./providers/credentials/named_in_files.ts")).namedFor(config, env).programs;
+}
+
 /** Starts worker processes that share the port, until a signal ends them and this process. */
 async function serveByWorkers(source: string | undefined, flags: Flags, config: Config): Promise<void> {
   const { hostname, port, workers, shutdownGraceMs } = config.server;
@@ -175,6 +183,7 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
     count: workers,
     graceMs: shutdownGraceMs,
     permissions: env("SLUICE_PERMISSIONS"),
+    programs: await namedPrograms(config),
     resource,
     main: import.meta.url,
     log,
@@ -227,8 +236,8 @@ async function listen(gateway: Gateway, config: Config, worker: Worker) {
   void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
     if (bound.files !== null && !bound.leavesFiles(maxInFlight)) await loadLazyModules(bound.files);
-    // It was used to read the limit of open files. Only a supervisor starts other processes.
-    void Deno.permissions.revoke({ name: "run" });
+    // It was used to read the limit of open files. Only a supervisor, and programs that print credentials, need it.
+    if ((await namedPrograms(config)).length === 0) void Deno.permissions.revoke({ name: "run" });
   });
   return { server, secure, base };
 }

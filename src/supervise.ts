@@ -33,7 +33,7 @@ const EXIT_MS = 30_000;
  */
 export const SAME_SIGNAL_MS = 500;
 
-/** Permissions of workers. They start no programs and load no native code. */
+/** Usual permissions of workers. They load no native code, and start no programs but those that print credentials. */
 const WORKER_PERMISSIONS =
   "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys=hostname,networkInterfaces --deny-import";
 
@@ -55,6 +55,8 @@ export interface Supervised {
   graceMs: number;
   /** Permissions of workers, as for {@link flagsOf}; undefined: the usual ones. */
   permissions: string | undefined;
+  /** Programs that workers may run with their usual permissions. */
+  programs: readonly string[];
   /** Resource attributes for telemetry, as in `OTEL_RESOURCE_ATTRIBUTES`; null: telemetry is off. */
   resource: string | null;
   /** URL of the program's main module. */
@@ -64,12 +66,14 @@ export interface Supervised {
 
 /** Runs workers until a signal ends them. */
 export async function supervise(
-  { source, flags, count, graceMs, permissions, resource, main, log }: Supervised,
+  { source, flags, count, graceMs, permissions, programs, resource, main, log }: Supervised,
 ): Promise<WorkersEnd> {
   // Without this, Deno would look for a deno.json in the working directory.
   const root = `${import.meta.dirname}/..`;
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
-  const given = flagsOf(permissions || WORKER_PERMISSIONS);
+  const given = permissions
+    ? flagsOf(permissions)
+    : [...flagsOf(WORKER_PERMISSIONS), ...(programs.length > 0 ? [`--allow-run=${programs.join(",")}`] : [])];
   const self = Deno.build.standalone
     ? []
     : ["run", ...given, "--unstable-net", LAZY_IMPORTS, V8_FLAGS, ...project, main];

@@ -174,6 +174,85 @@ Deno.test("a gateway with the permissions of one configuration reads and writes 
     assertEquals(await Deno.stat(`${folder}/elsewhere`).catch(() => null), null);
   }));
 
+Deno.test("a gateway may run the program that an AWS profile names, and read the files that credentials name", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "sluice-programs-" }));
+  const seen: string[] = [];
+  const provider = loopbackProvider((one) => {
+    if (one.text !== "") seen.push(one.headers.get("authorization") ?? "");
+    return leastAnswer(one);
+  });
+  try {
+    await Deno.mkdir(`${folder}/.aws`);
+    const keys = JSON.stringify({
+      Version: 1,
+      AccessKeyId: "AKPROGRAM",
+      SecretAccessKey: "s",
+      Expiration: "SOON",
+    });
+    // The keys live for a second, so the program runs again and again.
+    await Deno.writeTextFile(
+      `${folder}/keys.sh`,
+      `#!/bin/sh\necho run >> "$HOME/runs"\necho '${keys}' | sed "s/SOON/$(date -u -d '+2 seconds' +%FT%TZ)/"\n`,
+      { mode: 0o755 },
+    );
+    await Deno.writeTextFile(
+      `${folder}/.aws/config`,
+      `[profile dev]\nsource_profile = base\n[profile base]\ncredential_process = ${folder}/keys.sh --all\nweb_identity_token_file = /run/token\n[profile alone]\ncredential_process = ${folder}/keys.sh\n`,
+    );
+    await Deno.writeTextFile(
+      `${folder}/adc.json`,
+      JSON.stringify({
+        type: "external_account",
+        credential_source: {
+          file: "/run/subject",
+          executable: { command: "subject-token --audience x", output_file: "/run/printed" },
+        },
+      }),
+    );
+    const base = { api: "openai-chat", base_url: `${provider.url}/v1` };
+    const aws = (profile: string) => ({ ...base, auth: { type: "aws", region: "eu-central-1", profile } });
+    const config = {
+      store: { url: "sqlite::memory:" },
+      providers: {
+        alone: aws("alone"),
+        chained: aws("dev"),
+        google: { ...base, auth: { type: "google", credentials_file: `${folder}/adc.json` } },
+      },
+      models: [{ id: "a/alone", routes: [{ provider: "alone", model: "m" }] }],
+      keys: [{ name: "test", secret: SECRET }],
+    };
+    await Deno.writeTextFile(`${folder}/sluice.json`, JSON.stringify(config));
+    const env = { HOME: folder, GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES: "1" };
+    const printed = await runProgram(["permissions", "--config", "sluice.json"], { cwd: folder, env });
+    assertEquals(printed.code, 0, printed.err);
+    const flags = printed.out.trim().split("\n");
+    assert(flags.includes(`--allow-run=${folder}/keys.sh,subject-token`), flags.join(" "));
+    const read = flags.find((flag) => flag.startsWith("--allow-read="))!.split(/[=,]/);
+    for (const path of ["/run/token", "/run/subject", "/run/printed"]) assert(read.includes(path), path);
+    // With these permissions, with those of the task, and in workers with theirs.
+    for (const [workers, permissions] of [[1, flags], [1, undefined], [2, undefined]] as const) {
+      await Deno.writeTextFile(`${folder}/sluice.json`, JSON.stringify({ ...config, server: { workers } }));
+      await Deno.writeTextFile(`${folder}/runs`, "");
+      const serving = await serveProgram(["serve", "--config", "sluice.json"], {
+        cwd: folder,
+        env,
+        permissions,
+      });
+      await eventually(async () => {
+        const response = await call(serving.url, "a/alone");
+        assertEquals(response.status, 200, await response.text() + serving.err());
+        return (await Deno.readTextFile(`${folder}/runs`)).length > 4 * 4;
+      });
+      serving.kill("SIGTERM");
+      assertEquals(await serving.ended, 0);
+    }
+    assert(seen.every((one) => /^AWS4-HMAC-SHA256 Credential=AKPROGRAM/.test(one)));
+  } finally {
+    await provider.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("a start that lacks a permission says which one", () =>
   granted(1, async (folder, flags) => {
     for (const lacks of ["--allow-net", "--allow-write"]) {

@@ -6,6 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { namedFor } from "../providers/credentials/named_in_files.ts";
 import { CREDENTIAL_NEEDS, filesOf } from "../providers/credentials/needs.ts";
 import type { Env } from "../providers/presets.ts";
 import { TELEMETRY_FILES, TELEMETRY_VARIABLES, telemetryIsOn } from "../telemetry/config.ts";
@@ -42,6 +43,8 @@ export function permissionFlags(
   { source, program, deno }: Place,
 ): string[] {
   const needs = config.providers.map(({ auth }) => CREDENTIAL_NEEDS[auth.type]);
+  const named = namedFor(config, env);
+  const programs = [...(config.server.workers > 1 ? [deno] : []), ...named.programs];
   const payloads = config.payloads?.to.kind === "file" ? [config.payloads.to.folder] : [];
   const kept = [...foldersOf(config.store), ...payloads];
   const variables = [
@@ -63,6 +66,7 @@ export function permissionFlags(
       auth.type === "google" && auth.credentialsFile !== null ? [auth.credentialsFile] : []
     ),
     ...needs.flatMap((need) => filesOf(need, env)),
+    ...named.files,
     ...(config.payloads?.to.kind === "s3" ? filesOf(CREDENTIAL_NEEDS.aws, env) : []),
     ...Object.values(config.server.tls ?? {}),
     ...(telemetryIsOn(env) ? TELEMETRY_FILES.flatMap((name) => env(name) || []) : []),
@@ -77,7 +81,7 @@ export function permissionFlags(
     ...(kept.length > 0 ? [listFlag("--allow-write", kept.map((path) => resolve(path)))] : []),
     // Payload files are found by the name of their machine.
     ...(payloads.length > 0 ? ["--allow-sys=hostname"] : []),
-    ...(config.server.workers > 1 ? [listFlag("--allow-run", [deno])] : []),
+    ...(programs.length > 0 ? [listFlag("--allow-run", programs)] : []),
   ];
 }
 

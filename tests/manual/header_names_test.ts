@@ -19,6 +19,7 @@ const ELSEWHERE = [
   /^x-(?:ai|aac)$/,
   /^x-loc-/,
   /^(?:x-ms-)?retry-after-ms$/,
+  /^x-ratelimit-(?:remaining|reset)$/,
   /^www-authenticate$/,
   /^anthropic-(?:version|messages)$/,
   /^(?:connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,

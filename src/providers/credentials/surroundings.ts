@@ -13,6 +13,18 @@ export interface Surroundings {
   clock?: Clock;
   sleep(ms: number): Promise<void>;
   log(line: string, level?: Level): void;
+  /** Runs a program; absent: as a child process. */
+  run?(words: readonly string[], run: ProgramRun): Promise<string>;
+}
+
+/** How a program that prints a credential is run. */
+export interface ProgramRun {
+  /** For messages: `credential_process of the AWS profile "dev"`. */
+  name: string;
+  /** Variables besides those of this process. */
+  env?: Record<string, string>;
+  /** Timeout in milliseconds. */
+  within: number;
 }
 
 /** A variable's value; empty counts as absent, as in the vendors' libraries. */

@@ -42,10 +42,20 @@ const ERROR_CODE = /^[A-Za-z][\w.-]{2,63}$/;
 
 /** The text of a successful response. Throws a TokenError otherwise. */
 export async function askTokenService(url: string, request: TokenRequest): Promise<string> {
-  const { service, method = "GET", headers, body, within = USUAL_MS, clock } = request;
-  let answer: Answer;
+  const answer = await answerOf(url, request);
+  const text = answer.text();
+  const corrected = request.clock?.learn(answer.header("date")) === true;
+  if (answer.status === 200) return text;
+  const code = errorCode(text);
+  const skew = corrected ? "; the clock of this machine differs from the service's" : "";
+  throw new TokenError(`${request.service} answered ${answer.status}${code ? ` (${code})` : ""}${skew}`);
+}
+
+/** A response with any status. Throws a TokenError if there is none. */
+export async function answerOf(url: string, request: TokenRequest): Promise<Answer> {
+  const { service, method = "GET", headers, body, within = USUAL_MS } = request;
   try {
-    answer = await ask(url, {
+    return await ask(url, {
       method,
       headers: body instanceof URLSearchParams ? { ...FORM, ...headers } : headers,
       body: body?.toString(),
@@ -58,12 +68,6 @@ export async function askTokenService(url: string, request: TokenRequest): Promi
     const why = late ? `did not answer within ${within} ms` : withReason("cannot be reached", cause);
     throw new TokenError(`${service} ${why}`, { late });
   }
-  const text = answer.text();
-  const corrected = clock?.learn(answer.header("date")) === true;
-  if (answer.status === 200) return text;
-  const code = errorCode(text);
-  const skew = corrected ? "; the clock of this machine differs from the service's" : "";
-  throw new TokenError(`${service} answered ${answer.status}${code ? ` (${code})` : ""}${skew}`);
 }
 
 /** A successful response that must be a JSON object. */

@@ -97,3 +97,81 @@ Deno.test("azureCredential() tells the operator what Entra refused, without the 
   assertMatch(failure.operator!, /Entra answered 401 \(invalid_client\)/);
   assertEquals(`${failure.operator} ${at.lines}`.includes("s3cret"), false);
 });
+
+const KEY_PATH = "/var/opt/azcmagent/tokens/1b2c-4.key";
+
+/** The agent of Azure Arc: it wants what stands in a file. */
+const arc = (challenge: string, status = 401) =>
+  cloud(({ path, headers }) => {
+    const authorization = headers.get("authorization");
+    if (authorization === null) {
+      return new Response("", { status, headers: { "www-authenticate": challenge } });
+    }
+    return { access_token: `${path} ${headers.get("metadata")} ${authorization}`, expires_in: "3600" };
+  });
+
+const arcMachine = (origin: string, files: Record<string, string>) =>
+  machine({ IDENTITY_ENDPOINT: `${origin}/token`, IMDS_ENDPOINT: origin, AZURE_CLIENT_ID: "me" }, files);
+
+Deno.test("azureCredential() proves to the agent of Azure Arc that it can read its file", async () => {
+  for (const challenge of [`Basic realm=${KEY_PATH}`, `Basic realm="${KEY_PATH}"`]) {
+    await using agent = arc(challenge);
+    const on = arcMachine(agent.origin, { [KEY_PATH]: "c2VjcmV0\n" });
+    const resource = encodeURIComponent("https://cognitiveservices.azure.com");
+    assertEquals(await signed(on), {
+      authorization: `Bearer /token?resource=${resource}&api-version=2020-06-01 true Basic c2VjcmV0`,
+    });
+    assertEquals(agent.seen.length, 2);
+  }
+});
+
+Deno.test("azureCredential() reads no other file for an agent of Azure Arc, and sends none", async () => {
+  const others = [
+    "/etc/passwd",
+    "/var/opt/azcmagent/tokens/../../../etc/passwd.key",
+    "/var/opt/azcmagent/tokens/a.txt",
+    "/var/opt/azcmagent/tokens/.key",
+    "/var/opt/azcmagent/tokens/b/a.key",
+    "/var/opt/azcmagent/tokens/a.key/",
+  ];
+  for (const path of others) {
+    await using agent = arc(`Basic realm=${path}`);
+    const on = arcMachine(agent.origin, { [path]: "hidden" });
+    const failure = await assertRejects(() => signed(on), Failure);
+    assertMatch(failure.operator!, /names a file that is not in its folder/);
+    assertEquals(agent.seen.some(({ headers }) => headers.has("authorization")), false, path);
+  }
+  const wrong: [string, number, string, RegExp][] = [
+    ["Bearer realm=x", 401, "k", /answered 401 without a challenge/],
+    [`Basic realm=${KEY_PATH}`, 404, "k", /answered 404 without a challenge/],
+    [`Basic realm=${KEY_PATH}`, 401, " \n", /holds no secret/],
+    [`Basic realm=${KEY_PATH}`, 401, "a\r\nx: y", /holds no secret/],
+    [`Basic realm=${KEY_PATH}`, 401, "x".repeat(4097), /holds no secret/],
+  ];
+  for (const [challenge, status, text, why] of wrong) {
+    await using agent = arc(challenge, status);
+    const failure = await assertRejects(
+      () => signed(arcMachine(agent.origin, { [KEY_PATH]: text })),
+      Failure,
+    );
+    assertMatch(failure.operator!, why);
+    assertEquals(failure.operator!.includes("x: y"), false);
+  }
+  await using agent = arc(`Basic realm=${KEY_PATH}`);
+  const failure = await assertRejects(() => signed(arcMachine(agent.origin, {})), Failure);
+  assertMatch(failure.operator!, /cannot be read: this user must be in the group himds/);
+});
+
+Deno.test("azureCredential() asks Azure Machine Learning's endpoint for its managed identity", async () => {
+  await using service = cloud(({ path, headers }) => ({
+    access_token: `${path} ${headers.get("secret")}`,
+    expires_on: String(NOW / 1000 + 3600),
+  }));
+  const env = { MSI_ENDPOINT: `${service.origin}/msi`, MSI_SECRET: "s", DEFAULT_IDENTITY_CLIENT_ID: "usual" };
+  const resource = encodeURIComponent("https://cognitiveservices.azure.com");
+  for (const [more, client] of [[{}, "usual"], [{ AZURE_CLIENT_ID: "me" }, "me"]] as const) {
+    assertEquals(await signed(machine({ ...env, ...more })), {
+      authorization: `Bearer /msi?resource=${resource}&clientid=${client}&api-version=2017-09-01 s`,
+    });
+  }
+});

@@ -74,7 +74,11 @@ async function keysOfProfile(name: string, reading: Reading): ReturnType<AwsSour
         context,
       );
     case "process":
-      throw new TokenError(`${called} names a program (credential_process), and none is run`);
+      return await (await import("./process.ts")).processKeys(
+        profile.get("credential_process")!,
+        called,
+        context,
+      );
     case "sso":
       return await ssoKeys(profile, called, files, context);
     case "login":

@@ -2,13 +2,13 @@
  * Microsoft Entra credentials: a client secret, else a client certificate, else a federated token file, else
  * the machine's managed identity. The variables are those of Microsoft's libraries.
  */
-import { string } from "../../../exchange/json.ts";
 import { type AccessToken, bearerCredential, lifeOf } from "../bearer.ts";
 import type { ProviderCredential } from "../credential.ts";
 import { type Expiring, RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
 import { type Surroundings, variable } from "../surroundings.ts";
 import { askForJson, needed, TokenError } from "../token_service.ts";
+import { managedIdentity } from "./managed_identity.ts";
 
 export interface AzureSettings {
   /** Ends with `/.default`. */
@@ -18,9 +18,6 @@ export interface AzureSettings {
   clientId: string | null;
   clientSecret: string | null;
 }
-
-/** Timeout: outside of Azure the address does not respond. */
-const MANAGED_MS = 3000;
 
 /**
  * Sends access tokens of Microsoft Entra, renewed before they expire.
@@ -52,7 +49,7 @@ async function entraToken(
   const file = variable(surroundings, "AZURE_FEDERATED_TOKEN_FILE");
   const proof = secret ?? certificate ?? file;
   if (tenant === undefined || client === undefined || proof === undefined) {
-    return await managedIdentity(settings.scope, client, surroundings, clock);
+    return await managedIdentity(settings.scope, client, { surroundings, clock });
   }
   const body = new URLSearchParams({
     grant_type: "client_credentials",
@@ -88,35 +85,4 @@ async function readAssertion(path: string, surroundings: Surroundings): Promise<
   } catch {
     throw new TokenError("the federated token file cannot be read");
   }
-}
-
-/** App Service and similar hosts set the endpoint in the environment; virtual machines have a fixed one. */
-async function managedIdentity(
-  scope: string,
-  client: string | undefined,
-  surroundings: Surroundings,
-  clock: ServiceClock,
-): Promise<Expiring<string>> {
-  const service = "the managed identity of Azure";
-  const endpoint = variable(surroundings, "IDENTITY_ENDPOINT");
-  const secret = variable(surroundings, "IDENTITY_HEADER");
-  const query = new URLSearchParams({ resource: scope.replace(/\/\.default$/, "") });
-  if (client !== undefined) query.set("client_id", client);
-  let url: string;
-  let headers: Record<string, string>;
-  if (endpoint !== undefined && secret !== undefined) {
-    query.set("api-version", "2019-08-01");
-    url = `${endpoint}?${query}`;
-    headers = { "x-identity-header": secret };
-  } else {
-    const host = variable(surroundings, "AZURE_POD_IDENTITY_AUTHORITY_HOST") ?? "http://169.254.169.254";
-    query.set("api-version", "2018-02-01");
-    url = `${host.replace(/\/+$/, "")}/metadata/identity/oauth2/token?${query}`;
-    headers = { metadata: "true" };
-  }
-  const answer = await askForJson(url, { service, headers, within: MANAGED_MS, clock });
-  const value = needed(answer, "access_token", service);
-  // App Service returns the expiry as seconds since the epoch, not a lifetime.
-  const ends = Number(string(answer.expires_on) ?? answer.expires_on ?? NaN);
-  return { value, lifeMs: lifeOf(answer) ?? (Number.isFinite(ends) ? ends * 1000 - clock.now() : null) };
 }

@@ -23,7 +23,7 @@ export async function externalAccountToken(file: Loose, context: GoogleContext):
     scope: SCOPE,
     requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
     subject_token_type: needed(file, "subject_token_type", FILE),
-    subject_token: await subjectToken(object(file.credential_source), audience, context),
+    subject_token: await subjectToken(file, audience, context),
   });
   const client = clientOf(file);
   const payer = string(file.workforce_pool_user_project);
@@ -62,10 +62,14 @@ function clientOf(file: Loose): { authorization: string } | undefined {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` };
 }
 
-/** Reads the subject token from a file or URL, or makes one of an AWS identity. Executables are not supported. */
-async function subjectToken(source: Loose, audience: string, context: GoogleContext): Promise<string> {
+/** Reads the subject token from a file or URL, runs a program that prints it, or makes one of an AWS identity. */
+async function subjectToken(file: Loose, audience: string, context: GoogleContext): Promise<string> {
+  const source = object(file.credential_source);
   if (string(source.environment_id)) {
     return await (await import("./aws_subject.ts")).awsSubjectToken(source, audience, context);
+  }
+  if (isObject(source.executable)) {
+    return await (await import("./executable.ts")).executableSubjectToken(file, context);
   }
   const { surroundings } = context;
   const path = string(source.file);
