@@ -42,8 +42,12 @@ export async function runCommand(command: Command, machine: Machine): Promise<vo
     case "check": {
       const { config, warnings } = await load(command.config, {});
       const { describe } = await import("./config/describe.ts");
-      for (const warning of warnings) console.error(`warning: ${warning}`);
-      return show(describe(config));
+      const { telemetryIsOn } = await import("./telemetry/config.ts");
+      const telemetry = telemetryIsOn(env)
+        ? (await import("./commands/telemetry_summary.ts")).telemetrySummary(env)
+        : null;
+      for (const warning of [...warnings, ...telemetry?.warnings ?? []]) console.error(`warning: ${warning}`);
+      return show([describe(config), ...(telemetry === null ? [] : [telemetry.line])].join("\n"));
     }
     case "permissions":
       return show((await permissions(command.config, machine)).join("\n"));

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { fixedOf } from "../../src/telemetry/otlp/attributes.ts";
+import { telemetrySummary } from "../../src/commands/telemetry_summary.ts";
 import { exportSettings } from "../../src/telemetry/otlp/environment.ts";
 import { TELEMETRY_VARIABLES } from "../../src/telemetry/config.ts";
 import { SpanId, TraceId } from "../../src/telemetry/otlp/ids.ts";
@@ -140,6 +141,13 @@ Deno.test("otlp: the variables of OpenTelemetry say where to and how", () => {
 
   assertEquals(of({ OTEL_TRACES_EXPORTER: "none" }).traces, null);
   assertEquals(of({ OTEL_METRICS_EXPORTER: " None" }).metrics, null);
+  // A name that is not known must not look like one that is.
+  const console = of({ OTEL_TRACES_EXPORTER: "console", OTEL_METRICS_EXPORTER: "otlp,prometheus" });
+  assert(console.traces !== null && console.metrics !== null);
+  assertEquals(console.mistakes, [
+    'OTEL_TRACES_EXPORTER contains "console", expected otlp or none; otlp is used',
+    'OTEL_METRICS_EXPORTER contains "prometheus", expected otlp or none; otlp is used',
+  ]);
   const grpc = of({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
   assertEquals([grpc.traces?.url, grpc.metrics?.url], ["http://localhost:4317", "http://localhost:4317"]);
 
@@ -169,6 +177,28 @@ Deno.test("otlp: the variables of OpenTelemetry say where to and how", () => {
   // What is asked for must be among the permissions that `sluice permissions` prints.
   const listed = new Set([...TELEMETRY_VARIABLES, "OTEL_RESOURCE_ATTRIBUTES"]);
   assertEquals([...asked].filter((name) => !listed.has(name)), []);
+});
+
+Deno.test("otlp: check says where telemetry goes, and what is wrong with its variables, without a secret", () => {
+  const of = (variables: Record<string, string>) => telemetrySummary((name) => variables[name]);
+  assertEquals(of({}), {
+    line:
+      "telemetry  traces to http://localhost:4318/v1/traces (http/protobuf), metrics to http://localhost:4318/v1/metrics (http/protobuf)",
+    warnings: [],
+  });
+  const { line, warnings } = of({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://ada:canary@col.test/t?key=canary",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=canary",
+    OTEL_METRICS_EXPORTER: "none",
+    OTEL_PROPAGATORS: "jaeger",
+    OTEL_BSP_SCHEDULE_DELAY: "soon",
+  });
+  assert(line.includes("col.test/t") && line.endsWith("metrics are not exported"), line);
+  assertEquals(warnings.map((warning) => /telemetry: (\w+)/.exec(warning)?.[1]), [
+    "OTEL_PROPAGATORS",
+    "OTEL_BSP_SCHEDULE_DELAY",
+  ]);
+  assert(!(line + warnings).includes("canary"), line);
 });
 
 Deno.test("otlp: over gRPC a message and its status go over HTTP/2", async () => {

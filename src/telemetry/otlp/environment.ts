@@ -71,8 +71,16 @@ const METRICS_EVERY_MS = 60_000;
 /** Never throws: an invalid variable is named in `mistakes`, and its default is used. */
 export function exportSettings(env: Env): ExportSettings {
   const mistakes: string[] = [];
-  const is = (name: string, wanted: string) => env(name)?.trim().toLowerCase() === wanted;
-  const off = (signal: string) => is(`OTEL_${signal}_EXPORTER`, "none");
+  const off = (signal: string): boolean => {
+    const names = listOf(env(`OTEL_${signal}_EXPORTER`)?.toLowerCase());
+    const others = names.filter((name) => name !== "otlp" && name !== "none");
+    if (others.length > 0) {
+      mistakes.push(
+        `OTEL_${signal}_EXPORTER contains "${others[0].slice(0, 40)}", expected otlp or none; otlp is used`,
+      );
+    }
+    return others.length === 0 && names.includes("none");
+  };
   const number = (name: string, otherwise: number, least = 1): number => {
     const text = env(name)?.trim();
     if (text === undefined || text === "") return otherwise;
