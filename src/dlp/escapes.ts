@@ -10,7 +10,7 @@
 import { decodeHTMLStrict } from "entities/decode";
 import { asciiBytes } from "./ascii.ts";
 import { fold } from "./fold.ts";
-import { isDigit } from "./recognizers/character_class.ts";
+import { isAlphanumeric, isDigit } from "./recognizers/character_class.ts";
 import type { Spot } from "./view.ts";
 
 /**
@@ -34,8 +34,8 @@ const SHORT: Readonly<Record<string, string>> = {
   v: "\v",
   "0": "\0",
 };
-/** Evidence of quoted-printable text; if there is any, every `=XX` is an escape. */
-const QUOTED = /=\r?\n|=3D|=C[23]=[89AB]|=E2=8|=20\r?\n|=20[A-Za-z][^\n=]{0,80}=20/;
+/** Evidence of quoted-printable text; if there is any, or a soft line break, every `=XX` is an escape. */
+const QUOTED = /=3D|=C[23]=[89AB]|=E2=8|=20\r?\n|=20[A-Za-z][^\n=]{0,80}=20/;
 const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
 /**
  * Without that evidence: only characters that occur within values, and spaces where nothing is assigned; not
@@ -64,7 +64,7 @@ export function escapes(text: string): Spot[] {
         break;
       case 61:
         if (!isQuotedPrintable(text, start + 1)) break;
-        quoted ??= QUOTED.test(text) ? QUOTED_RUN : QUOTED_ALONE;
+        quoted ??= QUOTED.test(text) || hasSoftBreak(text) ? QUOTED_RUN : QUOTED_ALONE;
         quotedPrintable(text, start, quoted, spots);
         break;
       case 27: {
@@ -126,6 +126,36 @@ function isQuotedPrintable(text: string, at: number): boolean {
   if (first === 10) return true;
   const second = text.charCodeAt(at + 1);
   return first === 13 ? second === 10 : isHex(first) && isHex(second);
+}
+
+/** Whether the text has a line that ends with `=` and continues in the next one. */
+function hasSoftBreak(text: string): boolean {
+  for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {
+    const next = text.charCodeAt(at + 1);
+    if ((next === 10 || next === 13 && text.charCodeAt(at + 2) === 10) && !isPadding(text, at)) return true;
+  }
+  return false;
+}
+
+/** Base64 with one `=` of padding has this many characters, or more. */
+const SHORTEST_PADDED = 15;
+const LONGEST_PADDED = 1024;
+/** A line that begins something else: an assignment, a comment, a closing bracket, or nothing. */
+const OTHER_LINE = /\s*(?:(?:export |set |- )?[\w.-]{1,64}["']?\s?(?::|=[^\r\n])|["')\]}#<-]|$)/y;
+
+/** Whether the `=` at the end of a line is the padding of base64, and the next line does not continue it. */
+function isPadding(text: string, at: number): boolean {
+  if (text.charCodeAt(at - 1) === 61) return true;
+  let start = at;
+  while (at - start < LONGEST_PADDED && isOfBase64(text.charCodeAt(start - 1))) start--;
+  const length = at - start;
+  if (length < SHORTEST_PADDED || length % 4 !== 3) return false;
+  OTHER_LINE.lastIndex = at + 1;
+  return OTHER_LINE.test(text);
+}
+
+function isOfBase64(unit: number): boolean {
+  return isAlphanumeric(unit) || unit === 43 || unit === 47 || unit === 45 || unit === 95;
 }
 
 function isHex(unit: number): boolean {
@@ -195,7 +225,7 @@ function percent(text: string, start: number, spots: Spot[]): void {
 function quotedPrintable(text: string, start: number, pattern: RegExp, spots: Spot[]): void {
   const next = text.charCodeAt(start + 1);
   if (next === 10 || next === 13) {
-    spots.push({ start, end: start + (next === 13 ? 3 : 2), says: "" });
+    if (!isPadding(text, start)) spots.push({ start, end: start + (next === 13 ? 3 : 2), says: "" });
     return;
   }
   pattern.lastIndex = start;

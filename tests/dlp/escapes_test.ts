@@ -263,3 +263,19 @@ Deno.test("an escape is read the same in a text of ASCII and behind another char
     assertEquals(escapes(text), behind, `${unit}`);
   }
 });
+
+Deno.test("padding of base64 at the end of a line is no soft line break, and makes no text quoted-printable", () => {
+  const values: [name: string, value: string][] = [
+    ["APP_KEY=base64:", "IaN+jsJEkJxlQZnneRwSbi2hN2+84C5HTcCAO9FV4a0="],
+    ["ADMIN_API_KEY=", "224a2f244b261fee9b368fadef2e7ab5"],
+    ["AWS_SECRET_ACCESS_KEY=", "2BnIaiZYGlE+cGBe29R92Sqx+DfdvTMlHAHdO9By"],
+    ["LDAP_BIND_PASSWORD=", "Winter!2567"],
+    ["export NEXT_SECRET=", "RR1bn5Yops5HKY/iuSquu+NJjbX9v+iFfUvrTTX0XpE="],
+    ["REDIS_PASSWORD=", "4kOl@xN69*Ul"],
+  ];
+  for (const [line, indent] of [["\n", ""], ["\r\n", ""], ["\n", "  "]]) {
+    const text = values.map(([name, value]) => `${indent}${name}${value}${line}`).join("");
+    const found = scan(text).map(({ start, end }) => text.slice(start, end));
+    assertEquals(found, values.map(([, value]) => value), text);
+  }
+});
