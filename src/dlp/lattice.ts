@@ -11,6 +11,7 @@ import { decodings } from "./decode.ts";
 import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
 import { namedFields } from "./named_fields.ts";
+import { type SqlPlace, sqlPlace } from "./sql_rows.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
@@ -40,6 +41,11 @@ export const BOUNDS = 1;
 /** The table context of a text that is scanned in pieces. */
 export interface TablePlace {
   open: OpenTable | null;
+  readonly sql: SqlPlace;
+}
+
+export function tablePlace(): TablePlace {
+  return { open: null, sql: sqlPlace() };
 }
 
 /**
@@ -48,7 +54,7 @@ export interface TablePlace {
  * @param place where the piece starts, and, after it has been read, where the next one does; absent: the
  * whole text
  */
-export function* readings(text: string, place: TablePlace = { open: null }): Generator<Reading, void> {
+export function* readings(text: string, place: TablePlace = tablePlace()): Generator<Reading, void> {
   const plain: View = fold(text) ?? { text };
   const sent: Reading = { view: plain, level: 0, joined: false, escapes: [] };
   yield sent;
@@ -63,7 +69,7 @@ export function* readings(text: string, place: TablePlace = { open: null }): Gen
   if (table && table.view.text !== "") {
     yield { view: table.view, level: 0, joined: false, cells: true, escapes: [] };
   }
-  const fields = namedFields(plain);
+  const fields = namedFields(plain, place.sql);
   if (fields) yield { view: fields, level: 0, joined: false, cells: true, escapes: [] };
   const first = decodings(plain, sent.hints);
   if (!first) return;

@@ -5,6 +5,7 @@
  */
 
 import { namedLists } from "./named_lists.ts";
+import { mayHaveRows, type SqlPlace, sqlPlace, sqlRows } from "./sql_rows.ts";
 import { nameOfValue } from "./table_cells.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
@@ -14,8 +15,12 @@ const MOST_COLUMNS = 200;
 
 type AddField = (name: string, value: Span) => void;
 
-/** Null: there are none. */
-export function namedFields(view: View): View | null {
+/**
+ * Null: there are none.
+ *
+ * @param sql the SQL before the text, if it is one piece of several; is updated
+ */
+export function namedFields(view: View, sql: SqlPlace = sqlPlace()): View | null {
   const { text } = view;
   let writer: ViewWriter | null = null;
   let budget = text.length + 1024;
@@ -30,32 +35,13 @@ export function namedFields(view: View): View | null {
   };
   if (text.includes("alue") || text.includes("nswer")) members(text, addField);
   if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, addField);
-  if (text.includes("VALUES") || text.includes("values")) inserted(text, addField);
+  if (mayHaveRows(text, sql)) sqlRows(text, sql, nameOfValue, itemsAt, addField);
   if (text.includes("</")) markup(text, addField);
   if (text.includes("**")) bold(text, addField);
   if (text.includes("variable ")) variables(text, addField);
   namedLists(text, addField);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
-}
-
-/** The columns of an SQL INSERT statement. */
-const INSERTED = /\(([\w"`'[\], .\n]{3,600})\)\s{0,20}VALUES\s{0,20}\(/gi;
-const NEXT_ROW = /\s{0,20}\)\s{0,20},\s{0,20}\(/y;
-
-function inserted(text: string, addField: AddField): void {
-  for (const match of text.matchAll(INSERTED)) {
-    const names = match[1].split(",").map((column) => nameOfValue(column.replace(/["`'[\]]/g, "").trim()));
-    if (names.every((name) => name === null)) continue;
-    for (let at = match.index + match[0].length;;) {
-      const items = itemsAt(text, at);
-      if (items.length !== names.length) break;
-      items.forEach((item, i) => names[i] !== null && addField(names[i], item));
-      NEXT_ROW.lastIndex = items.at(-1)!.end;
-      if (!NEXT_ROW.test(text)) break;
-      at = NEXT_ROW.lastIndex;
-    }
-  }
 }
 
 /** Without surrounding white space, quotes and code markers. */

@@ -6,7 +6,7 @@
  */
 
 import { categoryOf } from "./entities.ts";
-import { type Reading, readings, revealed, settle, type TablePlace } from "./lattice.ts";
+import { type Reading, readings, revealed, settle, type TablePlace, tablePlace } from "./lattice.ts";
 import { overlaps } from "./overlaps.ts";
 import { DEEPEST, longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
@@ -120,7 +120,7 @@ function* scanStretch(
   to: number,
   found: Candidate[],
 ): Generator<void, void> {
-  const place: TablePlace = { open: null };
+  const place = tablePlace();
   for (let start = from, end = from; end < to; start = segmentStart(text, end)) {
     end = segmentEnd(text, start, to);
     const segment = start === 0 && end === text.length ? text : copied(text, start, end);

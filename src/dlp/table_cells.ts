@@ -3,20 +3,21 @@
  * For texts separated by commas, semicolons, tabs or vertical bars.
  */
 
+import { columnsOf, COPY } from "./sql_rows.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
 /** Column names that identify a value. */
 const NAMES_A_VALUE = new RegExp(
   `(?<![a-z])(?:${
     [
-      "d\\.?o\\.?b|birth|born|geb|nais|nacim|nasc|urod|do[gğ]um",
-      "social|ssn$|sin$|tax|tin$|tfn$|steuer|(?:^| )f?ein$|employer id|vat|utr|nino?$|nif|dni|nie$|nir$|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|pesel|nip$|regon|t\\.?c\\.?k|kimlik",
-      "passp|passep|pasap|reisep|licen[sc]e|f[üu]hrersch|permis|carnet|passw|pass$|pwd$|mot de passe|mdp$|senha|wachtw|kennw|parol|l[öo]senord|passord|adgangsk|salasana|heslo$|jelsz|secret|token|(?:api )?key$",
-      "phone|tel(?:[.:ée]|$)|mobil|m[óo]vil|cell(?:$| |p)|handy|fax$|gsm$|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|sicherheitscode|pr[üu]fn",
-      "iban|account|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|swift|bic$|npi$|nhs|mrn$|patient|medic|insur",
-      "aadhaar|cpf$|cnpj$|rut$|cuit$|curp$|rfc$|cnp$|egn$|oib$|personn|vin$|imei|iccid|zip|postal|plz$",
+      "d\\.?o\\.?b|birth|born|geb|nais|n[ée]\\(?e?\\)? le|nac(?:im|[ií] el)|nasc|urod|ur\\.$|do[gğ]um|f[öø]dels|f[øo]dsel|født|syntym|narozen|na[sșş]ter|szület|ngày sinh",
+      "social|ssn$|sin$|tax|tin$|tfn$|steuer|idnr|(?:^| )f?ein(?![a-z])|employer id|vat|ust-?(?:id|nr)|utr|nino?$|ni (?:no|num)|n\\.?i\\.?[fe]\\.?(?![a-z])|d\\.?n\\.?i\\.?(?![a-z])|nir$|insee|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|burgerserv|pesel|nip$|regon|t\\.?c\\.?k|kimlik|cpr|hetu$|henkil|rodn[ée]|r\\.?[čc]\\.?$|contribuinte|cod(?:ul)? numeric|isikukood|identity|identifi[ck]ation|national id|personal (?:id|code|no|num)|pps",
+      "passp|passep|pasap|reisep|licen[sc]e|dl (?:no|num)|f[üu]hrersch|permis|carnet|cnh$|habilit|passw|pass$|pwd$|pw$|mot de passe|mdp$|senha|wachtw|kennw|parol|l[öo]senord|passord|adgangsk|salasana|heslo$|jelsz|sandi$|bindpw|secret|token|ntlm|(?:api )?key$|cl[ée] (?:api|secr)",
+      "phone|fone$|t[ée]l(?:[.:ée]|$)|portable|rufnummer|komórk|tfno|tlf|tlm|mobi(?:l|el)|m[óo]vil|cell(?:$| |p|ul)|celul|handy|fax$|gsm$|fixe$|fisso$|fijo$|whatsapp|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|cryptogr|sicherheitscode|pr[üu]fn|c[óo]digo de segur|codice di sicur|g[üu]venlik kod|beveiligingsc|s[äa]kerhetskod|sikkerhe[dt]skod|turvakood|keamanan|mã bảo",
+      "iban|account|acct|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|blz$|bankleit|swift|bic$|wallet|npi$|dea$|mbi$|nhs|mrn$|patient|medic|insur",
+      "aadhaa?r|voter|gstin|cpf(?![a-z])|cnpj(?![a-z])|rut$|cuit$|curp$|rfc$|cnp$|inn$|snils$|egn$|oib$|abn$|acn$|nric|hkid|uen$|personn|vin$|imei|iccid|zip|postal|plz$",
     ].join("|")
-  })|рожд|出生|生年|생년|инн|снилс|身份|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|zabezpiecz|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
+  })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
   "i",
 );
 /** Number of lines of a block that may be a header. */
@@ -78,7 +79,13 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
     if (at >= text.length) open = table;
     return at;
   };
-  for (let at = from === null ? 0 : read(from, 0); at >= 0 && at < text.length && budget > 0;) {
+  const first = from === null ? 0 : read(from, 0);
+  for (const match of text.matchAll(COPY)) {
+    const names = columnsOf(match[1]).map(nameOfValue);
+    if (names.some((name) => name !== null)) read({ delimiter: "\t", names }, match.index + match[0].length);
+  }
+  const copied = open;
+  for (let at = first; at >= 0 && at < text.length && budget > 0;) {
     // A header is the first line of a block, or follows a title or code marker.
     let line = at;
     for (let n = 0; n < HEADER_WITHIN && line < text.length; n++) {
@@ -90,6 +97,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
     }
     at = blockAfter(text, line - 1);
   }
+  open ??= copied;
   const made = writer as ViewWriter | null;
   return made === null && open === null ? null : { view: made?.view() ?? { text: "" }, open };
 }

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ALL_ENTITY_NAMES, resolveEntityTypes } from "../../src/dlp/entities.ts";
 import { namedFields } from "../../src/dlp/named_fields.ts";
+import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { detector } from "../../src/dlp/scan.ts";
 
 const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
@@ -36,6 +37,12 @@ const WAYS: Record<string, (name: string, value: string) => string> = {
   "a list behind a name": (n, v) => `{"${n}": ["${FAR}", null, "«${v}»"]}`,
   "an object behind a name": (n, v) => `{"${n}": {"0": "${FAR}", "1": "«${v}»"}}`,
   "rows of SQL": (n, v) => `INSERT INTO p (name, ${n}) VALUES ('${FAR}', NULL), ('Al', '«${v}»');`,
+  "rows below the definition of their table": (n, v) =>
+    `CREATE TABLE \`p\` (\n  \`id\` int(11) NOT NULL,\n  \`sum\` decimal(10,2) DEFAULT NULL,\n  \`${n}\` varchar(99),\n  PRIMARY KEY (\`id\`),\n  KEY \`k\` (\`id\`,\`sum\`)\n) ENGINE=InnoDB;\nLOCK TABLES \`p\` WRITE;\nINSERT INTO \`p\` VALUES (1,2.50,'${FAR}'),(2,NULL,'«${v}»');`,
+  "rows of SQLite": (n, v) =>
+    `CREATE TABLE IF NOT EXISTS "p" (id integer, ${n} text);\nINSERT INTO p VALUES(1,'${FAR}');\nINSERT INTO p VALUES(2,'«${v}»');`,
+  "a block of COPY": (n, v) =>
+    `SET x = 0;\nALTER TABLE p OWNER TO app;\nSET y = 0;\nSET z = 0;\nCOPY public.p (id, note, ${n}) FROM stdin;\n1\t${FAR}\t\\N\n2\tx\t«${v}»\n\\.\n`,
   "a table of MySQL": (n, v) => `+----+-----+\n| id | ${n} |\n+----+-----+\n| 17 | «${v}» |\n+----+-----+\n`,
   "a table in lines": (n, v) => `┌────┬─────┐\n│ id │ ${n} │\n├────┼─────┤\n│ 17 │ «${v}» │\n└────┴─────┘\n`,
   "a CSV file in a string of JSON": (n, v) => `{"csv":"id,${n}\\n17,«${v}»\\n"}`,
@@ -66,6 +73,43 @@ Deno.test("scan() finds each cell of a long table of JSON, HTML or SQL", () => {
     ]
   ) {
     assertEquals(dates.scan(text).length, 300, text.slice(0, 80));
+  }
+});
+
+Deno.test("scan() finds each row of SQL that is longer than a segment", () => {
+  const dates = detector(new Set(["DATE_OF_BIRTH"]));
+  const rows = Array.from({ length: 5000 }, (_, i) => `(${i}, '19${10 + i % 80}-03-12')`);
+  const copied = rows.map((row) => row.slice(1, -2).replace(", '", "\t"));
+  for (
+    const text of [
+      `INSERT INTO p (id, dob) VALUES ${rows.join(",\n")};\n`,
+      `INSERT INTO p (id, dob) VALUES ${rows.join(",")};\n`,
+      `CREATE TABLE p (id int, dob date);\nINSERT INTO p VALUES ${rows.join(",")};\n`,
+      `CREATE TABLE p (id int, dob date);\n${rows.map((row) => `INSERT INTO p VALUES ${row};\n`).join("")}`,
+      `COPY p (id, dob) FROM stdin;\n${copied.join("\n")}\n\\.\n`,
+    ]
+  ) {
+    assertEquals(dates.scan(text).length, rows.length, text.slice(0, 80));
+  }
+});
+
+Deno.test("scan() finds what a column is called, as it does the same words in a sentence", () => {
+  for (const { type, samples } of RECOGNIZERS) {
+    const only = detector(new Set([type]));
+    for (const sample of samples.found) {
+      const parts = /^([\p{L}][^«»:\n\d",;|{}<>=]{1,38}?)[:：]? ?«([^«»\n,;|]+)»$/u.exec(sample);
+      // A service may be the name of any column.
+      if (!parts || /^(?:mailgun|elevenlabs|ring)$/.test(parts[1])) continue;
+      const [, label, value] = parts;
+      // What ends with a verb is no name.
+      if (/[\p{L}'] (?:au|je|c'est)$/u.test(label) || only.scan(`${label}: ${value}`).length === 0) continue;
+      for (const delimiter of ["\t", ",", ";", "|"]) {
+        const lines = [["id", label, "note"], ["1000", value, "x"], ["1001", value, "y"]];
+        const text = lines.map((cells) => cells.join(delimiter)).join("\n");
+        const found = only.scan(text).map((one) => text.slice(one.start, one.end));
+        assert(found.length === 2 && found.every((one) => one.includes(value)), `${text}\n${found}`);
+      }
+    }
   }
 });
 

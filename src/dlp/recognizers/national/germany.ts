@@ -27,11 +27,11 @@ export const GERMANY: readonly Recognizer[] = [
     }, {
       forms: ["9{11}"],
       check: germanTax,
-      label: words(TAX),
+      label: words("identifikations(?:nummer|nr)", TAX),
       plain: 0,
     }],
     samples: {
-      found: ["Tax ID: «26954371827»"],
+      found: ["Tax ID: «26954371827»", "Identifikationsnummer (Steuer) «26954371827»"],
       clean: ["Tax ID: 26954371828"],
     },
   },

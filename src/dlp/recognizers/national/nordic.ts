@@ -29,7 +29,7 @@ export const NORDIC: readonly Recognizer[] = [
       ],
       check: swedish,
       label: words(
-        "pers(?:on)?\\.? ?(?:nummer|nr)",
+        "pers(?:on)?\\.? ?(?:nummer|numret|nr)",
         "pnr",
         "personal identity",
         "samordningsnummer",
@@ -39,7 +39,7 @@ export const NORDIC: readonly Recognizer[] = [
       plain: 0.4,
     }],
     samples: {
-      found: ["«19910924-2397»"],
+      found: ["«19910924-2397»", "personnumret är «9109242397»"],
       clean: ["19910924-2398"],
     },
   },
@@ -65,19 +65,19 @@ export const NORDIC: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}-9{4}=0.5", "9{10}", "9{6} 9{4}"],
       check: (s) => dateAt(s, 4, 2, 0) && weighted(s, [4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
-      label: words("cpr\\w*", "personnummer", TAX, IDENTITY),
+      label: words("cpr\\w*", "personnummer(?:et)?", TAX, IDENTITY),
       plain: 0.4,
     }, {
       forms: ["9{6}-9{4}"],
       check: (s) => dateAt(s, 4, 2, 0),
-      label: words("cpr\\w*", "personnummer"),
+      label: words("cpr\\w*", "personnummer(?:et)?"),
       plain: 0.3,
       alone: 0.3,
       labelled: 0.8,
     }, {
       forms: ["9{10}"],
       check: (s) => dateAt(s, 4, 2, 0),
-      label: words("cpr\\w*", "personnummer"),
+      label: words("cpr\\w*", "personnummer(?:et)?"),
       plain: 0,
       alone: 0,
       labelled: 0.7,
@@ -98,11 +98,11 @@ export const NORDIC: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{11}", "9{6} 9{5}=0.8"],
       check: norwegian,
-      label: words("f[øo]dsels(?:nummer|nr)", "personnummer", "f\\.? ?nr", TAX, IDENTITY),
+      label: words("f[øo]dsels(?:nummer(?:et)?|nr)", "personnummer(?:et)?", "f\\.? ?nr", TAX, IDENTITY),
       plain: 0.45,
     }],
     samples: {
-      found: ["«02077448074»", "F.nr. «02077448074»"],
+      found: ["«02077448074»", "F.nr. «02077448074»", "fødselsnummeret mitt er «02077448074»"],
       clean: ["02077448075"],
     },
   },
