@@ -36,6 +36,8 @@ export const ISSUERS: readonly Recognizer[] = [
     ],
     samples: {
       found: [
+        "AWS_SECRET_ACCESS_KEY=«/OW+BgMDdHI3/LtKWJ6EEcYRnzdFjzfCvMipKAZb»",
+        'aws_secret: "«+O1udTvWnF/+xeg44mikppmbTSTKBq2yOC5JGwRB»"',
         "use «ABSKJNVySkDRsoJXqh6a5gOhFNOPwQ1F8f0HHPDnTXqch1YRVfIUxCWub0deOngH» here",
         "«bedrock-api-key-nzUBZfrZg5v5FSnJrEnPQ0JhpnzarJ0FWegfUeug»",
         "«da2-4k7ofbocd8b4jypitsbhh4vc0l»",

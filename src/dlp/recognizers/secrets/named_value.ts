@@ -80,15 +80,23 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   credentials.judgedEnd = end;
   const start = valueStart(text, runStart);
   // A run that continues earlier text is the middle of data.
-  if (end - start < 10 || isInner(text.charCodeAt(start - 1))) return;
+  if (end - start < 10) return;
+  let signs = signsBefore(text, start);
+  if (isInner(text.charCodeAt(start - signs - 1))) return;
   const whole = text.slice(start, end);
+  if (signs > 0 && !isBase64(whole)) return;
   // "vendor-secret-7d0c…": word and value are one run.
   const joined = whole.length >= 20 && !UUID.test(whole) && /\d/.test(whole) && /[_.:=-]/.test(whole)
     ? JOINED.exec(whole)
     : null;
-  const value = joined ? whole.slice(joined[0].length).replace(REST_OF_NAME, "") : whole;
+  let value = joined ? whole.slice(joined[0].length).replace(REST_OF_NAME, "") : whole;
+  if (joined) {
+    signs = BEGINNING.exec(value)![0].length;
+    value = value.slice(signs);
+    if (signs > 0 && !isBase64(value)) return;
+  }
   if (!looksRandom(value, false) || joined && isIdentifier(whole)) return;
-  const lead = before(view, start, NAMED_WITHIN);
+  const lead = before(view, start - signs, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
   const behind = !named && text.charCodeAt(end) !== 10 && NAMED_BEHIND.exec(text.slice(end, end + BEHIND));
   // Behind "github." and the like stands the rest of a host's name and a path.
@@ -106,12 +114,15 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   // A list of checksums: the word ended the previous line.
   if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // "key" is also the name of ids in lists.
-  if (!joined && UUID.test(value) && /(?<![\w-]|\w )["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) {
+  if (
+    !joined && UUID.test(value) &&
+    /(?:(?<![\w-]|\w )|(?<=[=:][^\s=]{1,24} ))["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)
+  ) {
     return;
   }
   const word = joined ? joined[0] : behind ? behind[0] : lead;
   const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
-  report(view, typeOf(word), end - value.length, end, confidence);
+  report(view, typeOf(word), end - value.length - signs, end, confidence);
   credentials.namedValueEnd = end;
 }
 
@@ -137,6 +148,22 @@ function valueStart(text: string, runStart: number): number {
   if (text.charCodeAt(start - 1) === 58 && text.charCodeAt(start) === 47) start = runStart;
   while (start < runStart && !isAlphanumeric(text.charCodeAt(start))) start++;
   return start;
+}
+
+/** The signs that a value in base64 may begin with. */
+const BEGINNING = /^[+/]{0,2}/;
+
+/** How many `+` and `/` stand directly before a value: with them begins every thirtieth key in base64. */
+function signsBefore(text: string, start: number): number {
+  let first = start;
+  while (start - first < 2 && (text[first - 1] === "+" || text[first - 1] === "/")) first--;
+  return start - first;
+}
+
+/** Letters of both cases and digits, and no path: at least as long as a key of 128 bits. */
+function isBase64(value: string): boolean {
+  return /^[A-Za-z0-9+/]{22,}={0,2}$/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) &&
+    /\d/.test(value);
 }
 
 /** + / ~ and the characters of runs. */

@@ -226,12 +226,23 @@ const COMMON =
 const NUMBERED_TYPE =
   /^\*?(?:(?:Big)?U?[Ii]nt|Float|Utf|UTF|Base|Sha|SHA|Ed|Aes|AES|Curve|Vec|Simd)\d{1,5}(?:[A-Z][a-z]+){0,3}[?)\]>]?:?$/;
 
+/**
+ * Whether a value that begins like a variable, a template or a reference is a password all the same: signs
+ * between its letters and digits, which names do not have.
+ */
+function isBehindSign(value: string): boolean {
+  const rest = value.replace(/^[$%#@&]+/, "");
+  return rest.length >= 7 && kindsOf(rest) >= 3 && /^[\w!#$%^&*?+~.@-]+$/.test(rest) &&
+    (strangeness(rest) > 0.3 || /\w[!#$%^&*?+~]\w/.test(rest)) && !/^([$%#@&])\w+\1$/.test(value);
+}
+
 /** Whether a value assigned to a password word may be a real password. */
 export function isPassword(value: string, quoted: boolean): boolean {
   if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
-  if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
+  if (/^arn:|^[<{[(]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
     return false;
   }
+  if (/^[$%#@&]/.test(value) && !isBehindSign(value)) return false;
   // What an entity of markup ends.
   if (/^\w{0,4}&[a-z]{2,8};?$/.test(value)) return false;
   // A hexadecimal number, or a placeholder in documentation.
