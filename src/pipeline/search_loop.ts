@@ -42,6 +42,7 @@ const FREE_SHARE = 0.05;
 const ESTIMATE_MARGIN = 1.25;
 /** Characters counted for a token. English text has about four, so part of the context may stay free; Chinese may have one. */
 const CHARS_PER_TOKEN = 2;
+
 /** Upper bound for a further round and the searches before it. */
 export interface Next {
   /** Bytes that were added to the prompt. */
