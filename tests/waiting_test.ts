@@ -24,10 +24,10 @@ const REASONS: Record<string, Record<string, string>> = {
     "Date.now": "when a call was made is in its record",
   },
   "accounts/money/child.ts": { "Date.now": "a clock that goes as it is told" },
+  "accounts/money/crowds.ts": { "pause(": "a crowd is changed at another place each time" },
   "accounts/money/driver.ts": {
     "Date.now": "the clock of its nodes",
-    "pause(":
-      "other nodes are promised to know of a change by then; a crowd is changed at another place each time",
+    "pause(": "other nodes are promised to know of a change by then",
   },
   "accounts/money/judge.ts": { "Date.now": "where a minute ends, nothing is judged" },
   "accounts/session_rate_crowd_test.ts": { "Date.now": "a minute that ends between calls counts anew" },

@@ -1,9 +1,10 @@
 /** What administrators change: limits, teams, secrets, credits and prices. */
 import { assertEquals } from "@std/assert";
 import type { Driver } from "./driver.ts";
-import { accountOf, dollars, type Key, type Limit, type Period, pico } from "./model.ts";
+import { accountOf, dollars, type Key, type Limit, type Period, pico, startOf } from "./model.ts";
 
-const SIZES = { small: ["0.004", "0.02", "0.1"], big: ["30000", "200000", "2000000"] };
+const LARGE = ["30000", "200000", "2000000"];
+const SIZES: Record<string, string[]> = { small: ["0.004", "0.02", "0.1"], big: LARGE, claude: LARGE };
 
 interface Limits {
   limit: Limit | null;
@@ -22,7 +23,7 @@ export class Changes {
   #limit(model: string): Limit | null {
     if (this.#driver.chance(0.25)) return null;
     return {
-      amount: pico(this.#driver.pick(SIZES[model as "small" | "big"])),
+      amount: pico(this.#driver.pick(SIZES[model])),
       period: this.#driver.pick<Period>(["day", "day", "week", "month", "total"]),
     };
   }
@@ -36,7 +37,7 @@ export class Changes {
       : null;
     const session = this.#driver.chance(0.4)
       ? {
-        amount: this.#driver.pick(SIZES[model as "small" | "big"]),
+        amount: this.#driver.pick(SIZES[model]),
         requests_per_minute: this.#driver.pick([null, 3, 20]),
       }
       : null;
@@ -71,19 +72,33 @@ export class Changes {
   }
 
   async makeKey(): Promise<void> {
-    const model = this.#driver.chance(0.5) ? "small" : "big";
-    const team = this.#driver.chance(0.5) ? this.#driver.pick(["t1", "t2"]) : null;
-    const account = (team === null ? undefined : this.#driver.teamAccounts.get(team)) ??
-      this.#driver.pick([model === "big" ? "rich" : "poor", "free"]);
+    const driver = this.#driver;
+    const model = driver.pick(["small", "small", "big", "claude"]);
+    const inFile = driver.chance(0.3);
+    // A key in the file names no team of the store.
+    const team = !inFile && driver.chance(0.5) ? driver.pick(["t1", "t2"]) : null;
+    const ofTeam = team === null ? undefined : driver.teamAccounts.get(team);
+    const account = ofTeam ?? driver.pick([model === "small" ? "poor" : "rich", "free"]);
     const limits = this.#limitsOf(model);
-    const name = `k${this.#driver.keys.length}`;
-    const made = await this.#driver.admin("POST", "/admin/keys", {
-      name,
-      account,
-      team,
-      ...this.#fields(limits),
-      resume_seconds: 300,
-    });
+    const fields = { account, team, ...this.#fields(limits), resume_seconds: 300 };
+    const gone = driver.keys.find(({ written, revoked }) => written !== null && revoked);
+    if (inFile && gone !== undefined) {
+      // What it has spent is remembered.
+      Object.assign(gone, { account, team, revoked: false, expires: Infinity });
+      gone.secrets = [{ secret: newSecret(), until: Infinity }];
+      gone.written = { ...gone.written, ...fields, secret: gone.secrets[0].secret, expires_at: null };
+      this.#apply(gone, limits);
+      await driver.reload();
+      driver.note(`${gone.name} is in the file again ${account} ${team} ${JSON.stringify(fields)}`);
+      return;
+    }
+    const name = `k${driver.keys.length}`;
+    const secret = newSecret();
+    const written = inFile ? { ...fields, name, secret } : null;
+    const made = written === null ? await driver.admin("POST", "/admin/keys", { name, ...fields }) : {
+      id: `key_config_${name}`,
+      secret,
+    };
     const key: Key = {
       name,
       id: made.id,
@@ -96,17 +111,33 @@ export class Changes {
       requestsPerMinute: null,
       tokensPerMinute: null,
       secrets: [{ secret: made.secret, until: Infinity }],
+      written,
       expires: Infinity,
       revoked: false,
     };
     this.#apply(key, limits);
-    this.#driver.keys.push(key);
-    this.#driver.note(`made ${name} ${model} ${account} ${team} ${JSON.stringify(this.#fields(limits))}`);
+    driver.keys.push(key);
+    if (written !== null) await driver.reload();
+    driver.note(
+      `made ${name} ${written === null ? "" : "in the file "}${model} ${account} ${team} ${
+        JSON.stringify(fields)
+      }`,
+    );
+  }
+
+  /** Changes fields of a key where it stands. */
+  async #write(key: Key, fields: Record<string, unknown>): Promise<void> {
+    if (key.written === null) {
+      await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, fields);
+      return;
+    }
+    Object.assign(key.written, fields);
+    await this.#driver.reload();
   }
 
   async changeLimits(key: Key): Promise<void> {
     const limits = this.#limitsOf(key.model);
-    await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, this.#fields(limits));
+    await this.#write(key, this.#fields(limits));
     this.#apply(key, limits);
     this.#driver.note(`changed ${key.name} ${JSON.stringify(this.#fields(limits))}`);
   }
@@ -124,8 +155,9 @@ export class Changes {
   }
 
   async changeTeamOf(key: Key): Promise<void> {
+    if (key.written !== null) return;
     const team = this.#driver.pick([null, "t1", "t2"]);
-    await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { team });
+    await this.#write(key, { team });
     // It keeps the account that has paid for it, where its new team has none.
     key.account = accountOf(team === null ? key : { ...key, team }, this.#driver);
     key.team = team;
@@ -135,16 +167,21 @@ export class Changes {
   async changeAccountOf(key: Key): Promise<void> {
     const account = this.#driver.pick(["poor", "rich", "free"]);
     const ofTeam = key.team === null ? undefined : this.#driver.teamAccounts.get(key.team);
-    const refused = await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { account }).then(
+    const refused = await this.#write(key, { account }).then(
       () => false,
       ({ message }: Error) => message.includes(": 422 "),
     );
-    assertEquals(refused, ofTeam !== undefined && ofTeam !== account, `${key.name} to account ${account}`);
+    assertEquals(
+      refused,
+      key.written === null && ofTeam !== undefined && ofTeam !== account,
+      `${key.name} to account ${account}`,
+    );
     if (!refused) key.account = account;
     this.#driver.note(`${key.name} to account ${account}${refused ? ": refused" : ""}`);
   }
 
   async #rename(key: Key): Promise<void> {
+    if (key.written !== null) return;
     const name = `${key.name.split("_")[0]}_${this.#driver.random(1000)}`;
     await this.#driver.admin("PATCH", `/admin/keys/${key.name}`, { name });
     this.#driver.note(`${key.name} is ${name}`);
@@ -155,7 +192,7 @@ export class Changes {
     const { now } = this.#driver;
     const expires = this.#driver.pick([null, now + 3000, now + 30_000, now + 86_400_000, now - 1000]);
     const expires_at = expires === null ? null : new Date(expires).toISOString();
-    await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, { expires_at });
+    await this.#write(key, { expires_at });
     key.expires = expires ?? Infinity;
     this.#driver.note(`${key.name} expires ${expires_at}`);
   }
@@ -179,6 +216,11 @@ export class Changes {
   }
 
   async rotate(key = this.#driver.pick(this.#driver.keys.filter(({ revoked }) => !revoked))): Promise<void> {
+    if (key.written !== null) {
+      key.secrets = [{ secret: newSecret(), until: Infinity }];
+      await this.#write(key, { secret: key.secrets[0].secret });
+      return;
+    }
     const overlap = this.#driver.pick([0, 30, 3600]);
     const ended = key.expires <= this.#driver.now;
     const made = await this.#driver.admin("POST", `/admin/keys/${key.id}/rotate`, {
@@ -202,8 +244,9 @@ export class Changes {
     const good = this.#driver.keys.filter(({ revoked }) => !revoked);
     if (good.length < 4) return await this.makeKey();
     const key = one ?? this.#driver.pick(good);
-    await this.#driver.admin("DELETE", `/admin/keys/${key.id}`);
+    if (key.written === null) await this.#driver.admin("DELETE", `/admin/keys/${key.id}`);
     key.revoked = true;
+    if (key.written !== null) await this.#driver.reload();
     this.#driver.note(`revoked ${key.name}`);
     this.#driver.count("revocations");
     await this.makeKey();
@@ -224,11 +267,26 @@ export class Changes {
   }
 
   async changePrices(): Promise<void> {
-    this.#driver.version++;
-    for (const [i, node] of this.#driver.nodes.entries()) {
-      await node.tell(`reload ${JSON.stringify(this.#driver.configOf(i))}`);
-    }
-    this.#driver.note(`prices ${this.#driver.version}`);
-    this.#driver.count("price changes");
+    const driver = this.#driver;
+    driver.version = this.#newest = this.#newest + 1;
+    const { now } = driver;
+    const at = driver.pick([
+      null,
+      now + 20_000,
+      now + 60_000,
+      now + 86_400_000,
+      startOf("day", now + 86_400_000),
+    ]);
+    driver.change = at === null ? null : { at, version: this.#newest = this.#newest + 1 };
+    await driver.reload();
+    driver.note(`prices ${driver.version}, then ${JSON.stringify(driver.change)}`);
+    driver.count("price changes");
   }
+  #newest = 1;
+}
+
+let secrets = 0;
+
+function newSecret(): string {
+  return `sk_live_${String(++secrets).padStart(40, "x")}`;
 }

@@ -20,7 +20,7 @@ type Loose = any;
 
 export class Checks {
   readonly #driver: Driver;
-  /** By version of a price: what was billed at it. */
+  /** By model and version of its prices: what was billed at it. */
   readonly #versions = new Map<string, string>();
   /** How often limits of a budget have been changed. */
   readonly #changes = new Map<string, number>();
@@ -70,7 +70,7 @@ export class Checks {
       `${call.nonce}: ${input} tokens of ${chars} characters`,
     );
     assert(output >= 1 && output <= 5, `${call.nonce}: ${output} tokens of hello`);
-    const none = { cached: 0, written: 0, audio: 0, reasoning: 0, spoken: 0, service: undefined };
+    const none = { cached: 0, written: 0, hour: 0, audio: 0, reasoning: 0, spoken: 0, service: undefined };
     this.#driver.world.billed.set(call.nonce, [{ input, output, ...none }]);
   }
 
@@ -158,13 +158,13 @@ export class Checks {
         .join();
       const should = [name, team, account, session, customer].join();
       if (is !== should) return `${nonce} is of ${is}, not of ${should}`;
-      if (call.orVersion !== undefined) {
-        const or = costOf(broke ? [] : uses, searches, model, call.orVersion);
+      if (call.orPriced !== undefined) {
+        const or = costOf(broke ? [] : uses, searches, model, call.orPriced);
         if (pico(record.cost) === or) {
           call.cost = or;
-          call.version = call.orVersion;
+          call.priced = call.orPriced;
         }
-        call.orVersion = undefined;
+        call.orPriced = undefined;
       }
       if (pico(record.cost) !== call.cost) {
         return `${nonce} costs ${record.cost}, not ${dollars(call.cost!)}: ${JSON.stringify(record)} ${
@@ -175,12 +175,33 @@ export class Checks {
       if (record.searches !== searches) return `${nonce}: ${record.searches} searches, not ${searches}`;
       if (broke) continue;
       const tokens = (record.usage?.input_tokens ?? 0) + (record.usage?.output_tokens ?? 0);
+      if (record.provider !== call.provider) {
+        return `${nonce}: of ${record.provider}, not of ${call.provider}`;
+      }
+      const parts = ["cached", "written", "hour", "reasoning", "spoken"] as const;
+      const {
+        cached_tokens,
+        cache_write_tokens,
+        cache_write_1h_tokens,
+        reasoning_tokens,
+        audio_output_tokens,
+      } = record.usage ?? {};
+      const told = [
+        cached_tokens,
+        cache_write_tokens,
+        cache_write_1h_tokens,
+        reasoning_tokens,
+        audio_output_tokens,
+      ].map((count) => count ?? 0).join();
+      const given = parts.map((part) => uses.reduce((sum, one) => sum + one[part], 0)).join();
+      if (told !== given) return `${nonce}: parts ${told}, not ${given}`;
       if (tokens !== call.tokens) return `${nonce}: ${tokens} tokens, not ${call.tokens}`;
-      const counted = uses.map((one) => inForce(one, model, call.version).prompt);
-      if (searches > 0) counted.push(`search ${searchPrice(call.version)}`);
-      const prices = `${model} ${[...new Set(counted)].sort()}`;
-      const said = this.#versions.get(record.price_version) ?? prices;
-      this.#versions.set(record.price_version, said);
+      const counted = uses.map((one) => inForce(one, model, call.priced).prompt);
+      if (searches > 0) counted.push(`search ${searchPrice(call.priced.search)}`);
+      const prices = [...new Set(counted)].sort().join();
+      const version = `${model} ${record.price_version}`;
+      const said = this.#versions.get(version) ?? prices;
+      this.#versions.set(version, said);
       if (said !== prices) return `${nonce}: version ${record.price_version} is ${said}, not ${prices}`;
     }
     return "";

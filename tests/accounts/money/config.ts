@@ -1,35 +1,54 @@
 /** The configuration of nodes of the random money test. */
 import { pricesOf, searchPrice, tiersOf } from "./model.ts";
-import type { World } from "./world.ts";
+import { MOST_OUTPUT, type World } from "./world.ts";
 
 export const ADMIN = "admin-key-of-the-random-test";
-const MOST_OUTPUT = 600;
 
-/** @param version of the prices */
+export const ACCOUNTS = [
+  { name: "poor", credits: "0.5" },
+  { name: "rich", credits: "3000000" },
+  { name: "free", credits: null },
+];
+
+export interface Priced {
+  /** Of the prices. */
+  version: number;
+  /** Prices of models from a time on; null: they do not change. */
+  change: { at: number; version: number } | null;
+}
+
 export function configOf(
   store: Record<string, unknown>,
-  version: number,
+  { version, change, keys }: Priced & { keys: readonly Record<string, unknown>[] },
   { provider, engine, receiver }: World,
 ): Record<string, unknown> {
+  const providerAt = (path: string, api: string) => ({
+    api,
+    base_url: provider.url + path,
+    api_key: "x",
+    retries: 0,
+    first_byte_seconds: 3000,
+    idle_seconds: 3000,
+    breaker: { failures: 1_000_000 },
+  });
   return {
     store: { ...store, retention_days: 3650 },
     admin_key: ADMIN,
     providers: {
-      p: {
-        api: "openai-chat",
-        base_url: provider.url,
-        api_key: "x",
-        retries: 0,
-        first_byte_seconds: 3000,
-        idle_seconds: 3000,
-        breaker: { failures: 1_000_000 },
-      },
+      p: providerAt("/p", "openai-chat"),
+      q: providerAt("/q", "openai-chat"),
+      a: providerAt("/a", "anthropic-messages"),
     },
-    models: ["small", "big"].map((model) => ({
+    models: ["small", "big", "claude"].map((model) => ({
       id: `p/${model}`,
-      routes: [{ provider: "p", model }],
+      routes: (model === "claude" ? ["a"] : ["p", "q"]).map((provider) => ({ provider, model })),
       pricing: pricesOf(model, version),
       pricing_tiers: tiersOf(model, version),
+      price_changes: change === null ? [] : [{
+        from: new Date(change.at).toISOString(),
+        pricing: pricesOf(model, change.version),
+        pricing_tiers: tiersOf(model, change.version),
+      }],
       context_length: 100_000,
       max_completion_tokens: MOST_OUTPUT,
       capabilities: { modality_input: ["text"], modality_output: ["text"], features: ["tools"] },
@@ -40,7 +59,7 @@ export function configOf(
       secret: "secret-of-the-webhook",
       events: ["budget.50", "budget.80", "budget.100"],
     }],
-    keys: [],
-    accounts: [{ name: "default" }],
+    keys,
+    accounts: [{ name: "default" }, ...ACCOUNTS],
   };
 }

@@ -3,21 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../support/time.ts";
 import { Checks } from "./checks.ts";
 import { Changes } from "./changes.ts";
-import { ADMIN, configOf } from "./config.ts";
+import { Crowds } from "./crowds.ts";
+import { ACCOUNTS, ADMIN, configOf } from "./config.ts";
 import { Judge } from "./judge.ts";
-import {
-  accountOf,
-  budgetsOf,
-  type Call,
-  costOf,
-  dollars,
-  type Key,
-  type Limit,
-  pico,
-  sharedBudgets,
-  startOf,
-  stateOf,
-} from "./model.ts";
+import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, startOf } from "./model.ts";
 import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
@@ -61,12 +50,15 @@ export class Driver {
   readonly counts: Record<string, number> = {};
   readonly history: string[] = [];
   version = 1;
+  /** Prices that come into force at a time. */
+  change: { at: number; version: number } | null = null;
   offset = 0;
   nonces = 0;
   #next: () => number;
   #repeatable: Repeatable[] = [];
   readonly #judge = new Judge(this);
   readonly #changes = new Changes(this);
+  readonly #crowds = new Crowds(this, this.#judge, this.#changes);
   readonly checks = new Checks(this);
 
   constructor(place: Place, seed: number) {
@@ -105,15 +97,26 @@ export class Driver {
   }
 
   configOf(i: number): Record<string, unknown> {
-    return configOf(this.place.stores[i], this.version, this.world);
+    const { version, change } = this;
+    const keys = this.keys.flatMap(({ written, revoked }) => written === null || revoked ? [] : [written]);
+    return configOf(this.place.stores[i], { version, change, keys }, this.world);
+  }
+
+  async reload(): Promise<void> {
+    for (const [i, node] of this.nodes.entries()) {
+      await node.tell(`reload ${JSON.stringify(this.configOf(i))}`);
+    }
+  }
+
+  /** Prices in force at a time. */
+  priced(time = this.now): Priced {
+    const { version, change } = this;
+    return { version: change !== null && time >= change.at ? change.version : version, search: version };
   }
 
   async start(): Promise<void> {
     for (let i = 0; i < this.place.stores.length; i++) this.nodes.push(await this.#startNode(i));
-    for (const [account, amount] of [["poor", "0.5"], ["rich", "3000000"], ["free", null]] as const) {
-      await this.admin("POST", "/admin/accounts", { name: account, credits: amount });
-      if (amount !== null) this.credits.set(account, pico(amount));
-    }
+    for (const { name, credits } of ACCOUNTS) if (credits !== null) this.credits.set(name, pico(credits));
     for (const name of ["t1", "t2"]) await this.#changes.changeTeam(name);
     for (let i = 0; i < 6; i++) await this.#changes.makeKey();
     await this.settleChange();
@@ -156,7 +159,7 @@ export class Driver {
   async step(): Promise<void> {
     const roll = this.random(100);
     if (roll < 54) await this.#call();
-    else if (roll < 62) await this.#crowd();
+    else if (roll < 62) await this.#crowds.come();
     else if (roll < 70) await this.#release();
     else if (roll < 74) await this.#repeat();
     else if (roll < 79) await this.#changes.changeKey();
@@ -241,12 +244,12 @@ export class Driver {
     const got = await answer.catch(() => null);
     this.running.delete(nonce);
     if (left) await this.checks.recorded(call);
-    await this.#ended(call);
-    if (got !== null) this.#assertWhole(got, nonce);
+    await this.ended(call);
+    if (got !== null) this.assertWhole(got, nonce);
     this.count("released");
   }
 
-  #assertWhole({ status, text }: Answer, nonce: string): void {
+  assertWhole({ status, text }: Answer, nonce: string): void {
     assertEquals(
       status === 200 && !/"error":[{"]/.test(text),
       !this.world.failed.has(nonce),
@@ -254,14 +257,14 @@ export class Driver {
     );
   }
 
-  async #ended(call: Call): Promise<void> {
+  async ended(call: Call): Promise<void> {
     const { billed, searched, failed, silent } = this.world;
     const chars = silent.get(call.nonce);
     if (chars !== undefined && !billed.has(call.nonce)) await this.checks.estimated(call, chars);
     const uses = billed.get(call.nonce) ?? [];
     const searches = searched.get(call.nonce) ?? 0;
     const broke = failed.has(call.nonce);
-    call.cost = costOf(broke ? [] : uses, searches, call.model, call.version);
+    call.cost = costOf(broke ? [] : uses, searches, call.model, call.priced);
     call.tokens = broke ? 0 : uses.reduce((sum, { input, output }) => sum + input + output, 0);
   }
 
@@ -278,7 +281,7 @@ export class Driver {
 
   async #call(): Promise<void> {
     const key = this.pick(this.chance(0.9) ? this.keys.filter(({ revoked }) => !revoked) : this.keys);
-    const { order, labels, call, most, send, secret, until, tokens, repeatable, abort } = prepare(
+    const { order, labels, call, most, send, estimate, secret, until, tokens, repeatable, abort } = prepare(
       this,
       key,
       this.running.size < 6 && this.chance(0.25),
@@ -287,6 +290,7 @@ export class Driver {
     const budgets = budgetsOf(key, labels, this);
     const may = this.#judge.judge(call, { budgets, most, secret: until, tokens });
     const rates = this.#judge.limited(call);
+    const told = this.chance(0.25) ? await estimate(node.url) : null;
     const from = this.#judge.time();
     this.#urls.set(order.nonce, node.url);
     const before = this.world.asked.get(order.nonce) ?? 0;
@@ -302,14 +306,18 @@ export class Driver {
     } else got = await answer;
     const span = { from, to: this.#judge.time() };
     this.#judge.asked(call, rates, span);
+    const { priced } = this;
+    const then = priced.call(this, this.now + 1000);
+    if (then.version !== call.priced.version) call.orPriced = then;
     const what = `${order.nonce} ${key.name} at ${this.nodes.indexOf(node)}: ${JSON.stringify(order)} ${
       JSON.stringify(labels)
     }`;
     if (got === null || got.status === 200 || this.world.asked.has(order.nonce)) {
       this.note(`${what} let in`);
+      if (told !== null && may.why !== "a period ends") this.#foretold(told, null, what);
       // On a busy machine it may have come when a minute or a period was over.
       assert(may.admit !== false || span.to - from > SLOW_MS, `${what} was let in: ${may.why}`);
-      this.#letIn(call, rates, span);
+      this.letIn(call, rates, span);
       this.count(got === null ? "held" : "calls");
       if (got === null) {
         const left = !repeatable && order.fails < 0 && this.chance(0.25);
@@ -317,8 +325,8 @@ export class Driver {
         this.running.set(order.nonce, { call, answer, left });
         return;
       }
-      await this.#ended(call);
-      this.#assertWhole(got, order.nonce);
+      await this.ended(call);
+      this.assertWhole(got, order.nonce);
       if (order.rounds > 0) this.count("searched");
       if (repeatable && got.status === 200) {
         this.#repeatable.push({ key, call, send, until: this.now + 250_000, id: got.id });
@@ -327,76 +335,31 @@ export class Driver {
     }
     this.note(`${what} refused ${got.status} ${got.text.slice(0, 300)}`);
     this.count(`refused ${got.status}`);
+    if (told !== null && may.why !== "a period ends") this.#foretold(told, got, what);
     assert(may.admit !== true, `${what} was refused: ${got.status} ${got.text}; ${may.why}`);
   }
 
-  #letIn(call: Call, rates: ReadonlySet<string>, span: { from: number; to: number }): void {
-    this.calls.push(call);
-    this.#judge.letIn(call, rates, span);
+  /** An estimate says what comes of the call after it. @param refused null: it was let in */
+  #foretold(told: Answer, refused: Answer | null, what: string): void {
+    this.count("estimated");
+    if (told.status !== 200) {
+      assertEquals([told.status, refused?.status], [401, 401], `${what}: estimate ${told.text}`);
+      return;
+    }
+    const { allowed, refusal, candidates: [{ cost_max }] } = JSON.parse(told.text);
+    // Other nodes may have given back what they had leased, while the estimate waited for it.
+    if (!allowed && this.nodes.length > 1) return;
+    const code = refused && /"code":"(\w+)"/.exec(refused.text)?.[1];
+    assertEquals(
+      refusal?.code ?? null,
+      code ?? (refused && "invalid_api_key"),
+      `${what}: estimate ${told.text}`,
+    );
+    assert(pico(cost_max) > 0n, what);
   }
 
-  /** Many calls at once, and something is changed in their middle: whatever is let in, no limit is passed. */
-  async #crowd(): Promise<void> {
-    const good = this.keys.filter(({ revoked }) => !revoked);
-    const key = this.pick(good);
-    const other = this.chance(0.5) ? key : this.pick(good);
-    const { version } = this;
-    const planned = Array.from({ length: 12 }, (_, i) => prepare(this, i % 3 === 0 ? other : key, false));
-    const now = this.now;
-    const before = planned.map(({ call, labels }) =>
-      budgetsOf(call.key, labels, this).map((budget) => ({ budget, ...stateOf(budget, this.calls, now) }))
-    );
-    const shared = sharedBudgets(this).map((budget) => ({ budget, ...stateOf(budget, this.calls, now) }));
-    this.note(`a crowd of ${key.name} and ${other.name}: ${planned.map(({ order }) => order.nonce).join()}`);
-    const rates = planned.map(({ call }) => this.#judge.limited(call));
-    const from = this.#judge.time();
-    const answers = Promise.all(planned.map(({ send, secret }) => send(secret)));
-    await pause(this.random(30));
-    const change = this.random(12);
-    if (change === 0) await this.#changes.changeLimits(key);
-    else if (change === 1) await this.#changes.rotate(key);
-    else if (change === 2) await this.#changes.addCredits();
-    else if (change === 3) await this.#changes.changePrices();
-    else if (change === 4) await this.#changes.changeTeamOf(key);
-    else if (change === 5) await this.#changes.changeAccountOf(key);
-    else if (change === 6) await this.#changes.changeTeam(this.pick(["t1", "t2"]));
-    else if (change === 7) await this.#changes.expire(key);
-    else if (change === 8) await this.#changes.revoke(key);
-    const gots = await answers;
-    const span = { from, to: this.#judge.time() };
-    for (const [i, { call }] of planned.entries()) this.#judge.asked(call, rates[i], span);
-    for (const [i, got] of gots.entries()) {
-      const { call, order } = planned[i];
-      if (got.status !== 200 && !this.world.asked.has(order.nonce)) {
-        this.count(`crowd: refused ${got.status}`);
-        assert([401, 402, 429].includes(got.status), got.text);
-        continue;
-      }
-      this.count("crowd: calls");
-      this.#letIn(call, rates[i], span);
-      if (this.version !== version) call.orVersion = this.version;
-      call.orOf = { team: call.key.team, account: accountOf(call.key, this) };
-      await this.#ended(call);
-      this.#assertWhole(got, order.nonce);
-    }
-    await this.settleChange();
-    // What each of them has cost and who pays for it, where that has changed meanwhile.
-    if (change < 9 || this.chance(0.2)) await this.checks.all();
-    if (startOf("day", now) !== startOf("day", this.now)) return;
-    const all = [...before.entries()].map(([i, budgets]) => {
-      const { call, labels } = planned[i];
-      return { budgets, after: budgetsOf(call.key, labels, this) };
-    });
-    for (const { budgets, after } of [...all, { budgets: shared, after: sharedBudgets(this) }]) {
-      for (const { budget, spent } of budgets) {
-        const limit = after.find(({ name }) => name === budget.name)?.limit;
-        // It was taken away, or another one is there now.
-        if (limit === undefined || limit.period !== budget.limit.period) continue;
-        const most = [spent, limit.amount, budget.limit.amount].reduce((a, b) => a > b ? a : b);
-        const is = stateOf(budget, this.calls, now).spent;
-        assert(is <= most, `${budget.name}: ${dollars(is)} of ${dollars(most)}, ${dollars(spent)} before`);
-      }
-    }
-    this.count("crowds");
+  letIn(call: Call, rates: ReadonlySet<string>, span: { from: number; to: number }): void {
+    this.calls.push(call);
+    this.#judge.letIn(call, rates, span);
   }
 }

@@ -28,13 +28,13 @@ const atto = (text: string) => {
   return BigInt(whole + fraction.padEnd(18, "0"));
 };
 
-const INPUT = ["prompt", "input_cache_read", "input_cache_write", "audio"] as const;
+const INPUT = ["prompt", "input_cache_read", "input_cache_write", "input_cache_write_1h", "audio"] as const;
 const OUTPUT = ["completion", "internal_reasoning", "audio_output"] as const;
 export type Prices = Record<(typeof INPUT)[number] | (typeof OUTPUT)[number], string>;
 
 /** Prices of a model in so many configurations. */
 export function pricesOf(model: string, version: number): Prices {
-  const big = model === "big";
+  const big = model !== "small";
   const at = (base: string) =>
     big ? `${version % 5}${base}` : `0.00000${version % 7}${base.replace(".", "")}`;
   return {
@@ -42,6 +42,7 @@ export function pricesOf(model: string, version: number): Prices {
     completion: at(big ? ".345678901234567891" : ".345678901234"),
     input_cache_read: at(".001"),
     input_cache_write: at(".2"),
+    input_cache_write_1h: at(".37"),
     // Less than other input: nobody would set anything aside for audio in a request that has none.
     audio: at(".0005"),
     internal_reasoning: at(".45"),
@@ -58,25 +59,33 @@ export const tiersOf = (model: string, version: number) => [
   { service_tier: "priority", ...pricesOf(model, version + 3) },
 ];
 
+/** Versions of the prices of a call. */
+export interface Priced {
+  version: number;
+  /** Of searches: of the configuration, whose models may change their prices at a time. */
+  search: number;
+}
+
 /** What one answer of a provider costs a token. */
-export function inForce({ input, service }: Billed, model: string, version: number): Prices {
+export function inForce({ input, service }: Billed, model: string, { version }: Priced): Prices {
   const tier = service === "flex" ? 2 : service === "priority" ? 3 : input > ABOVE ? 1 : 0;
   return pricesOf(model, version + tier);
 }
 
 export const searchPrice = (version: number) => `0.0${1 + version % 9}`;
 
-export function costOf(billed: readonly Billed[], searches: number, model: string, version: number): bigint {
-  let sum = BigInt(searches) * atto(searchPrice(version));
+export function costOf(billed: readonly Billed[], searches: number, model: string, priced: Priced): bigint {
+  let sum = BigInt(searches) * atto(searchPrice(priced.search));
   for (const one of billed) {
-    const { input, cached, written, audio, output, reasoning, spoken } = one;
-    const prices = inForce(one, model, version);
+    const { input, cached, written, hour, audio, output, reasoning, spoken } = one;
+    const prices = inForce(one, model, priced);
     // What a cache gave or took is billed as that, whatever it was of.
     const heard = Math.min(audio, input - cached - written);
     const counts: [number, keyof Prices][] = [
       [input - cached - written - heard, "prompt"],
       [cached, "input_cache_read"],
-      [written, "input_cache_write"],
+      [written - hour, "input_cache_write"],
+      [hour, "input_cache_write_1h"],
       [heard, "audio"],
       [output - reasoning - spoken, "completion"],
       [reasoning, "internal_reasoning"],
@@ -90,19 +99,19 @@ export function costOf(billed: readonly Billed[], searches: number, model: strin
 
 /** More than the gateway can want to set aside: all characters as tokens of the dearest kind, and some for the template. */
 export function atMost(
-  { chars, cap, searches }: { chars: number; cap: number; searches: boolean },
+  { chars, cap, searches, answers }: { chars: number; cap: number; searches: boolean; answers: number },
   model: string,
-  version: number,
+  priced: Priced,
 ): bigint {
-  const all = [0, 1, 2, 3].map((tier) => pricesOf(model, version + tier));
+  const all = [0, 1, 2, 3].map((tier) => pricesOf(model, priced.version + tier));
   const dearest = (kinds: readonly (keyof Prices)[]) =>
     all.flatMap((prices) => kinds.map((kind) => atto(prices[kind])))
       .reduce((most, price) => price > most ? price : most);
   const [input, output] = [dearest(INPUT), dearest(OUTPUT)];
   const rounds = searches ? 2 : 1;
-  const tokens = BigInt(rounds * (chars + 2000) + (searches ? 10_000 : 0));
-  const sum = tokens * input + BigInt(cap) * output +
-    (searches ? atto(searchPrice(version)) : 0n);
+  const tokens = BigInt(answers * rounds * (chars + 2000) + (searches ? 10_000 : 0));
+  const sum = tokens * input + BigInt(cap * answers) * output +
+    (searches ? atto(searchPrice(priced.search)) : 0n);
   return sum / 1_000_000n + 1n;
 }
 
@@ -132,6 +141,8 @@ export interface Key {
   tokensPerMinute: number | null;
   /** The last has no end. */
   secrets: { secret: string; until: number }[];
+  /** Its fields in the configuration file; null: a key of the store. */
+  written: Record<string, unknown> | null;
   /** Infinity: never. */
   expires: number;
   revoked: boolean;
@@ -155,9 +166,11 @@ export interface Call {
   session: string | null;
   customer: string | null;
   model: string;
-  version: number;
+  priced: Priced;
   /** The prices changed while it came: these may count as well. */
-  orVersion?: number;
+  orPriced?: Priced;
+  /** The provider that gives the answer. */
+  provider: string;
   /** Its key was moved while it came: this team and account may count as well. */
   orOf?: { team: string | null; account: string };
   created: number;

@@ -1,9 +1,10 @@
 /** Random requests of all formats. */
 import type { Driver } from "./driver.ts";
 import { accountOf, atMost, type Call, costOf, type Key } from "./model.ts";
-import { billOf, type Order } from "./world.ts";
+import { billOf, MOST_OUTPUT, type Order } from "./world.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
+const FORMAT_NAMES = { chat: "chat-completions", messages: "messages", responses: "responses" };
 
 export interface Answer {
   status: number;
@@ -20,6 +21,9 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     share: driver.pick([0.2, 0.6, 0.95]),
     cached: driver.pick([0, 0.3]),
     written: driver.pick([0, 0.4]),
+    hour: 0,
+    n: 1,
+    elsewhere: key.model !== "claude" && driver.chance(0.15),
     output: driver.random(200) + 1,
     rounds: searches ? driver.random(4) : 0,
     searchFails: driver.pick([9, 9, 1]),
@@ -27,7 +31,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     held,
     breaks: false,
     silent: false,
-    ...kindsOf(driver),
+    ...kindsOf(driver, key.model),
   };
   if (driver.chance(0.06)) [order.fails, order.breaks] = [order.rounds, true];
   else order.silent = order.rounds === 0 && order.fails < 0 && driver.chance(0.08);
@@ -38,14 +42,32 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
   const format = driver.pick(FORMATS);
   // Where a format has no word for it, it is not asked for.
   if (format === "messages" || order.silent) [order.tier, order.serves] = [undefined, undefined];
+  // Whoever does not mark it pays no more than for five minutes.
+  if (format === "messages" && key.model === "claude") order.hour = driver.pick([0, 0.5, 1]);
+  const severalAnswers = format === "chat" && !searches && order.fails < 0 && !order.silent && !held;
+  if (severalAnswers && driver.chance(0.2)) order.n = 2;
   const content = `${JSON.stringify(order)}\n${"word ".repeat(20 + driver.random(300))}`;
-  const cap = order.output + driver.random(100);
+  const uncapped = format !== "messages" && driver.chance(0.2);
+  const cap = uncapped ? MOST_OUTPUT : order.output + driver.random(100);
   const stream = driver.chance(0.4);
   const repeatable = !searches && driver.chance(0.15);
-  const asked = requestOf(format, { content, cap, searches, stream, model: key.model, tier: order.tier });
+  const asked = requestOf(format, {
+    content,
+    cap: uncapped ? undefined : cap,
+    searches,
+    stream,
+    model: key.model,
+    tier: order.tier,
+    n: order.n,
+    hour: order.hour > 0,
+  });
   const abort = new AbortController();
-  const send = async (secret: string, url = driver.pick(driver.nodes).url): Promise<Answer> => {
-    const response = await fetch(url + asked.path, {
+  const send = async (
+    secret: string,
+    url = driver.pick(driver.nodes).url,
+    path = asked.path,
+  ): Promise<Answer> => {
+    const response = await fetch(url + path, {
       method: "POST",
       signal: abort.signal,
       headers: {
@@ -66,9 +88,12 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     };
   };
 
-  const { version } = driver;
+  /** What would come of it. */
+  const estimate = (url: string) => send(secret, url, `/v1/estimate?format=${FORMAT_NAMES[format]}`);
+
+  const priced = driver.priced();
   const chars = content.length + 200;
-  const most = atMost({ chars, cap, searches }, key.model, version);
+  const most = atMost({ chars, cap, searches, answers: order.n }, key.model, priced);
   const call: Call = {
     nonce: order.nonce,
     key,
@@ -77,7 +102,8 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     team: key.team,
     ...labels,
     model: key.model,
-    version,
+    priced,
+    provider: key.model === "claude" ? "a" : order.elsewhere ? "q" : "p",
     created: driver.now,
     most: searches ? most * 3n : most,
     cost: null,
@@ -85,14 +111,18 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     least: 0n,
   };
   if (!searches && order.fails !== 0 && !order.silent) {
-    call.least = costOf([billOf(order, content.length, cap)], 0, key.model, version);
+    call.least = costOf([billOf(order, content.length, { cap, n: 1 })], 0, key.model, priced);
   }
-  const tokens = chars + cap + 2000;
-  return { order, labels, call, most, send, secret, until, tokens, repeatable, abort };
+  const tokens = (chars + cap + 2000) * order.n;
+  return { estimate, order, labels, call, most, send, secret, until, tokens, repeatable, abort };
 }
 
 /** Tiers of service, and kinds of tokens. */
-function kindsOf(driver: Driver) {
+function kindsOf(driver: Driver, model: string) {
+  if (model === "claude") {
+    const serves = driver.pick([undefined, "standard", "priority"]);
+    return { tier: undefined, serves, audio: 0, reasoning: driver.pick([0, 0.3]), spoken: 0 };
+  }
   const tier = driver.pick([undefined, undefined, "flex", "priority"]);
   return {
     tier,
@@ -106,13 +136,16 @@ function kindsOf(driver: Driver) {
 
 function requestOf(
   format: (typeof FORMATS)[number],
-  { content, cap, searches, stream, model, tier }: {
+  { content, cap, searches, stream, model, tier, n, hour }: {
     content: string;
-    cap: number;
+    cap: number | undefined;
     searches: boolean;
     stream: boolean;
     model: string;
     tier: string | undefined;
+    n: number;
+    /** Marks the prompt for a cache that keeps it for an hour. */
+    hour: boolean;
   },
 ) {
   const all = { model: `p/${model}`, stream, service_tier: tier };
@@ -120,12 +153,27 @@ function requestOf(
   if (format === "chat") {
     return {
       path: "/v1/chat/completions",
-      body: { ...all, messages, max_tokens: cap, ...(searches && { web_search_options: {} }) },
+      body: {
+        ...all,
+        messages,
+        max_tokens: cap,
+        ...(n > 1 && { n }),
+        ...(searches && { web_search_options: {} }),
+      },
     };
   }
   if (format === "messages") {
     const tools = [{ type: "web_search_20250305", name: "web_search" }];
-    return { path: "/v1/messages", body: { ...all, messages, max_tokens: cap, ...(searches && { tools }) } };
+    const marked = [{ type: "text", text: content, cache_control: { type: "ephemeral", ttl: "1h" } }];
+    return {
+      path: "/v1/messages",
+      body: {
+        ...all,
+        messages: hour ? [{ role: "user", content: marked }] : messages,
+        max_tokens: cap,
+        ...(searches && { tools }),
+      },
+    };
   }
   return {
     path: "/v1/responses",

@@ -5,6 +5,9 @@
 import { array, object } from "../../../src/exchange/json.ts";
 import { loopbackProvider, type Seen } from "../../support/provider.ts";
 
+/** Where a request sets no maximum. */
+export const MOST_OUTPUT = 600;
+
 /** What a prompt orders. */
 export interface Order {
   nonce: string;
@@ -12,7 +15,13 @@ export interface Order {
   share: number;
   cached: number;
   written: number;
+  /** Of what a cache took, how much for an hour. */
+  hour: number;
   output: number;
+  /** Answers to one request. */
+  n: number;
+  /** The provider of the first route is down. */
+  elsewhere: boolean;
   /** Rounds in which the model searches. */
   rounds: number;
   /** Searches that fail are those of rounds from this one on. */
@@ -39,6 +48,7 @@ export interface Billed {
   input: number;
   cached: number;
   written: number;
+  hour: number;
   audio: number;
   output: number;
   reasoning: number;
@@ -48,13 +58,15 @@ export interface Billed {
 }
 
 /** What is billed of so many characters. */
-export function billOf(order: Order, chars: number, cap: number): Billed {
+export function billOf(order: Order, chars: number, { cap, n }: { cap: number; n: number }): Billed {
   const input = Math.max(1, Math.floor(chars * order.share));
-  const output = Math.min(order.output, cap);
+  const output = Math.min(order.output, cap) * n;
+  const written = Math.floor(input * order.written);
   return {
     input,
     cached: Math.floor(input * order.cached),
-    written: Math.floor(input * order.written),
+    written,
+    hour: Math.floor(written * order.hour),
     audio: Math.floor(input * order.audio),
     output,
     reasoning: Math.floor(output * order.reasoning),
@@ -83,6 +95,9 @@ export function openWorld() {
 
   const provider = loopbackProvider(async (seen) => {
     const { order, round, chars } = orderOf(seen);
+    if (order.elsewhere && seen.path.startsWith("/p/")) {
+      return Response.json({ error: { message: "down" } }, { status: 503 });
+    }
     asked.set(order.nonce, (asked.get(order.nonce) ?? 0) + 1);
     if (order.held && round === order.rounds) {
       const gate = gates.get(order.nonce) ?? Promise.withResolvers<void>();
@@ -94,14 +109,18 @@ export function openWorld() {
       if (order.breaks) return broken(seen);
       return Response.json({ error: { message: "no" } }, { status: 503 });
     }
-    const cap = Number(seen.body.max_completion_tokens ?? seen.body.max_tokens);
-    const bill = billOf(order, chars, cap);
+    const cap = Number(seen.body.max_completion_tokens ?? seen.body.max_tokens ?? MOST_OUTPUT);
+    const bill = billOf(order, chars, { cap, n: Number(seen.body.n ?? 1) });
     const all = billed.get(order.nonce) ?? [];
     if (order.silent) silent.set(order.nonce, chars);
     else billed.set(order.nonce, [...all, bill]);
     const searches = round < order.rounds && JSON.stringify(seen.body.tools ?? []).includes("web_search") &&
-      seen.body.tool_choice !== "none";
-    return answer(seen, { order, bill, query: searches ? `${order.nonce} ${round}` : null });
+      JSON.stringify(seen.body.tool_choice ?? "").includes("none") === false;
+    return (seen.path.startsWith("/a/") ? answerMessages : answer)(seen, {
+      order,
+      bill,
+      query: searches ? `${order.nonce} ${round}` : null,
+    });
   });
   const orders = new Map<string, Order>();
   const engine = loopbackProvider(({ path }) => {
@@ -121,7 +140,10 @@ export function openWorld() {
     const content = messages.map(textOf).find((text) => text.startsWith("{"))!;
     const order: Order = JSON.parse(content.slice(0, content.indexOf("\n")));
     orders.set(order.nonce, order);
-    const round = messages.filter(({ role }) => role === "tool").length;
+    const round =
+      messages.filter(({ role, content }) =>
+        role === "tool" || array(content).some((part) => object(part).type === "tool_result")
+      ).length;
     return { order, round, chars: messages.reduce((sum, one) => sum + textOf(one).length, 0) };
   }
 
@@ -154,7 +176,18 @@ function textOf({ content }: Record<string, unknown>): string {
 export type World = ReturnType<typeof openWorld>;
 
 /** The answer ends behind its beginning. */
-function broken({ body }: Seen): Response {
+function broken({ body, path }: Seen): Response {
+  if (path.startsWith("/a/")) {
+    const start = { id: "m", type: "message", role: "assistant", model: "m", content: [] };
+    const events = [
+      { type: "message_start", message: { ...start, usage: { input_tokens: 7, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hel" } },
+    ];
+    return body.stream === true ? eventsOf(events) : new Response(JSON.stringify(start).slice(0, -3), {
+      headers: { "content-type": "application/json" },
+    });
+  }
   return body.stream === true
     ? new Response(
       `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: "hel" } }] })}\n\n`,
@@ -176,11 +209,13 @@ function answer(
     prompt_tokens_details: {
       cached_tokens: bill.cached,
       cache_write_tokens: bill.written,
+      cache_creation_token_details: { ephemeral_1h_input_tokens: bill.hour },
       audio_tokens: bill.audio,
     },
     completion_tokens_details: { reasoning_tokens: bill.reasoning, audio_tokens: bill.spoken },
   };
   const usage = order.silent ? undefined : used;
+  const n = Number(body.n ?? 1);
   const service_tier = order.serves;
   const call = query !== null && {
     id: `call_${query.replace(" ", "_")}`,
@@ -196,7 +231,7 @@ function answer(
       id: "c",
       object: "chat.completion",
       model: "m",
-      choices: [{ index: 0, message, finish_reason }],
+      choices: Array.from({ length: n }, (_, index) => ({ index, message, finish_reason })),
       usage,
       service_tier,
     });
@@ -207,9 +242,70 @@ function answer(
     }\n\n`;
   const delta = call ? { tool_calls: [{ index: 0, ...call }] } : { content: "hello" };
   return new Response(
-    chunk([{ index: 0, delta }]) + chunk([{ index: 0, delta: {}, finish_reason }]) +
+    Array.from(
+      { length: n },
+      (_, index) => chunk([{ index, delta }]) + chunk([{ index, delta: {}, finish_reason }]),
+    ).join("") +
       (order.silent ? "" : chunk([], { usage })) +
       "data: [DONE]\n\n",
     { headers: { "content-type": "text/event-stream" } },
   );
+}
+
+function eventsOf(events: readonly { type: string }[]): Response {
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  return new Response(text, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** The same in the format of the other API. */
+function answerMessages(
+  { body }: Seen,
+  { order, bill, query }: { order: Order; bill: Billed; query: string | null },
+): Response {
+  const used = {
+    input_tokens: bill.input - bill.cached - bill.written,
+    cache_read_input_tokens: bill.cached,
+    cache_creation_input_tokens: bill.written,
+    cache_creation: {
+      ephemeral_5m_input_tokens: bill.written - bill.hour,
+      ephemeral_1h_input_tokens: bill.hour,
+    },
+    output_tokens: bill.output,
+    output_tokens_details: { thinking_tokens: bill.reasoning },
+    service_tier: order.serves,
+  };
+  const usage = order.silent ? undefined : used;
+  const block = query === null
+    ? { type: "text", text: "hello" }
+    : { type: "tool_use", id: `call_${query.replace(" ", "_")}`, name: "web_search", input: { query } };
+  const message = {
+    id: "m",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [block],
+    stop_reason: query === null ? "end_turn" : "tool_use",
+    stop_sequence: null,
+    usage,
+  };
+  if (body.stream !== true) return Response.json(message);
+  const [opened, delta] = query === null
+    ? [{ type: "text", text: "" }, { type: "text_delta", text: "hello" }]
+    : [{ ...block, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify({ query }) }];
+  return eventsOf([
+    {
+      type: "message_start",
+      message: {
+        ...message,
+        content: [],
+        stop_reason: null,
+        usage: usage && { ...usage, output_tokens: 1, output_tokens_details: { thinking_tokens: 0 } },
+      },
+    },
+    { type: "content_block_start", index: 0, content_block: opened },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: message.stop_reason, stop_sequence: null }, usage },
+    { type: "message_stop" },
+  ] as { type: string }[]);
 }
