@@ -7,7 +7,8 @@
  * error messages.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
-import type { Prompt } from "../../exchange/prompt.ts";
+import type { Effort, Prompt } from "../../exchange/prompt.ts";
+import { isEffort, nearestEffort } from "../../formats/effort.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
@@ -35,6 +36,8 @@ interface ChatDialect {
   readonly refused?: readonly string[];
   /** Fields that accept only these values. */
   readonly values?: Readonly<Record<string, readonly unknown[]>>;
+  /** The only levels of `reasoning_effort` besides `none`. */
+  readonly efforts?: readonly Effort[];
   /** The only fields allowed in messages. */
   readonly messages?: Readonly<Record<Role, readonly string[]>>;
   /** Tool call ids must have nine letters and digits. */
@@ -43,11 +46,15 @@ interface ChatDialect {
   readonly needsParameters?: true;
   /** The content of `prediction` must be a string. */
   readonly plainPrediction?: true;
+  /** The `detail` of an image must not be `original`. */
+  readonly plainDetail?: true;
   /** Files are sent as `document_url`. */
   readonly documentUrl?: true;
   /** Models that reject a forced tool call while reasoning. */
   readonly forced?: ForcedCalls;
 }
+
+const USUAL_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 
 const KIMI: ForcedCalls = {
   quiet: /k2\.[56]/i,
@@ -110,6 +117,9 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
       "top_logprobs",
       "verbosity",
     ],
+    values: { service_tier: ["auto", "on_demand", "flex", "performance"] },
+    efforts: USUAL_EFFORTS,
+    plainDetail: true,
     messages: {
       system: ["role", "content"],
       user: ["role", "content"],
@@ -131,6 +141,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
       "store",
       "verbosity",
     ],
+    values: { service_tier: ["auto", "default", "flex", "priority"] },
+    efforts: USUAL_EFFORTS,
     messages: {
       system: ["role", "content", "name"],
       user: ["role", "content", "name"],
@@ -170,7 +182,12 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },
   ollama: { host: /^(?:localhost|127\.0\.0\.1):11434$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   perplexity: { host: /^api\.perplexity\.ai$/, olderCap: true, noDeveloper: true, oneAnswer: true },
-  together: { host: /(?:^|\.)together\.(?:xyz|ai)$/, olderCap: true, noDeveloper: true },
+  together: {
+    host: /(?:^|\.)together\.(?:xyz|ai)$/,
+    olderCap: true,
+    noDeveloper: true,
+    efforts: USUAL_EFFORTS,
+  },
   vllm: { noDeveloper: true, oneSystem: true },
   zai: { host: /^(?:api\.z\.ai|open\.bigmodel\.cn)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
 };
@@ -248,6 +265,10 @@ function speak(
   for (const field of Object.keys(values)) {
     if (body[field] !== undefined && !values[field].includes(body[field])) drop(field);
   }
+  const { reasoning_effort: effort } = body;
+  if (dialect.efforts && isEffort(effort) && effort !== "none") {
+    body.reasoning_effort = nearestEffort(effort, dialect.efforts);
+  }
   chooseTools(body);
   if (dialect.needsParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters);
   const { content: predicted } = object(body.prediction);
@@ -284,7 +305,7 @@ function withParameters(tool: Loose): Loose {
 const nameOf = (tool: Loose) => object(tool.function ?? tool.custom).name;
 
 function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string) => void): Loose {
-  const { noDeveloper, plainText, messages, nineLetters, documentUrl } = dialect;
+  const { noDeveloper, plainText, messages, nineLetters, documentUrl, plainDetail } = dialect;
   const renamed: Loose = noDeveloper && message.role === "developer"
     ? { ...message, role: "system" }
     : message;
@@ -300,8 +321,8 @@ function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string
     if (plainText && content.every(({ type }) => type === "text")) {
       spoken.content = content.map(({ text }) => text).join(role === "assistant" ? "" : "\n\n");
     } else if (known !== undefined) {
-      spoken.content = content.map(({ cache_control: _, ...part }: Loose) =>
-        documentUrl ? documentOf(part) : part
+      spoken.content = content.map(({ cache_control: _, prompt_cache_breakpoint: _point, ...part }: Loose) =>
+        documentUrl ? documentOf(part) : plainDetail ? withPlainDetail(part) : part
       );
     }
   }
@@ -328,6 +349,11 @@ const UNREPORTED = new Set(
   ("annotations reasoning reasoning_content reasoning_details reasoning_opaque reasoning_text refusal " +
     "thinking_blocks").split(" "),
 );
+
+function withPlainDetail(part: Loose): Loose {
+  const image = object(part.image_url);
+  return image.detail === "original" ? { ...part, image_url: { ...image, detail: "high" } } : part;
+}
 
 function documentOf(part: Loose): Loose {
   const { file_data: url, filename } = object(part.file);

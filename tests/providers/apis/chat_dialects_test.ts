@@ -325,3 +325,26 @@ Deno.test("Mistral gets the parameters of each function, and a prediction as one
   }]);
   assertEquals(body.prediction, { type: "content", content: "ab" });
 });
+
+Deno.test("values that only OpenAI knows do not reach Groq, Cerebras and Together", () => {
+  const content = [
+    { type: "text", text: "a", prompt_cache_breakpoint: { mode: "explicit" } },
+    { type: "image_url", image_url: { url: "https://x.test/a.png", detail: "original" } },
+  ];
+  const messages = [{ role: "user", content }];
+  const sent = (preset: string, effort: string) =>
+    sentRequest(preset, "chat_completions", { messages, reasoning_effort: effort, service_tier: "scale" });
+  for (const preset of ["groq", "cerebras", "together"]) {
+    for (const [effort, expected] of [["minimal", "low"], ["xhigh", "high"], ["none", "none"]]) {
+      assertEquals(sent(preset, effort).body.reasoning_effort, expected, preset);
+    }
+  }
+  const { body, dropped } = sent("groq", "low");
+  assertEquals(body.messages[0].content, [
+    { type: "text", text: "a" },
+    { type: "image_url", image_url: { url: "https://x.test/a.png", detail: "high" } },
+  ]);
+  assertEquals(body.service_tier, undefined);
+  assertEquals(dropped, ["service_tier"]);
+  assertEquals(sent("cerebras", "low").body.service_tier, undefined);
+});
