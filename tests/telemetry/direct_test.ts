@@ -40,21 +40,36 @@ const sent = (signal = never()) => ({ headers: { "x-a": "b" }, body, signal });
 
 Deno.test("otlp, directly: the status counts, whatever stands around it", async () => {
   const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-  const answers: [string, { status: number; retryAfter: string | null; text?: string }][] = [
-    ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", { status: 200, retryAfter: null }],
-    ["HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc", { status: 200, retryAfter: null, text: "abc" }],
-    [`${chunked}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`, { status: 200, retryAfter: null, text: "abc" }],
+  const answers: [string, { status: number; retryAfterMs: number | undefined; text?: string }][] = [
+    ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", { status: 200, retryAfterMs: undefined }],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc", {
+      status: 200,
+      retryAfterMs: undefined,
+      text: "abc",
+    }],
+    [`${chunked}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`, { status: 200, retryAfterMs: undefined, text: "abc" }],
     // A body that does not end, or is not one, does not change that the data was accepted.
-    ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", { status: 200, retryAfter: null }],
-    [`${chunked}zz\r\n`, { status: 200, retryAfter: null }],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", { status: 200, retryAfterMs: undefined }],
+    [`${chunked}zz\r\n`, { status: 200, retryAfterMs: undefined }],
     [`HTTP/1.1 200 OK\r\ncontent-length: 900000\r\n\r\n${"x".repeat(900_000)}`, {
       status: 200,
-      retryAfter: null,
+      retryAfterMs: undefined,
     }],
-    ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", { status: 204, retryAfter: null }],
-    ["HTTP/1.0 429 Slow\nRetry-After:  7\n\nmore", { status: 429, retryAfter: "7" }],
-    [`HTTP/1.1 400 No\r\n\r\n${"x".repeat(1 << 20)}`, { status: 400, retryAfter: null }],
-    ["HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n", { status: 302, retryAfter: null }],
+    ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", {
+      status: 204,
+      retryAfterMs: undefined,
+    }],
+    ["HTTP/1.0 429 Slow\nRetry-After:  7\n\nmore", { status: 429, retryAfterMs: 7000 }],
+    [
+      "HTTP/1.1 503 No\r\nretry-after: Sat, 28 Nov 2026 03:00:09 GMT\r\ndate: Sat, 28 Nov 2026 03:00:00 GMT\r\n\r\n",
+      { status: 503, retryAfterMs: 9000 },
+    ],
+    ["HTTP/1.1 503 No\r\nretry-after: soon\r\n\r\n", { status: 503, retryAfterMs: undefined }],
+    [`HTTP/1.1 400 No\r\n\r\n${"x".repeat(1 << 20)}`, { status: 400, retryAfterMs: undefined }],
+    ["HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n", {
+      status: 302,
+      retryAfterMs: undefined,
+    }],
   ];
   for (const [answer, told] of answers) {
     const server = collector(answer);

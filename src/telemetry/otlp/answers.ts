@@ -1,4 +1,4 @@
-/** What the body of a collector's answer says: which data it rejected, and when to try again. */
+/** What a collector's answer says: which data it rejected, and when to try again. */
 import { Buffer } from "node:buffer";
 import { bytesOf, numberOf, protobufFields } from "./protobuf_fields.ts";
 
@@ -51,6 +51,15 @@ export function retryDelayMs(details: unknown): number | undefined {
     return numberOf(delay, 1) * 1000 + numberOf(delay, 2) / 1e6;
   }
   return undefined;
+}
+
+/** `Retry-After`, which is a number of seconds or a date. The clock of the service counts, if it sends it. */
+export function retryAfterMs(header: (name: string) => string | null): number | undefined {
+  const written = header("retry-after")?.trim() ?? "";
+  if (/^\d{1,9}$/.test(written)) return Number(written) * 1000;
+  const now = Date.parse(header("date") ?? "");
+  const ms = Date.parse(written) - (Number.isNaN(now) ? Date.now() : now);
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);

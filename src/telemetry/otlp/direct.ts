@@ -5,6 +5,7 @@
 import { headBytes } from "../../transport/text_bytes.ts";
 import { writeAll } from "../../transport/write_all.ts";
 import { answerBody } from "./answer_body.ts";
+import { retryAfterMs } from "./answers.ts";
 import type { Certificates, ExportResponse, Sent } from "./request.ts";
 
 /** The most bytes of the response head, including interim responses before it. */
@@ -41,12 +42,12 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
     signal.addEventListener("abort", abort, { once: true });
     try {
       const conn = await Promise.race([connecting, aborted.promise]);
-      const { status, retryAfter, head, rest } = await Promise.race([exchange(conn), aborted.promise]);
+      const { status, retryAfterMs, head, rest } = await Promise.race([exchange(conn), aborted.promise]);
       const taken = status >= 200 && status < 300;
       // Once the status is known, the body must not make a failure of it.
       const read = () => nextBytes(conn);
       const answer = taken ? await answerBody({ head, status, came: rest, signal }, read) : new Uint8Array();
-      return { status, retryAfter, body: answer };
+      return { status, retryAfterMs, body: answer };
     } finally {
       signal.removeEventListener("abort", abort);
       if (!signal.aborted) void connecting.then((conn) => conn.close()).catch(() => {});
@@ -94,8 +95,13 @@ async function readHead(conn: Deno.Conn): Promise<ResponseHead> {
     text = text.slice(end.index + end[0].length);
     // Below 200 it is an interim response.
     if (status < 200) continue;
-    const retryAfter = /^retry-after:[ \t]*(\S+)/im.exec(head)?.[1] ?? null;
-    return { status, retryAfter, head, rest: Uint8Array.from(text, (byte) => byte.charCodeAt(0)) };
+    const field = (name: string) => new RegExp(`^${name}:([^\r\n]*)`, "im").exec(head)?.[1].trim() ?? null;
+    return {
+      status,
+      retryAfterMs: retryAfterMs(field),
+      head,
+      rest: Uint8Array.from(text, (byte) => byte.charCodeAt(0)),
+    };
   }
   throw new TypeError("The collector's answer is not one of HTTP/1.1.");
 }

@@ -1,6 +1,6 @@
 /** Sends requests to a collector over HTTP or gRPC. */
 import { fetchedBody } from "./answer_body.ts";
-import { partialSuccess } from "./answers.ts";
+import { partialSuccess, retryAfterMs } from "./answers.ts";
 import { directly } from "./direct.ts";
 import type { Destination } from "./environment.ts";
 import type { Certificates, ExportResponse, Post, Sent } from "./request.ts";
@@ -41,12 +41,11 @@ export async function openPost(to: Destination, { path, readText, proxied }: Pos
   const url = new URL(to.url);
   const through = proxied(to.url) ? byFetch(url, certificates) : directly(url, certificates);
   return async (body, signal) => {
-    const { status, retryAfter, body: answer } = await through({ headers, body, signal });
+    const { status, retryAfterMs: afterMs, body: answer } = await through({ headers, body, signal });
     if (status >= 200 && status < 300) return { kind: "taken", partial: partialSuccess(answer, encoding) };
     const why = `it answered ${status}`;
     if (!LATER.has(status)) return { kind: "refused", why };
-    const seconds = Number(retryAfter ?? NaN);
-    return { kind: "later", why, ...(seconds >= 0 && { afterMs: seconds * 1000 }) };
+    return { kind: "later", why, ...(afterMs !== undefined && { afterMs }) };
   };
 }
 
@@ -60,6 +59,7 @@ function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Pro
   return async ({ headers, body, signal }) => {
     const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual", client });
     const answer = await fetchedBody(response, signal);
-    return { status: response.status, retryAfter: response.headers.get("retry-after"), body: answer };
+    const after = retryAfterMs((name) => response.headers.get(name));
+    return { status: response.status, retryAfterMs: after, body: answer };
   };
 }

@@ -26,7 +26,8 @@ export interface Sent {
 
 export interface ExportResponse {
   status: number;
-  retryAfter: string | null;
+  /** `Retry-After` in milliseconds; undefined: absent or invalid. */
+  retryAfterMs: number | undefined;
   /** Empty: not read, too long or invalid. */
   body: Uint8Array;
 }
