@@ -43,6 +43,7 @@ export async function importLazyModules(): Promise<void> {
     import("./http/responses_socket.ts"),
     import("./http/resumable.ts"),
     import("./http/resume_endpoint.ts"),
+    import("./http/unpack_body.ts"),
     import("./manual/documents.ts"),
     import("./manual/mod.ts"),
     import("./manual/openapi/document.ts"),

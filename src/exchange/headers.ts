@@ -69,7 +69,8 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
   {
     name: "content-encoding",
     where: "routes with a body",
-    meaning: "`gzip` and `deflate` are supported. The size limits apply to the decompressed body.",
+    meaning:
+      "`gzip`, `deflate`, `br` and `zstd` are supported. The size limits apply to the decompressed body.",
   },
   {
     name: "anthropic-*",

@@ -1,7 +1,8 @@
 /**
  * Reads a request's JSON body, with limits for size and time.
  *
- * `gzip` and `deflate` are supported; the limits apply to the decompressed body.
+ * `gzip`, `deflate`, `br` and `zstd` are supported; the limits apply to the decompressed body. Codex with a
+ * ChatGPT login sends `zstd`.
  */
 import { Failure } from "../exchange/failure.ts";
 import { GatheredBytes } from "../exchange/gathered_bytes.ts";
@@ -11,6 +12,7 @@ import { BRIEF, invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
+import type { PackedAs } from "./unpack_body.ts";
 
 /** The time for a whole body, in milliseconds; extended in proportion to the size, for slow connections. */
 const BODY_MS = 60_000;
@@ -135,13 +137,28 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
   if (encoding === undefined || encoding === "" || encoding === "identity" || request.body === null) {
     return null;
   }
-  if (encoding !== "gzip" && encoding !== "deflate") {
-    throw invalidBody(
-      "content_encoding",
-      `expected content-encoding gzip, deflate or none, got ${JSON.stringify(encoding.slice(0, 40))}`,
-    );
+  const pieces = inPieces(request.body);
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("gzip"));
+    case "deflate":
+      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("deflate"));
+    case "br":
+    case "zstd":
+      return ReadableStream.from(unpacked(pieces, encoding));
+    default:
+      throw invalidBody(
+        "content_encoding",
+        "expected content-encoding gzip, deflate, br, zstd or none, " +
+          `got ${JSON.stringify(encoding.slice(0, 40))}`,
+      );
   }
-  return ReadableStream.from(inPieces(request.body)).pipeThrough(new DecompressionStream(encoding));
+}
+
+async function* unpacked(pieces: AsyncIterable<Uint8Array>, method: PackedAs) {
+  const { unpack } = await import("./unpack_body.ts");
+  yield* unpack(pieces, method);
 }
 
 /** Decompresses in steps of a few megabytes at most, one per turn of the event loop. */

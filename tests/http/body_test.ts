@@ -1,3 +1,4 @@
+import { brotliCompressSync, zstdCompressSync } from "node:zlib";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { readJson } from "../../src/http/body.ts";
@@ -86,10 +87,48 @@ Deno.test("readJson() unpacks gzip and deflate, within the same bound", async ()
   assertEquals(await readJson(post("1", { "content-encoding": "identity" }), 10), 1);
 });
 
+const PACKERS = { br: brotliCompressSync, zstd: zstdCompressSync };
+
+Deno.test("readJson() unpacks br and zstd, within the same bound", async () => {
+  const text = JSON.stringify({ a: "é".repeat(5000), b: Array.from({ length: 9000 }, (_, i) => i) });
+  for (const encoding of ["br", "zstd"] as const) {
+    const headers = { "content-encoding": encoding };
+    const packed = (text: string | Uint8Array) => new Uint8Array(PACKERS[encoding](text));
+    assertEquals(await readJson(post(packed(text), headers), 1 << 20), JSON.parse(text));
+    const bomb = packed(new Uint8Array(20_000_000).fill(32));
+    assert(bomb.length < 100_000, encoding);
+    assertEquals((await refused(post(bomb, headers), 1 << 20)).code, "payload_too_large", encoding);
+    const lie = await refused(post("{}{}{}{}", headers));
+    assertEquals(lie.errors?.[0].type, "body_incomplete", encoding);
+    const cut = await refused(post(packed('{"a":1}').slice(0, -4), headers));
+    assertEquals(cut.code, "validation_error", encoding);
+    const nothing = await refused(post(packed("").slice(0, 0), headers));
+    assertEquals(nothing.errors?.[0].type, "json_invalid", encoding);
+  }
+  const gzip = { "content-encoding": "x-gzip" };
+  assertEquals(await readJson(post(await compressed("[1]", "gzip"), gzip), 100), [1]);
+});
+
+Deno.test("readJson() tells of a compressed body that breaks off while it is sent", async () => {
+  for (const encoding of ["br", "zstd"] as const) {
+    const packed = new Uint8Array(PACKERS[encoding](JSON.stringify({ a: "b".repeat(5000) })));
+    let sent = false;
+    const broken = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull(controller) {
+        if (sent) controller.error(new Error("reset"));
+        else controller.enqueue(packed.slice(0, 10));
+        sent = true;
+      },
+    });
+    const failure = await refused(post(broken, { "content-encoding": encoding }));
+    assertEquals(failure.errors?.[0].type, "body_incomplete", encoding);
+  }
+});
+
 Deno.test("readJson() refuses another content-encoding, and bytes that are not in theirs", async () => {
-  const brotli = await refused(post("{}", { "content-encoding": "br" }));
-  assertEquals(brotli.code, "validation_error");
-  assert(brotli.message.includes('got "br"'), brotli.message);
+  const other = await refused(post("{}", { "content-encoding": "compress" }));
+  assertEquals(other.code, "validation_error");
+  assert(other.message.includes('got "compress"'), other.message);
   const lie = await refused(post("{}", { "content-encoding": "gzip" }));
   assertEquals(lie.errors?.[0].type, "body_incomplete");
   const cut = (await compressed('{"a":1}', "gzip")).slice(0, -6);
