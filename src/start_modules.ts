@@ -91,8 +91,9 @@ import "./formats/frame_value.ts"; import "./formats/json_literal.ts"; import ".
 import "./formats/leaves.ts"; import "./formats/lost_fields.ts"; import "./formats/map_schema.ts";
 import "./formats/media.ts";
 import "./formats/messages/failure.ts";
-import "./formats/object_schema.ts"; import "./formats/ranges.ts"; import "./formats/refused_parameters.ts";
-import "./formats/repeated_answer.ts"; import "./formats/repeated_frame.ts";
+import "./formats/needed_reasoning.ts"; import "./formats/object_schema.ts"; import "./formats/ranges.ts";
+import "./formats/refused_parameters.ts"; import "./formats/repeated_answer.ts";
+import "./formats/repeated_frame.ts";
 import "./formats/responses/failure.ts";
 import "./formats/short_id.ts"; import "./formats/sse.ts"; import "./formats/strict_schema.ts";
 import "./formats/token_counter.ts"; import "./formats/tokens.ts"; import "./formats/validation.ts";

@@ -14,6 +14,7 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
+import { needsReasoning } from "../needed_reasoning.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
@@ -22,6 +23,7 @@ import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
+import { supplyReasoning } from "./encode_reasoning.ts";
 import { readReplay } from "./reasoning.ts";
 
 /** The service tier that only OpenAI's responses API has. */
@@ -88,6 +90,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     set("modalities", prompt.modalities);
     set("audio", prompt.audio);
   } else dropped.push(...lostHints(prompt, HINTS), ...lostStrictness(prompt, "openai"));
+  supplyReasoning(body, messages);
   if (own || (prompt.format === "responses" && prompt.serviceTier !== ONLY_RESPONSES_TIER)) {
     set("service_tier", prompt.serviceTier);
   } else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
@@ -100,7 +103,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
  * API shows that its provider accepts it.
  */
 function wantsReasoning(prompt: Prompt, model: string): boolean {
-  return /deepseek|kimi/i.test(model) ||
+  return /deepseek|kimi/i.test(model) || needsReasoning(model) ||
     prompt.turns.some((turn) =>
       turn.content.some((c) => c.type === "reasoning" && readReplay(c.proof)?.field)
     );

@@ -6,7 +6,7 @@
  * than 1, no `top_k`, no forced tool; at most one of temperature and `top_p`; at most four cache breakpoints.
  */
 import { encodeCacheMark } from "../cache_mark.ts";
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import {
@@ -21,6 +21,7 @@ import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import { legalUser } from "../short_id.ts";
 import { describedSchema, lostExactness, lostStrictness } from "../strict_schema.ts";
+import { needsReasoning } from "../needed_reasoning.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { claudeGeneration, takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
@@ -59,10 +60,26 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     // The caller's request is sent unchanged, but these calls were made by the gateway's search.
     if (prompt.searchWithdrawn && !body.tools) declareCalledTools(body);
     const own = encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
+    supplyThinking(own.body);
     return prompt.searchesLeftOut && bindsThinking(context.model) ? acceptChanges(own) : own;
   }
   const { dropped, ...foreign } = encodeForeign(prompt, body, context, thinkingLost);
+  supplyThinking(foreign.body);
   return { ...foreign, dropped: [...new Set([...cut.map((field) => fieldName(field, prompt)), ...dropped])] };
+}
+
+/**
+ * Adds empty thinking to calls where the model needs it and the caller has none: its client does not keep
+ * thinking, another model made the call, or the model did not think. Modifies the messages.
+ */
+function supplyThinking({ model, thinking, messages }: Loose): void {
+  if (!needsReasoning(String(model)) || object(thinking).type === "disabled") return;
+  for (const { role, content } of messages as Loose[]) {
+    if (role !== "assistant" || !Array.isArray(content)) continue;
+    const types = new Set(content.map(({ type }) => type));
+    if (!types.has("tool_use") || types.has("thinking") || types.has("redacted_thinking")) continue;
+    content.unshift({ type: "thinking", thinking: "", signature: "" });
+  }
 }
 
 /**

@@ -152,3 +152,85 @@ Deno.test("encodeReasoning() of another origin goes out only with a call, where 
   const own: Content = { ...thought, sections: ["c"], proof: proofOf({ field: "reasoning_content" }) };
   assertEquals(sent([own, thought, callOf("a")]).reasoning_content, "ca\n\nb");
 });
+
+// ---- models that reject a call without its reasoning ----
+
+const CALLED: Loose = {
+  role: "assistant",
+  content: null,
+  tool_calls: [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }],
+};
+const RESULT: Loose = { role: "tool", tool_call_id: "call_1", content: "r" };
+const LOOP: Loose[] = [{ role: "user", content: "Hi" }, CALLED, RESULT, assistant({}), {
+  role: "user",
+  content: "Go on",
+}];
+
+/** `reasoning_content` of the assistant's messages as this model gets them. */
+function reasonings(model: string, messages: Loose[], more: Loose = {}): unknown[] {
+  const { body } = encode(request({ messages, ...more }), { model });
+  return (body.messages as Loose[]).filter(({ role }) => role === "assistant")
+    .map(({ reasoning_content: text }) => text);
+}
+
+const PARTICULAR = [
+  "kimi-k2.5",
+  "kimi-k2.6",
+  "moonshotai/kimi-k2-thinking",
+  "accounts/fireworks/models/kimi-k2p6",
+  "kimi-k3",
+  "deepseek-v4-pro",
+  "deepseek/deepseek-v4-flash",
+  "deepseek-reasoner",
+  "mimo-v2.5-pro",
+];
+
+Deno.test("encodeRequest() a model that needs the reasoning of calls gets a blank one where it is missing", () => {
+  for (const model of PARTICULAR) {
+    assertEquals(reasonings(model, LOOP), [" ", " "], model);
+    const empty = LOOP.map((m) => m.role === "assistant" ? { ...m, reasoning_content: "" } : m);
+    assertEquals(reasonings(model, empty), [" ", " "], model);
+  }
+  for (const model of ["gpt-5.4", "kimi-k2-0905-preview", "deepseek-chat", "deepseek-v3.1", "glm-5"]) {
+    assertEquals(reasonings(model, LOOP), [undefined, undefined], model);
+  }
+});
+
+Deno.test("encodeRequest() the reasoning that there is stays, also under its other name", () => {
+  for (const field of ["reasoning_content", "reasoning"]) {
+    const messages = LOOP.map((m) => m === CALLED ? { ...CALLED, [field]: "I call." } : m);
+    assertEquals(reasonings("kimi-k2.6", messages), ["I call.", " "], field);
+  }
+});
+
+Deno.test("encodeRequest() no reasoning is added without calls, and none where thinking is off", () => {
+  const plain = LOOP.filter((m) => m !== CALLED && m !== RESULT);
+  assertEquals(reasonings("kimi-k2.6", plain), [undefined]);
+  assertEquals(reasonings("kimi-k2.6", plain, { thinking: { type: "enabled", keep: "all" } }), [" "]);
+  for (
+    const off of [{ thinking: { type: "disabled" } }, { enable_thinking: false }, {
+      reasoning_effort: "none",
+    }]
+  ) assertEquals(reasonings("deepseek-v4-pro", LOOP, off), [undefined, undefined], JSON.stringify(off));
+});
+
+Deno.test("encodeRequest() callers of other formats get the blank reasoning too", () => {
+  const prompt = foreign({
+    turns: [
+      { role: "user", content: [text("Hi")] },
+      { role: "assistant", content: [callOf("call_1")] },
+      {
+        role: "user",
+        content: [{
+          type: "result",
+          callId: "call_1",
+          kind: "function",
+          isError: false,
+          content: [text("r")],
+        }],
+      },
+    ],
+  });
+  const sent = encode(prompt, { model: "kimi-k2.6" }).body.messages as Loose[];
+  assertEquals(sent[1].reasoning_content, " ");
+});

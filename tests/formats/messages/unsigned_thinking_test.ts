@@ -24,9 +24,28 @@ Deno.test("messages: thinking without a signature goes back to models that sign 
   }
 });
 
+const EMPTY = { type: "thinking", thinking: "", signature: "" };
+
 Deno.test("messages: thinking that another API has signed goes to no model of this one", () => {
   const signature = seal({ api: "responses", kind: "encrypted", data: "E" });
-  assertEquals(sent("deepseek-v4-pro", thinking({ signature }), CALL), [CALL]);
+  assertEquals(sent("gpt-oss:20b", thinking({ signature }), CALL), [CALL]);
+  assertEquals(sent("deepseek-v4-pro", thinking({ signature }), CALL), [EMPTY, CALL]);
+});
+
+Deno.test("messages: models that reject a call without thinking get it with an empty one", () => {
+  const TEXT = { type: "text", text: "Well." };
+  for (const model of ["deepseek-v4-pro", "kimi-for-coding", "mimo-v2.5-pro"]) {
+    assertEquals(sent(model, CALL), [EMPTY, CALL]);
+    assertEquals(sent(model, TEXT, CALL), [EMPTY, TEXT, CALL]);
+    assertEquals(sent(model, TEXT), [TEXT]);
+  }
+  for (const model of ["claude-opus-5", "MiniMax-M2.7", "glm-5"]) assertEquals(sent(model, CALL), [CALL]);
+});
+
+Deno.test("messages: no empty thinking is added where the caller has turned thinking off", () => {
+  const request = { ...assistant(CALL), thinking: { type: "disabled" } };
+  const { body } = messages.encodeRequest(decodeRequest(request), encoding({ model: "deepseek-v4-pro" }));
+  assertEquals((body.messages as Loose[])[1].content, [CALL]);
 });
 
 Deno.test("messages: thinking of callers of other formats goes to no model without a proof of its own", () => {
