@@ -144,16 +144,19 @@ function encodeTools(prompt: Prompt, { verbatim, legacy, context }: ToolsContext
 }
 
 /**
- * `max_completion_tokens` is the newer name, which reasoning models require and many compatible providers do
- * not support.
+ * `max_completion_tokens` is the newer name, which OpenAI's reasoning models require, whoever calls, and many
+ * compatible providers do not support.
  */
 function encodeCap(prompt: Prompt, verbatim: Loose, context: EncodeRequest, body: Loose): void {
   if (prompt.maxOutput === undefined) return;
   const cap = Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
+  if (openaiReasoning(context.model) !== null) {
+    body.max_completion_tokens = cap;
+    return;
+  }
   const fields = ["max_tokens", "max_completion_tokens"].filter((field) => verbatim[field] !== undefined);
   if (fields.length === 0) {
-    const newer = context.features?.has("reasoning") || openaiReasoning(context.model) !== null;
-    fields.push(newer ? "max_completion_tokens" : "max_tokens");
+    fields.push(context.features?.has("reasoning") ? "max_completion_tokens" : "max_tokens");
   }
   for (const field of fields) body[field] = cap;
 }

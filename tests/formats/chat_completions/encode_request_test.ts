@@ -36,6 +36,21 @@ Deno.test("encodeRequest() the cap: the caller's own field, else by whether the 
   assertEquals(cap(request(), { maxOutput: 4 }), [undefined, undefined]);
 });
 
+Deno.test("encodeRequest() OpenAI's reasoning models get the cap under its newer name, also from its own callers", () => {
+  const cap = (model: string, fields: Loose) => {
+    const { max_tokens, max_completion_tokens } = encode(request(fields), { model }).body;
+    return [max_tokens, max_completion_tokens];
+  };
+  for (const model of ["gpt-5.4", "openai/gpt-5-mini", "o3", "o4-mini", "gpt-5.3-codex"]) {
+    assertEquals(cap(model, { max_tokens: 9 }), [undefined, 9], model);
+    assertEquals(cap(model, { max_tokens: 9, max_completion_tokens: 7 }), [undefined, 7], model);
+    assertEquals(cap(model, { max_tokens: null }), [undefined, undefined], model);
+  }
+  for (const model of ["gpt-4o", "gpt-oss-120b", "gpt-5-chat-latest", "qwen3"]) {
+    assertEquals(cap(model, { max_tokens: 9 }), [9, undefined], model);
+  }
+});
+
 Deno.test("encodeRequest() a change of the pipeline wins over the caller's own field", () => {
   const tools = [{ type: "function", function: { name: "f" } }];
   const prompt = request({
