@@ -27,6 +27,9 @@ export interface AccountsConfig {
 /** The account of keys that name none, and whose team names none. */
 export const DEFAULT_ACCOUNT = "default";
 
+/** The ids of keys of the configuration file begin with it. */
+export const CONFIG_KEY_ID = "key_config_";
+
 export class Configured {
   #config!: AccountsConfig;
   /** Null: unlimited. */
@@ -113,7 +116,7 @@ function storedOfConfigured({ secret: _, ...configured }: ConfigKey): StoredKey 
   return {
     ...configured,
     account: configured.account ?? DEFAULT_ACCOUNT,
-    id: `key_config_${configured.name}`,
+    id: CONFIG_KEY_ID + configured.name,
     created: 0,
     revokedAt: null,
     member: null,

@@ -96,6 +96,26 @@ onBothEngines((ground) => {
     await keyOf(service, third.secret);
   });
 
+  test(
+    "records of a key that has left the file are found by its name and by its id",
+    configOf(),
+    async (service) => {
+      const reservation = await service.admit(requestOf(await keyOf(service), 3));
+      await reservation.settle(endOf({ input: 3 }));
+      const { data: [{ key_id }] } = await service.generations({});
+      await service.reload({ ...configOf(), keys: [] });
+      for (const key of ["dev", key_id]) {
+        for (const query of [{ key }, { key, status: "completed" }]) {
+          assertEquals((await service.generations(query)).data.length, 1, JSON.stringify(query));
+        }
+      }
+      // A name may look like an id.
+      const { secret } = await service.createKey({ name: `${key_id}x`, account: "acme" });
+      await (await service.admit(requestOf(await keyOf(service, secret), 3))).settle(endOf({ input: 3 }));
+      assertEquals((await service.generations({ key: `${key_id}x` })).data.length, 1);
+    },
+  );
+
   test("rotateKey() makes no secret that nobody could use", configOf(), async (service) => {
     await service.createKey({ name: "ci", expires_at: new Date(NOON + DAY).toISOString() });
     service.clock.move(DAY);

@@ -33,7 +33,7 @@ import {
   type UsageQuery,
 } from "./input.ts";
 import type { Keyring } from "../keys/keyring.ts";
-import type { Configured } from "../configured.ts";
+import { CONFIG_KEY_ID, type Configured } from "../configured.ts";
 import { formatAmount, MOST_CREDITS } from "../budgets/money.ts";
 import { spanAt } from "../budgets/period.ts";
 import type { Scope } from "../keys/scope.ts";
@@ -292,9 +292,13 @@ export class Reports {
       to: to ?? undefined,
     };
     if (query.key === undefined) return filter;
-    // A key may be given by id or by name.
-    return this.#options.keyring.state(query.key) === undefined
-      ? { ...filter, key: query.key }
-      : { ...filter, keyId: query.key };
+    return this.#isId(query.key) ? { ...filter, keyId: query.key } : { ...filter, key: query.key };
+  }
+
+  /** A key may be given by id or by name. Keys that have left the configuration file are no longer known. */
+  #isId(key: string): boolean {
+    const { keyring } = this.#options;
+    if (keyring.state(key) !== undefined) return true;
+    return key.startsWith(CONFIG_KEY_ID) && !keyring.states().some(({ name }) => name === key);
   }
 }
