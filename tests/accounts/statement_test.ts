@@ -205,6 +205,28 @@ onBothEngines(({ name, place }) => {
     assertEquals(await store.retiredBefore(), 0);
   });
 
+  test(
+    "a statement whose records are deleted while it is read ends with an error",
+    async (service, store) => {
+      await fill(service);
+      const { lines, foot } = await service.statement({ account: "acme", month: "2026-01" });
+      const pages = lines[Symbol.asyncIterator]();
+      // Its first page is that of the days whose records were deleted before: of none.
+      await pages.next();
+      while (await store.retireSome(Date.UTC(2026, 0, 20), 100) > 0);
+      const read = async () => {
+        while (!(await pages.next()).done);
+        await foot();
+      };
+      assertEquals(await codeOf(read), "service_unavailable");
+      assertEquals(await codeOf(() => textOf(service)), null);
+      // Sums by day do not change.
+      const byDay = await service.statement({ account: "acme", month: "2026-01", by: "day" });
+      for await (const _ of byDay.lines) while (await store.retireSome(Date.UTC(2026, 1, 1), 100) > 0);
+      assertEquals((await byDay.foot()).totals.generations, 18);
+    },
+  );
+
   test("a statement of nothing is empty, of an unknown account or month refused", async (service) => {
     await service.addCredits("acme", "3");
     const empty = JSON.parse(await textOf(service, { month: "2026-03" }));

@@ -157,13 +157,25 @@ class StatementReading {
 
   async *lines(): AsyncGenerator<readonly StatementLine[]> {
     const { by, span, end } = this.#scope;
-    const retired = await this.#store.retiredBefore();
-    const kept = Math.min(Math.max(retired, span.from), span.to);
+    const kept = await this.#keptFrom();
     yield* this.#days(by === "day" ? span.to : kept);
     for (const records of await this.#spansWithRecords(kept, end)) {
       if (by === "day") await this.#addVersions(records);
       else yield* this.#generations(records);
     }
+    if (by === "generation" && await this.#keptFrom() > kept) {
+      throw new Failure(
+        "service_unavailable",
+        "Records of this month were deleted while the statement was read, because their retention has ended. Try again.",
+        { retryAfter: 60 },
+      );
+    }
+  }
+
+  /** Records of the month before this time have been deleted. */
+  async #keptFrom(): Promise<number> {
+    const { span } = this.#scope;
+    return Math.min(Math.max(await this.#store.retiredBefore(), span.from), span.to);
   }
 
   async foot(): Promise<StatementFoot> {
