@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../../support/time.ts";
 import type { Driver } from "./driver.ts";
-import { Reports } from "./reports.ts";
+import { type Loose, Reports } from "./reports.ts";
 import {
   type Call,
   costOf,
@@ -14,9 +14,6 @@ import {
   searchPrice,
   startOf,
 } from "./model.ts";
-
-// deno-lint-ignore no-explicit-any
-type Loose = any;
 
 export class Checks {
   readonly #driver: Driver;
@@ -53,7 +50,7 @@ export class Checks {
 
   /** Records of calls whose callers have left come by themselves. */
   async recorded(call: Call): Promise<void> {
-    await eventually(async () => (await this.#recordsOf(`tag=n%3D${call.nonce}`)).length > 0, {
+    await eventually(async () => (await this.recordsOf(`tag=n%3D${call.nonce}`)).length > 0, {
       within: 20_000,
       what: `a record of ${call.nonce}`,
     });
@@ -62,7 +59,7 @@ export class Checks {
   /** Of a call whose provider did not say what it has used: how much the gateway takes it for, which is about right. */
   async estimated(call: Call, chars: number): Promise<void> {
     await this.recorded(call);
-    const [{ usage, usage_estimated }] = await this.#recordsOf(`tag=n%3D${call.nonce}`);
+    const [{ usage, usage_estimated }] = await this.recordsOf(`tag=n%3D${call.nonce}`);
     const { input_tokens: input, output_tokens: output } = usage;
     assert(usage_estimated, JSON.stringify(usage));
     assert(
@@ -74,7 +71,7 @@ export class Checks {
     this.#driver.world.billed.set(call.nonce, [{ input, output, ...none }]);
   }
 
-  async #recordsOf(query: string): Promise<Loose[]> {
+  async recordsOf(query: string): Promise<Loose[]> {
     const all: Loose[] = [];
     let cursor = "";
     do {
@@ -96,7 +93,7 @@ export class Checks {
     for (const call of lost.splice(0)) {
       let found: Loose[] = [];
       await eventually(async () => {
-        found = await this.#recordsOf(`tag=n%3D${call.nonce}`);
+        found = await this.recordsOf(`tag=n%3D${call.nonce}`);
         return found.length > 0;
       }, { within: 90_000, what: `a record of ${call.nonce}, which ran when its node was killed` });
       assertEquals(found.length, 1, JSON.stringify(found));
@@ -116,12 +113,12 @@ export class Checks {
     let wrong = "";
     let records: Loose[] = [];
     await eventually(async () => {
-      records = await this.#recordsOf("");
+      records = await this.recordsOf("");
       wrong = this.#wrongOf(ended, records);
       return wrong === "";
     }, { within: 20_000, what: () => `records as expected: ${wrong}` });
     await this.#sums(ended);
-    await this.#budgets();
+    await this.budgets();
     await this.#reports.check(records);
     await this.#reports.ownKeys(records);
     driver.count("checks");
@@ -233,7 +230,7 @@ export class Checks {
     }
   }
 
-  async #budgets(): Promise<void> {
+  async budgets(): Promise<void> {
     const driver = this.#driver;
     const now = driver.now;
     if (startOf("day", now - 2000) !== startOf("day", now + 2000)) return;

@@ -10,6 +10,8 @@ export const ACCOUNTS = [
   { name: "free", credits: null },
 ];
 
+export const RETENTION_DAYS = 1;
+
 export interface Priced {
   /** Of the prices. */
   version: number;
@@ -32,7 +34,7 @@ export function configOf(
     breaker: { failures: 1_000_000 },
   });
   return {
-    store: { ...store, retention_days: 3650 },
+    store: { retention_days: 3650, ...store },
     admin_key: ADMIN,
     providers: {
       p: providerAt("/p", "openai-chat"),

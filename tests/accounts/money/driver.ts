@@ -9,6 +9,7 @@ import { Judge } from "./judge.ts";
 import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, startOf } from "./model.ts";
 import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
+import { prove, retire } from "./retirement.ts";
 import { openWorld, type World } from "./world.ts";
 
 const MINUTE = 60_000;
@@ -177,7 +178,17 @@ export class Driver {
     await this.#releaseAll();
     await this.checks.all();
     await this.checks.events();
+    if (this.place.rateClock === "node") await retire(this);
     for (const node of this.nodes.splice(0)) await node.stop();
+    await prove(this);
+  }
+
+  /** @param more fields of the store's configuration */
+  async startAnew(laterMs: number, more: Record<string, unknown>): Promise<void> {
+    for (const node of this.nodes.splice(0)) await node.stop();
+    this.offset += laterMs;
+    for (const store of this.place.stores) Object.assign(store, more);
+    for (let i = 0; i < this.place.stores.length; i++) this.nodes.push(await this.#startNode(i));
   }
 
   /** Leaves nothing behind, whatever has come of it. */
