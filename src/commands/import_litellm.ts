@@ -10,6 +10,7 @@ import { parse } from "@std/yaml/parse.js";
 import { isObject, type Loose, object } from "../exchange/json.ts";
 import { idOf } from "../models/discovered/names.ts";
 import { accessOf, written } from "./litellm_credentials.ts";
+import { litellmPrices } from "./litellm_prices.ts";
 import { limitsOf, LitellmProviders, modelOf } from "./litellm_providers.ts";
 import { UsageError } from "./option_values.ts";
 
@@ -19,20 +20,13 @@ export interface Imported {
   notes: string[];
 }
 
-const PRICES = [
-  "input_cost_per_token",
-  "output_cost_per_token",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
-];
-/** Fields of `litellm_params` that are converted, besides credentials and headers. */
+/** Fields of `litellm_params` that are converted, besides credentials, headers and prices. */
 const SUPPORTED = new Set([
   ..."model api_key api_base base_url weight rpm tpm timeout stream_timeout max_retries".split(" "),
   ..."aws_region_name vertex_project vertex_location".split(" "),
-  ...PRICES,
 ]);
-/** Fields of `model_info` that are converted, or that say nothing about the model. */
-const INFO = new Set(["id", "db_model", "mode", "max_input_tokens", "max_output_tokens", ...PRICES]);
+/** Fields of `model_info` that are converted, besides prices, or that say nothing about the model. */
+const INFO = new Set(["id", "db_model", "mode", "max_input_tokens", "max_output_tokens"]);
 /** Sections of the file that are converted. */
 const SECTIONS = [
   "model_list",
@@ -41,6 +35,8 @@ const SECTIONS = [
   "general_settings",
   "environment_variables",
 ];
+/** The largest amount of money. */
+const MOST_BUDGET = 9_000_000;
 
 interface Deployment {
   name: string;
@@ -159,9 +155,9 @@ class Import {
         `${name}: models that ${provider} lists are found by themselves (catalog.discover); the pattern was left out.`,
       );
     }
-    const taken = new Set([...SUPPORTED, ...access.taken]);
-    this.#leftOut(`${name}: litellm_params`, params, taken);
-    this.#leftOut(`${name}: model_info`, info, new Set([...INFO, "max_tokens"]));
+    const { taken, ...prices } = litellmPrices({ ...info, ...params });
+    this.#leftOut(`${name}: litellm_params`, params, [...SUPPORTED, ...access.taken, ...taken]);
+    this.#leftOut(`${name}: model_info`, info, [...INFO, ...taken, "max_tokens"]);
     if (info.max_tokens !== undefined && info.max_input_tokens === undefined) {
       // LiteLLM itself reads it as the one or the other. A wrong size of the context would refuse requests.
       this.#note(
@@ -177,10 +173,9 @@ class Import {
         `${name}: rpm and tpm of a deployment became its weight; limits of rates belong to keys (rate_limit).`,
       );
     }
-    const pricing = pricingOf({ ...info, ...params });
     if (known !== undefined) {
       known.routes.push(route);
-      if (known.pricing === undefined && pricing) known.pricing = pricing;
+      if (known.pricing === undefined) Object.assign(known, prices);
       return;
     }
     const context = Number(info.max_input_tokens);
@@ -190,7 +185,7 @@ class Import {
       routes: [route],
       ...(context > 0 && Number.isInteger(context) && { context_length: context }),
       ...(output > 0 && Number.isInteger(output) && { max_completion_tokens: output }),
-      ...(pricing && { pricing }),
+      ...prices,
       ...(id.startsWith("anthropic/") && !name.includes("/") && { short_names: [name] }),
     });
   }
@@ -261,8 +256,12 @@ class Import {
     }
     const budget = Number(settings.max_budget);
     const period = periodOf(settings.budget_duration);
-    if (budget > 0 && Number.isFinite(budget)) {
-      const amount = String(Number(budget.toFixed(6)));
+    if (budget > MOST_BUDGET) {
+      this.#note(
+        `litellm_settings.max_budget: an amount is at most ${MOST_BUDGET}; the budget was left out.`,
+      );
+    } else if (budget > 0) {
+      const amount = budget.toFixed(6).replace(/\.?0+$/, "");
       if (period === null) {
         this.#note(
           `litellm_settings.budget_duration: ${
@@ -273,7 +272,7 @@ class Import {
       config.keys = [{
         name: "imported",
         secret: "${SLUICE_KEY}",
-        spend_limit: { amount: /e/.test(amount) ? "0" : amount, period: period ?? "total" },
+        spend_limit: { amount, period: period ?? "total" },
       }];
       this.#note(
         "litellm_settings.max_budget became the limit of one key, imported; its secret, sk_live_ and 20 characters or more, is read from SLUICE_KEY.",
@@ -316,25 +315,6 @@ function weighted(model: Loose & { routes: Loose[] }): Loose {
   return shared.length > 1
     ? model
     : { ...model, routes: model.routes.map(({ provider, model }) => ({ provider, model })) };
-}
-
-function pricingOf(from: Loose): Loose | undefined {
-  const price = (value: unknown) => {
-    const number = Number(value);
-    if (value === undefined || value === null || !Number.isFinite(number) || number < 0) return undefined;
-    return number.toFixed(15).replace(/\.?0+$/, "") || "0";
-  };
-  const prompt = price(from.input_cost_per_token);
-  const completion = price(from.output_cost_per_token);
-  if (prompt === undefined || completion === undefined) return undefined;
-  const read = price(from.cache_read_input_token_cost);
-  const write = price(from.cache_creation_input_token_cost);
-  return {
-    prompt,
-    completion,
-    ...(read !== undefined && { input_cache_read: read }),
-    ...(write !== undefined && { input_cache_write: write }),
-  };
 }
 
 function periodOf(duration: unknown): string | null {

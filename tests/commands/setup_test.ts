@@ -181,6 +181,70 @@ Deno.test("importLitellm() takes over models, keys, budgets and fallbacks, and s
   assert(!said.includes("sk-ant-plain"));
 });
 
+Deno.test("importLitellm() takes over prices of each kind, of long prompts and of service tiers", () => {
+  const { config, notes } = importLitellm(`
+model_list:
+  - model_name: openai/gpt
+    litellm_params: {model: openai/gpt, input_cost_per_token: 1.1e-06, output_cost_per_token: "4.4e-6", input_cost_per_second: 0.1}
+    model_info:
+      cache_read_input_token_cost: 2.75e-7
+      cache_creation_input_token_cost: 0.00000375
+      cache_creation_input_token_cost_above_1hr: 6e-06
+      output_cost_per_reasoning_token: 0.000005
+      input_cost_per_audio_token: 0.0001
+      output_cost_per_audio_token: 2
+      input_cost_per_token_above_200k_tokens: 2.2e-06
+      output_cost_per_token_above_200k_tokens: 0.0000066
+      cache_creation_input_token_cost_above_1hr_above_200k_tokens: 1.2e-05
+      input_cost_per_token_priority: 0.0000022
+      input_cost_per_token_above_272k_tokens_priority: 0.0000044
+      input_cost_per_token_batches: 5.5e-07
+      search_context_cost_per_query: {search_context_size_low: 0.01}
+      input_cost_per_request: 0
+  - model_name: openai/half
+    litellm_params: {model: openai/half, input_cost_per_token: 1.1e-06}
+`);
+  const { models } = loadConfig(JSON.stringify(config), { env: env({ OPENAI_API_KEY: "o" }) }).config;
+  const prices = {
+    prompt: "0.0000011",
+    completion: "0.0000044",
+    input_cache_read: "0.000000275",
+    input_cache_write: "0.00000375",
+    input_cache_write_1h: "0.000006",
+    internal_reasoning: "0.000005",
+    audio: "0.0001",
+    audio_output: "2",
+  };
+  const [{ sheets: [sheet] = [] }] = models;
+  assertEquals(sheet.prices, prices);
+  const long = { ...prices, prompt: "0.0000022", completion: "0.0000066", input_cache_write_1h: "0.000012" };
+  assertEquals(sheet.tiers, [
+    { above: 0, service: "priority", prices: { ...prices, prompt: "0.0000022" } },
+    { above: 200_000, service: null, prices: long },
+    { above: 272_000, service: "priority", prices: { ...long, prompt: "0.0000044" } },
+  ]);
+  for (
+    const field of [
+      "litellm_params.input_cost_per_second",
+      "model_info.input_cost_per_token_batches",
+      "model_info.search_context_cost_per_query",
+    ]
+  ) assertStringIncludes(notes.join("\n"), `openai/gpt: ${field} has no counterpart`);
+  assert(!notes.some((note) => note.includes("_per_request") || note.includes("cost_per_token ")));
+});
+
+Deno.test("importLitellm() takes over a budget as far as it is an amount", () => {
+  const limitOf = (budget: string) => {
+    const { config, notes } = importLitellm(`{model_list: [], litellm_settings: {max_budget: ${budget}}}`);
+    const [key] = (config.keys ?? []) as { spend_limit: { amount: string } }[];
+    return key?.spend_limit.amount ?? notes.find((note) => note.includes("max_budget")) ?? null;
+  };
+  assertEquals(limitOf("0.5"), "0.5");
+  assertEquals(limitOf("100"), "100");
+  assertEquals(limitOf("9000000"), "9000000");
+  assertStringIncludes(limitOf("1e22")!, "an amount is at most 9000000");
+});
+
 Deno.test("importLitellm() refuses what is no such configuration", () => {
   for (const text of ["", "a: [", "model_list: 3", "- 1", "model_list: {a: 1}"]) {
     assertThrows(() => importLitellm(text), UsageError);
