@@ -116,6 +116,37 @@ onBothEngines(({ name, place }) => {
     }
   });
 
+  test("a statement tells prices from every source", async (service) => {
+    const sources = [
+      "genai-prices 0.1.8 above 200000",
+      "models.dev f3fc69229 flex",
+      "listed 0123abcd",
+      "own server",
+      "unknown",
+    ];
+    const key = await service.authenticate(SECRET);
+    const usage = { input: 3, output: 1 };
+    for (const version of sources) {
+      for (const [model, prices] of [["a/b", { ...PRICES }], ["a/c", { ...DEARER }]] as const) {
+        const reservation = await service.admit(requestOf(key, 3, { created: NOON, prices, model }));
+        await reservation.settle(
+          endOf(usage, { charges: [{ usage: { ...NO_USAGE, ...usage }, prices, version }] }),
+        );
+      }
+    }
+    await service.flush();
+    const { prices } = JSON.parse(await textOf(service));
+    const told = prices.map((p: { version: string; model: string; prices: unknown }) =>
+      JSON.stringify([p.version, p.model, p.prices])
+    );
+    const expected = sources.flatMap((version) =>
+      ([["a/b", PRICES], ["a/c", DEARER]] as const).map(([model, prices]) =>
+        JSON.stringify([version, model, prices])
+      )
+    );
+    assertEquals(told.sort(), expected.sort());
+  });
+
   test("a statement holds its month and adds up to the sums", async (service) => {
     await fill(service);
     const statement = JSON.parse(await textOf(service));

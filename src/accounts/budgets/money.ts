@@ -160,12 +160,12 @@ function versionOf(prices: Prices): string {
   return version;
 }
 
-/** Versions that are unique only together with a model. */
-const OF_MODELS = /^(?:file [0-9a-f]{8}|genai-prices )/;
+/** Versions that are unique without a model: hashes of prices, and prices of searches. All others are of a model. */
+const UNIQUE = /^(?:[0-9a-f]{16}$|search )/;
 
 /** The name under which the prices of a version are stored for a record of this model. */
 export function keptVersion(version: string, model: string): string {
-  return OF_MODELS.test(version) && !saysModel(version) ? versionOfModel(version, model) : version;
+  return UNIQUE.test(version) || saysModel(version) ? version : versionOfModel(version, model);
 }
 
 /** Cache: the model for which a price object was last remembered, since every call asks. */

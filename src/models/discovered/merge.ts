@@ -5,6 +5,7 @@
  * A model that several providers list is one model, with a route for each in the order of the configuration.
  * Precedence per field: the configuration; then the list of the first route; then the table of known models.
  */
+import { sha256Hex } from "../../exchange/hashes.ts";
 import { type PriceSheet, sheetAt } from "../../exchange/prices.ts";
 import type { Model, ModelRoute } from "../catalog.ts";
 import { type CatalogSettings, costOfRoute } from "../config.ts";
@@ -191,7 +192,9 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
 
 function sheetsOf({ preset, listed, facts }: Known): readonly PriceSheet[] | undefined {
   if (listed.pricing !== undefined) {
-    return [{ source: "listed", from: 0, hours: null, prices: listed.pricing, tiers: [] }];
+    // The hash distinguishes earlier and later prices of the list.
+    const source = `listed ${sha256Hex(JSON.stringify(listed.pricing)).slice(0, 8)}`;
+    return [{ source, from: 0, hours: null, prices: listed.pricing, tiers: [] }];
   }
   // A self-hosted server has no price per token.
   if (isLocal(preset)) return [{ source: "own server", from: 0, hours: null, prices: FREE, tiers: [] }];

@@ -1,5 +1,5 @@
 /** The catalog that lists, known facts and the file come to. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { loadValue } from "../../../src/config/load.ts";
 import type { FactsTable, ModelFacts } from "../../../src/models/facts/facts.ts";
 import { type ListedProvider, mergeCatalog } from "../../../src/models/discovered/merge.ts";
@@ -139,7 +139,15 @@ Deno.test("a price of the list counts before that of the table", () => {
   const listed = { id: "gpt-a", contextLength: 64, pricing: { prompt: "0.5", completion: "0.6" } };
   const [model] = merge([], [listing("openai", "openai", listed)]);
   assertEquals([model.pricing, model.contextLength], [{ prompt: "0.5", completion: "0.6" }, 64]);
-  assertEquals(model.sheets![0].source, "listed");
+  const sourceOf = (prompt: string) => {
+    const [{ sheets: [sheet] = [] }] = merge([], [
+      listing("openai", "openai", { ...listed, pricing: { ...listed.pricing, prompt } }),
+    ]);
+    return sheet.source;
+  };
+  assertMatch(sourceOf("0.5"), /^listed [0-9a-f]{8}$/);
+  assertEquals(sourceOf("0.5"), model.sheets![0].source);
+  assertNotEquals(sourceOf("0.7"), sourceOf("0.5"));
 });
 
 Deno.test("what is no conversation's model, and ids that no key could name, are left out", () => {
