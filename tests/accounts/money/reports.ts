@@ -2,7 +2,7 @@
  * Usage reports and statements, held against the records: any grouping, any span of time, as JSON and as CSV. The records themselves
  * are held against the model before.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Driver } from "./driver.ts";
 import { accountOf, dollars, type Period, pico, startOf } from "./model.ts";
 
@@ -75,6 +75,35 @@ export class Reports {
     for (let i = 0; i < 4; i++) await this.#usage(records);
     await this.statement(records);
     await this.pages(records);
+    await this.#overview(records);
+  }
+
+  /** The overview of a long range is read from sums by day. */
+  async #overview(records: readonly Loose[]): Promise<void> {
+    const driver = this.#driver;
+    const range = driver.pick(["30d", "90d", "1y"]);
+    const by = driver.pick(["model", "provider", "key", "team"]);
+    const path = `/admin/overview?range=${range}&by=${by}`;
+    const told = await driver.admin("GET", path);
+    assertEquals(told.source, "sums by day", path);
+    const within = records.filter(({ created }) => created >= told.from && created < told.to);
+    const counts = (of: readonly Loose[]) =>
+      ["cost", "input_tokens", "output_tokens", "searches"].map((name) =>
+        of.reduce((sum, record) => sum + COUNTS[name](record), 0n)
+      );
+    const said = ({ cost, input_tokens, output_tokens, searches }: Loose) => [
+      pico(cost),
+      ...[input_tokens, output_tokens, searches].map(BigInt),
+    ];
+    assertEquals(said(told.total), counts(within), path);
+    const series: string[] = told.series.cost;
+    assertEquals(series.reduce((sum, cost) => sum + pico(cost), 0n), counts(within)[0], `series of ${path}`);
+    const name = (record: Loose) => record[by] ?? "";
+    const groups = Map.groupBy(within.filter((record) => name(record) !== ""), name);
+    for (const group of told.groups) {
+      assertEquals(said(group), counts(groups.get(group.value) ?? []), `${group.value} of ${path}`);
+    }
+    if (told.more_groups === 0) assert(told.groups.length >= groups.size, path);
   }
 
   #spanOf(records: readonly Loose[]): { from: number | null; to: number | null } {
