@@ -188,6 +188,8 @@ interface OpaqueTool extends Declared {
   kind: "opaque";
   format: FormatName;
   value: Loose;
+  /** The same tool for other formats, if the client runs it. */
+  asFunction?: FunctionTool;
 }
 export type Tool = FunctionTool | CustomTool | OpaqueTool;
 

@@ -30,6 +30,8 @@ export interface ToolForms {
   history?: boolean;
   /** Tools that the provider runs itself are passed to it under their original names. */
   builtIn?: boolean;
+  /** The caller's typed tools are known: they are not sent as functions. */
+  typed?: boolean;
   /** Whether a function may have this schema. Absent: every schema is accepted. */
   accepts?(parameters: Loose): boolean;
 }
@@ -50,9 +52,19 @@ const LONGEST = 64;
 const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 const LETTER_FIRST = /^[a-zA-Z_]/;
 
+/** Typed tools that the client runs, as functions for providers that do not know them. */
+function withFunctions(prompt: Prompt, forms: ToolForms): Prompt {
+  if (forms.typed || !prompt.tools.some((t) => t.kind === "opaque" && t.asFunction)) return prompt;
+  const tools = prompt.tools.map((t): Tool => {
+    if (t.kind !== "opaque" || !t.asFunction) return t;
+    return t.declared === undefined ? t.asFunction : { ...t.asFunction, declared: t.declared };
+  });
+  return { ...prompt, tools };
+}
+
 /** The prompt with plain functions only, and the names for converting calls back; null if nothing was converted. */
 export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
-  const prompt = forms.history ? given : asAtEnd(given);
+  const prompt = withFunctions(forms.history ? given : asAtEnd(given), forms);
   const builtIn = new Set(
     forms.builtIn ? prompt.tools.flatMap((t) => t.kind === "opaque" ? [nameIn(t.value)] : []) : [],
   );

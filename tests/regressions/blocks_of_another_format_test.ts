@@ -29,8 +29,8 @@ const MESSAGES = {
     },
   ],
   tools: [{ name: "search_tools", input_schema: { type: "object" } }, {
-    type: "memory_20250818",
-    name: "memory",
+    type: "tool_search_tool_bm25",
+    name: "tool_search_tool_bm25",
   }],
 };
 

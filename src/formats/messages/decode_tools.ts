@@ -4,13 +4,14 @@
  * A tool may be in the format's own form (`{name, input_schema}`) or in that of chat-completions (`{type:
  * "function", function: {…}}`). `web_search_<version>` becomes the gateway's search. Tools run by the
  * provider that fetch pages or run code are refused; every other typed tool is kept unchanged for a provider
- * of this format.
+ * of this format. Other formats get those that the client runs as functions (`client_tools.ts`).
  */
 import { Failure } from "../../exchange/failure.ts";
 import { boolean, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
 import { checkOptional, mistake, type Path, pathText, shown, TOOL_WORDS, wrongKind } from "../validation.ts";
+import { clientTool } from "./client_tools.ts";
 import { type DecodeState, marks } from "./marks.ts";
 
 const OWN = new Set(["type", "cache_control", "name", "description", "input_schema", "strict"]);
@@ -83,7 +84,10 @@ function decodeTool(tool: unknown, loc: Path, state: DecodeState, out: Tool[]): 
       }: page fetching and code execution at the provider are not supported.`,
       { param: pathText(loc) },
     );
-  } else out.push({ kind: "opaque", format: "messages", value: tool });
+  } else {
+    const asFunction = clientTool(type, tool);
+    out.push({ kind: "opaque", format: "messages", value: tool, ...(asFunction && { asFunction }) });
+  }
 }
 
 function pushTool(

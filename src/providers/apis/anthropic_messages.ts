@@ -6,7 +6,7 @@ import { lazy } from "../../exchange/lazy.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
-const OWN: ToolForms = { custom: false, namespaces: false, history: true };
+const OWN: ToolForms = { custom: false, namespaces: false, history: true, typed: true };
 const FUNCTIONS: ToolForms = { custom: false, namespaces: false, accepts: hasPlainArguments };
 
 /**
