@@ -137,9 +137,9 @@ import "./providers/apis/anthropic_messages.ts"; import "./providers/apis/bedroc
 import "./providers/apis/chat_dialects.ts"; import "./providers/apis/demo.ts";
 import "./providers/apis/forced_calls.ts"; import "./providers/apis/framing.ts";
 import "./providers/apis/gemini.ts"; import "./providers/apis/message_order.ts";
-import "./providers/apis/mod.ts"; import "./providers/apis/openai.ts";
-import "./providers/apis/openai_chat.ts"; import "./providers/apis/openai_responses.ts";
-import "./providers/apis/vendor_lists.ts";
+import "./providers/apis/message_reasoning.ts"; import "./providers/apis/mod.ts";
+import "./providers/apis/openai.ts"; import "./providers/apis/openai_chat.ts";
+import "./providers/apis/openai_responses.ts"; import "./providers/apis/vendor_lists.ts";
 import "./providers/breaker.ts";
 import "./providers/clouds/aws_files.ts"; import "./providers/clouds/aws_places.ts";
 import "./providers/clouds/azure.ts"; import "./providers/clouds/bedrock.ts";

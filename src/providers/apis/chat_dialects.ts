@@ -14,6 +14,7 @@ import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
 import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
 import { orderMessages } from "./message_order.ts";
+import { withReasoning } from "./message_reasoning.ts";
 
 type Role = "system" | "user" | "assistant" | "tool";
 
@@ -281,7 +282,9 @@ function speak(
   const root = prompt.format === "responses" ? "input" : "messages";
   const lose = (field: string) => void lost.add(`${root}.${field}`);
   const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lose));
-  body.messages = orderMessages(messages, model, dialect.oneSystem === true);
+  const ordered = orderMessages(messages, model, dialect.oneSystem === true);
+  // A server that knows no other fields does not know the reasoning of earlier answers either.
+  body.messages = dialect.messages ? ordered : withReasoning(body, ordered, model);
   return { body, headers, dropped: [...lost] };
 }
 

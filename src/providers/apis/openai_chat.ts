@@ -6,6 +6,7 @@ import { present } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { orderMessages } from "./message_order.ts";
+import { withReasoning } from "./message_reasoning.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
 /**
@@ -29,7 +30,7 @@ export const openaiChatApi: ProviderApi = {
   severalAnswers: () => true,
   finish(request, model) {
     const { body } = request;
-    body.messages = orderMessages(body.messages as Loose[], model, false);
+    body.messages = withReasoning(body, orderMessages(body.messages as Loose[], model, false), model);
     return request;
   },
 };
