@@ -65,6 +65,14 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
   return false;
 }
 
+/**
+ * Whether a model has no levels of reasoning, and rejects them: "Model grok-4-1-fast-reasoning does not support
+ * parameter reasoningEffort". Of xAI's models only these have some.
+ */
+export function hasNoLevels(model: string): boolean {
+  return /grok/i.test(model) && !/grok-3-mini|multi-agent|grok-(?:4[.-][3-9](?!\d)|[5-9])/i.test(model);
+}
+
 /** Whether it is GPT-4.5 or older, which do not reason: `gpt-4o`, `chatgpt-4o-latest`, `gpt-3.5-turbo`. */
 export function isOlderGpt(model: string): boolean {
   return /(?:^|[^a-z]|chat)gpt-[34](?!\d)/i.test(model);

@@ -267,3 +267,30 @@ Deno.test("penalties go to no Gemini model after 2.0, which refuse them", () => 
   assertEquals(body.generationConfig, { presencePenalty: 0.5, frequencyPenalty: 0.5 });
   assertEquals(dropped, []);
 });
+
+Deno.test("Grok models without levels of reasoning get none, and the setting is listed", () => {
+  for (const target of ["responses", "chat_completions"] as const) {
+    for (
+      const [model, levels] of [
+        ["grok-4-1-fast-reasoning", false],
+        ["grok-4.20-0309-reasoning", false],
+        ["x-ai/grok-code-fast-1", false],
+        ["grok-4.3", true],
+        ["grok-4.20-multi-agent-0309", true],
+        ["grok-3-mini", true],
+      ] as const
+    ) {
+      const request = {
+        max_tokens: 9000,
+        messages: [{ role: "user", content: "Hi" }],
+        thinking: { type: "enabled", budget_tokens: 5000 },
+      };
+      const { body, dropped } = convert("messages", request, target, model);
+      const sent = target === "responses" ? (body.reasoning as Loose)?.effort : body.reasoning_effort;
+      assertEquals(sent !== undefined, levels, `${target} ${model}`);
+      assertEquals(dropped.includes("thinking"), !levels, `${target} ${model}`);
+      const known = convert("messages", request, target, model, { efforts: ["low", "high"] });
+      assert(JSON.stringify(known.body).includes("effort"), model);
+    }
+  }
+});

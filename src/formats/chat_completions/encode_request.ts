@@ -15,7 +15,7 @@ import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
 import { needsReasoning } from "../needed_reasoning.ts";
-import { openaiReasoning, takes } from "../refused_parameters.ts";
+import { hasNoLevels, openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { decodeEffort, EFFORT_FIELDS, saysEffort } from "./decode_effort.ts";
@@ -217,8 +217,9 @@ function encodeReasoningFields(
     return;
   }
   const { effort, lost } = encodeEffort(prompt.reasoning, context.efforts, context.features);
-  if (effort !== undefined) body.reasoning_effort = effort;
-  if (lost) dropped.push(fieldName("reasoning", prompt));
+  const leveled = context.efforts !== null || !hasNoLevels(context.model);
+  if (effort !== undefined && leveled) body.reasoning_effort = effort;
+  if (lost || (effort !== undefined && !leveled)) dropped.push(fieldName("reasoning", prompt));
 }
 
 /** The output format, or instructions if the model does not support it. */

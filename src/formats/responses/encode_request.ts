@@ -13,7 +13,7 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
-import { isOlderGpt, takes } from "../refused_parameters.ts";
+import { hasNoLevels, isOlderGpt, takes } from "../refused_parameters.ts";
 import { legalCacheKey, legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
@@ -66,7 +66,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   body.store = false;
 
   const reasons = context.features?.has("reasoning") ?? !isOlderGpt(context.model);
-  const reasoning = encodeEffort(prompt, context.efforts);
+  const wanted = encodeEffort(prompt, context.efforts);
+  const leveled = own || context.efforts !== null || !hasNoLevels(context.model);
+  const reasoning = leveled ? wanted : withoutLevel(wanted);
   const quiet = reasoning?.effort === "none";
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
   const logprobs = own || takes("logprobs", context, quiet);
@@ -100,6 +102,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     if (own || reasons) body.reasoning = reasoning;
     else lose("reasoning");
   }
+  if (!leveled && wanted?.effort !== undefined) lose("reasoning");
   if (!encodeText(prompt, context, body)) lose("verbosity");
   const metadata = own ? prompt.metadata : legalMetadata(prompt.metadata);
   if (metadata !== undefined) body.metadata = metadata;
@@ -210,6 +213,12 @@ function encodeUser(prompt: Prompt, own: boolean, body: Loose): void {
     const value = string(prompt.verbatim[field]);
     if (value !== undefined) body[field] = value;
   }
+}
+
+/** Undefined if there is nothing else. */
+function withoutLevel(reasoning: Loose | undefined): Loose | undefined {
+  const { effort: _, ...others } = reasoning ?? {};
+  return Object.keys(others).length > 0 ? others : undefined;
 }
 
 function encodeTier(prompt: Prompt, own: boolean, body: Loose, dropped: Set<string>): void {
