@@ -8,7 +8,7 @@
  * thinking with tools.
  */
 const MODELS =
-  /kimi-(?:k2(?:[.p-]?[5-9]|-thinking)|k[3-9]|for-coding)|deepseek-(?:v[4-9]|reasoner)|mimo-v[2-9]/i;
+  /kimi.*(?:k2[.p-]?[5-9]|k[3-9]|thinking|for-coding|latest)|deepseek.*(?:v[4-9]|v3[.p][2-9]|reasoner)|mimo-v[2-9]/i;
 
 export function needsReasoning(model: string): boolean {
   return MODELS.test(model);

@@ -1,8 +1,7 @@
 /** Encodes reasoning as fields of an assistant's message: in requests to providers and in answers to callers. */
-import { array, type Loose, object, string } from "../../exchange/json.ts";
+import { array, type Loose, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
-import { needsReasoning } from "../needed_reasoning.ts";
 import { joinBlocks, readReplay, type ReasoningField, type TextField, textKey } from "./reasoning.ts";
 
 /**
@@ -113,29 +112,4 @@ export function textFields(field: ReasoningField | undefined): readonly TextFiel
     default:
       return ["reasoning_content", "reasoning"];
   }
-}
-
-/** An empty text counts as missing, a blank one does not. */
-const NO_REASONING = " ";
-
-/**
- * Adds `reasoning_content` where the model needs it and the caller has none: its client does not keep
- * reasoning, another model wrote the message, or the model did not reason. Modifies the messages.
- */
-export function supplyReasoning(body: Loose, messages: readonly Loose[]): void {
-  if (!needsReasoning(String(body.model)) || isOff(body)) return;
-  const { keep } = object(body.thinking);
-  if (keep !== "all" && !messages.some(({ tool_calls: calls }) => calls !== undefined)) return;
-  for (const message of messages) {
-    if (message.role !== "assistant" || isText(message.reasoning_content)) continue;
-    if (array(message.reasoning_details).length > 0) continue;
-    message.reasoning_content = isText(message.reasoning) ? message.reasoning : NO_REASONING;
-  }
-}
-
-const isText = (value: unknown) => typeof value === "string" && value !== "";
-
-function isOff({ thinking, enable_thinking, reasoning_effort, reasoning }: Loose): boolean {
-  return object(thinking).type === "disabled" || enable_thinking === false || reasoning_effort === "none" ||
-    object(reasoning).effort === "none" || object(reasoning).enabled === false;
 }

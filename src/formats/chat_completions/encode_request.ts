@@ -14,7 +14,6 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
 import { withinRanges } from "../ranges.ts";
-import { needsReasoning } from "../needed_reasoning.ts";
 import { hasNoLevels, openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
@@ -23,7 +22,6 @@ import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
-import { supplyReasoning } from "./encode_reasoning.ts";
 import { readReplay } from "./reasoning.ts";
 
 /** The service tier that only OpenAI's responses API has. */
@@ -90,7 +88,6 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
     set("modalities", prompt.modalities);
     set("audio", prompt.audio);
   } else dropped.push(...lostHints(prompt, HINTS), ...lostStrictness(prompt, "openai"));
-  supplyReasoning(body, messages);
   if (own || (prompt.format === "responses" && prompt.serviceTier !== ONLY_RESPONSES_TIER)) {
     set("service_tier", prompt.serviceTier);
   } else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
@@ -103,7 +100,7 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
  * API shows that its provider accepts it.
  */
 function wantsReasoning(prompt: Prompt, model: string): boolean {
-  return /deepseek|kimi/i.test(model) || needsReasoning(model) ||
+  return /deepseek|kimi|mimo/i.test(model) ||
     prompt.turns.some((turn) =>
       turn.content.some((c) => c.type === "reasoning" && readReplay(c.proof)?.field)
     );

@@ -1,40 +1,40 @@
 /**
- * Models of chat-completions servers that reject a history in which the assistant's reasoning is missing, although
- * many clients do not return it, and an answer of another model has none: "thinking is enabled but
- * reasoning_content is missing in assistant tool call message", "The reasoning_content in the thinking mode must
- * be passed back to the API". A placeholder is accepted.
+ * Chat-completions servers with models that reject a conversation with tool calls in which an assistant message has
+ * no `reasoning_content`, see `needed_reasoning.ts`. A placeholder is accepted.
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
+import { needsReasoning } from "../../formats/needed_reasoning.ts";
 
-interface Requirement {
-  readonly models: RegExp;
-  /** Only messages with tool calls need reasoning. */
-  readonly calls: boolean;
-  readonly placeholder: string;
-}
+/** An empty text counts as missing, a blank one does not. */
+const PLACEHOLDER = " ";
 
-const REQUIREMENTS: readonly Requirement[] = [
-  // An empty text counts as missing.
-  { models: /kimi.*(?:k2[.p][5-9]|k[3-9]|thinking|for-coding|latest)/i, calls: true, placeholder: " " },
-  { models: /deepseek.*(?:v[4-9]|v3[.p][2-9]|reasoner)/i, calls: false, placeholder: "" },
-];
-
-/** The same list if nothing is missing. */
+/**
+ * Adds `reasoning_content` to the assistant's messages where the model needs it and the caller has none: its client
+ * does not keep reasoning, another model wrote the message, or the model did not reason. The same list if nothing is
+ * missing.
+ */
 export function withReasoning(body: Loose, messages: Loose[], model: string): Loose[] {
-  const requirement = REQUIREMENTS.find(({ models }) => models.test(model));
-  if (!requirement || object(body.thinking).type === "disabled") return messages;
-  // Without a call in the history, no model requires it.
-  if (!messages.some(({ tool_calls }) => array(tool_calls).length > 0)) return messages;
-  return messages.map((message) =>
-    message.role === "assistant" && !REASONING.some((field) => says(message[field])) &&
-      (!requirement.calls || array(message.tool_calls).length > 0)
-      ? { ...message, reasoning_content: requirement.placeholder }
-      : message
-  );
+  if (!needsReasoning(model) || isOff(body)) return messages;
+  const isNeeded = object(body.thinking).keep === "all" ||
+    messages.some(({ tool_calls }) => array(tool_calls).length > 0);
+  return isNeeded ? messages.map((message) => isComplete(message) ? message : completed(message)) : messages;
 }
 
-const REASONING = ["reasoning_content", "reasoning", "reasoning_details"];
+function isComplete({ role, reasoning_content, reasoning_details }: Loose): boolean {
+  return role !== "assistant" || isText(reasoning_content) || array(reasoning_details).length > 0;
+}
 
-function says(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : typeof value === "string" && value !== "";
+function completed(message: Loose): Loose {
+  const { reasoning } = message;
+  return { ...message, reasoning_content: isText(reasoning) ? reasoning : PLACEHOLDER };
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** Whether the request switches reasoning off. */
+function isOff({ thinking, enable_thinking, reasoning_effort, reasoning }: Loose): boolean {
+  return object(thinking).type === "disabled" || enable_thinking === false || reasoning_effort === "none" ||
+    object(reasoning).effort === "none" || object(reasoning).enabled === false;
 }

@@ -40,7 +40,7 @@ sharedTest("corpus/", "encodeRequest() gives a provider of this API the recorded
   let exact = 0;
   for (const r of ACCEPTED) {
     const prompt = decode(r.request);
-    const { body } = encode(prompt, { stream: prompt.stream, model: r.request.model });
+    const { body } = encode(prompt, { stream: prompt.stream, model: r.request.model ?? "model" });
     const wanted = structuredClone(r.request);
     // What the service changes on purpose.
     if (prompt.stream) wanted.stream_options = { include_usage: true };

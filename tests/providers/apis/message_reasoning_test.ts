@@ -1,4 +1,4 @@
-/** Kimi and DeepSeek refuse a history in which the reasoning of the assistant is missing. */
+/** Kimi, DeepSeek and MiMo refuse a history in which the reasoning of the assistant is missing. */
 import { assertEquals } from "@std/assert";
 import { sentRequest } from "./sent_request.ts";
 
@@ -20,39 +20,58 @@ function reasoning(preset: string, model: string, more: Any = {}, messages: Any[
   return body.messages.filter(({ role }: Any) => role === "assistant").map((m: Any) => m.reasoning_content);
 }
 
-Deno.test("a call without reasoning has a placeholder for Kimi's models that reason, at any server", () => {
+Deno.test("models that need the reasoning of calls get a blank one where it is missing, at any server", () => {
   for (
     const [preset, model] of [
       ["moonshot", "kimi-k2.5"],
       ["moonshot", "kimi-k2-thinking"],
+      ["moonshot", "kimi-latest"],
       ["openrouter", "moonshotai/kimi-k2.6"],
       ["fireworks", "accounts/fireworks/models/kimi-k2p6"],
+      ["deepseek", "deepseek-v4-pro"],
+      ["deepseek", "deepseek-reasoner"],
+      ["openrouter", "deepseek/deepseek-v3.2"],
+      ["openrouter", "xiaomi/mimo-v2.5-pro"],
     ]
-  ) assertEquals(reasoning(preset, model), [" ", undefined], model);
-  assertEquals(reasoning("moonshot", "kimi-k2-0905-preview"), [undefined, undefined]);
-  assertEquals(reasoning("moonshot", "kimi-k2.5", { thinking: { type: "disabled" } }), [
-    undefined,
-    undefined,
-  ]);
+  ) {
+    assertEquals(reasoning(preset, model), [" ", " "], model);
+    const empty = MESSAGES.map((m) => m.role === "assistant" ? { ...m, reasoning_content: "" } : m);
+    assertEquals(reasoning(preset, model, {}, empty), [" ", " "], model);
+  }
+  for (const model of ["gpt-5.4", "kimi-k2-0905-preview", "deepseek-chat", "deepseek-v3.1", "glm-5"]) {
+    assertEquals(reasoning("openrouter", model), [undefined, undefined], model);
+  }
   // Groq refuses the field.
   assertEquals(reasoning("groq", "moonshotai/kimi-k2.5"), [undefined, undefined]);
 });
 
-Deno.test("each message of the assistant has reasoning for DeepSeek's models that reason", () => {
-  assertEquals(reasoning("deepseek", "deepseek-v4-pro"), ["", ""]);
-  assertEquals(reasoning("openrouter", "deepseek/deepseek-v3.2"), ["", ""]);
-  assertEquals(reasoning("deepseek", "deepseek-chat"), [undefined, undefined]);
-  const plain = [{ role: "user", content: "a" }, { role: "assistant", content: "b" }, {
-    role: "user",
-    content: "c",
-  }];
+Deno.test("no reasoning is added without calls, unless all is kept, and none where thinking is off", () => {
+  const plain = MESSAGES.filter(({ role, content }) => role === "user" || content === "b");
   assertEquals(reasoning("deepseek", "deepseek-v4-pro", {}, plain), [undefined]);
+  const keep = { thinking: { type: "enabled", keep: "all" } };
+  assertEquals(reasoning("moonshot", "kimi-k2.6", keep, plain), [" "]);
+  for (
+    const off of [
+      { thinking: { type: "disabled" } },
+      { enable_thinking: false },
+      { reasoning_effort: "none" },
+      { reasoning: { enabled: false } },
+    ]
+  ) {
+    assertEquals(
+      reasoning("openrouter", "moonshotai/kimi-k2.6", off),
+      [undefined, undefined],
+      JSON.stringify(off),
+    );
+  }
 });
 
 Deno.test("reasoning that the caller returns stays, and that of another API is sent", () => {
   const returned = MESSAGES.map((m) => m.role === "assistant" ? { ...m, reasoning_content: "Hm." } : m);
   assertEquals(reasoning("moonshot", "kimi-k2.5", {}, returned), ["Hm.", "Hm."]);
   assertEquals(reasoning("deepseek", "deepseek-v4-pro", {}, returned), ["Hm.", "Hm."]);
+  const renamed = MESSAGES.map((m) => m.role === "assistant" ? { ...m, reasoning: "Hm." } : m);
+  assertEquals(reasoning("moonshot", "kimi-k2.5", {}, renamed), ["Hm.", "Hm."]);
   const body = {
     max_tokens: 100,
     messages: [
