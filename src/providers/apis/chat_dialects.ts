@@ -12,21 +12,20 @@ import { isEffort, nearestEffort } from "../../formats/effort.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
+import { nineLettersOf } from "./nine_letters.ts";
 import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
-import { orderMessages } from "./message_order.ts";
+import { type Order, orderMessages } from "./message_order.ts";
 import { withReasoning } from "./message_reasoning.ts";
 
 type Role = "system" | "user" | "assistant" | "tool";
 
-interface ChatDialect {
+interface ChatDialect extends Order {
   /** Host pattern of its URLs, for configurations without a preset; including a non-default port. */
   readonly host?: RegExp;
   /** Only the older name of the output limit (`max_tokens`) is supported: the newer one is rejected or ignored. */
   readonly olderCap?: true;
   /** The role `developer` is not supported. */
   readonly noDeveloper?: true;
-  /** Chat templates reject a system message that is not the first message. */
-  readonly oneSystem?: true;
   /** Only one choice is returned, whatever `n` is. */
   readonly oneAnswer?: true;
   /** Contents that are only text must be a string. */
@@ -51,6 +50,8 @@ interface ChatDialect {
   readonly plainDetail?: true;
   /** Files are sent as `document_url`. */
   readonly documentUrl?: true;
+  /** Models that reason by default, and only in streams. */
+  readonly quietWhole?: RegExp;
   /** Models that reject a forced tool call while reasoning. */
   readonly forced?: ForcedCalls;
 }
@@ -164,6 +165,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     olderCap: true,
     noDeveloper: true,
     oneSystem: true,
+    // "parameter.enable_thinking must be set to false for non-streaming calls"
+    quietWhole: /^qwen3-[\d.]+b(?:-a\d+b)?$/i,
     forced: { quiet: /^qwen3\.\d(?!.*thinking)/i, off: ["enable_thinking", false] },
   },
   cohere: { host: /(?:^|\.)cohere\.(?:ai|com)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
@@ -182,7 +185,13 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   nebius: { host: /(?:^|\.)nebius\.com$/, noDeveloper: true },
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },
   ollama: { host: /^(?:localhost|127\.0\.0\.1):11434$/, olderCap: true, noDeveloper: true, oneAnswer: true },
-  perplexity: { host: /^api\.perplexity\.ai$/, olderCap: true, noDeveloper: true, oneAnswer: true },
+  perplexity: {
+    host: /^api\.perplexity\.ai$/,
+    olderCap: true,
+    noDeveloper: true,
+    alternates: true,
+    oneAnswer: true,
+  },
   together: {
     host: /(?:^|\.)together\.(?:xyz|ai)$/,
     olderCap: true,
@@ -276,13 +285,20 @@ function speak(
   if (dialect.plainPrediction && Array.isArray(predicted)) {
     body.prediction = { ...object(body.prediction), content: predicted.map(({ text }) => text).join("") };
   }
+  if (dialect.quietWhole?.test(model) && body.stream !== true && body.enable_thinking === undefined) {
+    body.enable_thinking = false;
+    if (body.reasoning_effort !== undefined && body.reasoning_effort !== "none") {
+      lost.add(fieldName("reasoning", prompt));
+    }
+    delete body.reasoning_effort;
+  }
   if (dialect.forced) {
     fitForcedCall(body, model, dialect.forced, (field) => lost.add(fieldName(field, prompt)));
   }
   const root = prompt.format === "responses" ? "input" : "messages";
   const lose = (field: string) => void lost.add(`${root}.${field}`);
   const messages = (body.messages as Loose[]).map((message) => speakMessage(message, dialect, lose));
-  const ordered = orderMessages(messages, model, dialect.oneSystem === true);
+  const ordered = orderMessages(messages, model, dialect);
   // A server that knows no other fields does not know the reasoning of earlier answers either.
   body.messages = dialect.messages ? ordered : withReasoning(body, ordered, model);
   return { body, headers, dropped: [...lost] };
@@ -366,26 +382,4 @@ function documentOf(part: Loose): Loose {
     document_url: url,
     ...(filename !== undefined && { document_name: filename }),
   };
-}
-
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/** Deterministic, so that a repeated prompt matches a prompt cache. */
-function nineLettersOf(id: unknown): unknown {
-  if (typeof id !== "string" || /^[a-zA-Z\d]{9}$/.test(id)) return id;
-  let a = 0x811c9dc5;
-  let b = 0x9dc5811c;
-  for (let i = 0; i < id.length; i++) {
-    a = Math.imul(a ^ id.charCodeAt(i), 0x01000193);
-    b = Math.imul(b ^ id.charCodeAt(id.length - 1 - i), 0x01000193);
-  }
-  return letters(a >>> 0, 5) + letters(b >>> 0, 4);
-}
-
-function letters(number: number, count: number): string {
-  let text = "";
-  for (let rest = number; text.length < count; rest = Math.floor(rest / DIGITS.length)) {
-    text += DIGITS[rest % DIGITS.length];
-  }
-  return text;
 }

@@ -4,20 +4,49 @@
  * Many chat templates accept only one system message, the first. Mistral's models also reject a message of the
  * user directly after the result of a tool, and an answer of the assistant as the last message, at every
  * server: "Unexpected role 'user' after role 'tool'", "Expected last role User or Tool (or Assistant with
- * prefix True) for serving but got assistant".
+ * prefix True) for serving but got assistant". Perplexity wants user and assistant by turns, the user first and
+ * last: "After the (optional) system message(s), user or tool message(s) should alternate with assistant
+ * message(s)".
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
 
 /** Mistral's models by name, at any provider. */
 const MISTRAL = /stral|ixtral/i;
 
-/** @param oneSystem the server accepts only one system message */
-export function orderMessages(messages: Loose[], model: string, oneSystem: boolean): Loose[] {
+export interface Order {
+  /** The server accepts only one system message, the first. */
+  readonly oneSystem?: boolean;
+  /** User and assistant must alternate. */
+  readonly alternates?: boolean;
+}
+
+export function orderMessages(messages: Loose[], model: string, { oneSystem, alternates }: Order): Loose[] {
+  if (alternates) return alternating(withOneSystem(messages));
   if (!MISTRAL.test(model)) return oneSystem ? withOneSystem(messages) : messages;
   const known = messages.some(({ role }) => role === "developer")
     ? messages.map((message) => message.role === "developer" ? { ...message, role: "system" } : message)
     : messages;
   return inMistralOrder(withOneSystem(known));
+}
+
+function alternating(messages: readonly Loose[]): Loose[] {
+  const turns: Loose[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    const calls = array(message.tool_calls).length + array(last?.tool_calls).length > 0;
+    if (last !== undefined && last.role === message.role && message.role !== "tool" && !calls) {
+      turns[turns.length - 1] = { ...last, content: joined(last.content ?? "", message.content ?? "") };
+    } else {
+      if (message.role === "assistant" && (last === undefined || last.role === "system")) {
+        turns.push({ role: "user", content: "(The conversation begins earlier.)" });
+      }
+      turns.push(message);
+    }
+  }
+  const last = turns.at(-1);
+  if (last?.role === "system") turns[turns.length - 1] = { ...last, role: "user" };
+  else if (last?.role === "assistant") turns.push({ role: "user", content: "Continue." });
+  return turns;
 }
 
 /** The same list if nothing is to be added. */

@@ -30,7 +30,7 @@ export const openaiChatApi: ProviderApi = {
   severalAnswers: () => true,
   finish(request, model) {
     const { body } = request;
-    body.messages = withReasoning(body, orderMessages(body.messages as Loose[], model, false), model);
+    body.messages = withReasoning(body, orderMessages(body.messages as Loose[], model, {}), model);
     return request;
   },
 };

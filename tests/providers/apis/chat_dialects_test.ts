@@ -348,3 +348,43 @@ Deno.test("values that only OpenAI knows do not reach Groq, Cerebras and Togethe
   assertEquals(dropped, ["service_tier"]);
   assertEquals(sent("cerebras", "low").body.service_tier, undefined);
 });
+
+Deno.test("Perplexity gets one message of each side by turns, the user's first and last", () => {
+  const sent = (messages: Any[]) =>
+    sentRequest("perplexity", "chat_completions", { messages }, "sonar").body.messages.map((
+      { role, content }: Any,
+    ) => [role, content]);
+  const m = (role: string, content: unknown) => ({ role, content });
+  assertEquals(sent([m("system", "s"), m("user", "a"), m("user", "b")]), [["system", "s"], [
+    "user",
+    "a\n\nb",
+  ]]);
+  assertEquals(sent([m("assistant", "a"), m("assistant", "b"), m("system", "s")]), [
+    ["user", "(The conversation begins earlier.)"],
+    ["assistant", "a\n\nb"],
+    ["user", "<system>\ns\n</system>"],
+  ]);
+  assertEquals(sent([m("user", "a"), m("assistant", "b")]), [
+    ["user", "a"],
+    ["assistant", "b"],
+    ["user", "Continue."],
+  ]);
+  assertEquals(sent([m("system", "s")]), [["user", "s"]]);
+});
+
+Deno.test("Qwen models that reason only in streams do not reason in whole answers", () => {
+  const sent = (model: string, more: Any = {}) =>
+    sentRequest(
+      "alibaba",
+      "chat_completions",
+      { messages: [{ role: "user", content: "a" }], ...more },
+      model,
+    );
+  assertEquals(sent("qwen3-32b").body.enable_thinking, false);
+  assertEquals(sent("qwen3-235b-a22b", { reasoning_effort: "high" }).dropped, ["reasoning_effort"]);
+  assertEquals(sent("qwen3-32b", { stream: true }).body.enable_thinking, undefined);
+  assertEquals(sent("qwen3-32b", { enable_thinking: true }).body.enable_thinking, true);
+  for (const model of ["qwen-plus", "qwen3-max", "qwen3-30b-a3b-instruct-2507", "qwen3.5-plus"]) {
+    assertEquals(sent(model).body.enable_thinking, undefined, model);
+  }
+});
