@@ -52,6 +52,17 @@ const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
 /** Statuses of an endpoint that the provider does not have. */
 const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
 
+/**
+ * What Bedrock says of models that call tools only in answers that are not streamed, such as Llama 4. Such an
+ * answer is requested whole: the caller gets it as a stream all the same.
+ */
+const STREAMS_NO_CALLS = /support tool use in streaming mode/i;
+
+/** Whether the URL alone says if the answer is streamed. */
+function choosesByUrl({ provider, api }: Upstream, { model }: Route): boolean {
+  return api.address(provider.baseUrl, model, true) !== api.address(provider.baseUrl, model, false);
+}
+
 /** Creates a function that sends one request to a provider and returns its answer or a `Failure`. */
 export function openExchanges(send: Send, ticker: Ticker): Exchange {
   return exchange;
@@ -94,6 +105,10 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       }
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
+        if (stream && reply.status === 400 && STREAMS_NO_CALLS.test(text) && choosesByUrl(upstream, route)) {
+          heard.status = null;
+          return exchange(upstream, route, { ...opening, stream: false, outgoing, again });
+        }
         // Filtered again after decoding, since JSON can escape characters in several ways.
         return withheld.failure(decodeFailure(refusal));
       }
