@@ -151,7 +151,9 @@ function encodeSampling(
     else lose("topK");
   }
   const wanted = prompt.stop ?? [];
-  const stop = takes("stop", context) ? wanted.filter((sequence) => sequence.trim() !== "") : [];
+  const stop = rules.stops && takes("stop", context)
+    ? wanted.filter((sequence) => sequence.trim() !== "")
+    : [];
   if (stop.length > 0) config.stopSequences = stop;
   if (stop.length < wanted.length) lose("stop");
   return { config, fields };

@@ -1,5 +1,5 @@
 /** Encodes `toolConfig`: tools and tool choice. The API has no choice `none`. */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { callNow, takesForcedTools } from "../claude_rules.ts";
 import { objectSchema } from "../object_schema.ts";
@@ -47,9 +47,14 @@ export function encodeTools(
     return { config: { tools: declared }, silenced: true };
   }
   const toolChoice = encodeChoice(prompt);
-  if (toolChoice && !toolChoice.auto && !takesForcedTools(model)) {
+  if (toolChoice && !toolChoice.auto && (rules.forced === "none" || !takesForcedTools(model))) {
     const asked = callNow(choice?.type === "tool" ? choice.name : undefined);
     return { config: { tools, toolChoice: { auto: {} } }, silenced: false, asked };
+  }
+  if (toolChoice?.tool && rules.forced === "any") {
+    const { name } = toolChoice.tool as Loose;
+    const named = tools.filter((tool) => object(tool.toolSpec).name === name);
+    return { config: { tools: named, toolChoice: { any: {} } }, silenced: false };
   }
   return { config: { tools, ...(toolChoice && { toolChoice }) }, silenced: false };
 }

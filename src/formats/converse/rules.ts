@@ -3,7 +3,8 @@
  * rejected, so the name decides; for an inference profile's ARN, which reveals nothing, the minimum is
  * assumed.
  *
- * Sources: AWS's pages "Prompt caching", "ToolResultBlock" and "Extended thinking".
+ * Sources: AWS's pages "Prompt caching", "ToolResultBlock", "ToolChoice" and "Extended thinking", and the errors of
+ * the API: "This model doesn't support the toolConfig.toolChoice.any field", "… the stopSequences field".
  */
 import { claudeGeneration, openaiReasoning } from "../refused_parameters.ts";
 import type { EncodeRequest } from "../format.ts";
@@ -21,6 +22,10 @@ export interface Rules {
   hides: boolean;
   /** Results may have a status. */
   status: boolean;
+  /** Forced tool calls: of any tool or a named one, only of any, or none. */
+  forced: "named" | "any" | "none";
+  /** Stop sequences are supported. */
+  stops: boolean;
 }
 
 /** The rules of a model, by id and features. */
@@ -38,5 +43,11 @@ export function rulesOf({ model, features }: EncodeRequest): Rules {
     hourCache: caches && (claudeGeneration(model) ?? 0) >= 4.5,
     hides: openaiReasoning(model) !== null || /\bxai\.|grok/.test(model),
     status: claude || nova,
+    forced: /llama|command-|jamba|palmyra/.test(model)
+      ? "none"
+      : /mistral|pixtral|deepseek/.test(model)
+      ? "any"
+      : "named",
+    stops: !/qwen|deepseek\.v3/.test(model),
   };
 }
