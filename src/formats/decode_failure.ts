@@ -38,7 +38,7 @@ const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|permission_error|access denied|account_deactivated/;
 /** Not the word "billing" alone: Gemini mentions billing details whenever a per-minute rate is exceeded. */
 const OUR_ACCOUNT =
-  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account|user location is not supported|validationexception operation not allowed$/;
+  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account|user location is not supported|unsupported_country|not allowed from unsupported countries|validationexception operation not allowed$/;
 /** Codes for an invalid field, whose name may match the patterns below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
@@ -58,7 +58,7 @@ const CONVERSATION = /^(?:messages|input|instructions|system)\b/;
 const CONTEXT_AS_FAULT =
   /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
-  /model_not_found|model_not_supported|not supported by any provider|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
+  /model_not_found|model_not_supported|model_not_available|model_not_active|model_decommissioned|model_terms_required|unavailable_model|not supported by any provider|not supported on this route|isn't supported on this route|does not work with the specified model|not a valid model id|non-serverless model|failed to load model|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
 /** Nothing, nothing for POST, or a model that was removed. */
 const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 410]);
 /** A referenced object is missing, not the model. */

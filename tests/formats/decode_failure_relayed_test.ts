@@ -123,10 +123,63 @@ Deno.test("a model that the provider does not serve under our account is no faul
       },
     },
     { error: { message: "The requested model is not supported.", code: "model_not_supported" } },
+    {
+      error: {
+        message:
+          "Unable to access non-serverless model acme/one. Please visit https://api.together.ai/models/acme/one to create and start a new dedicated endpoint for the model.",
+        type: "invalid_request_error",
+        param: null,
+        code: "model_not_available",
+      },
+    },
+    {
+      error: {
+        message: "The model `one` has been decommissioned and is no longer supported.",
+        type: "invalid_request_error",
+        code: "model_decommissioned",
+      },
+    },
+    {
+      error: {
+        message: "The model `one` requires terms acceptance. Please have the org admin accept the terms",
+        type: "invalid_request_error",
+        code: "model_terms_required",
+      },
+    },
+    { error: { code: "unavailable_model", message: "Unavailable model: one" } },
+    { error: { message: "acme/one is not a valid model ID", code: 400 } },
+    {
+      error: {
+        code: "OperationNotSupported",
+        message:
+          "The chatCompletion operation does not work with the specified model, one. Please choose different model and try again.",
+      },
+    },
+    { error: { code: "validation_error", message: "The model 'acme.one' isn't supported on this route" } },
+    {
+      error: {
+        message:
+          'Failed to load model "one". Error: Model loading was stopped due to insufficient system resources.',
+      },
+    },
   ];
   for (const body of cases) {
     const { code, lasting } = decode(400, body);
     assertEquals([code, lasting], ["provider_model_down", true]);
+  }
+});
+
+Deno.test("a country that the vendor does not serve is our account's affair", () => {
+  const message =
+    "Access to Anthropic models is not allowed from unsupported countries, regions, or territories.";
+  const cases: [number, unknown][] = [
+    [400, { message }],
+    [400, { type: "error", error: { type: "unsupported_country_region_territory", message: "no" } }],
+    [403, { error: { code: "unsupported_country_region_territory", message: "Country not supported" } }],
+  ];
+  for (const [status, body] of cases) {
+    const { code, lasting } = decode(status, body);
+    assertEquals([body, code, lasting], [body, "provider_unavailable", true]);
   }
 });
 
