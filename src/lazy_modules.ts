@@ -50,6 +50,7 @@ export async function importLazyModules(): Promise<void> {
     import("./models/auto.ts"),
     import("./models/discovered/merge.ts"),
     import("./models/facts/facts.ts"),
+    import("./outgoing/client_tls.ts"),
     import("./outgoing/http2/send.ts"),
     import("./outgoing/tunnel.ts"),
     import("./pipeline/compact.ts"),

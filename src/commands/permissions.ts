@@ -69,6 +69,7 @@ export function permissionFlags(
     ...named.files,
     ...(config.payloads?.to.kind === "s3" ? filesOf(CREDENTIAL_NEEDS.aws, env) : []),
     ...Object.values(config.server.tls ?? {}),
+    ...config.providers.flatMap(({ tls }) => Object.values(tls ?? {}).filter((path) => path !== null)),
     ...(telemetryIsOn(env) ? TELEMETRY_FILES.flatMap((name) => env(name) || []) : []),
     // The vocabulary and the labels are in the folder of the model.
     ...(config.dlp.model === undefined ? [] : [dirname(config.dlp.model)]),

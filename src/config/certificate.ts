@@ -1,5 +1,6 @@
-/** Reads and checks the certificate that `server.tls` names. */
-import type { Report } from "../schema/mistakes.ts";
+/** Reads and checks the certificates that `server.tls`, and `tls` of a provider, name. */
+import { object } from "../exchange/json.ts";
+import type { InputPath, Report } from "../schema/mistakes.ts";
 import { tryCertificate } from "../transport/try_certificate.ts";
 
 export interface CertificateFiles {
@@ -12,6 +13,33 @@ export async function readCertificate({ cert, key }: CertificateFiles): Promise<
   return { cert: await Deno.readTextFile(cert), key: await Deno.readTextFile(key) };
 }
 
+export interface CheckOptions {
+  now?: number;
+  /** Path of the section in the configuration. */
+  at?: InputPath;
+  /** Who would refuse a certificate out of its time. */
+  refusing?: string;
+}
+
+/** Reports files of a provider's `tls` that cannot be used. */
+export async function checkClientTls(tls: unknown, report: Report, at: InputPath): Promise<void> {
+  const { ca, cert, key } = object(tls);
+  if (typeof ca === "string" && !textOf(ca).includes("-----BEGIN CERTIFICATE-----")) {
+    report.expect("the path of a file with certificates in PEM", ca, [...at, "ca"]);
+  }
+  if (typeof cert !== "string" || typeof key !== "string") return;
+  await checkCertificate({ cert, key }, report, { at, refusing: "the provider refuses" });
+}
+
+/** "" if it cannot be read. */
+function textOf(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return "";
+  }
+}
+
 /**
  * Reports files that cannot be read, have other content, or do not belong together. Warns of a certificate
  * that has expired or is not valid yet.
@@ -19,9 +47,9 @@ export async function readCertificate({ cert, key }: CertificateFiles): Promise<
 export async function checkCertificate(
   files: CertificateFiles,
   report: Report,
-  now = Date.now(),
+  { now = Date.now(), at = ["server", "tls"], refusing = "callers refuse" }: CheckOptions = {},
 ): Promise<void> {
-  const path = (field: keyof CertificateFiles) => ["server", "tls", field];
+  const path = (field: keyof CertificateFiles) => [...at, field];
   const texts = { cert: "", key: "" };
   let unread = false;
   for (const field of ["cert", "key"] as const) {
@@ -56,8 +84,8 @@ export async function checkCertificate(
   const { validFrom, validTo } = new X509Certificate(texts.cert);
   const day = (text: string) => new Date(text).toISOString().slice(0, 10);
   const doubt = (wanted: string) => report.doubt(`a certificate ${wanted}`, files.cert, path("cert"));
-  if (Date.parse(validTo) < now) doubt(`whose time is not over (callers refuse it since ${day(validTo)})`);
+  if (Date.parse(validTo) < now) doubt(`whose time is not over (${refusing} it since ${day(validTo)})`);
   if (Date.parse(validFrom) > now) {
-    doubt(`whose time has begun (callers refuse it before ${day(validFrom)})`);
+    doubt(`whose time has begun (${refusing} it before ${day(validFrom)})`);
   }
 }

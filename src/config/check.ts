@@ -12,7 +12,7 @@ import type { Field } from "../schema/field.ts";
 import { type InputPath, openReport, read, type Report } from "../schema/mistakes.ts";
 import { STORE } from "../store/config.ts";
 import type { Examination, Loaded } from "./load.ts";
-import { checkCertificate } from "./certificate.ts";
+import { checkCertificate, checkClientTls } from "./certificate.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
 
 /** Throws `ConfigError` with every mistake. */
@@ -29,6 +29,10 @@ export async function checked(examination: Examination, { listens }: { listens: 
   if (trouble !== null) report.expect(trouble, dlp?.model, ["dlp", "model"]);
   if (store !== undefined) checkFiles(store, report);
   if (server !== undefined && server.tls !== null) await checkCertificate(server.tls, report);
+  for (const [name, provider] of Object.entries(object(object(value).providers))) {
+    const { tls } = object(provider);
+    if (tls !== undefined) await checkClientTls(tls, report, ["providers", name, "tls"]);
+  }
   if (server !== undefined && listens) checkAddress(server, report);
   return examination.conclude();
 }

@@ -8,6 +8,7 @@
  */
 import { Ticker } from "../timing/ticker.ts";
 import { pause } from "../timing/waits.ts";
+import type { ClientTls } from "./client_tls.ts";
 import type { Reply } from "./reply.ts";
 import { whyUnreachable } from "./why_unreachable.ts";
 import { openSend, type Send, type SendOptions } from "./send.ts";
@@ -23,6 +24,8 @@ export interface Question {
   cuts?: true;
   /** Aborts the request. */
   signal: AbortSignal;
+  /** As of an exchange. */
+  tls?: ClientTls;
 }
 
 /** A complete answer. */
@@ -91,7 +94,7 @@ export function ask(url: string, question: Question): Promise<Answer> {
 export async function askBy(
   send: Send,
   url: string,
-  { method = "GET", headers, body = "", most, cuts, signal }: Question,
+  { method = "GET", headers, body = "", most, cuts, signal, tls }: Question,
 ): Promise<Answer> {
   signal.throwIfAborted();
   const address = new URL(url);
@@ -113,6 +116,7 @@ export async function askBy(
       firstByteMs: LONGEST_MS,
       idleMs: LONGEST_MS,
       signal,
+      tls,
     }, ticker);
     return answerOf(reply, await bodyOf(reply, most, cuts === true));
   } catch (thrown) {

@@ -1,6 +1,7 @@
 /** An HTTP exchange with a provider: request, reply, and failures. */
 import { countOf } from "../exchange/printable.ts";
 import { BROKE_OFF, Failure, TIMED_OUT, UNREACHABLE } from "../exchange/failure.ts";
+import type { ClientTls } from "./client_tls.ts";
 import { because, isLocal } from "./why_unreachable.ts";
 import { WireError } from "../transport/body_framing.ts";
 
@@ -18,6 +19,8 @@ export interface Exchange {
   once?: true;
   /** Aborts the exchange. */
   signal?: AbortSignal;
+  /** Absent: no certificate is sent, and only the usual authorities are trusted. */
+  tls?: ClientTls;
 }
 
 /** The status of a request that the server does not accept on this connection. It may be sent again on another one (RFC 9110, 15.5.20). */

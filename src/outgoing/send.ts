@@ -1,5 +1,6 @@
 /** Which client makes an HTTP exchange with a provider. */
 import { type Address, addressOf } from "./address.ts";
+import type { ClientTls } from "./client_tls.ts";
 import { lazy } from "../exchange/lazy.ts";
 import { ForeignProtocol } from "./dial.ts";
 import { sendByFetch } from "./fetch_reply.ts";
@@ -19,11 +20,14 @@ export interface SendOptions {
 /** Needed only for streams from servers behind TLS. */
 const http2Client = lazy(() => import("./http2/send.ts"));
 
+/** Needed only for providers with TLS settings. */
+const clientTls = lazy(() => import("./client_tls.ts"));
+
 export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 
 /**
  * Uses the own clients, and `fetch` on hosts without sockets and for what they do not support: a proxy that is not an HTTP proxy or is
- * called over TLS, and URLs without TLS through any proxy. Streams from servers behind TLS use HTTP/2 if the server supports it; all other
+ * called over TLS, URLs without TLS through any proxy, and certificates of this gateway. Streams from servers behind TLS use HTTP/2 if the server supports it; all other
  * requests use HTTP/1.1.
  */
 export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
@@ -33,6 +37,7 @@ export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
   return (exchange, ticker) => {
     const { url } = exchange;
     const byProxy = proxies !== undefined && proxied(url, proxies);
+    if (exchange.tls !== undefined) return sendWithTls(exchange, exchange.tls, ticker, byProxy);
     const tunnel = byProxy ? tunnelTo(url, proxies) : undefined;
     if (!hasSockets || (byProxy && tunnel === undefined)) {
       // Over HTTP/2, `fetch` keeps the body of a request that was answered before it was read until the connection closes (Deno 2.9.6).
@@ -42,6 +47,24 @@ export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
     const address = addressOf(url, exchange.once, tunnel);
     return address.secure ? sendSecure(address, exchange, ticker) : sendHttp1(exchange, ticker);
   };
+
+  async function sendWithTls(
+    exchange: Exchange,
+    tls: ClientTls,
+    ticker: Ticker,
+    byProxy: boolean,
+  ): Promise<Reply> {
+    const { clientWith } = await clientTls.open();
+    let client: Deno.HttpClient;
+    try {
+      client = clientWith(tls, caCerts);
+    } catch (cause) {
+      // The message of the error may contain a part of a file.
+      const reason = cause instanceof Deno.errors.NotFound ? "cannot be read" : "cannot be used";
+      throw unreachable(new Error(`its own TLS files ${reason}`));
+    }
+    return await sendByFetch(exchange, ticker, { client, proxied: byProxy });
+  }
 
   async function sendSecure(address: Address, exchange: Exchange, ticker: Ticker): Promise<Reply> {
     const { http2 } = address;

@@ -9,6 +9,8 @@ const NO_FILES = /Too many open files/;
 
 /** The first match is used: TLS errors come before connection errors. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/its own TLS files cannot be read/, "a file of its `tls` cannot be read"],
+  [/its own TLS files cannot be used/, "the files of its `tls` cannot be used"],
   [/certificate expired/, "its certificate has expired"],
   [/certificate not valid yet/, "its certificate is not valid yet, or the clock of this machine is slow"],
   [/certificate not valid for name/, "its certificate is for another name"],

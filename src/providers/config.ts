@@ -9,6 +9,7 @@ import {
   listOf,
   matching,
   named,
+  nonBlank,
   says,
   seconds,
   urlOrNone,
@@ -83,6 +84,21 @@ const [FIRST_PRESET, ...OTHER_PRESETS] = PRESET_NAMES;
 const place = (what: string) =>
   matching(/^[a-zA-Z\d][\w.:-]{0,127}$/, `${what} of letters, digits, "-", "_", "." and ":"`).optional();
 
+const pemFile = (what: string) =>
+  nonBlank(4096, "the path of a file").nullable().prefault(null).describe(what);
+
+const TLS = fields({
+  ca: pemFile("Path of a PEM file with authorities that are trusted besides those of the machine."),
+  cert: pemFile(
+    "Path of a PEM file with the certificate that the gateway sends, followed by its intermediate certificates.",
+  ),
+  key: pemFile("Path of a PEM file with the private key of `cert`."),
+}).superRefine(({ cert, key }, context) => {
+  if ((cert === null) === (key === null)) return;
+  const path = cert === null ? "cert" : "key";
+  context.addIssue({ code: "custom", path: [path], input: null, message: "both cert and key, or neither" });
+});
+
 const MODEL_NAME = matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a model without spaces");
 
 const BY_MODEL = named(
@@ -147,6 +163,9 @@ const PROVIDER = fields({
     .describe("Timeout for the first byte of an answer, in seconds. Then: 408 `provider_timeout`."),
   idle_seconds: seconds(0.01).prefault(120)
     .describe("Timeout for each pause within an answer, in seconds. Then: `provider_timeout`."),
+  tls: TLS.nullable().prefault(null).describe(
+    "TLS of the connections to this provider: a certificate that the gateway sends (mutual TLS), an authority that signed the provider's certificate. Streams use HTTP/1.1 then. A reload (SIGHUP) reads the files again. Null: no certificate is sent, and the authorities of the machine are trusted.",
+  ),
   http2: flag().prefault(true)
     .describe(
       "Whether streams from the provider use HTTP/2, if the provider supports it. False: HTTP/1.1, if the provider supports it.",
@@ -169,7 +188,15 @@ const PROVIDER = fields({
     .describe(
       "Whether `traceparent` and `tracestate` are sent to the provider, so that its spans join the trace of the caller.",
     ),
-}).superRefine(({ preset, api, region, project, location, resource }, context) => {
+}).superRefine(({ preset, api, region, project, location, resource, baseUrl, tls }, context) => {
+  if (tls !== null && /^http:/i.test(baseUrl)) {
+    context.addIssue({
+      code: "custom",
+      path: ["tls"],
+      input: tls,
+      message: "no value (base_url has no TLS)",
+    });
+  }
   const kind = presetNamed(preset);
   const given = { region, project, location, resource };
   for (const [field, input] of Object.entries(given)) {
@@ -183,8 +210,20 @@ const PROVIDER = fields({
     context.addIssue({ code: "custom", path: ["api"], input: undefined, message: issue.message });
   }
 }).transform((provider): Omit<ConfiguredProvider, "name"> => {
-  const { preset, api: name, apiKey, auth, region, project, location, resource, deployments, ...rest } =
-    provider;
+  const {
+    preset,
+    api: name,
+    apiKey,
+    auth,
+    region,
+    project,
+    location,
+    resource,
+    deployments,
+    tls,
+    ...others
+  } = provider;
+  const rest = { ...others, ...(tls !== null && { tls }) };
   const credential: AuthSettings = auth.type === "key" ? { type: "key", key: apiKey } : auth;
   const kind = presetNamed(preset);
   if (kind?.cloud !== undefined) {

@@ -84,6 +84,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
       signal,
+      tls: provider.tls,
     };
     const signed = credential.sign && await credential.sign({ method: "POST", ...request });
     if (signed) {

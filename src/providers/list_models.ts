@@ -133,7 +133,7 @@ async function asked(
   signal: AbortSignal,
   again = false,
 ): Promise<unknown> {
-  const { provider: { credential }, headers } = upstream;
+  const { provider: { credential, tls }, headers } = upstream;
   const { method, url, body = "" } = question;
   const signed = await credential.sign?.({ method, url, headers, body });
   const answer = await ask(url, {
@@ -142,6 +142,7 @@ async function asked(
     body,
     most: MOST_BYTES,
     signal,
+    tls,
   });
   if (answer.ok) return await jsonIn(answer.text());
   const { status, header } = answer;

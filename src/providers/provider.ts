@@ -4,6 +4,7 @@ import { apiNamed, type ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
 import type { Cloud } from "./clouds/cloud.ts";
 import type { ProviderCredential } from "./credentials/credential.ts";
+import type { ClientTls } from "../outgoing/client_tls.ts";
 import { Withheld } from "./withheld.ts";
 
 export interface Provider {
@@ -25,6 +26,8 @@ export interface Provider {
   idleMs: number;
   /** Streams use HTTP/2, if the provider supports it. Absent: yes. */
   http2?: boolean;
+  /** Absent: the usual TLS. */
+  tls?: ClientTls;
   /** Maximum number of retries on one route, only before the first byte. */
   retries: number;
   breaker: BreakerSettings;

@@ -34,7 +34,7 @@ async function summaryOf(
   await Deno.writeTextFile(files.cert, texts.cert);
   await Deno.writeTextFile(files.key, texts.key);
   const report = openReport(new Map());
-  await checkCertificate(files, report, now);
+  await checkCertificate(files, report, { now });
   await Deno.remove(folder, { recursive: true });
   const { mistakes, warnings } = report;
   return {
