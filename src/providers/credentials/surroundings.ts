@@ -7,6 +7,8 @@ export interface Surroundings {
   env(name: string): string | undefined;
   /** Throws if the file does not exist. */
   readText(path: string): Promise<string>;
+  /** Replaces a file; absent: on the disk. */
+  writeText?(path: string, text: string): Promise<void>;
   /** The system clock in milliseconds since the epoch. */
   now(): number;
   /** A monotonic clock, which may stop while the machine sleeps; absent: the process's own. */

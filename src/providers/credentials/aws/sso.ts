@@ -1,14 +1,13 @@
 /**
- * Credentials of a profile signed in with `aws sso login`: the access token, which that program caches in a
- * file, is exchanged for credentials of the profile's role. It is not renewed here; a new sign-in is found
- * with the next renewal.
+ * Credentials of a profile signed in with `aws sso login`: the access token of the login is exchanged for credentials of the profile's
+ * role.
  */
-import { createHash } from "node:crypto";
-import { isObject, number, object, parse, string } from "../../../exchange/json.ts";
-import { inHome, variable } from "../surroundings.ts";
+import { isObject, number } from "../../../exchange/json.ts";
+import { variable } from "../surroundings.ts";
 import { askForJson, needed, TokenError } from "../token_service.ts";
 import type { AwsContext } from "./context.ts";
 import type { AwsSource } from "./keys.ts";
+import { ssoLogin } from "./sso_login.ts";
 import type { Section, SharedFiles } from "../../clouds/aws_files.ts";
 import { domainOf } from "../../clouds/aws_places.ts";
 
@@ -34,18 +33,12 @@ export async function ssoKeys(
   const region = field(session, "sso_region");
   const account = field(profile, "sso_account_id");
   const role = field(profile, "sso_role_name");
-  // The cache file is named by a hash of the session name, or of the start URL in older profiles.
-  const kept = createHash("sha1").update(name ?? field(session, "sso_start_url")).digest("hex");
-  const path = inHome(surroundings, `.aws/sso/cache/${kept}.json`);
-  const text = path === null ? "" : await surroundings.readText(path).catch(() => "");
-  const login = object(parse(text));
-  const token = string(login.accessToken);
-  // Earlier versions of that program write `UTC` in place of `Z`.
-  const ends = Date.parse((string(login.expiresAt) ?? "").replace(/UTC$/, "Z"));
-  if (!token || !(ends > surroundings.now())) {
-    const state = token ? "has ended" : "is not there";
-    throw new TokenError(`the login of ${called} ${state}: run "aws sso login" for it`);
-  }
+  const token = await ssoLogin({
+    called,
+    name: name ?? field(session, "sso_start_url"),
+    region,
+    renewable: name !== undefined,
+  }, { surroundings, clock, region });
   const base = variable(surroundings, "AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL") ??
     `https://portal.sso.${region}.${domainOf(region)}`;
   const query = new URLSearchParams({ account_id: account, role_name: role });
