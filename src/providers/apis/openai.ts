@@ -1,5 +1,5 @@
 /** Common parts of OpenAI's two APIs and compatible servers. */
-import { number, object, string } from "../../exchange/json.ts";
+import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { ListedModel, ModelsList } from "./api.ts";
 
 /** RFC 6750. */
@@ -19,7 +19,7 @@ export const OPENAI_MODELS: ModelsList = {
     if (!Array.isArray(data)) return null;
     const models = data.map(object).flatMap((m) => {
       const id = string(m.id);
-      if (id === undefined || id === "") return [];
+      if (id === undefined || id === "" || !converses(m)) return [];
       const contextLength = number(m.max_model_len) ?? number(m.context_length) ?? number(m.context_window) ??
         number(m.max_context_length);
       const maxCompletion = number(object(m.top_provider).max_completion_tokens) ??
@@ -36,6 +36,19 @@ export const OPENAI_MODELS: ModelsList = {
     return { models, next: null };
   },
 };
+
+/** `type` of models that do not answer conversations: Together, LM Studio. */
+const OTHER_TYPES = /^(?:image|video|audio|embeddings?|moderation|rerank|transcribe|tts|stt)$/;
+
+/**
+ * False: the list says that the model answers no conversations. Mistral has `capabilities`, Fireworks `supports_chat`, Groq `active`,
+ * OpenRouter and Hugging Face the modalities of the output.
+ */
+function converses({ type, capabilities, supports_chat, active, architecture }: Loose): boolean {
+  const { output_modalities: outputs } = object(architecture);
+  return !OTHER_TYPES.test(string(type) ?? "") && object(capabilities).completion_chat !== false &&
+    supports_chat !== false && active !== false && !(Array.isArray(outputs) && !outputs.includes("text"));
+}
 
 const CACHE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h"];
 /** Parts of the input and output. A zero means that they have no price of their own, and not that they are free. */

@@ -104,6 +104,36 @@ Deno.test("modelsList of the OpenAI APIs reads ids, and sizes by the names that 
   assertEquals(read({ id: "chatcmpl-1", choices: [] }), null);
 });
 
+Deno.test("modelsList of the OpenAI APIs leaves out what the list says is for another purpose, or not served", () => {
+  const { read } = apiNamed("openai-chat").modelsList!;
+  const text = { output_modalities: ["text", "image"] };
+  const chat = [
+    { type: "chat" },
+    { type: "language" },
+    { type: "model" },
+    { capabilities: { completion_chat: true } },
+    { capabilities: ["completion"] },
+    { supports_chat: true },
+    { active: true },
+    { architecture: text },
+    { architecture: { output_modalities: null } },
+  ];
+  const other = [
+    ...["image", "video", "audio", "embedding", "embeddings", "moderation", "rerank", "transcribe"].map((
+      type,
+    ) => ({ type })),
+    { capabilities: { completion_chat: false, vision: false } },
+    { supports_chat: false },
+    { active: false },
+    { architecture: { output_modalities: ["image"] } },
+  ];
+  for (const [rows, kept] of [[chat, true], [other, false]] as const) {
+    for (const row of rows) {
+      assertEquals([row, read({ data: [{ id: "a", ...row }] })!.models.length], [row, kept ? 1 : 0]);
+    }
+  }
+});
+
 Deno.test("modelsList of the OpenAI APIs reads prices for a token, and no others", () => {
   const { read } = apiNamed("openai-chat").modelsList!;
   const priced = (pricing: unknown) => read({ data: [{ id: "a", pricing }] })!.models[0].pricing;
