@@ -4,6 +4,7 @@
  */
 import { UsageError, wrong } from "./option_values.ts";
 import { object } from "../exchange/json.ts";
+import { inShell, inYaml, quoted } from "./quoted_text.ts";
 
 export interface Connection {
   /** Without a path: `http://127.0.0.1:8787`. */
@@ -45,7 +46,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   codex: ({ url, secret, model, passes }) => {
     if (passes === "openai-responses") return ownLogin(url, secret, model);
-    const toml = `model = "${model}"
+    const toml = `model = ${quoted(model)}
 model_provider = "sluice"
 
 [model_providers.sluice]
@@ -74,11 +75,11 @@ supports_websockets = true
     };
   },
   cline: ({ url, secret, model }) => ({
-    text: `cline auth -p openai -k ${secret} -m ${model} -b ${url}/v1`,
+    text: `cline auth -p openai -k ${inShell(secret)} -m ${inShell(model)} -b ${url}/v1`,
   }),
   aider: ({ url, secret, model }) => {
     const yaml = `# The first openai/ names the API to speak, the rest is the catalog id.
-model: openai/${model}
+model: ${inYaml(`openai/${model}`)}
 openai-api-base: ${url}/v1
 openai-api-key: ${secret}
 `;
@@ -91,7 +92,7 @@ schema: v1
 models:
   - name: Sluice
     provider: openai
-    model: ${model}
+    model: ${inYaml(model)}
     apiBase: ${url}/v1
     apiKey: ${secret}
     roles: [chat, edit, apply]
@@ -101,7 +102,7 @@ models:
   },
   "qwen-code": (connection) => {
     const { url, secret, model } = connection;
-    const env = `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${secret}\nOPENAI_MODEL=${model}\n`;
+    const env = `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${secret}\nOPENAI_MODEL=${inShell(model)}\n`;
     return {
       text: `In ~/.qwen/.env:\n\n${env}\nthen: qwen --auth-type openai`,
       file: newFile(".qwen/.env", env),
@@ -109,7 +110,7 @@ models:
   },
   llm: ({ url, secret, model }) => {
     const yaml = `- model_id: sluice
-  model_name: ${model}
+  model_name: ${inYaml(model)}
   api_base: "${url}/v1"
   api_key_name: sluice
 `;
@@ -125,18 +126,21 @@ models:
     text: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 
 const sluice = createOpenAICompatible({ name: "sluice", baseURL: "${url}/v1", apiKey: "${secret}" });
-const model = sluice("${model}");`,
+const model = sluice(${quoted(model)});`,
   }),
   langchain: ({ url, secret, model }) => ({
     text: `from langchain_openai import ChatOpenAI
 
-model = ChatOpenAI(model="${model}", base_url="${url}/v1", api_key="${secret}")`,
+model = ChatOpenAI(model=${quoted(model)}, base_url="${url}/v1", api_key="${secret}")`,
   }),
-  curl: ({ url, secret, model }) => ({
-    text:
-      `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" \\
-  -d '{"model":"${model}","messages":[{"role":"user","content":"Good morning"}]}'`,
-  }),
+  curl: ({ url, secret, model }) => {
+    const body = { model, messages: [{ role: "user", content: "Good morning" }] };
+    return {
+      text:
+        `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" \\
+  -d ${inShell(JSON.stringify(body))}`,
+    };
+  },
 };
 
 /** Claude Code with a sign-in at the vendor. If a token or a key is set, Claude Code ignores its own sign-in. */
@@ -166,7 +170,7 @@ function ownSubscription(url: string, secret: string, model: string): ClientSett
 
 /** Codex, with a ChatGPT login or a key of OpenAI. */
 function ownLogin(url: string, secret: string, model: string): ClientSettings {
-  const toml = `model = "${model}"
+  const toml = `model = ${quoted(model)}
 model_provider = "sluice"
 
 [model_providers.sluice]
@@ -192,7 +196,9 @@ export function clientNamed(name: string): Client {
 }
 
 function shell(variables: Readonly<Record<string, string>>): ClientSettings {
-  return { text: Object.entries(variables).map(([name, value]) => `export ${name}=${value}`).join("\n") };
+  return {
+    text: Object.entries(variables).map(([name, value]) => `export ${name}=${inShell(value)}`).join("\n"),
+  };
 }
 
 function pretty(value: unknown): string {
@@ -233,15 +239,19 @@ function newFile(path: string, text: string): SettingsFile {
   return { path, write: (before) => before === null || before.trim() === "" ? text : null };
 }
 
+/** The home folder. Throws `UsageError` if the environment does not name it. */
+export function homeFolder(env: (name: string) => string | undefined): string {
+  const home = env("HOME") || env("USERPROFILE");
+  if (home) return home;
+  throw new UsageError("Cannot write settings: expected the variable HOME to name a folder, it is not set");
+}
+
 /**
- * Writes the settings. Resolves with what was done, or why nothing was. The previous file is kept as a backup
- * beside it.
+ * Writes the settings. Resolves with what was done, or why nothing was. The file as it was before the first
+ * time is kept as a backup beside it. Afterwards only its owner can read the file, which contains a key.
  */
-export async function writeSettings({ file }: ClientSettings, home: string | undefined): Promise<string> {
+export async function writeSettings({ file }: ClientSettings, home: string): Promise<string> {
   if (file === undefined) return "This client has no file of settings; they are above.";
-  if (!home) {
-    throw new UsageError("Cannot write settings: expected the variable HOME to name a folder, it is not set");
-  }
   const path = `${home}/${file.path}`;
   const before = await Deno.readTextFile(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return null;
@@ -250,7 +260,19 @@ export async function writeSettings({ file }: ClientSettings, home: string | und
   const text = file.write(before);
   if (text === null) return `${path} is there already and was left as it is; the settings are above.`;
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-  if (before !== null) await Deno.writeTextFile(`${path}.before-sluice`, before, { mode: 0o600 });
-  await Deno.writeTextFile(path, text, { mode: 0o600 });
-  return `Wrote ${path}${before === null ? "" : `; what was there is in ${path}.before-sluice`}.`;
+  if (before === null) {
+    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+    return `Wrote ${path}.`;
+  }
+  const backup = `${path}.before-sluice`;
+  const kept = await Deno.writeTextFile(backup, before, { createNew: true, mode: 0o600 }).then(
+    () => `what was there is in ${backup}`,
+    (error) => {
+      if (error instanceof Deno.errors.AlreadyExists) return `what was there at first is in ${backup}`;
+      throw error;
+    },
+  );
+  if (Deno.build.os !== "windows") await Deno.chmod(path, 0o600);
+  await Deno.writeTextFile(path, text);
+  return `Wrote ${path}; ${kept}.`;
 }

@@ -74,7 +74,7 @@ export function whole(
   );
 }
 
-/** The base URL of a gateway, without user, query or fragment. Throws `UsageError`. */
+/** The base URL of a gateway, without version, user, query or fragment. Throws `UsageError`. */
 export function address(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -82,7 +82,8 @@ export function address(text: string | undefined): string | undefined {
     url !== null && /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === ""
   ) {
-    return text;
+    // Clients are often configured with the version, which is added here.
+    return text.replace(/\/+$/, "").replace(/\/v1$/, "");
   }
   const allowed = "an http:// or https:// address without user, query and fragment";
   throw new UsageError(`Cannot read --url: expected ${allowed}, got ${JSON.stringify(text)}`);

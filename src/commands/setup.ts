@@ -74,8 +74,10 @@ async function importFile(
 }
 
 async function connect(command: Extract<Own, { command: "connect" }>, around: Setup): Promise<void> {
-  const { clientNamed, writeSettings } = await import("./connect.ts");
+  const { clientNamed, homeFolder, writeSettings } = await import("./connect.ts");
   const client = clientNamed(command.client);
+  // Before a key is created, whose secret nobody would see.
+  const home = command.write ? homeFolder(around.env) : null;
   const config = await around.load(command.config);
   const { hostname, port, tls } = config.server;
   const scheme = tls === null ? "http" : "https";
@@ -89,9 +91,16 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
   const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
   const secret = command.secret ?? await around.makeKey(config, name);
   const settings = client({ url, secret, model, passes });
-  if (!command.write || settings.file === undefined) around.print(settings.text);
-  if (!command.write) return;
-  const done = await writeSettings(settings, around.env("HOME") || around.env("USERPROFILE"));
+  if (home === null || settings.file === undefined) around.print(settings.text);
+  if (home === null) return;
+  let done: string;
+  try {
+    done = await writeSettings(settings, home);
+  } catch (error) {
+    // The new key is shown only here.
+    around.print(settings.text);
+    throw error;
+  }
   if (settings.file !== undefined && !done.startsWith("Wrote")) around.print(settings.text);
   around.print(done);
 }
