@@ -16,17 +16,18 @@ export interface FileContent {
 
 const MISSING = "a part of it, because it holds images or other data without text";
 
-/** Resolves with a string if there is no text: the reason. */
+/** The file cannot be read; the message is the reason. */
+export class Unreadable extends Error {}
+
+/** Resolves with a string if there is no text: the reason. Throws {@link Unreadable}. */
 export async function contentOf(path: string, documents: Documents): Promise<FileContent | string> {
-  let bytes: Uint8Array<ArrayBuffer>;
+  let bytes: Uint8Array<ArrayBuffer> | null;
   try {
-    bytes = path === STDIN
-      ? new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer())
-      : await Deno.readFile(path);
+    bytes = await bytesOf(path === STDIN ? Deno.stdin.readable : (await Deno.open(path)).readable);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    throw new Unreadable(error instanceof Error ? error.message : String(error));
   }
-  if (bytes.length > LARGEST) return `it is larger than ${LARGEST / 1_048_576} MB`;
+  if (bytes === null) return `it is larger than ${LARGEST / 1_048_576} MB`;
   const kind = documentKind(bytes);
   if (kind !== null) {
     const read = await documents.read(kind, bytes.slice());
@@ -50,4 +51,19 @@ export async function contentOf(path: string, documents: Documents): Promise<Fil
     ...shown && { shown: shown.text },
     missing: written === null || shown?.whole ? null : MISSING,
   };
+}
+
+/** Null: more bytes than are read. The size is not asked for first: a pipe has none, and a device no end. */
+async function bytesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  // Leaving the loop closes the file.
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > LARGEST) return null;
+    chunks.push(chunk);
+  }
+  return await new Blob(chunks).bytes();
 }

@@ -11,7 +11,7 @@ import { type DryRules, dryRules, dryScanText } from "../pipeline/dry_scan.ts";
 import type { Tools } from "../pipeline/screen.ts";
 import { Slices } from "../timing/slices.ts";
 import type { FileReport, ReportForm } from "./file_report.ts";
-import { contentOf } from "./file_content.ts";
+import { contentOf, Unreadable } from "./file_content.ts";
 import { filesUnder } from "./find_files.ts";
 import { Lines } from "./lines.ts";
 import { sarif } from "./sarif.ts";
@@ -68,10 +68,13 @@ export async function scanFiles(
     const report: FileReport = { mode: rules.check.mode, files: 0, findings: [], unscanned: [] };
     let unread = 0;
     for await (const { path, problem } of filesUnder(files)) {
-      const why = problem ?? await scanFile(path, report, { rules, tools, documents });
+      const outcome = problem === undefined
+        ? await scanFile(path, report, { rules, tools, documents })
+        : new Unreadable(problem);
+      if (outcome instanceof Unreadable) unread++;
+      else report.files++;
+      const why = outcome instanceof Unreadable ? outcome.message : outcome;
       if (why !== null) report.unscanned.push({ file: path, why });
-      if (problem === undefined) report.files++;
-      else unread++;
     }
     const { mode, unscannable } = rules.check;
     const refused = mode === "block" && unscannable === "block" && report.unscanned.length > 0;
@@ -101,9 +104,12 @@ async function scanFile(
   path: string,
   report: FileReport,
   { rules, tools, documents }: Scanner,
-): Promise<string | null> {
-  const content = await contentOf(path, documents);
-  if (typeof content === "string") return content;
+): Promise<string | Unreadable | null> {
+  const content = await contentOf(path, documents).catch((error) => {
+    if (error instanceof Unreadable) return error;
+    throw error;
+  });
+  if (typeof content === "string" || content instanceof Unreadable) return content;
   const { text, extracted, shown, missing } = content;
   const scan = async (text: string, extracted: boolean, known: ReadonlySet<string>) => {
     const lines = new Lines(text);

@@ -146,6 +146,19 @@ Deno.test("the status of dlp scan tells clean files, findings and files that can
     },
   ));
 
+Deno.test({
+  name: "dlp scan tells files that fail when they are read, and reads no device without end",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inFolder({ "clean.txt": "hello" }, async (folder) => {
+      // It exists and cannot be read, by whoever it is.
+      const failing = await scan({ files: [`${folder}/clean.txt`, "/proc/self/mem"], form: "text" });
+      assertEquals([failing.status, failing.notes.at(-1)], [2, "Nothing found in 1 file, 1 not scanned."]);
+      const endless = await scan({ files: ["/dev/zero"], form: "text" });
+      assertEquals(endless.notes[0], "/dev/zero: not scanned, it is larger than 128 MB");
+    }),
+});
+
 Deno.test("dlp scan passes over folders of tools and symbolic links, unless they are named", () =>
   inFolder(
     { ".git/config": MAIL, "node_modules/a/b.js": MAIL, ".env": MAIL, "b/c.txt": MAIL },
