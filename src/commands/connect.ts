@@ -4,6 +4,7 @@
  */
 import { UsageError, wrong } from "./option_values.ts";
 import { object } from "../exchange/json.ts";
+import { writePrivateFile } from "./private_file.ts";
 import { inShell, inYaml, quoted } from "./quoted_text.ts";
 
 export interface Connection {
@@ -261,18 +262,17 @@ export async function writeSettings({ file }: ClientSettings, home: string): Pro
   if (text === null) return `${path} is there already and was left as it is; the settings are above.`;
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   if (before === null) {
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+    await writePrivateFile(path, text, { createNew: true });
     return `Wrote ${path}.`;
   }
   const backup = `${path}.before-sluice`;
-  const kept = await Deno.writeTextFile(backup, before, { createNew: true, mode: 0o600 }).then(
+  const kept = await writePrivateFile(backup, before, { createNew: true }).then(
     () => `what was there is in ${backup}`,
     (error) => {
       if (error instanceof Deno.errors.AlreadyExists) return `what was there at first is in ${backup}`;
       throw error;
     },
   );
-  if (Deno.build.os !== "windows") await Deno.chmod(path, 0o600);
-  await Deno.writeTextFile(path, text);
+  await writePrivateFile(path, text);
   return `Wrote ${path}; ${kept}.`;
 }

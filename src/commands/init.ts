@@ -17,6 +17,8 @@ export interface InitFile {
 
 const STORE = "sqlite:./data/sluice.db";
 const PORT = 8787;
+/** Its models are deployments, whose names nobody else knows: without them the configuration would be refused. */
+const AZURE = "azure";
 
 /** Deno's prompt puts a default into the edited line: typing "mistral" would give "openaimistral". */
 export function asking(prompt: (line: string) => string | null): Ask {
@@ -27,8 +29,9 @@ export function asking(prompt: (line: string) => string | null): Ask {
 export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string): InitFile {
   const found = foundProviders(env).map(({ name }) => name);
   const usual = found.length > 0 ? found : ["openai"];
-  const providers = given.providers ??
-    names(ask(`Which providers? (${PRESET_NAMES.join(", ")})`, usual.join(",")) ?? usual.join(","));
+  const providers = given.providers === undefined
+    ? names(ask(`Which providers? (${PRESET_NAMES.join(", ")})`, usual.join(",")) ?? usual.join(","))
+    : [...new Set(given.providers)];
   for (const name of providers) {
     if (!PRESET_NAMES.includes(name)) {
       throw wrong("the name of a provider", PRESET_NAMES, name);
@@ -46,11 +49,14 @@ export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string)
     );
   }
   const port = given.port ?? portOf(ask("On which port?", String(PORT)) ?? String(PORT));
-  const missing = providers.flatMap((name) => {
+  const notes = providers.flatMap((name) => {
     const needs = presetValues(PRESETS.find((preset) => preset.name === name)!, env).missing;
-    return needs.length === 0 ? [] : [`${name} still needs ${needs.join(" and ")} to be set.`];
+    return [
+      ...(needs.length === 0 ? [] : [`${name} still needs ${needs.join(" and ")} to be set.`]),
+      ...(name === AZURE ? [`${name}: write the names of your deployments into the file.`] : []),
+    ];
   });
-  return { text: fileText({ providers, store, port, secret, env }), notes: missing };
+  return { text: fileText({ providers, store, port, secret, env }), notes };
 }
 
 function names(text: string): string[] {
@@ -80,10 +86,11 @@ function fileText({ providers, store, port, secret, env }: Answers): string {
     const from = preset.keys.length === 0
       ? preset.cloud ? "the machine's own credential" : "a server of your own, without a key"
       : `key from ${keyFrom ?? preset.keys.join(" or ")}`;
-    return `    ${JSON.stringify(name)}: {} // ${from}`;
+    const fields = name === AZURE ? '{ "deployments": ["gpt-5"] }' : "{}";
+    return { entry: `    ${JSON.stringify(name)}: ${fields}`, from };
   });
   // The comma goes before the comment.
-  const listed = lines.map((line, i) => i < lines.length - 1 ? line.replace(": {} //", ": {}, //") : line);
+  const listed = lines.map(({ entry, from }, i) => `${entry}${i < lines.length - 1 ? "," : ""} // ${from}`);
   const program = programCalled(env);
   return `// Configuration of Sluice. \`${program} check --config FILE\` validates it. Every field is described in the manual,
 // which the gateway serves at /docs, and in the JSON Schema for editors below.

@@ -6,6 +6,7 @@ import type { Env } from "../providers/presets.ts";
 import type { TryGateway } from "./try.ts";
 import type { Command } from "./command.ts";
 import { UsageError, wrong } from "./option_values.ts";
+import { writePrivateFile } from "./private_file.ts";
 import { programCalled } from "./program_called.ts";
 
 export interface Setup {
@@ -52,7 +53,7 @@ async function init(command: Extract<Own, { command: "init" }>, { env, print }: 
   const secret = `sk_live_${crypto.randomUUID().replaceAll("-", "")}`;
   const { text, notes } = initFile(command, env, ask, secret);
   try {
-    await Deno.writeTextFile(file, text, { createNew: !force, mode: 0o600 });
+    await writePrivateFile(file, text, { createNew: !force });
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
     throw new UsageError(`Cannot write ${file}: it is there already; --force overwrites it`);
