@@ -8,6 +8,8 @@ export interface CallersTrace {
   spanId: string;
   /** The caller records the trace. */
   sampled: boolean;
+  /** The id of the trace is random (Trace Context, level 2). */
+  random: boolean;
   /** `tracestate`; undefined: none that may be passed on. */
   state: string | undefined;
   /** `traceparent` as received. */
@@ -28,7 +30,15 @@ export function readTrace(header: (name: string) => string | null): CallersTrace
   const [, version, traceId, spanId, flags, more] = match;
   if (version === "ff" || (version === "00" && more !== undefined)) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
-  return { traceId, spanId, sampled: (parseInt(flags, 16) & 1) === 1, state: stateOf(header), parent };
+  const bits = parseInt(flags, 16);
+  return {
+    traceId,
+    spanId,
+    sampled: (bits & 1) === 1,
+    random: (bits & 2) === 2,
+    state: stateOf(header),
+    parent,
+  };
 }
 
 /** The original headers, for provider requests of a call that this gateway does not record. */

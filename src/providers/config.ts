@@ -186,7 +186,7 @@ const PROVIDER = fields({
     ),
   trace_context: flag().prefault(false)
     .describe(
-      "Whether `traceparent` and `tracestate` are sent to the provider, so that its spans join the trace of the caller.",
+      "Whether `traceparent` and `tracestate`, or the headers of `OTEL_PROPAGATORS`, are sent to the provider, so that its spans join the trace of the caller.",
     ),
 }).superRefine(({ preset, api, region, project, location, resource, baseUrl, tls }, context) => {
   if (tls !== null && /^http:/i.test(baseUrl)) {

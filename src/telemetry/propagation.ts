@@ -85,7 +85,8 @@ export class Propagation {
       } else if (unchanged !== null && unchanged.parent !== null) {
         Object.assign(headers, passedOn(unchanged));
       } else {
-        headers.traceparent = `00-${span.trace}-${span.span}-${span.sampled ? "01" : "00"}`;
+        const flags = (span.sampled ? 1 : 0) | (trace?.random ? 2 : 0);
+        headers.traceparent = `00-${span.trace}-${span.span}-0${flags}`;
         if (trace?.state !== undefined) headers.tracestate = trace.state;
       }
     }
@@ -111,7 +112,7 @@ function b3Of(trace: string, span: string, state: string | null): B3Trace | null
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   const debug = state?.toLowerCase() === "d";
   const sampled = debug || state === "1" || state?.toLowerCase() === "true";
-  return { traceId, spanId, sampled, debug, state: undefined, parent: null };
+  return { traceId, spanId, sampled, debug, random: false, state: undefined, parent: null };
 }
 
 function baggageIn(header: Header): string | undefined {

@@ -67,7 +67,15 @@ Deno.test("propagation: a trace is found in every format of B3, and in none that
     if (told === null) assertEquals(trace, null, JSON.stringify(headers));
     else {
       const { id = OTHER_TRACE, sampled, debug = false } = told;
-      const expected = { traceId: id, spanId: PARENT, sampled, debug, state: undefined, parent: null };
+      const expected = {
+        traceId: id,
+        spanId: PARENT,
+        sampled,
+        debug,
+        random: false,
+        state: undefined,
+        parent: null,
+      };
       assertEquals(trace, expected, JSON.stringify(headers));
     }
     assertEquals(read(["b3multi"], headers), read(["b3"], headers));
@@ -103,6 +111,11 @@ Deno.test("propagation: the last propagator that finds a trace counts, and all o
     "x-b3-sampled": "0",
     traceparent: unsampled,
     tracestate: "v=1",
+  });
+  // That a trace id is random holds for all spans of the trace.
+  const random = read(["tracecontext"], { traceparent: TRACEPARENT.replace(/01$/, "03") });
+  assertEquals(new Propagation(["tracecontext"]).headers(span, random), {
+    traceparent: `00-${TRACE}-00f067aa0ba902b7-03`,
   });
   const debug = read(["b3"], { b3: `${OTHER_TRACE}-${PARENT}-d` });
   const written = new Propagation(["b3", "b3multi"]).headers(
