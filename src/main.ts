@@ -76,14 +76,18 @@ function isOperatorError(error: unknown): error is Error {
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 
+/** The configuration that the argument or the environment names; null: that of demo mode. */
+const sourceOf = (named: string | undefined, flags: Flags): string | null =>
+  named ?? ((!flags.demo && env("SLUICE_CONFIG")) || null);
+
 /** Loads the configuration that the argument or the environment names, else that of demo mode. */
 async function load(
   named: string | undefined,
   flags: Flags,
   { listens = true, env: lookUp = env }: { listens?: boolean; env?: typeof env } = {},
 ): Promise<Loaded> {
-  const source = named ?? env("SLUICE_CONFIG");
-  if (source === undefined || source === "") {
+  const source = sourceOf(named, flags);
+  if (source === null) {
     return await checked(examineDemo({ env: lookUp, flags }), { listens });
   }
   const { name, text } = await readSource(source);
@@ -110,7 +114,7 @@ async function serveQuietly(source: string | undefined, flags: Flags): Promise<v
 }
 
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
-  const demo = source === undefined && !env("SLUICE_CONFIG");
+  const demo = sourceOf(source, flags) === null;
   // Without a listener the signal would end the process.
   let reloads: (() => void) | null = null;
   let reloadAsked = false;

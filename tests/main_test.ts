@@ -135,6 +135,8 @@ Deno.test("help, version, and what cannot be followed", () =>
       [["--hostname", "0.0.0.0"], {}, /expected a loopback address in demo mode/],
       [[], { PORT: "abc" }, /PORT: expected a whole number/],
       [[], { SLUICE_CONFIG: "{" }, /not JSON/],
+      // The command line wins over the environment.
+      [["--demo", "--hostname", "0.0.0.0"], { SLUICE_CONFIG: "{" }, /loopback address in demo mode/],
       [["check"], { SLUICE_CONFIG: '{"providers":{},"modles":[]}' }, /modles.*models/s],
       [
         ["keys", "list"],

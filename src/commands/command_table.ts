@@ -35,14 +35,19 @@ export interface CommandRow {
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   serve: {
     options: ["port", "hostname", "workers", "demo"],
-    read: ({ values, config }) => ({
-      command: "serve",
-      config,
-      port: whole("port", values.port, 0, 65_535),
-      hostname: values.hostname,
-      workers: whole("workers", values.workers, 1, 64),
-      ...(values.demo && { demo: true }),
-    }),
+    read({ values, config }) {
+      if (values.demo && config !== undefined) {
+        throw new UsageError("Cannot use --demo with --config: expected one of them");
+      }
+      return {
+        command: "serve",
+        config,
+        port: whole("port", values.port, 0, 65_535),
+        hostname: values.hostname,
+        workers: whole("workers", values.workers, 1, 64),
+        ...(values.demo && { demo: true }),
+      };
+    },
   },
   check: { options: [], read: ({ config }) => ({ command: "check", config }) },
   permissions: { options: [], read: ({ config }) => ({ command: "permissions", config }) },

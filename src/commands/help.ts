@@ -10,7 +10,7 @@ const COMMANDS: readonly CommandHelp[] = [
   {
     usage: "sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N] [--demo]",
     meaning:
-      "Run the gateway. Without a configuration it listens on loopback and serves the providers whose API keys are in the environment, and the demo model; --demo: only the demo model",
+      "Run the gateway. Without a configuration it listens on loopback and serves the providers whose API keys are in the environment, and the demo model; --demo: only the demo model, without a configuration",
   },
   {
     usage: "sluice init [FILE] [--providers A,B] [--store URL] [--port N] [--force]",

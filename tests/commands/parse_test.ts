@@ -165,6 +165,7 @@ const MISTAKES: [line: string, message: string][] = [
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],
   ["dlp", "Cannot read dlp: expected one of scan, got nothing"],
   ["dlp scan", "Cannot read dlp scan: expected files or folders to scan, got nothing"],
+  ["serve --demo --config a.jsonc", "Cannot use --demo with --config: expected one of them"],
   ["dlp scan a --json --sarif", "Cannot use --json with --sarif: expected one of them"],
   ["keys create", "Cannot read keys create: expected a name for the key, got nothing"],
   ["keys revoke", "Cannot read keys revoke: expected the id or name of a key, got nothing"],
