@@ -71,8 +71,8 @@ function isOperatorError(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
     error instanceof StoreRefused ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
-    // Errors of Deno's `console.log`, for example on a full disk, have no class of their own.
-    (error instanceof Error && /\(os error \d+\)$/.test(error.message)) ||
+    // Some errors of the operating system, such as a full disk, have no class of their own.
+    (error instanceof Error && /\(os error \d+\)(?:$|: )/.test(error.message)) ||
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 

@@ -33,10 +33,22 @@ Deno.test({
     await Deno.chmod(file, 0o644);
     await writePrivateFile(file, "a");
     assertEquals([await Deno.readTextFile(file), (await Deno.stat(file)).mode! & 0o777], ["a", 0o600]);
+    // Behind a link, as people keep their settings.
+    await Deno.symlink(file, `${file}.link`);
+    await writePrivateFile(`${file}.link`, "behind");
+    assertEquals([await Deno.readTextFile(file), (await Deno.lstat(`${file}.link`)).isSymlink], [
+      "behind",
+      true,
+    ]);
+    // A device is written to, and not replaced.
+    await writePrivateFile("/dev/null", "a");
+    assertEquals((await Deno.stat("/dev/null")).isFile, false);
+    await Deno.remove(`${file}.link`);
     await Deno.remove(file);
     await writePrivateFile(file, "b");
     assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
     await assertRejects(() => writePrivateFile(file, "c", { createNew: true }), Deno.errors.AlreadyExists);
+    assertEquals(await Deno.readTextFile(file), "b");
     await Deno.remove(file);
   },
 });

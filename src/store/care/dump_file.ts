@@ -3,6 +3,7 @@
  * complete.
  */
 import { TextLineStream } from "@std/streams/text_line_stream.js";
+import { writeAll } from "../../transport/write_all.ts";
 import { BadDump } from "./dump.ts";
 
 /** Characters passed to the compressor at a time. */
@@ -14,12 +15,17 @@ export async function writeDump(path: string, lines: AsyncIterable<string>): Pro
   try {
     // Removed first, since an existing file would keep its own permissions.
     await Deno.remove(draft).catch(() => {});
-    const file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
-    await ReadableStream.from(inChunks(lines))
+    using file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
+    const compressed = ReadableStream.from(inChunks(lines))
       .pipeThrough(new TextEncoderStream())
-      .pipeThrough(new CompressionStream("gzip"))
-      .pipeTo(file.writable);
-    await synced(draft);
+      .pipeThrough(new CompressionStream("gzip"));
+    // Not piped to `file.writable`, which does not report that the disk is full (Deno 2.9.6).
+    try {
+      for await (const bytes of compressed) await writeAll(file, bytes);
+      await file.sync();
+    } catch (error) {
+      throw withPath(error, draft);
+    }
     await Deno.rename(draft, path);
   } catch (error) {
     await Deno.remove(draft).catch(() => {});
@@ -27,9 +33,12 @@ export async function writeDump(path: string, lines: AsyncIterable<string>): Pro
   }
 }
 
-async function synced(path: string): Promise<void> {
-  using file = await Deno.open(path, { write: true });
-  await file.sync();
+/** Adds the path to an error of the operating system, as errors of opening a file have it. */
+function withPath(error: unknown, path: string): unknown {
+  if (error instanceof Error && /\(os error \d+\)$/.test(error.message)) {
+    error.message += `: writefile '${path}'`;
+  }
+  return error;
 }
 
 async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
