@@ -94,9 +94,21 @@ export class Delivery {
   given(): readonly Part[] {
     if (this.#batch.length === 0) return NO_PARTS;
     this.#withoutSecrets ??= this.#processBatch();
-    return this.#restore === null || this.#withoutSecrets.length === 0
-      ? this.#withoutSecrets
-      : this.#restore(this.#withoutSecrets);
+    return this.#restored(this.#withoutSecrets);
+  }
+
+  /** The batch is passed on in portions, between which other calls get their turn. */
+  get isLarge(): boolean {
+    return isLargeBatch(this.#batch);
+  }
+
+  /** A large batch as the caller gets it; each portion is processed when it is requested. */
+  *portions(): Generator<readonly Part[]> {
+    this.#note();
+    for (const portion of portionsOf(this.#batch)) {
+      const given = this.#restored(this.#secrets === null ? portion : this.#secrets.take(portion));
+      if (given.length > 0) yield given;
+    }
   }
 
   /** At the end: the text that was held back because it might have been the beginning of a secret. */
@@ -156,13 +168,21 @@ export class Delivery {
     return true;
   }
 
+  #restored(parts: readonly Part[]): readonly Part[] {
+    return this.#restore === null || parts.length === 0 ? parts : this.#restore(parts);
+  }
+
   #processBatch(): readonly Part[] {
+    this.#note();
+    return this.#secrets === null ? this.#batch : this.#secrets.take(this.#batch);
+  }
+
+  #note(): void {
     const { call, prompt, kit } = this.#asked;
     const { opened: { followed }, use } = this.#answering;
     noteUsage(this.#batch, prompt, { call, use }, kit);
     followed?.take(this.#batch);
     if (this.#started) this.#batch = this.#batch.filter((part) => part.type !== "start");
-    return this.#secrets === null ? this.#batch : this.#secrets.take(this.#batch);
   }
 }
 
@@ -176,7 +196,7 @@ function isLarge(part: Part): part is Delta {
     part.text.length > LARGE;
 }
 
-/** Whether a batch is passed on in portions, between which other calls get their turn. */
+/** Whether a batch is processed in portions. */
 export function isLargeBatch(batch: readonly Part[]): boolean {
   return batch.length > PARTS || batch.some(isLarge);
 }

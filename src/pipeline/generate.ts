@@ -193,8 +193,17 @@ export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Prom
   try {
     noteUsage(batch, prompt, { call, use }, kit);
     followed?.take(batch);
-    const parts = secrets === null ? batch : secrets.take(batch);
-    if (parts.length > 0) took(names === null ? parts : restoreTools(names)(parts));
+    const restore = names === null ? null : restoreTools(names);
+    const pass = (portion: readonly Part[]) => {
+      const parts = secrets === null ? portion : secrets.take(portion);
+      if (parts.length > 0) took(restore === null ? parts : restore(parts));
+    };
+    if (isLargeBatch(batch)) {
+      for (const portion of portionsOf(batch)) {
+        pass(portion);
+        await kit.slices.pause(call.arrival.key.id);
+      }
+    } else pass(batch);
     const rest = secrets === null ? [] : secrets.end();
     if (rest.length > 0) took(rest);
   } catch (thrown) {
@@ -270,14 +279,17 @@ async function* deliver(
         delivery = new Delivery(answering, asking, started);
         continue;
       }
-      const given = delivery.given();
-      if (given.length > 0) started = true;
-      if (!prompt.stream || !isLargeBatch(given)) {
-        if (given.length > 0) yield given;
-      } else {
-        for (const portion of portionsOf(given)) {
+      if (delivery.isLarge) {
+        for (const portion of delivery.portions()) {
+          started = true;
           yield portion;
           await kit.slices.pause(key.id);
+        }
+      } else {
+        const given = delivery.given();
+        if (given.length > 0) {
+          started = true;
+          yield given;
         }
       }
       const { over } = delivery;
