@@ -24,6 +24,9 @@ const STREAM_STARTS: ReadonlySet<number> = new Set([...":deir"].map((c) => c.cha
 /** Maximum size of a JSON body with the content type of an event stream, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
+/** Maximum number of blocks in a JSON body: they are encoded in one step, and each may need a signature. */
+const MOST_BLOCKS = 10_000;
+
 const decoder = new TextDecoder();
 
 /** Decodes all parts of a JSON body. */
@@ -32,7 +35,7 @@ export function readWhole(text: string, format: ProviderFormat): Part[] {
   if (known) return wholeCharacters(known);
   const body = parse(text, true);
   if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
-  const parts = format.decodeAnswer(body);
+  const parts = bounded(format.decodeAnswer(body));
   format.learnAnswer?.(text, body, parts);
   return wholeCharacters(parts);
 }
@@ -42,7 +45,18 @@ export function* readWholeInSlices(text: string, format: ProviderFormat): Genera
   const parsed = yield* parseAnswerInSlices(text);
   yield;
   if ("why" in parsed) throw brokenAnswer(`it ${parsed.why}`);
-  return wholeCharacters(format.decodeAnswer(parsed.value));
+  return wholeCharacters(bounded(format.decodeAnswer(parsed.value)));
+}
+
+/** Throws if there are too many blocks. */
+function bounded(parts: Part[]): Part[] {
+  if (parts.length <= MOST_BLOCKS) return parts;
+  let blocks = 0;
+  for (const { type } of parts) {
+    if (type.endsWith("-start") || type === "media" || type === "opaque") blocks++;
+  }
+  if (blocks > MOST_BLOCKS) throw brokenAnswer(`it has more than ${MOST_BLOCKS} blocks`);
+  return parts;
 }
 
 /**

@@ -1,10 +1,12 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
-import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
+import { AnswerReader, readWhole, readWholeInSlices } from "../../src/pipeline/answer_reader.ts";
 import { read } from "../../src/pipeline/begin_answer.ts";
 import type { Kit } from "../../src/pipeline/kit.ts";
-import { LARGE, Slices } from "../../src/timing/slices.ts";
+import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
+import { atOnce, LARGE, Slices } from "../../src/timing/slices.ts";
 import { CHAT_FRAMES, chatChunk } from "../support/answers.ts";
 
 function partsOf(pieces: readonly Uint8Array[]): Part[] {
@@ -59,4 +61,32 @@ Deno.test("read() needs the bytes of a large frame no more once it has them: the
   assertEquals(await reading, undefined);
   const said = parts.map((part) => part.type === "text-delta" ? part.text : "").join("");
   assertEquals([said.length, said.slice(-4)], [LARGE + 4, "mine"]);
+});
+
+Deno.test("a JSON body has at most 10,000 blocks, however short they are", () => {
+  const blocks = {
+    messages: { type: "thinking", thinking: "x", signature: "c2ln" },
+    responses: { type: "reasoning", summary: [], encrypted_content: "x" },
+    gemini: { functionCall: { name: "f", args: {} } },
+    converse: { text: "x" },
+  };
+  const bodies = {
+    messages: (content: unknown[]) => ({ content, stop_reason: "end_turn" }),
+    responses: (output: unknown[]) => ({ output, status: "completed" }),
+    gemini: (parts: unknown[]) => ({ candidates: [{ content: { parts }, finishReason: "STOP" }] }),
+    converse: (content: unknown[]) => ({ output: { message: { content } }, stopReason: "end_turn" }),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const format = PROVIDER_FORMATS[name as keyof typeof bodies];
+    const text = (count: number) =>
+      JSON.stringify(body(Array(count).fill(blocks[name as keyof typeof bodies])));
+    const starts = readWhole(text(10_000), format).filter(({ type }) => type.endsWith("-start"));
+    assertEquals(starts.length, 10_000, name);
+    for (
+      const read of [
+        readWhole,
+        (...given: Parameters<typeof readWhole>) => atOnce(readWholeInSlices(...given)),
+      ]
+    ) assertThrows(() => read(text(10_001), format), Failure, "more than 10000 blocks", name);
+  }
 });

@@ -235,8 +235,11 @@ export class ResponseWriter {
     const [done, partDone, type] = state.open
       ? ["response.reasoning_text.done", "response.content_part.done", "reasoning_text"]
       : ["response.reasoning_summary_text.done", "response.reasoning_summary_part.done", "summary_text"];
-    this.#list.emit?.(done, `${at}"text":${JSON.stringify(text)}}`);
-    this.#list.emit?.(partDone, `${at}"part":${JSON.stringify({ type, text })}}`);
+    if (!this.#list.emit) return;
+    // Serialized once, since a text may be long.
+    const json = JSON.stringify(text);
+    this.#list.emit(done, `${at}"text":${json}}`);
+    this.#list.emit(partDone, `${at}"part":{"type":"${type}","text":${json}}}`);
   }
 
   #reasoningEnd(block: number, proof: Proof | undefined): void {
