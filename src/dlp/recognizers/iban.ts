@@ -5,7 +5,7 @@
  * DO; PK; PS), and lacks forms in use outside of the registry.
  */
 
-import { DIGIT, isAlphanumeric, isDigit, LETTER } from "./character_class.ts";
+import { DIGIT, isAlphanumeric, isDigit, LETTER, LOWER, UPPER } from "./character_class.ts";
 import { mod97 } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
@@ -80,18 +80,34 @@ function isIban(view: ScannedView, start: number, kind: { length: number; shape:
   return true;
 }
 
+/** Number of a field directly before an IBAN, as in the statements of SWIFT: `?31DE89…`. */
+const FIELD = /^\d{1,3}(?=[A-Z]{2}\d\d)/;
+
+function scanNumbered(view: ScannedView, from: number, to: number): void {
+  const field = FIELD.exec(view.text.slice(from, Math.min(to, from + 7)))?.[0];
+  if (field === undefined) return;
+  const start = from + field.length;
+  for (const kind of STRUCTURES.get(view.text.slice(start, start + 2)) ?? []) {
+    if (isIban(view, start, kind)) return;
+  }
+}
+
 export const IBANS: readonly Recognizer[] = [
   {
     type: "IBAN_CODE",
     group: "FINANCIAL",
     aliases: ["IBAN", "INTERNATIONAL_BANK_ACCOUNT_NUMBER"],
-    triggers: [{ on: "part", first: LETTER, holds: DIGIT, shortest: 4, scan: scanIban }],
+    triggers: [
+      { on: "part", first: LETTER, holds: DIGIT, shortest: 4, scan: scanIban },
+      { on: "part", first: DIGIT, holds: UPPER, lacks: LOWER, shortest: 16, longest: 40, scan: scanNumbered },
+    ],
     samples: {
       found: [
         "«DE89 3704 0044 0532 0130 00»",
         "«gb29nwbk60161331926819»",
         "iban«DE89370400440532013000»and",
         "«DE89 3704 0044 0532 0130 00» 12 items",
+        ":86:105?00LASTSCHRIFT?31«FR7630006000011234567890189»?32JO",
       ],
       clean: ["DE89 3704 0044 0532 0130 01", "gb29nwbk60161331926818", "AT61 1904 3002 3457 3201 7"],
     },

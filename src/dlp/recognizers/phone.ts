@@ -12,7 +12,7 @@ const PHONE_WORDS = words(
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
   "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
-  "telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
+  "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
   "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
   "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
   "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락|(?:제|내) 번호",
@@ -32,8 +32,10 @@ const OTHER_SENTENCE =
   /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
 /** The part of the preceding text that belongs to the number's own line and sentence. */
 function ownSentence(lead: string): string {
-  return /[\n.!?。]/.test(lead) ? lead.replace(OTHER_SENTENCE, "") : lead;
+  return /[\n.!?。]/.test(lead) ? lead.replace(LEADERS, " ").replace(OTHER_SENTENCE, "") : lead;
 }
+/** The dots between a name and its value in a printed list. */
+const LEADERS = / ?\.{2,40} ?$/;
 
 /** What names of vulnerabilities and standards begin with. */
 const IDENTIFIED = /(?<![A-Za-z])(?:CVE|CWE|RHSA|USN|DSA|ISO|IEC|RFC|ISBN|ISSN|ICD|EC)-$/i;

@@ -99,7 +99,7 @@ export function scanKeyFile(view: ScannedView, start: number): void {
   report(view, "PRIVATE_KEY", from, from + key.length, 0.95);
 }
 
-const QUOTED = /["']?\)?\]?\s{0,4}(?:=>|[=:,])\s{0,4}(["'])([^"'\n]{24,128})\1/y;
+const QUOTED = /["']?\)?\]?\s{0,4}(?:=>|[=:,])\s{0,24}(["'])([^"'\n]{24,128})\1/y;
 
 /** A quoted key or salt with special characters, as in Django and WordPress. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {

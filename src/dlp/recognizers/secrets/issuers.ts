@@ -37,6 +37,7 @@ export const ISSUERS: readonly Recognizer[] = [
     samples: {
       found: [
         "AWS_SECRET_ACCESS_KEY=«/OW+BgMDdHI3/LtKWJ6EEcYRnzdFjzfCvMipKAZb»",
+        `${"k".repeat(40)}\nAWS_SECRET_ACCESS_KEY=«hhKFMvuJiAo/RAxTV6UQB02HH3cyBY10Q62mVVbl»`,
         'aws_secret: "«+O1udTvWnF/+xeg44mikppmbTSTKBq2yOC5JGwRB»"',
         "use «ABSKJNVySkDRsoJXqh6a5gOhFNOPwQ1F8f0HHPDnTXqch1YRVfIUxCWub0deOngH» here",
         "«bedrock-api-key-nzUBZfrZg5v5FSnJrEnPQ0JhpnzarJ0FWegfUeug»",

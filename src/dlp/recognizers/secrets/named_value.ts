@@ -106,7 +106,7 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
     !named && !service && !behind || NOT_SECRET.test(joined ? lead + joined[0] : lead) || isPlaceholder(value)
   ) return;
   // The middle of a base64 block, whose lines may end with any word, or a range of characters.
-  if (/[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
+  if (!joined && /[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
   // A list of files with checksums.
   if (/\/[\w.+-]+[ \t]+$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // The word ended the previous line, and the next one is an assignment.

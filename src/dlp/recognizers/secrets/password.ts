@@ -108,7 +108,8 @@ export function scanPassword(view: ScannedView, start: number): void {
 
 /** The value after a phrase must look like a password itself. */
 function scanPhrase(view: ScannedView, start: number): void {
-  scanBehind(view, start, PASSWORD_PHRASE, 3) || scanBehind(view, start, PASSWORD_BESIDE, 4) ||
+  scanTyped(view, start) || scanBehind(view, start, PASSWORD_PHRASE, 3) ||
+    scanBehind(view, start, PASSWORD_BESIDE, 4) ||
     view.text.slice(start, start + LONGEST_QUESTION).includes("?") &&
       scanBehind(view, start, PASSWORD_ASKED, 2) ||
     scanBefore(view, start);
@@ -148,6 +149,29 @@ function isFolder(value: string, word: string): boolean {
   return ROOTED.test(value) || /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
 }
 
+/** A statement of SQL that sets a password, up to the word for it. */
+const SETS_PASSWORD = /\b(?:CREATE|ALTER)\s{1,4}(?:USER|ROLE|LOGIN)\s[^;]*$/i;
+const STATEMENT_WITHIN = 160;
+
+/** Whether the word before a quoted value is one of SQL: `IDENTIFIED BY '…'`, `ALTER ROLE jo WITH PASSWORD '…'`. */
+function isSql(view: ScannedView, start: number, word: string): boolean {
+  return /\bby\s{1,4}["']$/i.test(word) || SETS_PASSWORD.test(before(view, start, STATEMENT_WITHIN));
+}
+
+/** In a device configuration, the kind of encryption and the value: `username jo password 7 0822455D0A16`. */
+const TYPED = /(?:password|passwd|secret) [05-9] (\S{5,100})[ \t]*(?=\r?\n|$)/iy;
+
+function scanTyped(view: ScannedView, start: number): boolean {
+  TYPED.lastIndex = start;
+  const value = TYPED.exec(view.text)?.[1];
+  if (value === undefined || !/\d/.test(value) && kindsOf(value) < 3 || !isPassword(value, true)) {
+    return false;
+  }
+  const from = view.text.indexOf(value, start + 8);
+  report(view, "PASSWORD", from, from + value.length, 0.7);
+  return true;
+}
+
 /** In an address, what follows the value. */
 const NEXT_ARGUMENT = /&(?:amp;)?[A-Za-z_][\w.[\]-]{0,40}=[^]*$/;
 
@@ -168,7 +192,10 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
     if (kindsOf(value) < 4 || value.length < 8 || !isPassword(value, false)) return false;
   } else if (!quote) value = drawnToken(rest, value.length);
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
-  if (quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value)) return false;
+  if (
+    quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value) &&
+    !isSql(view, start, match[0])
+  ) return false;
   // Only white space in between: usually just the next word of a sentence.
   if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
@@ -232,8 +259,15 @@ const NUMBERED_TYPE =
  */
 function isBehindSign(value: string): boolean {
   const rest = value.replace(/^[$%#@&]+/, "");
-  return rest.length >= 7 && kindsOf(rest) >= 3 && /^[\w!#$%^&*?+~.@-]+$/.test(rest) &&
-    (strangeness(rest) > 0.3 || /\w[!#$%^&*?+~]\w/.test(rest)) && !/^([$%#@&])\w+\1$/.test(value);
+  return rest.length >= 7 && kindsOf(rest) >= 2 && /^[\w!#$%^&*?+~.@-]+$/.test(rest) &&
+    (strangeness(rest) > 0.3 || isMixed(rest) || /\w[!#$%^&*?+~]\w/.test(rest)) &&
+    !/^([$%#@&])\w+\1$/.test(value);
+}
+
+/** Letters whose case changes more often than in names that are joined of words. */
+function isMixed(value: string): boolean {
+  const words = value.match(/[A-Z]?[a-z]+|[A-Z]+/g)?.length ?? 0;
+  return words > 3 && value.length < words * 2.7;
 }
 
 /** Whether a value assigned to a password word may be a real password. */
@@ -269,7 +303,9 @@ export function isPassword(value: string, quoted: boolean): boolean {
     return kinds >= 2 || value.length >= 8 && strangeness(value) > 0.2;
   }
   if (/[.(\[]\w+/.test(value) && (kinds < 3 || /[([]/.test(value))) return false;
-  if (value.length >= 8 && /^[A-Za-z_-]+$/.test(value) && strangeness(value) > 0.3) return true;
+  if (value.length >= 8 && /^[A-Za-z_-]+$/.test(value) && (strangeness(value) > 0.3 || isMixed(value))) {
+    return true;
+  }
   return kinds >= 3 ||
     kinds === 2 && /\d/.test(value) && !/^[A-Za-z_]+\d{1,2}$/.test(value) && value.length >= 6;
 }
