@@ -20,7 +20,8 @@
  * `iterations` beside them.
  *
  * In a stream the counts in `message_start` are preliminary; those in `message_delta` are totals, and replace
- * them field by field. A field that is absent or null there keeps its earlier value.
+ * them field by field. A field that is absent or null there keeps its earlier value, and so does the input if
+ * all of it is zero there.
  *
  * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`,
  * `fallback_credit`) is returned to callers of this format. Their types require the first three; null means
@@ -79,11 +80,19 @@ function encodeService(extra: Extra | undefined): Loose {
   return { service_tier: null, inference_geo: null, speed: null, ...said };
 }
 
-/** Overwrites the fields of the later report. */
+const INPUT = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
+const INPUT_FIELDS: ReadonlySet<string> = new Set([...INPUT, "cache_creation"]);
+
+/**
+ * Overwrites the fields of the later report. No prompt has zero tokens: servers that count the input only at
+ * the start report zeros at the end.
+ */
 export function mergeUsage(into: Loose, later: unknown): void {
   if (!isObject(later)) return;
+  const countsInput = INPUT.some((field) => count(later[field]) > 0);
   for (const key of Object.keys(later)) {
-    if (later[key] !== null && later[key] !== undefined) into[key] = later[key];
+    if (later[key] === null || later[key] === undefined) continue;
+    if (countsInput || into[key] === undefined || !INPUT_FIELDS.has(key)) into[key] = later[key];
   }
 }
 

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
+import type { Loose } from "../../../src/exchange/json.ts";
 import { normalizeUsage } from "../../../src/exchange/usage.ts";
-import { decodeService, decodeUsage, encodeUsage } from "../../../src/formats/messages/usage.ts";
+import { decodeService, decodeUsage, encodeUsage, mergeUsage } from "../../../src/formats/messages/usage.ts";
 
 Deno.test("decodeUsage() adds the cache to the uncached input", () => {
   const usage = decodeUsage({
@@ -29,6 +30,37 @@ Deno.test("decodeUsage() tells no report from a report of nothing", () => {
   assertEquals(decodeUsage({}), null);
   assertEquals(decodeUsage({ input_tokens: null, output_tokens: null }), null);
   assertEquals(decodeUsage({ input_tokens: 0, output_tokens: 0 }), normalizeUsage({}));
+});
+
+Deno.test("mergeUsage() keeps the input of the start where the end says that there was none", () => {
+  const start = {
+    input_tokens: 100,
+    cache_read_input_tokens: 50,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 30 },
+    output_tokens: 1,
+  };
+  const merged = (end: Loose) => {
+    const usage: Loose = { ...start };
+    mergeUsage(usage, end);
+    return decodeUsage(usage);
+  };
+  const kept = normalizeUsage({ input: 180, cached: 50, cacheWrite: 30, cacheWrite1h: 30, output: 7 });
+  const nothing = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 };
+  const zeros = { input_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+  assertEquals(merged({ output_tokens: 7 }), kept);
+  assertEquals(merged({ input_tokens: 0, output_tokens: 7 }), kept);
+  assertEquals(merged({ ...zeros, cache_creation: nothing, output_tokens: 7 }), kept);
+  // A prompt that is cached as a whole has no other input.
+  const cached = merged({
+    ...zeros,
+    cache_read_input_tokens: 180,
+    cache_creation: nothing,
+    output_tokens: 7,
+  });
+  assertEquals(cached, normalizeUsage({ input: 180, cached: 180, output: 7 }));
+  const less = merged({ ...zeros, input_tokens: 3, output_tokens: 7 });
+  assertEquals([less?.input, less?.cached, less?.cacheWrite], [3, 0, 0]);
 });
 
 Deno.test("encodeUsage() undoes decodeUsage()", () => {
