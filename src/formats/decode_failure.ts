@@ -121,6 +121,17 @@ export function brokenAnswer(what: string): Failure {
   return new Failure("provider_unavailable", `${BROKE_OFF}: ${what}.`, { begun: true });
 }
 
+/**
+ * An answer that the provider ended because of a mistake of the model, such as a tool call that cannot be
+ * parsed. Another attempt usually succeeds.
+ * @param word the provider's finish reason
+ */
+export function unusableAnswer(word: string): Failure {
+  return new Failure("provider_model_down", "Server error: the model's answer cannot be used.", {
+    operator: `the model's answer cannot be used: ${word.toLowerCase().slice(0, 60)}`,
+  });
+}
+
 /** Tool input that arrived as a value, as JSON text. Throws {@link brokenAnswer}. */
 export function inputText(value: unknown): string {
   try {

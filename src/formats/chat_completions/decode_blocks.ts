@@ -9,7 +9,13 @@ import { BROKE_OFF, Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
-import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
+import {
+  brokenAnswer,
+  decodeLateFailure,
+  MOST_CHOICES,
+  tooManyChoices,
+  unusableAnswer,
+} from "../decode_failure.ts";
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
 import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
@@ -173,6 +179,7 @@ export class ChunkReader {
     if (reason === "breakdown") {
       this.fail(new Failure("provider_model_down", `${BROKE_OFF}.`), out);
     }
+    if (reason === "malformed-call") this.fail(unusableAnswer(string(wire.finish_reason)!), out);
     choice.finish = reason;
     // vLLM and SGLang report the matched stop sequence; a number is a token of the model.
     const sequence = wire.stop_reason ?? wire.matched_stop;

@@ -43,10 +43,14 @@ const BREAKDOWNS: ReadonlySet<string> = new Set([
 /** Google's compatible API states the filter and the reason: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
 const FILTER = /^(?:content|function_call)_filter: /;
 
+/** A call that Google could not parse; also as gateways report it. */
+const MALFORMED = /(?:^|: )malformed_(?:function|tool)_?call$/;
+
 /** Undefined: not given (null, ""); the content of the choice decides. */
-export function decodeFinish(word: unknown): FinishReason | "breakdown" | undefined {
+export function decodeFinish(word: unknown): FinishReason | "breakdown" | "malformed-call" | undefined {
   if (typeof word !== "string" || word === "") return undefined;
   const low = word.toLowerCase();
+  if (MALFORMED.test(low)) return "malformed-call";
   if (BREAKDOWNS.has(low)) return "breakdown";
   if (Object.hasOwn(REASONS, low)) return REASONS[low];
   return FILTER.test(low) ? "content-filter" : "stop";

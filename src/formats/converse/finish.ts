@@ -1,9 +1,10 @@
 /**
- * Maps `stopReason` to the vocabulary. A guardrail, a filter and unreadable output are all `content-filter`:
- * visibly an incomplete answer, but not an error.
+ * Maps `stopReason` to the vocabulary. A guardrail and a filter are `content-filter`: visibly an incomplete
+ * answer, but not an error. Malformed output is an error, since another attempt usually succeeds.
  */
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { isObject, string } from "../../exchange/json.ts";
+import { unusableAnswer } from "../decode_failure.ts";
 
 function fromStopReason(reason: unknown, hasCalls: boolean): FinishReason {
   switch (reason) {
@@ -16,19 +17,16 @@ function fromStopReason(reason: unknown, hasCalls: boolean): FinishReason {
       return "refusal";
     case "guardrail_intervened":
     case "content_filtered":
+      return "content-filter";
     case "malformed_model_output":
     case "malformed_tool_use":
-      return "content-filter";
+      throw unusableAnswer(reason);
     default:
       return hasCalls ? "tool-calls" : "stop";
   }
 }
 
-const EXPLANATIONS: ReadonlyMap<unknown, string> = new Map([
-  ["guardrail_intervened", "A guardrail intervened."],
-  ["malformed_model_output", "The model's output was malformed."],
-  ["malformed_tool_use", "The model's tool call was malformed."],
-]);
+const INTERVENED = "A guardrail intervened.";
 
 interface Ending {
   /** `additionalModelResponseFields`, which contains the matched stop sequence if requested. */
@@ -45,7 +43,11 @@ export function decodeFinish(
   const sequence = isObject(more) ? string(more.stop_sequence) : undefined;
   const mapped = fromStopReason(stopReason, hasCalls);
   const reason = failed !== undefined && mapped === "stop" ? "content-filter" : mapped;
-  const explanation = EXPLANATIONS.get(stopReason) ?? (reason === "content-filter" ? failed : undefined);
+  const explanation = stopReason === "guardrail_intervened"
+    ? INTERVENED
+    : reason === "content-filter"
+    ? failed
+    : undefined;
   return {
     type: "finish",
     choice: 0,

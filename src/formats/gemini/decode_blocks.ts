@@ -59,17 +59,24 @@ export class ChunkReader {
     }
     if (this.#candidates.size === 0) this.#candidate(0);
     const finishes: Part[] = [];
-    for (const candidate of this.#candidates.values()) {
-      candidate.end(out, this.#blocked);
-      finishes.push(out.pop()!);
+    try {
+      for (const candidate of this.#candidates.values()) {
+        candidate.end(out, this.#blocked);
+        finishes.push(out.pop()!);
+      }
+    } finally {
+      this.#endUsage(out);
     }
+    out.push(...finishes);
+  }
+
+  #endUsage(out: Part[]): void {
     const usage = decodeUsage(this.#usage);
     if (usage) {
       const service = serviceOf(this.#usage);
       const estimated = misreports(this.#usage, TOTALS);
       out.push({ type: "usage", usage, ...(estimated && { estimated }), ...(service && { service }) });
     }
-    out.push(...finishes);
   }
 
   #candidate(index: unknown): CandidateReader {

@@ -8,7 +8,7 @@
 import { array, isObject, type Loose, parse, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
-import { brokenAnswer, inputText } from "../decode_failure.ts";
+import { brokenAnswer, inputText, unusableAnswer } from "../decode_failure.ts";
 import { isRawAudio, joinBase64 } from "../media.ts";
 import { addSources, decodeCitations, type Sources } from "./citations.ts";
 import { Arguments, writeJson } from "./decode_arguments.ts";
@@ -82,9 +82,10 @@ export class CandidateReader {
     this.#endSound(out);
     this.#cite(out);
     this.#endBlock(out);
-    const reason: FinishReason = this.#reason === undefined
+    const reason: FinishReason | "breakdown" = this.#reason === undefined
       ? "content-filter"
       : fromFinishReason(this.#reason, this.#calls > 0);
+    if (reason === "breakdown") throw unusableAnswer(String(this.#reason));
     const explanation = reason === "content-filter"
       ? this.#explanation ?? blocked ?? string(this.#reason)
       : undefined;

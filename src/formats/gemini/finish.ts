@@ -1,17 +1,16 @@
 /**
  * Maps `finishReason` to the vocabulary.
  *
- * Gemini reports STOP for an answer with calls as well, so the caller passes whether there were any.
- * Everything other than STOP and a token limit means that Google withheld or aborted the answer: unsafe,
- * recited or forbidden text, an unsupported language, an unparsable call (MALFORMED_FUNCTION_CALL; also a
- * filter in Google's OpenAI-compatible API). All of these are `content-filter`: visibly an incomplete answer,
- * but not an error. If a call to an undeclared function was returned nevertheless (UNEXPECTED_TOOL_CALL), it
- * is the answer.
+ * Gemini reports STOP for an answer with calls as well, so the caller passes whether there were any. A call
+ * that Google could not parse, or of a function that was not declared and is not in the answer, is a mistake
+ * of the model that usually does not occur again: `breakdown`, which is retried. Everything else other than
+ * STOP and a token limit means that Google withheld the answer: unsafe, recited or forbidden text, an
+ * unsupported language. All of these are `content-filter`: visibly an incomplete answer, but not an error.
  */
 import type { FinishReason } from "../../exchange/part.ts";
 
 /** @param reason the enum's name, or its number as sent by gRPC gateways */
-export function fromFinishReason(reason: string | number, hasCalls: boolean): FinishReason {
+export function fromFinishReason(reason: string | number, hasCalls: boolean): FinishReason | "breakdown" {
   switch (reason) {
     case "STOP":
     case "FINISH_REASON_UNSPECIFIED":
@@ -24,7 +23,11 @@ export function fromFinishReason(reason: string | number, hasCalls: boolean): Fi
       return "length";
     case "UNEXPECTED_TOOL_CALL":
     case "TOO_MANY_TOOL_CALLS":
-      return hasCalls ? "tool-calls" : "content-filter";
+      return hasCalls ? "tool-calls" : "breakdown";
+    case "MALFORMED_FUNCTION_CALL":
+    case "MALFORMED_RESPONSE":
+    case "MISSING_THOUGHT_SIGNATURE":
+      return "breakdown";
     default:
       // Numbers above 5 differ between Google's two tables, but all of them have this meaning.
       return "content-filter";

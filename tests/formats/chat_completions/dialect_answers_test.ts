@@ -75,13 +75,25 @@ Deno.test("decodeStream() and decodeAnswer() fail with the error that MiniMax te
 });
 
 Deno.test("decodeFinish() reads the filters that Google's compatible API names, and a broken-off generation", () => {
-  for (
-    const word of ["function_call_filter: MALFORMED_FUNCTION_CALL", "content_filter: PROHIBITED_CONTENT"]
-  ) {
+  for (const word of ["function_call_filter: UNEXPECTED_TOOL_CALL", "content_filter: PROHIBITED_CONTENT"]) {
     assertEquals(
       said(decodeAnswer(whole({ content: "" }, { finish_reason: word })))[0].reason,
       "content-filter",
     );
+  }
+  for (
+    const word of [
+      "function_call_filter: MALFORMED_FUNCTION_CALL",
+      "malformed_function_call",
+      "malformed_tool_call",
+    ]
+  ) {
+    const malformed = () => decodeAnswer(whole({ content: "" }, { finish_reason: word }));
+    const { code, message } = failed(malformed);
+    assertEquals([code, message], [
+      "provider_model_down",
+      "Server error: the model's answer cannot be used.",
+    ]);
   }
   const abort = () => decodeAnswer(whole({ content: "Hi" }, { finish_reason: "abort" }));
   assertEquals(failed(abort).code, "provider_model_down");

@@ -287,8 +287,6 @@ Deno.test("gemini.decodeStream() tells why an answer ended", async (t) => {
     ["MODEL_ARMOR", null, "content-filter", "MODEL_ARMOR"],
     ["OTHER", null, "content-filter", "OTHER"],
     ["LANGUAGE", null, "content-filter", "LANGUAGE"],
-    ["MALFORMED_FUNCTION_CALL", null, "content-filter", "MALFORMED_FUNCTION_CALL"],
-    ["UNEXPECTED_TOOL_CALL", null, "content-filter", "UNEXPECTED_TOOL_CALL"],
     ["UNEXPECTED_TOOL_CALL", call, "tool-calls"],
     ["A_REASON_OF_TOMORROW", text, "content-filter", "A_REASON_OF_TOMORROW"],
   ];
