@@ -135,11 +135,21 @@ export class ChunkReader {
     });
   }
 
-  /** Counts are cumulative and may be null until the end: the last value of each field counts. */
+  /**
+   * Counts are cumulative and may be null until the end: the last value of each field counts. Some servers
+   * report zeros after the counts, for all fields or for the prompt.
+   */
   #addUsage(usage: Loose): void {
     const known = this.#usage ??= {};
+    const promptAgain = isZero(usage.prompt_tokens) && !isZero(known.prompt_tokens ?? 0);
+    const outputAgain = isZero(usage.completion_tokens) && !isZero(known.completion_tokens ?? 0);
     for (const key of Object.keys(usage)) {
-      if (usage[key] !== null && key !== "__proto__") known[key] = usage[key];
+      if (usage[key] === null || key === "__proto__" || (isZero(usage[key]) && known[key] !== undefined)) {
+        continue;
+      }
+      if (promptAgain && key === "prompt_tokens_details") continue;
+      if (outputAgain && key === "completion_tokens_details") continue;
+      known[key] = usage[key];
     }
   }
 
@@ -298,4 +308,8 @@ function reasonOf(choice: OpenChoice): FinishReason {
 
 function hasError(error: unknown): boolean {
   return isObject(error) ? Object.keys(error).length > 0 : typeof error === "string" && error !== "";
+}
+
+function isZero(count: unknown): boolean {
+  return count === 0;
 }

@@ -114,6 +114,18 @@ const USAGES: Record<string, Loose[]> = {
     { ...STOP, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
     { choices: [], usage: { prompt_tokens: 5, completion_tokens: null, total_tokens: null } },
   ],
+  "zeros until the end": [
+    { ...delta({ content: "b" }), usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+    { ...STOP, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
+  ],
+  "zeros after the counts": [
+    { ...STOP, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
+    { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+  ],
+  "the prompt at the start only": [
+    { ...delta({ content: "b" }), usage: { prompt_tokens: 5, completion_tokens: 0, total_tokens: 5 } },
+    { ...STOP, usage: { prompt_tokens: 0, completion_tokens: 2, total_tokens: 2 } },
+  ],
 };
 
 for (const [situation, chunks] of Object.entries(USAGES)) {
@@ -123,6 +135,24 @@ for (const [situation, chunks] of Object.entries(USAGES)) {
     assertEquals(usages.map(({ usage }) => [usage.input, usage.output]), [[5, 2]]);
   });
 }
+
+Deno.test("decodeStream() keeps what is said of the prompt when zeros follow", () => {
+  const details = { cached_tokens: 4, cache_write_tokens: 1 };
+  const zeros = { cached_tokens: 0, cache_write_tokens: 0 };
+  const parts = decodeChunks([
+    {
+      ...delta({ content: "a" }),
+      usage: { prompt_tokens: 5, total_tokens: 5, prompt_tokens_details: details },
+    },
+    {
+      ...STOP,
+      usage: { prompt_tokens: 0, completion_tokens: 2, total_tokens: 2, prompt_tokens_details: zeros },
+    },
+    "[DONE]",
+  ]);
+  const [{ usage }] = parts.filter((part) => part.type === "usage");
+  assertEquals([usage.input, usage.cached, usage.cacheWrite, usage.output], [5, 4, 1, 2]);
+});
 
 Deno.test("decodeStream() takes the model from the first chunk that names one", () => {
   const parts = decodeChunks([
