@@ -13,6 +13,7 @@ import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
 import { nineLettersOf } from "./nine_letters.ts";
+import { isOpenAi, withoutEffortBesideTools } from "./openai_effort.ts";
 import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
 import { type Order, orderMessages } from "./message_order.ts";
 import { withReasoning } from "./message_reasoning.ts";
@@ -206,6 +207,7 @@ const CHAT = "openai-chat";
 
 /** One object per dialect, so that APIs can be compared by identity. */
 const spoken = new Map<ChatDialect, ProviderApi>();
+let openai: ProviderApi | undefined;
 
 /**
  * The API adapted to a provider.
@@ -213,6 +215,7 @@ const spoken = new Map<ChatDialect, ProviderApi>();
  */
 export function inDialect(api: ProviderApi, preset: string | null, baseUrl: string): ProviderApi {
   if (api.name !== CHAT) return api;
+  if (isOpenAi(preset, baseUrl)) return openai ??= withoutEffortBesideTools(api);
   const dialect = dialectOf(preset, baseUrl);
   if (dialect === undefined) return api;
   const known = spoken.get(dialect);
