@@ -140,10 +140,8 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
   const pieces = inPieces(request.body);
   switch (encoding) {
     case "gzip":
-    case "x-gzip":
-      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("gzip"));
     case "deflate":
-      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("deflate"));
+      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream(encoding));
     case "br":
     case "zstd":
       return ReadableStream.from(unpacked(pieces, encoding));
