@@ -122,10 +122,11 @@ function nameIn(tool: Loose): unknown {
   return isObject(tool.function) ? tool.function.name : tool.name;
 }
 
-/** The prompt with the tools and settings in effect at the end of the conversation. */
+/** The prompt with the tools and settings in effect at the end of the conversation, all of them declared at its start. */
 function asAtEnd(prompt: Prompt): Prompt {
-  if (prompt.atEnd === undefined && !prompt.tools.some((t) => t.declared === "list")) return prompt;
-  return { ...prompt, ...prompt.atEnd, tools: prompt.tools.filter((t) => t.declared !== "list") };
+  if (prompt.atEnd === undefined && !prompt.tools.some((t) => t.declared !== undefined)) return prompt;
+  const tools = prompt.tools.filter((t) => t.declared !== "list").map(({ declared: _, ...t }): Tool => t);
+  return { ...prompt, ...prompt.atEnd, tools };
 }
 
 /** A tool found by tool search is called in a namespace of its own name, and declared without one. */

@@ -13,6 +13,7 @@ import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
 import { nineLettersOf } from "./nine_letters.ts";
+import { inResponsesDialect } from "./responses_dialects.ts";
 import { isOpenAi, withoutEffortBesideTools } from "./openai_effort.ts";
 import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
 import { type Order, orderMessages } from "./message_order.ts";
@@ -204,6 +205,7 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
 };
 
 const CHAT = "openai-chat";
+const RESPONSES = "openai-responses";
 
 /** One object per dialect, so that APIs can be compared by identity. */
 const spoken = new Map<ChatDialect, ProviderApi>();
@@ -214,6 +216,7 @@ let openai: ProviderApi | undefined;
  * @param preset its preset; null: none, and the base URL decides
  */
 export function inDialect(api: ProviderApi, preset: string | null, baseUrl: string): ProviderApi {
+  if (api.name === RESPONSES) return inResponsesDialect(api, preset, baseUrl);
   if (api.name !== CHAT) return api;
   if (isOpenAi(preset, baseUrl)) return openai ??= withoutEffortBesideTools(api);
   const dialect = dialectOf(preset, baseUrl);
