@@ -38,14 +38,16 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   const max_tokens = outputCap(prompt, context);
   const fit = isRaised(prompt, context);
   const systemTaken = takes("system_messages", context);
+  const unsignedTaken = takesUnsigned(context.model);
+  // Other vendors' servers of this API know the roles user and assistant only.
   const systemRefused = !systemTaken &&
-    (context.parameters?.system_messages === false ||
+    (context.parameters?.system_messages === false || unsignedTaken ||
       (claudeGeneration(context.model) ?? Infinity) < WITH_SYSTEM_MESSAGES);
   const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, {
     fit,
     systemTaken,
     systemRefused,
-    unsignedTaken: takesUnsigned(context.model),
+    unsignedTaken,
   });
   mustSay(messages, prompt);
   const tools = encodeTools(prompt, prompt.format === "messages" && !systemRefused);
