@@ -183,6 +183,7 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     oneSystem: true,
     oneAnswer: true,
   },
+  minimax: { host: /(?:^|\.)minimaxi?\.(?:io|com)$/, noDeveloper: true, oneSystem: true },
   moonshot: { host: /^api\.moonshot\.(?:ai|cn)$/, noDeveloper: true, forced: KIMI },
   nebius: { host: /(?:^|\.)nebius\.com$/, noDeveloper: true },
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },

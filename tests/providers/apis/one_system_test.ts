@@ -68,7 +68,7 @@ const SYSTEMS: readonly (readonly [string, Any[], Any[]])[] = [
 
 for (const [what, messages, expected] of SYSTEMS) {
   Deno.test(`servers with templates of one system message get ${what}`, () => {
-    for (const preset of ["alibaba", "fireworks", "llamacpp", "lmstudio", "vllm"]) {
+    for (const preset of ["alibaba", "fireworks", "llamacpp", "lmstudio", "minimax", "vllm"]) {
       const { body, dropped } = sentRequest(preset, "chat_completions", { messages });
       assertEquals([body.messages, dropped], [expected, []]);
     }
