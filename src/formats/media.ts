@@ -154,6 +154,13 @@ export function titledText({ name, context }: DocumentContent, text: string): st
   return [name, context, text].filter((piece) => piece !== undefined && piece !== "").join("\n\n");
 }
 
+/** URL of an image. A type that is none of an image, such as that of `data:;base64,…`, is replaced. */
+export function imageUrl(source: Source): string | undefined {
+  return source.kind === "base64" && !source.mediaType.startsWith("image/")
+    ? dataUrl(typeOfImage(source.mediaType, source.data), source.data)
+    : encodeUrl(source);
+}
+
 /** The text in base64 data; undefined: not text. */
 export function textOfBytes(data: string): string | undefined {
   try {

@@ -255,3 +255,20 @@ Deno.test("base64 for URLs, without padding or over several lines reaches provid
     }
   }
 });
+
+Deno.test("an image whose address names no type, or none of an image, has the type of its bytes", () => {
+  const png = "iVBORw0KGgoAAAANSUhEUg==";
+  for (const type of ["", "application/octet-stream", "text/plain;charset=utf-8"]) {
+    const body = {
+      messages: [{
+        role: "user",
+        content: [{ type: "image_url", image_url: { url: `data:${type};base64,${png}` } }],
+      }],
+    };
+    for (const api of ["chat_completions", "responses", "messages", "gemini", "converse"] as const) {
+      const sent = JSON.stringify(convert("chat_completions", body, api, "m").body);
+      assertEquals(/text\/plain|octet-stream/.test(sent), false, `${type} ${api}: ${sent}`);
+      assertEquals(/image\/png|"format":"png"/.test(sent), true, `${type} ${api}: ${sent}`);
+    }
+  }
+});

@@ -7,7 +7,16 @@ import { Failure } from "../../exchange/failure.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf } from "../../exchange/prompt.ts";
 import { unsupported } from "../validation.ts";
-import { audioFormat, decodeText, encodeUrl, isText, textOfSvg, titledText, UNKNOWN_TYPE } from "../media.ts";
+import {
+  audioFormat,
+  decodeText,
+  encodeUrl,
+  imageUrl,
+  isText,
+  textOfSvg,
+  titledText,
+  UNKNOWN_TYPE,
+} from "../media.ts";
 
 /** A content as a part; undefined if it is not part of a message. `own`: the caller uses this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
@@ -22,7 +31,7 @@ export function encodePart(content: Content, own: boolean): Loose | undefined {
     case "image": {
       const drawn = own ? undefined : textOfSvg(content.source);
       if (drawn !== undefined) return { type: "text", text: drawn };
-      const url = encodeUrl(content.source);
+      const url = imageUrl(content.source);
       if (url === undefined) throw noForm("an image by the id of a stored file");
       const detail = content.detail !== undefined && { detail: content.detail };
       return {

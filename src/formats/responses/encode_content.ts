@@ -2,7 +2,7 @@
  * Encodes contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`,
  * `input_video`, `output_text`, `refusal`.
  */
-import { audioFormat, dataUrl, encodeUrl, endingOfType, textOfSvg, titledText } from "../media.ts";
+import { audioFormat, dataUrl, encodeUrl, endingOfType, imageUrl, textOfSvg, titledText } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { breakpointOf } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
@@ -95,7 +95,7 @@ function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
     case "url":
       return { image_url: c.source.url, ...detail };
     case "base64":
-      return { image_url: dataUrl(c.source.mediaType, c.source.data), ...detail };
+      return { image_url: imageUrl(c.source), ...detail };
     default:
       throw impossible("text as an image", blame);
   }
