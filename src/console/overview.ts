@@ -60,7 +60,13 @@ export async function overview({ range, by, of }: OverviewAsked, sources: Overvi
     if (summed !== null) {
       copyCounts(summed.all, whole.all);
       if (dimension !== "tag") {
+        const cells = whole.by[dimension];
+        // A rollup has few values of each dimension, and keys by the names that they had.
+        for (const cell of cells.values()) copyCounts(new Cell(), cell);
         for (const [value, cell] of summed.by) copyCounts(cell, whole.cell(dimension, value, Infinity));
+        for (const [value, { requests }] of cells) {
+          if (requests === 0 && !summed.by.has(value)) cells.delete(value);
+        }
       }
       source = "sums by day";
       incompleteBefore = summed.incompleteBefore;

@@ -75,6 +75,37 @@ Deno.test("GET /admin/overview: a call of now is in short ranges, one of last mo
   }, { config: { ...PRICED, keys: [KEY] }, now: () => now });
 });
 
+Deno.test("GET /admin/overview: groups of a long range hold each call once, whatever the spans of the nodes had room for", async () => {
+  const ids = Array.from({ length: 60 }, (_, i) => `demo/model-${i}`);
+  const models = ids.map((id) => ({ ...PRICED.models[0], id }));
+  await withConsole(async (ask, gateway) => {
+    const made = await ask("POST", "/admin/keys", { headers: BEARER, body: { name: "zeta" } });
+    const call = async (model: string) => {
+      const messages = [{ role: "user", content: "hi" }];
+      const headers = { authorization: `Bearer ${made.json.secret}` };
+      const response = await gateway.post("/v1/chat/completions", { model, messages }, { headers });
+      assertEquals(response.status, 200, await response.text());
+    };
+    for (const id of ids) await call(id);
+    await ask("PATCH", "/admin/keys/zeta", { headers: BEARER, body: { name: "alpha" } });
+    await call(ids[0]);
+    const groupsOf = async (by: string) => {
+      const { json } = await ask("GET", `/admin/overview?range=90d&by=${by}`, { headers: BEARER });
+      assertEquals([json.source, json.total.requests], ["sums by day", 61]);
+      return [
+        json.groups.slice(0, 2).map((g: { value: string; requests: number }) => [g.value, g.requests]),
+        json.groups.length + json.more_groups,
+      ];
+    };
+    const [[first, [, second]], all] = await groupsOf("model");
+    assertEquals([first, second, all], [["demo/model-0", 2], 1, 60]);
+    // A key has the name that it has at last.
+    assertEquals(await groupsOf("key"), [[["alpha", 61]], 1]);
+    const usage = await ask("GET", "/admin/usage?by=key", { headers: BEARER });
+    assertEquals(usage.json.data.map(({ key }: { key: string }) => key), ["alpha"]);
+  }, { config: { models } });
+});
+
 Deno.test("overview(): sums of thousands of keys are asked for once, since each page would sum up all of them anew", async () => {
   const asked: string[] = [];
   const rows = Array.from({ length: 2500 }, (_, i) => ({

@@ -7,6 +7,7 @@ import {
   type GenerationFilter,
   type Store,
   TooManyCredits,
+  type UsageSum,
 } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { AuditLog } from "./audit_log.ts";
@@ -208,10 +209,18 @@ export class Reports {
     // One row more than the page, to find out whether there is another page.
     const sums = await store.sumUsage({ by, ...span, from, member }, { skip, limit: limit + 1 });
     return {
-      data: sums.slice(0, limit).map(usageView),
+      data: sums.slice(0, limit).map((sum) => usageView(this.#named(sum))),
       next_cursor: sums.length > limit ? encodeOffset(skip + limit) : null,
       ...(incompleteBefore !== null && { incomplete_before: new Date(incompleteBefore).toISOString() }),
     };
+  }
+
+  /** A key that was renamed has its present name. */
+  #named(sum: UsageSum): UsageSum {
+    const { key, keyId } = sum.of;
+    if (keyId === undefined) return sum;
+    const name = this.#options.keyring.state(keyId)?.name ?? key;
+    return name === key ? sum : { ...sum, of: { ...sum.of, key: name } };
   }
 
   async generations(

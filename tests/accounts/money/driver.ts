@@ -307,6 +307,9 @@ export class Driver {
     const before = this.world.asked.get(order.nonce) ?? 0;
     const answer = send(secret, node.url);
     answer.catch(() => {});
+    // The same request once more, at any node, while the first one runs.
+    const twin = repeatable && !order.held && this.chance(0.5) ? send(secret) : null;
+    twin?.catch(() => {});
     let got: Answer | null = null;
     if (order.held) {
       // One that fails in an earlier round is not held: its answer comes.
@@ -315,6 +318,8 @@ export class Driver {
         got = await Promise.race([answer, pause(5).then(() => null)]);
       }
     } else got = await answer;
+    const second = await twin;
+    if (got !== null && second !== null) this.#joined(got, second, order.nonce);
     const span = { from, to: this.#judge.time() };
     this.#judge.asked(call, rates, span);
     const { priced } = this;
@@ -367,6 +372,17 @@ export class Driver {
       `${what}: estimate ${told.text}`,
     );
     assert(pico(cost_max) > 0n, what);
+  }
+
+  /** Of two equal requests at once, one joins the other. */
+  #joined(first: Answer, second: Answer, nonce: string): void {
+    const what = `${nonce}: ${JSON.stringify(first)} and ${JSON.stringify(second)}`;
+    if (first.status !== 200 || second.status !== 200) {
+      assert(first.status !== 200 && second.status !== 200, what);
+      return;
+    }
+    assertEquals([first.id, [first.joined, second.joined].sort()], [second.id, [false, true]], what);
+    this.count("twins");
   }
 
   letIn(call: Call, rates: ReadonlySet<string>, span: { from: number; to: number }): void {
