@@ -10,6 +10,7 @@ import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, 
 import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
 import { prove, retire } from "./retirement.ts";
+import { Stall } from "./stall.ts";
 import { openWorld, type World } from "./world.ts";
 
 const MINUTE = 60_000;
@@ -57,6 +58,7 @@ export class Driver {
   nonces = 0;
   #next: () => number;
   #repeatable: Repeatable[] = [];
+  readonly stall = new Stall();
   readonly #judge = new Judge(this);
   readonly #changes = new Changes(this);
   readonly #crowds = new Crowds(this, this.#judge, this.#changes);
@@ -193,6 +195,7 @@ export class Driver {
 
   /** Leaves nothing behind, whatever has come of it. */
   async abandon(): Promise<void> {
+    this.stall.stop();
     for (const node of this.nodes) await node.kill();
     for (const { answer } of this.running.values()) await answer.catch(() => {});
     await this.world.close();
@@ -351,6 +354,7 @@ export class Driver {
     }
     this.note(`${what} refused ${got.status} ${got.text.slice(0, 300)}`);
     this.count(`refused ${got.status}`);
+    if (got.status === 503 && this.stall.isFelt) return;
     if (told !== null && may.why !== "a period ends") this.#foretold(told, got, what);
     assert(may.admit !== true, `${what} was refused: ${got.status} ${got.text}; ${may.why}`);
   }
