@@ -1,5 +1,6 @@
 /** What administrators change: limits, teams, secrets, credits and prices. */
 import { assertEquals } from "@std/assert";
+import { FREE, POOR, RICH, TEAMS } from "./config.ts";
 import type { Driver } from "./driver.ts";
 import { accountOf, dollars, type Key, type Limit, type Period, pico, startOf } from "./model.ts";
 
@@ -76,9 +77,9 @@ export class Changes {
     const model = driver.pick(["small", "small", "big", "claude"]);
     const inFile = driver.chance(0.3);
     // A key in the file names no team of the store.
-    const team = !inFile && driver.chance(0.5) ? driver.pick(["t1", "t2"]) : null;
+    const team = !inFile && driver.chance(0.5) ? driver.pick(TEAMS) : null;
     const ofTeam = team === null ? undefined : driver.teamAccounts.get(team);
-    const account = ofTeam ?? driver.pick([model === "small" ? "poor" : "rich", "free"]);
+    const account = ofTeam ?? driver.pick([model === "small" ? POOR : RICH, FREE]);
     const limits = this.#limitsOf(model);
     const fields = { account, team, ...this.#fields(limits), resume_seconds: 300 };
     const gone = driver.keys.find(({ written, revoked }) => written !== null && revoked);
@@ -92,7 +93,8 @@ export class Changes {
       driver.note(`${gone.name} is in the file again ${account} ${team} ${JSON.stringify(fields)}`);
       return;
     }
-    const name = `k${driver.keys.length}`;
+    // A name in the file is the end of an id as well.
+    const name = `k${driver.keys.length}, "ö" %/:`;
     const secret = newSecret();
     const written = inFile ? { ...fields, name, secret } : null;
     const made = written === null ? await driver.admin("POST", "/admin/keys", { name, ...fields }) : {
@@ -128,7 +130,7 @@ export class Changes {
   /** Changes fields of a key where it stands. */
   async #write(key: Key, fields: Record<string, unknown>): Promise<void> {
     if (key.written === null) {
-      await this.#driver.admin("PATCH", `/admin/keys/${key.id}`, fields);
+      await this.#driver.admin("PATCH", `/admin/keys/${encodeURIComponent(key.id)}`, fields);
       return;
     }
     Object.assign(key.written, fields);
@@ -156,7 +158,7 @@ export class Changes {
 
   async changeTeamOf(key: Key): Promise<void> {
     if (key.written !== null) return;
-    const team = this.#driver.pick([null, "t1", "t2"]);
+    const team = this.#driver.pick([null, ...TEAMS]);
     await this.#write(key, { team });
     // It keeps the account that has paid for it, where its new team has none.
     key.account = accountOf(team === null ? key : { ...key, team }, this.#driver);
@@ -165,7 +167,7 @@ export class Changes {
   }
 
   async changeAccountOf(key: Key): Promise<void> {
-    const account = this.#driver.pick(["poor", "rich", "free"]);
+    const account = this.#driver.pick([POOR, RICH, FREE]);
     const ofTeam = key.team === null ? undefined : this.#driver.teamAccounts.get(key.team);
     const refused = await this.#write(key, { account }).then(
       () => false,
@@ -183,7 +185,7 @@ export class Changes {
   async #rename(key: Key): Promise<void> {
     if (key.written !== null) return;
     const name = `${key.name.split("_")[0]}_${this.#driver.random(1000)}`;
-    await this.#driver.admin("PATCH", `/admin/keys/${key.name}`, { name });
+    await this.#driver.admin("PATCH", `/admin/keys/${encodeURIComponent(key.name)}`, { name });
     this.#driver.note(`${key.name} is ${name}`);
     key.name = name;
   }
@@ -199,13 +201,14 @@ export class Changes {
 
   async changeTeam(name: string): Promise<void> {
     const limit = this.#limit(this.#driver.pick(["small", "big"]));
-    const account = this.#driver.chance(0.3) ? this.#driver.pick([null, "poor", "rich", "free"]) : undefined;
+    const account = this.#driver.chance(0.3) ? this.#driver.pick([null, POOR, RICH, FREE]) : undefined;
     const fields = {
       spend_limit: limit && { amount: dollars(limit.amount), period: limit.period },
       ...(account !== undefined && { account }),
     };
-    if (this.#driver.teams.has(name)) await this.#driver.admin("PATCH", `/admin/teams/${name}`, fields);
-    else await this.#driver.admin("POST", "/admin/teams", { name, ...fields });
+    if (this.#driver.teams.has(name)) {
+      await this.#driver.admin("PATCH", `/admin/teams/${encodeURIComponent(name)}`, fields);
+    } else await this.#driver.admin("POST", "/admin/teams", { name, ...fields });
     this.#driver.teams.set(name, limit);
     if (account) this.#driver.teamAccounts.set(name, account);
     else if (account === null) this.#driver.teamAccounts.delete(name);
@@ -254,11 +257,11 @@ export class Changes {
   }
 
   async addCredits(): Promise<void> {
-    const account = this.#driver.pick(["poor", "rich"]);
-    const amount = account === "poor"
+    const account = this.#driver.pick([POOR, RICH]);
+    const amount = account === POOR
       ? this.#driver.pick(["0.05", "-0.01"])
       : this.#driver.pick(["100000.5", "-1000.25"]);
-    await this.#driver.admin("POST", `/admin/accounts/${account}/credits`, { amount });
+    await this.#driver.admin("POST", `/admin/accounts/${encodeURIComponent(account)}/credits`, { amount });
     this.#driver.credits.set(account, this.#driver.credits.get(account)! + pico(amount));
     this.#driver.checks.creditsChanged(account);
     this.#driver.note(`credits ${account} ${amount}`);

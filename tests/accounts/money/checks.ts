@@ -256,7 +256,7 @@ export class Checks {
       assertEquals(pico(spend.amount), spentIn(({ team }) => team === name, limit), `spend of ${name}`);
     }
     for (const [name, credits] of driver.credits) {
-      const { balance } = await driver.admin("GET", `/admin/accounts/${name}/credits`);
+      const { balance } = await driver.admin("GET", `/admin/accounts/${encodeURIComponent(name)}/credits`);
       const spent = spentIn(({ account }) => account === name, { amount: 0n, period: "total" });
       assertEquals(pico(balance), credits - spent, `balance of ${name}`);
     }

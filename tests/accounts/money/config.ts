@@ -4,10 +4,16 @@ import { MOST_OUTPUT, type World } from "./world.ts";
 
 export const ADMIN = "admin-key-of-the-random-test";
 
+/** Names with all that may have to be quoted somewhere. */
+export const POOR = 'poor: "é", 100%';
+export const RICH = "=rich/a b\\";
+export const FREE = "free'%2F;--";
+export const TEAMS = ['t 1: "ü", %20', "@t2/a"];
+
 export const ACCOUNTS = [
-  { name: "poor", credits: "0.5" },
-  { name: "rich", credits: "3000000" },
-  { name: "free", credits: null },
+  { name: POOR, credits: "0.5" },
+  { name: RICH, credits: "3000000" },
+  { name: FREE, credits: null },
 ];
 
 export const RETENTION_DAYS = 1;

@@ -2,6 +2,7 @@
 import { assert } from "@std/assert";
 import { pause } from "../../support/time.ts";
 import type { Changes } from "./changes.ts";
+import { TEAMS } from "./config.ts";
 import type { Driver } from "./driver.ts";
 import type { Judge } from "./judge.ts";
 import { accountOf, budgetsOf, dollars, sharedBudgets, startOf, stateOf } from "./model.ts";
@@ -44,7 +45,7 @@ export class Crowds {
     else if (change === 3) await this.#changes.changePrices();
     else if (change === 4) await this.#changes.changeTeamOf(key);
     else if (change === 5) await this.#changes.changeAccountOf(key);
-    else if (change === 6) await this.#changes.changeTeam(driver.pick(["t1", "t2"]));
+    else if (change === 6) await this.#changes.changeTeam(driver.pick(TEAMS));
     else if (change === 7) await this.#changes.expire(key);
     else if (change === 8) await this.#changes.revoke(key);
     const gots = await answers;

@@ -4,7 +4,7 @@ import { pause } from "../../support/time.ts";
 import { Checks } from "./checks.ts";
 import { Changes } from "./changes.ts";
 import { Crowds } from "./crowds.ts";
-import { ACCOUNTS, ADMIN, configOf } from "./config.ts";
+import { ACCOUNTS, ADMIN, configOf, TEAMS } from "./config.ts";
 import { Judge } from "./judge.ts";
 import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, startOf } from "./model.ts";
 import { Node, type Place } from "./node.ts";
@@ -120,7 +120,7 @@ export class Driver {
   async start(): Promise<void> {
     for (let i = 0; i < this.place.stores.length; i++) this.nodes.push(await this.#startNode(i));
     for (const { name, credits } of ACCOUNTS) if (credits !== null) this.credits.set(name, pico(credits));
-    for (const name of ["t1", "t2"]) await this.#changes.changeTeam(name);
+    for (const name of TEAMS) await this.#changes.changeTeam(name);
     for (let i = 0; i < 6; i++) await this.#changes.makeKey();
     await this.settleChange();
   }
@@ -166,7 +166,7 @@ export class Driver {
     else if (roll < 70) await this.#release();
     else if (roll < 74) await this.#repeat();
     else if (roll < 79) await this.#changes.changeKey();
-    else if (roll < 81) await this.#changes.changeTeam(this.pick(["t1", "t2"]));
+    else if (roll < 81) await this.#changes.changeTeam(this.pick(TEAMS));
     else if (roll < 84) await this.#changes.rotate();
     else if (roll < 86) await this.#changes.revoke();
     else if (roll < 88) await this.#changes.addCredits();

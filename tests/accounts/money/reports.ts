@@ -56,7 +56,9 @@ function parse(table: string): Record<string, string>[] {
   const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
   const rows: string[][] = [[]];
   for (let match: RegExpExecArray | null; cell.lastIndex < table.length && (match = cell.exec(table));) {
-    rows.at(-1)!.push(match[1]?.replaceAll('""', '"') ?? match[2]);
+    // A quote keeps spreadsheets from taking a text for a formula.
+    const text = match[1]?.replaceAll('""', '"') ?? match[2];
+    rows.at(-1)!.push(text.replace(/^'(?=[=+\-@])/, ""));
     if (match[3] === "\r\n") rows.push([]);
   }
   const [head, ...rest] = rows.slice(0, -1);
@@ -198,7 +200,7 @@ export class Reports {
     const month = created.slice(0, 7);
     const own = records.filter((one) => one.account === account && one.created.startsWith(month));
     const by = driver.pick(["generation", "day"]);
-    const path = `/admin/accounts/${account}/statement?month=${month}&by=${by}`;
+    const path = `/admin/accounts/${encodeURIComponent(account)}/statement?month=${month}&by=${by}`;
     const { lines, totals, models, prices } = await driver.admin("GET", path);
     const names = ["cost", "generations", "input_tokens", "output_tokens", "searches"];
     const sum = (name: string, of: readonly Loose[]) =>
@@ -234,17 +236,20 @@ export class Reports {
     if (records.length === 0) return;
     const one = driver.pick(records);
     const [filter, has] = driver.pick<[string, (record: Loose) => boolean]>([
-      [`key=${one.key_id}`, ({ key_id }) => key_id === one.key_id],
+      [`key=${encodeURIComponent(one.key_id)}`, ({ key_id }) => key_id === one.key_id],
       [`key=${encodeURIComponent(one.key)}`, ({ key }) => key === one.key],
-      [`account=${one.account}`, ({ account }) => account === one.account],
+      [`account=${encodeURIComponent(one.account)}`, ({ account }) => account === one.account],
       [`model=${encodeURIComponent(one.model)}`, ({ model }) => model === one.model],
       [`format=${one.format}`, ({ format }) => format === one.format],
       [`status=${one.status}`, ({ status }) => status === one.status],
       [
-        one.session === null ? "" : `session=${one.session}`,
+        one.session === null ? "" : `session=${encodeURIComponent(one.session)}`,
         ({ session }) => one.session === null || session === one.session,
       ],
-      [one.team === null ? "" : `team=${one.team}`, ({ team }) => one.team === null || team === one.team],
+      [
+        one.team === null ? "" : `team=${encodeURIComponent(one.team)}`,
+        ({ team }) => one.team === null || team === one.team,
+      ],
     ]);
     const { from, to } = this.#spanOf(records);
     const query = `${filter}${from === null ? "" : `&from=${new Date(from).toISOString()}`}${

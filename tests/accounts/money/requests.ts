@@ -36,8 +36,8 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
   if (driver.chance(0.06)) [order.fails, order.breaks] = [order.rounds, true];
   else order.silent = order.rounds === 0 && order.fails < 0 && driver.chance(0.08);
   const labels = {
-    session: driver.chance(0.5) ? `s${driver.random(3)}` : null,
-    customer: driver.chance(0.5) ? `c${driver.random(2)}` : null,
+    session: driver.chance(0.5) ? `s${driver.random(3)}/%:=",` : null,
+    customer: driver.chance(0.5) ? `c${driver.random(2)} =:%"` : null,
   };
   const format = driver.pick(FORMATS);
   // Where a format has no word for it, it is not asked for.
