@@ -1,6 +1,5 @@
 /**
  * What is left of records that retention has deleted: sums by day, statements, budgets, and the proof that nothing else was changed.
- * The times of PostgreSQL are its own, so this needs a store whose time is the nodes'.
  */
 import { assert, assertEquals } from "@std/assert";
 import { proofOf } from "../../../src/commands/ledger.ts";
