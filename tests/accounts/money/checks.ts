@@ -7,11 +7,12 @@ import {
   type Call,
   costOf,
   dollars,
+  hasSearchPrice,
   inForce,
   type Key,
   type Limit,
   pico,
-  searchPrice,
+  searchPriceOf,
   startOf,
 } from "./model.ts";
 
@@ -155,14 +156,19 @@ export class Checks {
         .join();
       const should = [name, team, account, session, customer].join();
       if (is !== should) return `${nonce} is of ${is}, not of ${should}`;
-      if (call.orPriced !== undefined) {
-        const or = costOf(broke ? [] : uses, searches, model, call.orPriced);
-        if (pico(record.cost) === or) {
-          call.cost = or;
-          call.priced = call.orPriced;
+      const cost = pico(record.cost);
+      for (const priced of [call.priced, ...(call.orPriced === undefined ? [] : [call.orPriced])]) {
+        if (this.#interrupted.has(nonce)) break;
+        // Of an answer that broke off nothing is known but what was asked for.
+        const lasts = broke ? [uses.at(-1), { input: 0, service: call.tier }] : [uses.at(-1)];
+        if (!lasts.some((last) => costOf(broke ? [] : uses, searches, model, priced, last) === cost)) {
+          continue;
         }
-        call.orPriced = undefined;
+        call.cost = cost;
+        call.priced = priced;
+        break;
       }
+      call.orPriced = undefined;
       if (pico(record.cost) !== call.cost) {
         return `${nonce} costs ${record.cost}, not ${dollars(call.cost!)}: ${JSON.stringify(record)} ${
           JSON.stringify(uses)
@@ -194,7 +200,9 @@ export class Checks {
       if (told !== given) return `${nonce}: parts ${told}, not ${given}`;
       if (tokens !== call.tokens) return `${nonce}: ${tokens} tokens, not ${call.tokens}`;
       const counted = uses.map((one) => inForce(one, model, call.priced).prompt);
-      if (searches > 0) counted.push(`search ${searchPrice(call.priced.search)}`);
+      const search = searchPriceOf(uses.at(-1)!, model, call.priced);
+      const isNamed = searches > 0 && !uses.some((one) => hasSearchPrice(one, model, call.priced, search));
+      if (isNamed) counted.push(`search ${search}`);
       const prices = [...new Set(counted)].sort().join();
       const version = `${model} ${record.price_version}`;
       const said = this.#versions.get(version) ?? prices;

@@ -1,5 +1,5 @@
 /** The configuration of nodes of the random money test. */
-import { pricesOf, searchPrice, tiersOf } from "./model.ts";
+import { catalogPrices, searchPrice, tiersOf } from "./model.ts";
 import { MOST_OUTPUT, type World } from "./world.ts";
 
 export const ADMIN = "admin-key-of-the-random-test";
@@ -50,11 +50,11 @@ export function configOf(
     models: ["small", "big", "claude"].map((model) => ({
       id: `p/${model}`,
       routes: (model === "claude" ? ["a"] : ["p", "q"]).map((provider) => ({ provider, model })),
-      pricing: pricesOf(model, version),
+      pricing: catalogPrices(model, version),
       pricing_tiers: tiersOf(model, version),
       price_changes: change === null ? [] : [{
         from: new Date(change.at).toISOString(),
-        pricing: pricesOf(model, change.version),
+        pricing: catalogPrices(model, change.version),
         pricing_tiers: tiersOf(model, change.version),
       }],
       context_length: 100_000,

@@ -53,10 +53,22 @@ export function pricesOf(model: string, version: number): Prices {
 /** Calls with more tokens of input have prices of their own. */
 const ABOVE = 600;
 
+/** What a search costs with a model, in some versions of its prices; undefined: what it costs with any model. */
+function ownSearchPrice(model: string, version: number): string | undefined {
+  if (version % 2 === 0) return undefined;
+  return model === "small" ? `0.00${version % 4}7` : model === "big" ? `1${version % 3}.5` : undefined;
+}
+
+/** As they stand in the configuration. */
+export const catalogPrices = (model: string, version: number) => ({
+  ...pricesOf(model, version),
+  web_search: ownSearchPrice(model, version),
+});
+
 export const tiersOf = (model: string, version: number) => [
-  { above_input_tokens: ABOVE, ...pricesOf(model, version + 1) },
-  { service_tier: "flex", ...pricesOf(model, version + 2) },
-  { service_tier: "priority", ...pricesOf(model, version + 3) },
+  { above_input_tokens: ABOVE, ...catalogPrices(model, version + 1) },
+  { service_tier: "flex", ...catalogPrices(model, version + 2) },
+  { service_tier: "priority", ...catalogPrices(model, version + 3) },
 ];
 
 /** Versions of the prices of a call. */
@@ -66,16 +78,39 @@ export interface Priced {
   search: number;
 }
 
+type Served = Pick<Billed, "input" | "service">;
+
+function tierOf({ input, service }: Served): number {
+  return service === "flex" ? 2 : service === "priority" ? 3 : input > ABOVE ? 1 : 0;
+}
+
 /** What one answer of a provider costs a token. */
-export function inForce({ input, service }: Billed, model: string, { version }: Priced): Prices {
-  const tier = service === "flex" ? 2 : service === "priority" ? 3 : input > ABOVE ? 1 : 0;
-  return pricesOf(model, version + tier);
+export function inForce(one: Served, model: string, { version }: Priced): Prices {
+  return pricesOf(model, version + tierOf(one));
 }
 
 export const searchPrice = (version: number) => `0.0${1 + version % 9}`;
 
-export function costOf(billed: readonly Billed[], searches: number, model: string, priced: Priced): bigint {
-  let sum = BigInt(searches) * atto(searchPrice(priced.search));
+/** Of a call whose last answer was this. */
+export function searchPriceOf(last: Served, model: string, { version, search }: Priced): string {
+  return ownSearchPrice(model, version + tierOf(last)) ?? ownSearchPrice(model, version) ??
+    searchPrice(search);
+}
+
+/** Whether a version of prices of a model has this price of a search. */
+export function hasSearchPrice(one: Served, model: string, { version }: Priced, price: string): boolean {
+  return ownSearchPrice(model, version + tierOf(one)) === price;
+}
+
+/** @param last the answer whose tier counts for searches */
+export function costOf(
+  billed: readonly Billed[],
+  searches: number,
+  model: string,
+  priced: Priced,
+  last: Served = billed.at(-1) ?? { input: 0, service: undefined },
+): bigint {
+  let sum = BigInt(searches) * atto(searchPriceOf(last, model, priced));
   for (const one of billed) {
     const { input, cached, written, hour, audio, output, reasoning, spoken } = one;
     const prices = inForce(one, model, priced);
@@ -97,6 +132,11 @@ export function costOf(billed: readonly Billed[], searches: number, model: strin
   return (2n * sum + 1_000_000n) / 2_000_000n;
 }
 
+function dearestSearch(model: string, { version, search }: Priced): bigint {
+  return [0, 1, 2, 3].map((tier) => atto(ownSearchPrice(model, version + tier) ?? searchPrice(search)))
+    .reduce((most, price) => price > most ? price : most);
+}
+
 /** More than the gateway can want to set aside: all characters as tokens of the dearest kind, and some for the template. */
 export function atMost(
   { chars, cap, searches, answers }: { chars: number; cap: number; searches: boolean; answers: number },
@@ -111,7 +151,7 @@ export function atMost(
   const rounds = searches ? 2 : 1;
   const tokens = BigInt(answers * rounds * (chars + 2000) + (searches ? 10_000 : 0));
   const sum = tokens * input + BigInt(cap * answers) * output +
-    (searches ? atto(searchPrice(priced.search)) : 0n);
+    (searches ? dearestSearch(model, priced) : 0n);
   return sum / 1_000_000n + 1n;
 }
 
@@ -171,6 +211,8 @@ export interface Call {
   orPriced?: Priced;
   /** The provider that gives the answer. */
   provider: string;
+  /** The tier of service that is asked for. */
+  tier: string | undefined;
   /** Its key was moved while it came: this team and account may count as well. */
   orOf?: { team: string | null; account: string };
   created: number;

@@ -103,6 +103,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     ...labels,
     model: key.model,
     priced,
+    tier: order.tier,
     provider: key.model === "claude" ? "a" : order.elsewhere ? "q" : "p",
     created: driver.now,
     most: searches ? most * 3n : most,
