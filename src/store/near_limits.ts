@@ -20,7 +20,10 @@ export interface Most<T> {
   all: number;
 }
 
-/** Budgets of current periods for which an 80 per cent warning was sent. The partial index holds only these. */
+/**
+ * Budgets of current periods for which an 80 per cent warning was sent, except those of keys that are not valid.
+ * The partial index holds only these.
+ */
 export async function nearBudgets(
   query: Query,
   { now, limit }: { now: number; limit: number },
@@ -28,7 +31,8 @@ export async function nearBudgets(
   const rows = await query(
     `SELECT scope, owner, starts, ends, spent, limit_amount, COUNT(*) OVER () AS n FROM budgets
      WHERE warned >= 80 AND (ends IS NULL OR ends > $1) AND starts <= $1 AND scope IN ('key', 'team', 'account')
-       AND limit_amount > 0
+       AND limit_amount > 0 AND NOT (scope = 'key' AND EXISTS (SELECT 1 FROM keys k
+         WHERE k.id = owner AND (k.revoked_at IS NOT NULL OR k.expires_at <= $1)))
      ORDER BY spent * 1.0 / limit_amount DESC, id LIMIT $2`,
     [now, limit],
   );

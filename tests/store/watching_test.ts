@@ -131,6 +131,18 @@ onBothEngines(({ name, place }) => {
         "with a higher limit it is near no more",
       );
 
+      // A key that may not be used any more needs no decision, and leaves no room for those that do.
+      await sync([{ ...spending[1].ref, limit: 90n }]);
+      const nearest = async () =>
+        (await store.nearBudgets({ now: NOW, limit: 10 })).rows.map(({ owner }) => owner);
+      assertEquals(await nearest(), ["over", "near"]);
+      await store.insertKey({ ...storedKey("near"), expiresAt: NOW + 1 }, "hash-near");
+      assertEquals(await nearest(), ["over", "near"]);
+      for (const change of [{ expiresAt: NOW }, { expiresAt: null, revokedAt: NOW }]) {
+        await store.updateKey("near", (key) => ({ ...key, ...change }));
+        assertEquals((await store.nearBudgets({ now: NOW, limit: 10 })).all, 1, JSON.stringify(change));
+      }
+
       const keys = {
         soon: NOW + HOUR,
         later: NOW + 100 * HOUR,
