@@ -45,8 +45,18 @@ export function pauseMs(failure: Failure, attempt: number, random: () => number)
 /** A provider is skipped for at most this time because of its `Retry-After`, in milliseconds. */
 const LONGEST_AVOID_MS = 600_000;
 
-/** How long other routes are preferred: the provider's `Retry-After`, if it is too long for a pause before a retry; else 0. */
+/**
+ * The same for a failure that the provider repeats until somebody corrects its account, key or model list: without it, each call would ask
+ * this route first, and in vain.
+ */
+const AVOID_LASTING_MS = 5000;
+
+/**
+ * How long other routes are preferred: the provider's `Retry-After`, if it is too long for a pause before a retry; some seconds after a
+ * lasting failure; else 0.
+ */
 export function avoidMs(failure: Failure): number {
+  if (failure.lasting) return AVOID_LASTING_MS;
   const asked = isTransient(failure) ? (failure.retryAfter ?? 0) * 1000 : 0;
   return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_AVOID_MS);
 }

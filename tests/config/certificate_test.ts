@@ -1,6 +1,6 @@
 /** What the check says of the files of `server.tls`: which of the two is wrong, and in what way. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { checkCertificate } from "../../src/config/certificate.ts";
+import { checkCertificate, checkClientTls } from "../../src/config/certificate.ts";
 import { openReport } from "../../src/schema/mistakes.ts";
 import { EXPIRED, OTHER, TLS } from "../support/tls.ts";
 
@@ -93,5 +93,38 @@ Deno.test("checkCertificate() takes a good certificate, and doubts one whose tim
   assertMatch(
     early.warnings.join(),
     /^server\.tls\.cert: [^,]*\(callers refuse it before 20\d\d-\d\d-\d\d\)/,
+  );
+});
+
+Deno.test("checkClientTls() says which file of a provider is wrong", async () => {
+  const at = new URL("../support/tls/", import.meta.url).pathname;
+  const said = async (tls: unknown) => {
+    const report = openReport(new Map());
+    await checkClientTls(tls, report, ["providers", "p", "tls"]);
+    return [
+      report.mistakes.map(({ path, message }) => `${path}: ${message.replace(/, got .*/, "")}`),
+      [...report.warnings].map((line) => line.replace(/, got .*/, "")),
+    ];
+  };
+  const ca = `${at}ca.pem`;
+  assertEquals(await said({ ca, cert: `${at}cert.pem`, key: `${at}key.pem` }), [[], []]);
+  assertEquals(await said({ ca }), [[], []]);
+  // The types are checked elsewhere.
+  assertEquals(await said({ ca: 5, cert: null, key: `${at}key.pem` }), [[], []]);
+  for (const wrong of ["/no/such/file.pem", `${at}key.pem`]) {
+    assertEquals(await said({ ca: wrong }), [
+      ["providers.p.tls.ca: expected the path of a file with certificates in PEM"],
+      [],
+    ]);
+  }
+  assertEquals(await said({ cert: `${at}cert.pem`, key: `${at}other_key.pem` }), [
+    ["providers.p.tls.key: expected the path of the certificate's own private key"],
+    [],
+  ]);
+  const [mistakes, [warning]] = await said({ cert: `${at}expired_cert.pem`, key: `${at}expired_key.pem` });
+  assertEquals(mistakes, []);
+  assertMatch(
+    warning,
+    /tls\.cert: expected a certificate whose time is not over \(the provider refuses it since/,
   );
 });

@@ -85,6 +85,33 @@ Deno.test("a refused key sends callers to the next route, and the operator one l
   await second.close();
 });
 
+Deno.test("a route whose key or model is refused is asked once in some seconds, while another one answers", async () => {
+  const second = await faultyProvider(sound);
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
+  for (const status of [401, 402, 403, 404, 302]) {
+    let refused = true;
+    const script: Script = (e, nth) => refused ? refusal(status)(e, nth) : sound(e);
+    await setting(script, async ({ provider, clock, ask }) => {
+      for (let i = 0; i < 4; i++) assertEquals((await ask("faulty", i % 2 === 0)).code, null);
+      assertEquals([status, provider.hits.faulty], [status, 1]);
+      assertEquals((await ask("sound", false)).status, 200);
+      await clock.moveOn(5000);
+      for (let i = 0; i < 2; i++) assertEquals((await ask("faulty", false)).status, 200);
+      assertEquals([status, provider.hits.faulty], [status, 2]);
+      refused = false;
+      await clock.moveOn(5000);
+      for (let i = 0; i < 2; i++) assertEquals((await ask("faulty", false)).status, 200);
+      assertEquals([status, provider.hits.faulty], [status, 4]);
+    }, { more });
+  }
+  await second.close();
+  // The only route is asked every time.
+  await setting(refusal(401), async ({ provider, ask }) => {
+    for (let i = 0; i < 3; i++) assertEquals((await ask("faulty", false)).status, 502);
+    assertEquals(provider.hits.faulty, 3);
+  });
+});
+
 Deno.test("a route that says when to come back is passed over until then, while another one answers", async () => {
   const second = await faultyProvider(sound);
   const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
