@@ -9,9 +9,11 @@ export const SEARCH = fields({
     .describe("Search engine. `none`: every search fails, and the model is told that nothing was found."),
   base_url: urlOrNone().prefault("")
     .describe(
-      "Base URL of the engine. Empty: the public API of `brave` or `tavily`; required for `searxng` and `mediawiki`.",
+      "Base URL of the engine. Empty: the public API of `brave`, `tavily`, `exa` or `serper`; required for `searxng` and `mediawiki`.",
     ),
-  api_key: headerValue().prefault("").describe("API key of the engine; required for `brave` and `tavily`."),
+  api_key: headerValue().prefault("").describe(
+    "API key of the engine; required for `brave`, `tavily`, `exa` and `serper`.",
+  ),
   results: whole(1, 20).prefault(5).describe("Maximum number of results of one search that the model gets."),
   timeout_seconds: seconds(0.01).prefault(10)
     .describe(

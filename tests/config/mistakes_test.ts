@@ -189,7 +189,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "auto.quality: expected a number from 0 to 1, got 2",
   ]],
   ["an unknown search engine", plus({ search: { engine: "searxgn" } }), [
-    'search.engine: expected one of searxng, brave, tavily, mediawiki, none, got "searxgn"; nearest is searxng',
+    'search.engine: expected one of searxng, brave, tavily, exa, serper, mediawiki, none, got "searxgn"; nearest is searxng',
   ]],
   ["a search engine of one's own without address", plus({ search: { engine: "searxng" } }), [
     "search.base_url: expected the address of the searxng server, got nothing",
@@ -327,7 +327,7 @@ Deno.test("loadConfig() shows what came from the environment only as it is writt
   const value = plus({ server: { hostname: "${H}" }, search: { engine: "${H}" } });
   assertEquals(mistakesOf(() => load(value, environment({ H: "not a hidden host" }))), [
     'server.hostname: expected a host name or an IP address, without port and brackets, got "${H}"',
-    'search.engine: expected one of searxng, brave, tavily, mediawiki, none, got "${H}"',
+    'search.engine: expected one of searxng, brave, tavily, exa, serper, mediawiki, none, got "${H}"',
   ]);
 });
 

@@ -39,6 +39,27 @@ const CASES: { engine: WebSearchSettings["engine"]; body: unknown; path: RegExp 
     path: /^\/search$/,
     body: { results: [{ url: "https://deno.com/", title: "Deno", content: "A runtime & more", score: 0.9 }] },
   },
+  {
+    engine: "exa",
+    path: /^\/search$/,
+    body: {
+      requestId: "r",
+      results: [{
+        id: "https://deno.com/",
+        url: "https://deno.com/",
+        title: "Deno",
+        text: "A runtime & more",
+      }],
+    },
+  },
+  {
+    engine: "serper",
+    path: /^\/search$/,
+    body: {
+      searchParameters: { q: "deno 2", type: "search" },
+      organic: [{ title: "Deno", link: "https://deno.com/", snippet: "A runtime & more", position: 1 }],
+    },
+  },
 ];
 
 for (const { engine, body, path } of CASES) {
@@ -320,5 +341,46 @@ Deno.test("search() looks at no more results than an engine can have been asked 
   assertEquals(await found("last"), [0, false]);
   assertEquals(await found("deep"), [0, true]);
   assertEquals(await found("many"), [0, true]);
+  await server.close();
+});
+
+Deno.test("search() asks exa and serper with their fields for domains, results and the country", async () => {
+  const options = {
+    allowedDomains: ["a.example", "https://b.example/blog"],
+    blockedDomains: ["c.a.example", "d.example/x"],
+    location: { country: "de", city: "Bonn" },
+  };
+  const answers = { exa: { results: [] }, serper: { organic: [] } };
+  for (const engine of ["exa", "serper"] as const) {
+    const server = loopbackProvider(() => Response.json(answers[engine]));
+    const found = await openWebSearch(settings({ engine, baseUrl: server.url }), clock).search(
+      "x y",
+      options,
+    );
+    assertEquals(found, { failed: false, hits: [] });
+    const [{ headers, body }] = server.seen;
+    assertEquals([headers.get("x-api-key"), headers.get("content-type")], ["k", "application/json"]);
+    assertEquals(
+      body,
+      engine === "exa"
+        ? {
+          query: "x y",
+          numResults: 3,
+          contents: { text: { maxCharacters: 4000 } },
+          includeDomains: ["a.example", "b.example"],
+          excludeDomains: ["c.a.example"],
+          userLocation: "DE",
+        }
+        : { q: "x y (site:a.example OR site:b.example) -site:c.a.example", num: 3, gl: "de" },
+    );
+    await server.close();
+  }
+  const server = loopbackProvider(() =>
+    Response.json({ results: [{ url: "https://a.example/", title: "t", highlights: ["one", "two"] }] })
+  );
+  const web = openWebSearch(settings({ engine: "exa", baseUrl: server.url }), clock);
+  const { hits } = await web.search("x", { location: { country: "Germany" } });
+  assertEquals(hits.map(({ text }) => text), ["one two"]);
+  assertEquals("userLocation" in server.seen[0].body, false);
   await server.close();
 });

@@ -1,4 +1,4 @@
-/** Brave's "Web Search API". It is the only engine that supports the user's location. */
+/** Brave's "Web Search API". It is the only engine that gets the user's region, city and time zone. */
 import { array, object } from "../../exchange/json.ts";
 import { get, hit, objects, type QueryBounds, type SearchEngine, withOperators } from "./engine.ts";
 

@@ -73,6 +73,12 @@ export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
   return { url: string(url) ?? "", title: string(title) ?? "", text: words.join(" ") };
 }
 
+/** The country of the user, as two letters; undefined: unknown. */
+export function countryOf({ location }: SearchOptions): string | undefined {
+  const country = location?.country?.trim().toUpperCase();
+  return country !== undefined && /^[A-Z]{2}$/.test(country) ? country : undefined;
+}
+
 /** The most hosts in a query, since engines truncate long queries. */
 const MOST_HOSTS = 8;
 

@@ -1,15 +1,19 @@
 /** The search engines by the names in needs.ts. */
 import { brave } from "./brave.ts";
 import type { SearchEngine } from "./engine.ts";
+import { exa } from "./exa.ts";
 import { mediawiki } from "./mediawiki.ts";
 import { ENGINE_NAMES, type EngineName } from "./needs.ts";
 import { searxng } from "./searxng.ts";
+import { serper } from "./serper.ts";
 import { tavily } from "./tavily.ts";
 
 export const SEARCH_ENGINES: Readonly<Record<EngineName, SearchEngine>> = {
   searxng,
   brave,
   tavily,
+  exa,
+  serper,
   mediawiki,
 };
 

@@ -9,6 +9,8 @@ export const ENGINE_NEEDS = {
   searxng: ["base_url"],
   brave: ["api_key"],
   tavily: ["api_key"],
+  exa: ["api_key"],
+  serper: ["api_key"],
   mediawiki: ["base_url"],
 } as const satisfies Record<string, readonly Need[]>;
 
