@@ -8,8 +8,8 @@ import {
   nonBlank,
   says,
   seconds,
+  siteOrNone,
   stringField,
-  urlOrNone,
   type Value,
   whole,
 } from "../schema/fields.ts";
@@ -104,9 +104,9 @@ export const SERVER = fields({
     .describe(
       "Who may read `/metrics`. `key`: requests with the admin key or an administration token; if there is no admin key, requests from the same machine. `open`: everybody.",
     ),
-  public_url: urlOrNone().nullable().prefault(null).transform((url) => url === "" ? null : url)
+  public_url: siteOrNone().nullable().prefault(null).transform((url) => url === "" ? null : url)
     .describe(
-      "URL at which browsers reach the gateway, for example behind a proxy: `https://gateway.example`. The identity provider redirects browsers to it. If it begins with `https:`, the session cookie is sent over HTTPS only. Null: the address of each request.",
+      "URL at which browsers reach the gateway, for example behind a proxy: `https://gateway.example`. It has no path, since the pages of the console are at `/console` of their host. The identity provider redirects browsers to it. If it begins with `https:`, the session cookie is sent over HTTPS only. Null: the address of each request.",
     ),
   trusted_proxies: listOf(
     stringField(NETWORK_WORDS).refine((text) => networkOf(text) !== null, says(NETWORK_WORDS))

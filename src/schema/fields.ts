@@ -270,6 +270,15 @@ export function urlOrNone() {
     .transform((value) => value.replace(/\/+$/, ""));
 }
 
+const SITE = "an http:// or https:// address without path, user, query or fragment";
+
+/** The URL of a site, converted to one without a trailing slash. Empty: none. */
+export function siteOrNone() {
+  return stringField(SITE)
+    .refine((value) => value === "" || isAddress(value) && new URL(value).pathname === "/", says(SITE))
+    .transform((value) => value.replace(/\/+$/, ""));
+}
+
 const HOST = "a host name or an IP address, without port and brackets";
 
 export function host() {

@@ -364,3 +364,14 @@ async function refusal(source: string, message: string): Promise<void> {
   const error = await assertRejects(() => readSource(source), ConfigError);
   assertEquals(error.message, `Cannot use configuration ${source}: 1 mistake\n  ${message}`);
 }
+
+Deno.test("server.public_url is the URL of a site: a path is refused, as the console's pages would not be below it", () => {
+  const at = (public_url: string) => load({ ...least(), server: { public_url } });
+  for (const url of ["https://gw.example", "https://gw.example/", "http://127.0.0.1:8787"]) {
+    assertEquals(at(url).config.server.publicUrl, url.replace(/\/$/, ""));
+  }
+  for (const url of ["https://gw.example/team", "https://gw.example//", "https://gw.example/?a"]) {
+    const { mistakes } = assertThrows(() => at(url), ConfigError);
+    assertStringIncludes(mistakes[0].message, "without path, user, query or fragment");
+  }
+});
