@@ -20,8 +20,8 @@ export interface Order {
   output: number;
   /** Answers to one request. */
   n: number;
-  /** The provider of the first route is down. */
-  elsewhere: boolean;
+  /** How the provider of the first route fails: with a status, or after the start of its answer; null: it does not. */
+  elsewhere: "refused" | "started" | null;
   /** Rounds in which the model searches. */
   rounds: number;
   /** Searches that fail are those of rounds from this one on. */
@@ -95,9 +95,7 @@ export function openWorld() {
 
   const provider = loopbackProvider(async (seen) => {
     const { order, round, chars } = orderOf(seen);
-    if (order.elsewhere && seen.path.startsWith("/p/")) {
-      return Response.json({ error: { message: "down" } }, { status: 503 });
-    }
+    if (order.elsewhere !== null && seen.path.startsWith("/p/")) return failedRoute(order.elsewhere, seen);
     asked.set(order.nonce, (asked.get(order.nonce) ?? 0) + 1);
     if (order.held && round === order.rounds) {
       const gate = gates.get(order.nonce) ?? Promise.withResolvers<void>();
@@ -174,6 +172,22 @@ function textOf({ content }: Record<string, unknown>): string {
 }
 
 export type World = ReturnType<typeof openWorld>;
+
+/** Nobody pays for it. */
+function failedRoute(how: "refused" | "started", { body }: Seen): Response {
+  const error = { message: "The server is overloaded.", type: "server_error", code: 503 };
+  if (how === "refused") return Response.json({ error }, { status: 503 });
+  if (body.stream !== true) return Response.json({ error });
+  const start = {
+    id: "c",
+    object: "chat.completion.chunk",
+    model: "m",
+    choices: [{ index: 0, delta: { role: "assistant" } }],
+    usage: { prompt_tokens: 77, completion_tokens: 0, total_tokens: 77 },
+  };
+  const text = [start, { error }].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+  return new Response(text, { headers: { "content-type": "text/event-stream" } });
+}
 
 /** The answer ends behind its beginning. */
 function broken({ body, path }: Seen): Response {
