@@ -132,8 +132,14 @@ const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]
  * For each kind the highest price that may apply to a call, for its reservation.
  * @param input maximum number of input tokens
  * @param asked the requested service tier; undefined or `auto`: determined by the provider's account
+ * @param search price of a search with models that have none
  */
-export function highestPricesOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
+export function highestPricesOf(
+  sheet: PriceSheet,
+  input: number,
+  asked: string | undefined,
+  search?: string,
+): Prices {
   if (sheet.tiers.length === 0) return sheet.prices;
   const closed = asked !== undefined &&
     (ASKS_USUAL.has(asked) || sheet.tiers.some(({ service }) => service === asked));
@@ -141,24 +147,28 @@ export function highestPricesOf(sheet: PriceSheet, input: number, asked: string 
     fits(tier, input) && (!closed || tier.service === null || tier.service === asked)
   );
   if (reached.length === 0) return sheet.prices;
-  const key = reached.map((tier) => sheet.tiers.indexOf(tier)).join();
+  const key = `${reached.map((tier) => sheet.tiers.indexOf(tier)).join()} ${search}`;
   let known = highest.get(sheet);
   if (known === undefined) highest.set(sheet, known = new Map());
   let prices = known.get(key);
   if (prices === undefined) {
-    prices = highestOfEach([sheet.prices, ...reached.map((tier) => tier.prices)]);
+    const general = sheet.prices.web_search ?? search;
+    prices = highestOfEach([sheet.prices, ...reached.map((tier) => tier.prices)], general);
     known.set(key, prices);
   }
   return prices;
 }
 
-/** For each kind the highest of several prices. */
-export function highestOfEach(prices: readonly Prices[]): Prices {
-  return prices.map(complete).reduce(mostOfEach);
+/**
+ * For each kind the highest of several prices.
+ * @param search price of a search for those that have none
+ */
+export function highestOfEach(prices: readonly Prices[], search?: string): Prices {
+  return prices.map((one) => complete(one, search)).reduce(mostOfEach);
 }
 
-function complete(prices: Prices): Record<string, string | undefined> {
-  const whole = { ...prices };
+function complete(prices: Prices, search: string | undefined): Record<string, string | undefined> {
+  const whole: Record<string, string | undefined> = { ...prices, web_search: prices.web_search ?? search };
   for (const [kind, instead] of FALLBACKS) whole[kind] ??= whole[instead];
   return whole;
 }

@@ -83,7 +83,11 @@ export async function admit(
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate, kit),
+    prices: highestPrices(
+      { prompt, model, routes, callerCredential, others, created, searchPrice },
+      estimate,
+      kit,
+    ),
     estimate,
     labels,
   });

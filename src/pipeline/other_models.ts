@@ -216,7 +216,10 @@ function adviceOf({ tools }: Prompt): number {
 }
 
 /** What the prices of a call depend on. */
-type Priced = Pick<Call, "prompt" | "model" | "routes" | "callerCredential" | "others" | "created">;
+type Priced = Pick<
+  Call,
+  "prompt" | "model" | "routes" | "callerCredential" | "others" | "created" | "searchPrice"
+>;
 
 /** Formats that ask for the usual tier if the caller's format does; others drop the field, or leave the tier to the provider. */
 const ASKS_USUAL_TOO: Readonly<Partial<Record<FormatName, readonly FormatName[]>>> = {
@@ -257,13 +260,13 @@ export function withLargestLimits(model: Model, others: Others | null): Model {
 
 /** For each kind of token, the highest price that may apply if the call uses no more than the estimate. */
 export function highestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
-  const { model, routes, callerCredential, others, created } = call;
+  const { model, routes, callerCredential, others, created, searchPrice } = call;
   const input = estimate.input + (estimate.media ?? 0);
   const tier = tierAsked(call, kit);
-  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, tier);
+  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, tier, searchPrice);
   const highest = others === null || others.models.length === 0
     ? pricesFor(model)
-    : highestOfEach([model, ...others.models].map(pricesFor));
+    : highestOfEach([model, ...others.models].map(pricesFor), searchPrice);
   const free = callerCredential !== null && isFree(routes, callerCredential);
   return free ? pricesOfSearches(highest) : highest;
 }

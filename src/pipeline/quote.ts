@@ -127,7 +127,7 @@ function candidate(
   const free = callerCredential !== null && isFree(routes, callerCredential);
   const { prices } = free ? { prices: FREE } : priceOf(sheet, inputTokens, prompt.serviceTier);
   const highest = highestPrices(
-    { prompt, model, routes, callerCredential, others, created: kit.now() },
+    { prompt, model, routes, callerCredential, others, created: kit.now(), searchPrice: searchPriceNow(kit) },
     estimate,
     kit,
   );
@@ -140,6 +140,11 @@ function candidate(
     cost_max: amount(costAtMost(estimate, tableOf(highest, kit))),
     dropped: (usable && orNull(() => droppedBy(model, prompt, usable))) ?? [],
   };
+}
+
+/** The price of a search with models that have none. */
+function searchPriceNow({ accounts }: Kit): string | undefined {
+  return accounts.withSearchPrice(FREE).web_search;
 }
 
 function tableOf(prices: Prices, kit: Kit) {
@@ -208,7 +213,11 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: highestPrices({ prompt, model, routes, callerCredential, others, created }, estimate, kit),
+    prices: highestPrices(
+      { prompt, model, routes, callerCredential, others, created, searchPrice: searchPriceNow(kit) },
+      estimate,
+      kit,
+    ),
     estimate,
     labels: distinguishMasked(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
   });
