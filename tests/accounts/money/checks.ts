@@ -57,6 +57,12 @@ export class Checks {
     });
   }
 
+  async costOf(call: Call): Promise<bigint> {
+    await this.recorded(call);
+    const [{ cost }] = await this.recordsOf(`tag=n%3D${call.nonce}`);
+    return pico(cost);
+  }
+
   /** Of a call whose provider did not say what it has used: how much the gateway takes it for, which is about right. */
   async estimated(call: Call, chars: number): Promise<void> {
     await this.recorded(call);
@@ -68,7 +74,16 @@ export class Checks {
       `${call.nonce}: ${input} tokens of ${chars} characters`,
     );
     assert(output >= 1 && output <= 5, `${call.nonce}: ${output} tokens of hello`);
-    const none = { cached: 0, written: 0, hour: 0, audio: 0, reasoning: 0, spoken: 0, service: undefined };
+    const none = {
+      cached: 0,
+      written: 0,
+      hour: 0,
+      own: 0,
+      audio: 0,
+      reasoning: 0,
+      spoken: 0,
+      service: undefined,
+    };
     this.#driver.world.billed.set(call.nonce, [{ input, output, ...none }]);
   }
 
@@ -136,9 +151,11 @@ export class Checks {
     for (const call of ended) {
       const { nonce, session, customer, model } = call;
       const found = byNonce.get(nonce) ?? [];
-      const searches = world.searched.get(nonce) ?? 0;
       const broke = world.failed.has(nonce);
       const uses = world.billed.get(nonce) ?? [];
+      const own = uses.reduce((sum, one) => sum + one.own, 0);
+      const engine = world.searched.get(nonce) ?? 0;
+      const searches = found[0]?.searches === engine && call.isLimited ? engine : engine + own;
       if (found.length === 0) {
         if (broke && searches === 0 && uses.length === 0) continue;
         return `no record of ${nonce}`;

@@ -278,9 +278,12 @@ export class Driver {
     const chars = silent.get(call.nonce);
     if (chars !== undefined && !billed.has(call.nonce)) await this.checks.estimated(call, chars);
     const uses = billed.get(call.nonce) ?? [];
-    const searches = searched.get(call.nonce) ?? 0;
+    const own = uses.reduce((sum, one) => sum + one.own, 0);
+    const searches = (searched.get(call.nonce) ?? 0) + own;
     const broke = failed.has(call.nonce);
     call.cost = costOf(broke ? [] : uses, searches, call.model, call.priced);
+    // Whether there was room for the provider's own searches only the record says, which is checked later.
+    if (own > 0 && call.isLimited) call.cost = await this.checks.costOf(call);
     call.tokens = broke ? 0 : uses.reduce((sum, { input, output }) => sum + input + output, 0);
   }
 

@@ -211,6 +211,8 @@ export interface Call {
   orPriced?: Priced;
   /** The provider that gives the answer. */
   provider: string;
+  /** It draws on budgets: searches of the provider's own are billed only where they have room for them. */
+  isLimited: boolean;
   /** The tier of service that is asked for. */
   tier: string | undefined;
   /** Its key was moved while it came: this team and account may count as well. */

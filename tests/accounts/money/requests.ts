@@ -1,6 +1,6 @@
 /** Random requests of all formats. */
 import type { Driver } from "./driver.ts";
-import { accountOf, atMost, type Call, costOf, type Key } from "./model.ts";
+import { accountOf, atMost, budgetsOf, type Call, costOf, type Key } from "./model.ts";
 import { billOf, MOST_OUTPUT, type Order } from "./world.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
@@ -23,6 +23,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     written: driver.pick([0, 0.4]),
     hour: 0,
     n: 1,
+    own: key.model === "claude" ? driver.pick([0, 0, 0, 2]) : 0,
     elsewhere: key.model !== "claude" && driver.chance(0.25) ? driver.pick(["refused", "started"]) : null,
     output: driver.random(200) + 1,
     rounds: searches ? driver.random(4) : 0,
@@ -104,6 +105,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     model: key.model,
     priced,
     tier: order.tier,
+    isLimited: budgetsOf(key, labels, driver).length > 0,
     provider: key.model === "claude" ? "a" : order.elsewhere !== null ? "q" : "p",
     created: driver.now,
     most: searches ? most * 3n : most,

@@ -18,6 +18,8 @@ export interface Order {
   /** Of what a cache took, how much for an hour. */
   hour: number;
   output: number;
+  /** Searches that the provider runs itself in each answer. */
+  own: number;
   /** Answers to one request. */
   n: number;
   /** How the provider of the first route fails: with a status, or after the start of its answer; null: it does not. */
@@ -53,6 +55,8 @@ export interface Billed {
   output: number;
   reasoning: number;
   spoken: number;
+  /** Searches of the provider's own. */
+  own: number;
   /** The tier of service that counts. */
   service: string | undefined;
 }
@@ -71,6 +75,7 @@ export function billOf(order: Order, chars: number, { cap, n }: { cap: number; n
     output,
     reasoning: Math.floor(output * order.reasoning),
     spoken: Math.floor(output * order.spoken),
+    own: order.own,
     service: order.serves ?? order.tier,
   };
 }
@@ -287,6 +292,7 @@ function answerMessages(
     output_tokens: bill.output,
     output_tokens_details: { thinking_tokens: bill.reasoning },
     service_tier: order.serves,
+    ...(bill.own > 0 && { server_tool_use: { web_search_requests: bill.own } }),
   };
   const usage = order.silent ? undefined : used;
   const block = query === null
