@@ -220,7 +220,13 @@ export interface KeyPage {
 
 /** A LIKE pattern for texts that contain `text`. */
 function containing(text: string): string {
-  return `%${text.toLowerCase().replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
+  return `%${text.replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
+}
+
+/** SQL condition: the name contains a text. Databases may change the case of ASCII letters only. */
+function isNamed(search: string, param: (value: Value) => string): string {
+  return `(LOWER(name) LIKE ${param(containing(search.toLowerCase()))} ESCAPE '!'
+    OR name LIKE ${param(containing(search))} ESCAPE '!')`;
 }
 
 /** Newest first, including revoked and expired keys. */
@@ -233,7 +239,7 @@ export async function listKeys(
   const where = [
     ...(after === null ? [] : [`(created, id) < (${param(after.created)}, ${param(after.id)})`]),
     ...(member === undefined ? [] : [`member = ${param(member)}`]),
-    ...(search === undefined ? [] : [`LOWER(name) LIKE ${param(containing(search))} ESCAPE '!'`]),
+    ...(search === undefined ? [] : [isNamed(search, param)]),
     ...(team === undefined ? [] : [`team = ${param(team)}`]),
   ];
   const rows = await query(

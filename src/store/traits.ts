@@ -79,7 +79,8 @@ export function addTraits(traits: GenerationTraits, where: string[], params: Val
   const text = value === null
     ? `${JSON.stringify(name)}:`
     : `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  where.push(`tags LIKE $${params.push(`%${text.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`)} ESCAPE '\\'`);
+  // Not LIKE, which ignores case in SQLite.
+  where.push(`replace(tags, $${params.push(text)}, '') <> tags`);
 }
 
 /** Whether a generation in memory meets the criteria. */

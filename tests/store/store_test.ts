@@ -114,6 +114,19 @@ onBothEngines((ground) => {
     assertEquals(await store.generation("' OR 1=1 --"), null);
   });
 
+  test("listKeys() finds what is part of a name, in any case, also in other letters", async (store) => {
+    for (const [i, name] of ["Ökonomie A", "dev_1%", "Team-x"].entries()) {
+      await store.insertKey({ ...storedKey(`k${i}`), name }, `hash${i}`);
+    }
+    const found = async (search: string) =>
+      (await store.listKeys({ after: null, limit: 10, search })).map(({ name }) => name);
+    assertEquals(await found("Ökonomie"), ["Ökonomie A"]);
+    assertEquals(await found("konomie a"), ["Ökonomie A"]);
+    assertEquals(await found("V_1%"), ["dev_1%"]);
+    assertEquals(await found("tEAM"), ["Team-x"]);
+    assertEquals([await found("e%1"), await found("d_v")], [[], []]);
+  });
+
   test("changesSince() tells each change, in order of revisions", async (store) => {
     await store.insertKey(storedKey("k1"), "hash1");
     const first = await store.changesSince(0);
