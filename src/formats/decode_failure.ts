@@ -157,22 +157,29 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     });
   const tooLarge = () =>
     withMessage("provider_payload_too_large", "The request is larger than the provider accepts.");
-  const withoutMessage = (code: FailureCode, message: string, why: string, lasting = false) =>
+  const withoutMessage = (
+    code: FailureCode,
+    message: string,
+    why: string,
+    { lasting = false, elsewhere = false } = {},
+  ) =>
     new Failure(code, message, {
       retryAfter,
       // Without the message: some providers repeat the request in it.
       operator: `${why} (status ${status})${codeWords(c.codes)}`,
       lasting,
+      elsewhere,
     });
   const unavailable = (why: string, lasting = false) =>
-    withoutMessage("provider_unavailable", NOT_AVAILABLE, why, lasting);
+    withoutMessage("provider_unavailable", NOT_AVAILABLE, why, { lasting });
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
   if (status >= 300 && status < 400) {
     return unavailable("the provider redirects, which is not followed: look at its base_url", true);
   }
-  if ((mayBeRequest || status === 429) && ABOVE_RATE.test(lowerCase)) return tooLarge();
-  const isRate = mayBeRequest && (RATE_CODE.test(c.codes) || RATE_WORDS.test(lowerCase));
+  const isAboveRate = (mayBeRequest || status === 429) && ABOVE_RATE.test(lowerCase);
+  if (isAboveRate && status === 413) return tooLarge();
+  const isRate = mayBeRequest && (isAboveRate || RATE_CODE.test(c.codes) || RATE_WORDS.test(lowerCase));
   const overflow = (mayBeRequest && !isRate) || (status === 500 && CONTEXT_AS_FAULT.test(lowerCase))
     ? decodeOverflow(lowerCase)
     : undefined;
@@ -206,7 +213,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       !NOT_THERE.has(status) || /model|deployment/.test(lowerCase)
         ? "the provider does not know the model"
         : "the provider has nothing at this address: look at its base_url and at the model",
-      true,
+      { lasting: true },
     );
   }
   // AWS: the model failed during generation.
@@ -222,6 +229,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       "provider_rate_limited",
       "The provider's rate limit is reached.",
       "the provider limits our rate",
+      { elsewhere: isAboveRate },
     );
   }
   // 524: Cloudflare waited for the provider in vain.

@@ -85,7 +85,11 @@ for (const [name, refuse] of Object.entries(OWN_LIMITS)) {
     });
     await withRoutes([refuse, refuse], async ({ ask, seen }) => {
       const { status, text, retryAfter } = await ask(false);
-      assertEquals([status, JSON.parse(text).error.code], [413, "provider_payload_too_large"]);
+      const isRate = name === "OpenAI's tokens per minute" || name === "the same in a stream";
+      assertEquals(
+        [status, JSON.parse(text).error.code],
+        isRate ? [429, "provider_rate_limited"] : [413, "provider_payload_too_large"],
+      );
       assertEquals([retryAfter, seen()], [null, [1, 1]]);
     });
   });
