@@ -60,6 +60,7 @@ export async function importLazyModules(): Promise<void> {
     import("./pipeline/screen.ts"),
     import("./pipeline/try_provider.ts"),
     import("./pipeline/composite_call.ts"),
+    import("./providers/credentials/aws/console_login.ts"),
     import("./providers/credentials/aws/mod.ts"),
     import("./providers/credentials/aws/process.ts"),
     import("./providers/credentials/azure/arc.ts"),

@@ -133,7 +133,7 @@ const SESSION = "[sso-session corp]\nsso_start_url = https://corp\nsso_region = 
 /** What a profile `default` says that cannot be used, and what the operator is told of it. */
 const USELESS: readonly (readonly [string, string, Record<string, string>])[] = [
   ["credential_process = /bin/keys --secret hidden\n", "credential_process", {}],
-  ["login_session = arn:aws:iam::1:user/u\n", "aws login", {}],
+  ["login_session = arn:aws:iam::1:user/u\n", 'is not there: run "aws login"', {}],
   [`${ROLE}source_profile = q\nmfa_serial = arn\n[profile q]\n${KEYS("Q")}`, "mfa_serial", {}],
   [`${SSO}${SESSION}`, 'is not there: run "aws sso login"', {}],
   [`${SSO}${SESSION}`, 'has ended: run "aws sso login"', login("corp", isoAfter(-1))],

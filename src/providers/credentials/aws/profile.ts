@@ -82,7 +82,7 @@ async function keysOfProfile(name: string, reading: Reading): ReturnType<AwsSour
     case "sso":
       return await ssoKeys(profile, called, files, context);
     case "login":
-      throw new TokenError(`${called} is one of aws login (login_session), which is not read`);
+      return await (await import("./console_login.ts")).consoleKeys(profile, called, context);
     case null: {
       const source = profile.get("credential_source");
       if (depth > 0 && source !== undefined) {
