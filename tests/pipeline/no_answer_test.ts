@@ -36,6 +36,8 @@ const CASES: readonly [name: string, api: string, stream: boolean, answer: () =>
     ["a text as a stream", "openai-responses", true, sse("\ufeffupstream busy"), true],
     ["a text", "openai-chat", false, () => new Response("OK"), true],
     ["a page within a frame", "openai-chat", true, sse("data: <html>busy</html>\n\n"), true],
+    ["no choice", "openai-chat", false, json('{"id":"x","choices":[],"usage":{"prompt_tokens":3}}'), true],
+    ["no choice", "openai-chat", true, sse(frame({ id: "x", choices: [] }), "data: [DONE]\n\n"), true],
     // A model may have written these, and the provider may bill them.
     ["half a body", "openai-chat", false, json('{"id":"x","choices":[{"index":0,"mess'), false],
     [
@@ -43,6 +45,13 @@ const CASES: readonly [name: string, api: string, stream: boolean, answer: () =>
       "openai-chat",
       true,
       sse('{"id":"x","choices":[{"index":0,"del'),
+      false,
+    ],
+    [
+      "no choice, and output",
+      "openai-chat",
+      false,
+      json('{"id":"x","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":9}}'),
       false,
     ],
     ["half a frame", "openai-chat", true, sse('data: {"id":"x","choices":[{"index":0,"del'), false],

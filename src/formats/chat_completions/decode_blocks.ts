@@ -86,7 +86,7 @@ export class ChunkReader {
   /** Ends all blocks and choices. `marked`: there was an end marker. */
   finish(out: Part[], marked: boolean): void {
     const choices = [...this.#choices.values()];
-    if (choices.length === 0) this.fail(brokenAnswer("it holds no choice"), out);
+    if (choices.length === 0) this.#failWithoutChoice(out);
     if (!marked && choices.some((choice) => choice.finish === undefined)) {
       this.fail(brokenAnswer("no finish_reason came"), out);
     }
@@ -133,6 +133,14 @@ export class ChunkReader {
       ...(model && { model }),
       ...(Object.keys(fields).length > 0 && { extra: { format: "chat_completions", fields } }),
     });
+  }
+
+  /** An answer that names itself and counts no output: nothing is billed twice if the request is sent again. */
+  #failWithoutChoice(out: Part[]): never {
+    const failure = brokenAnswer("it holds no choice");
+    const { code, message } = failure;
+    const isEmpty = this.#state.id !== "" && !this.#usage?.completion_tokens;
+    return this.fail(isEmpty ? new Failure(code, message) : failure, out);
   }
 
   /**
