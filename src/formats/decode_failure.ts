@@ -38,7 +38,7 @@ const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|permission_error|access denied|account_deactivated/;
 /** Not the word "billing" alone: Gemini mentions billing details whenever a per-minute rate is exceeded. */
 const OUR_ACCOUNT =
-  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account|user location is not supported|unsupported_country|not allowed from unsupported countries|validationexception operation not allowed$/;
+  /insufficient_quota|insufficient balance|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account|user location is not supported|unsupported_country|not allowed from unsupported countries|exceeded_current_quota|blocked_api_access|organization_restricted|organization has been (?:disabled|restricted)|\baccount\b.{0,80} (?:is|has been) (?:suspended|disabled|deactivated)|spend(?:ing)? limit|validationexception operation not allowed$/;
 /** Codes for an invalid field, whose name may match the patterns below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;

@@ -183,6 +183,48 @@ Deno.test("a country that the vendor does not serve is our account's affair", ()
   }
 });
 
+Deno.test("a suspended or unpaid account is the operator's affair, whatever the status", () => {
+  const cases: [number, unknown][] = [
+    [400, {
+      type: "error",
+      error: { type: "invalid_request_error", message: "This organization has been disabled." },
+    }],
+    [400, {
+      error: {
+        message:
+          "Organization has been restricted. Please reach out to support if you believe this was in error.",
+        type: "invalid_request_error",
+        code: "organization_restricted",
+      },
+    }],
+    [400, { error: { message: "Your API access has been blocked", code: "blocked_api_access" } }],
+    [400, {
+      error: { message: "Your organization has reached its spend limit", type: "invalid_request_error" },
+    }],
+    [412, {
+      error: {
+        message:
+          "Account acme-1b2c is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices.",
+        code: "PRECONDITION_FAILED",
+      },
+    }],
+    [429, {
+      error: {
+        message:
+          "Your account acme is suspended due to insufficient balance, please recharge your account or check your plan and billing details",
+        type: "exceeded_current_quota_error",
+      },
+    }],
+  ];
+  for (const [status, body] of cases) {
+    const { code, lasting, message } = decode(status, body);
+    assertEquals([body, code, lasting], [body, "provider_unavailable", true]);
+    assert(!/acme|organization/i.test(message), message);
+  }
+  const limited = { error: { message: "check your plan and billing details", status: "RESOURCE_EXHAUSTED" } };
+  assertEquals(decode(429, limited).code, "provider_rate_limited");
+});
+
 Deno.test("a moderation is the request's, whatever the provider calls it, and says nothing about our key", () => {
   const cases: [number, unknown][] = [
     [403, {
