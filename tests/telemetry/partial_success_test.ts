@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import protobuf from "protobufjs";
 import { partialSuccess, retryDelayMs } from "../../src/telemetry/otlp/answers.ts";
+import { Exporter } from "../../src/telemetry/otlp/exporter.ts";
 import { exportSettings } from "../../src/telemetry/otlp/environment.ts";
 import { openPost } from "../../src/telemetry/otlp/post.ts";
 import { TRACEPARENT, withRig } from "./rig.ts";
@@ -127,4 +128,25 @@ Deno.test("telemetry: data that a collector rejects is counted and logged, witho
       },
     });
   }
+});
+
+Deno.test("otlp: a password in an address that is not encoded correctly does not stop a start", async () => {
+  const logged: string[] = [];
+  const env: Record<string, string> = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://ada:%zz@127.0.0.1:1",
+    OTEL_METRIC_EXPORT_INTERVAL: "600000",
+  };
+  const exporter = new Exporter({
+    env: (name) => env[name],
+    version: "1",
+    now: Date.now,
+    random: Math.random,
+    log: (line) => logged.push(line),
+    lost: () => {},
+    untraced: (work) => work(),
+    proxied: () => false,
+  });
+  await exporter.close();
+  assert(logged.some((line) => line.includes("spans are not exported")), logged.join());
+  assert(!logged.join().includes("%zz"), logged.join());
 });

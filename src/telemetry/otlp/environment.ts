@@ -196,7 +196,7 @@ function resourceOf(env: Env): Record<string, string> {
 function pairsOf(text: string | undefined): Record<string, string> {
   const pairs = listOf(text).flatMap((pair) => {
     const at = pair.indexOf("=");
-    return at < 1 ? [] : [[pair.slice(0, at).trim(), plain(pair.slice(at + 1).trim())]];
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), percentDecoded(pair.slice(at + 1).trim())]];
   });
   return Object.fromEntries(pairs.filter(([name]) => /^[\x21-\x7e]+$/.test(name)));
 }
@@ -209,7 +209,8 @@ function headersOf(text: string | undefined): Record<string, string> {
   return Object.fromEntries(usable.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function plain(text: string): string {
+/** Unchanged if the encoding is invalid. */
+export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -5,7 +5,13 @@
  */
 import { Withheld } from "../../providers/withheld.ts";
 import { Propagation } from "../propagation.ts";
-import { type Destination, type ExportSettings, exportSettings, type Sampler } from "./environment.ts";
+import {
+  type Destination,
+  type ExportSettings,
+  exportSettings,
+  percentDecoded,
+  type Sampler,
+} from "./environment.ts";
 import { jsonMetrics } from "./json_metrics.ts";
 import { JsonSpans } from "./json_spans.ts";
 import type { Counter, Histogram } from "./measurements.ts";
@@ -185,8 +191,5 @@ export class Exporter {
 /** Removes the secrets of a destination from messages of its collector. */
 function withheldOf({ url, headers }: Destination): Withheld {
   const { password } = new URL(url);
-  return new Withheld({
-    ...headers,
-    ...(password !== "" && { "url-password": decodeURIComponent(password) }),
-  });
+  return new Withheld({ ...headers, ...(password !== "" && { "url-password": percentDecoded(password) }) });
 }
