@@ -248,10 +248,19 @@ Deno.test("teams, accounts and models of a key over HTTP: made, changed, removed
       dlp_policy: "none",
     });
     assertEquals((await call("PATCH", "/admin/keys/ada", { team: "blue" })).json.account, "acme");
+    const other = await call("PATCH", "/admin/keys/ada", { account: "default" });
+    assert(
+      /account: expected "acme", .* got "default"/.test(other.json.error.message),
+      other.json.error.message,
+    );
+    const long = await call("POST", "/admin/keys/ada/rotate", { overlap_seconds: 1e9 });
+    assert(/from 0 to 31536000, got 1000000000/.test(long.json.error.message), long.json.error.message);
     assertEquals((await call("PATCH", "/admin/keys/ada", { team: "red", account: "default" })).status, 200);
     assertEquals((await call("DELETE", "/admin/teams/blue")).status, 200);
     const entries = (await call("GET", "/admin/audit?kind=admin")).json.data;
-    const [removed, back, moved] = entries.map((entry: { before: unknown }) => entry.before);
+    const [removed, back, moved] = entries
+      .filter((entry: { result: string }) => entry.result === "done")
+      .map((entry: { before: unknown }) => entry.before);
     assertEquals(removed, {
       account: "acme",
       spend_limit: null,

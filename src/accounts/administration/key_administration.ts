@@ -144,7 +144,10 @@ export class KeyAdministration {
   async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyReport; secret: string }> {
     const { store, keyring, clock } = this.#options;
     if (!Number.isFinite(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > YEAR_SECONDS) {
-      throw invalid("overlap_seconds", `expected a number from 0 to ${YEAR_SECONDS}`);
+      throw invalid(
+        "overlap_seconds",
+        `expected a number from 0 to ${YEAR_SECONDS}, got ${shownInput(overlapSeconds, ["overlap_seconds"])}`,
+      );
     }
     const state = await this.#findStored(idOrName);
     if (state.revokedAt !== null) throw unfit(state, "a key that is valid", "which is revoked");
@@ -233,7 +236,13 @@ export class KeyAdministration {
   async #checkAccount(name: string, team: Team | null): Promise<void> {
     const { configured, store } = this.#options;
     if (team !== null && team.account !== null && team.account !== name) {
-      throw invalid("account", "the team has another account, which pays for its keys");
+      const own = shownInput(team.account, ["account"]);
+      throw invalid(
+        "account",
+        `expected ${own}, the account of the team, which pays for its keys, got ${
+          shownInput(name, ["account"])
+        }`,
+      );
     }
     if (configured.hasAccount(name) || await store.account(name) !== null) return;
     throw invalid("account", `expected an account that exists, got ${shownInput(name, ["account"])}`);
