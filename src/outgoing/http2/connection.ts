@@ -26,6 +26,7 @@ import {
   WINDOW_BYTES,
 } from "./frames.ts";
 import { type Field, NO_TABLE } from "./hpack.ts";
+import { IdleFrames } from "./idle_frames.ts";
 import { RequestBodies } from "./request_bodies.ts";
 import { type Http2Stream, STREAM_WINDOW_BYTES, type StreamConnection } from "./stream.ts";
 
@@ -39,10 +40,6 @@ const MOST_WAITING_ANSWERS = 1 << 20;
 const MOST_WAITING_BYTES = 1 << 20;
 /** If nothing has been received for this time, in milliseconds, a PING is sent together with the next request. */
 const SILENT_MS = 5000;
-/** Maximum number of consecutive frames that neither carry data for a stream nor allow more of a request to be sent. */
-const MOST_IDLE_FRAMES = 10_000;
-/** So many within this time, in milliseconds, are a flood: an idle connection may be tested with PINGs for days. */
-const FLOOD_MS = 10_000;
 /** Maximum number of settings in a frame: there are seven, and each may change the windows of all streams. */
 const MOST_SETTINGS = 32;
 
@@ -65,6 +62,8 @@ export class Http2Connection implements StreamConnection {
   readonly #streams = new Map<number, Http2Stream>();
   /** Streams with data of this batch for which their readers wait. */
   #undelivered: Http2Stream[] = [];
+  /** A frame of this batch has opened a window. At its end, so that many small updates make few frames, more of the bodies is sent. */
+  #opened = false;
   readonly #reader: FrameReader;
   readonly #writer: FrameWriter;
   readonly #bodies: RequestBodies;
@@ -77,9 +76,7 @@ export class Http2Connection implements StreamConnection {
   #settled = false;
   /** Bytes that the server may still send on all streams together. */
   #window = CONNECTION_WINDOW_BYTES;
-  #idleFrames = 0;
-  /** When the first of them arrived. */
-  #idleFramesFrom = 0;
+  readonly #idle: IdleFrames;
   /** When a PING was sent, if nothing has been received since then. */
   #pingedAt: number | null = null;
   heardAt: number;
@@ -95,6 +92,7 @@ export class Http2Connection implements StreamConnection {
   constructor(conn: Deno.TcpConn | Deno.TlsConn, options: ConnectionOptions) {
     this.#conn = conn;
     this.#options = options;
+    this.#idle = new IdleFrames(options.now);
     this.#mostStreams = options.mostStreams;
     this.heardAt = this.idleSince = options.now();
     // An idle connection does not keep the process alive; a running call has a timer that does.
@@ -160,7 +158,8 @@ export class Http2Connection implements StreamConnection {
   }
 
   #sendBodies(): void {
-    if (this.#bodies.send()) this.#idleFrames = 0;
+    this.#opened = false;
+    this.#idle.content(this.#bodies.send());
   }
 
   widen(stream: Http2Stream, bytes: number): void {
@@ -234,9 +233,9 @@ export class Http2Connection implements StreamConnection {
       this.#writer.answer(numberFrame(FRAME.windowUpdate, 0, CONNECTION_WINDOW_BYTES - this.#window));
       this.#window = CONNECTION_WINDOW_BYTES;
     }
-    if (stream === undefined) return this.#idle();
-    if (to === from && !ended) this.#idle();
-    else this.#idleFrames = 0;
+    if (stream === undefined) return this.#idle.add();
+    if (to === from && !ended) this.#idle.add();
+    else this.#idle.content(1);
     try {
       if (stream.data(bytes, from, to, counted)) this.#undelivered.push(stream);
     } catch (cause) {
@@ -247,8 +246,8 @@ export class Http2Connection implements StreamConnection {
 
   #head(id: number, fields: readonly Field[], ended: boolean): void {
     const stream = this.#streamOf(id);
-    if (stream === undefined) return this.#idle();
-    this.#idleFrames = 0;
+    if (stream === undefined) return this.#idle.add();
+    this.#idle.content(1);
     this.answered = true;
     try {
       stream.head(fields, ended);
@@ -281,15 +280,6 @@ export class Http2Connection implements StreamConnection {
     return this.#streams.get(id);
   }
 
-  #idle(): void {
-    if (this.#idleFrames++ === 0) this.#idleFramesFrom = this.#options.now();
-    if (this.#idleFrames <= MOST_IDLE_FRAMES) return;
-    if (this.#options.now() - this.#idleFramesFrom < FLOOD_MS) {
-      throw new ConnectionError(CODE.enhanceYourCalm, "the server sends too many frames without content");
-    }
-    this.#idleFrames = 0;
-  }
-
   #taken(frames: number): number | null {
     const streams = this.#undelivered;
     if (streams.length > 0) {
@@ -301,12 +291,13 @@ export class Http2Connection implements StreamConnection {
     if (this.#writer.waitingAnswers > MOST_WAITING_ANSWERS) {
       throw new ConnectionError(CODE.enhanceYourCalm, "the server does not read");
     }
+    if (this.#opened) this.#sendBodies();
     this.#writer.flush();
     return this.#options.pace.after(frames, this.heardAt);
   }
 
   #other(type: number, flags: number, id: number, payload: Uint8Array): void {
-    this.#idle();
+    this.#idle.add();
     if (type === FRAME.settings) this.#settings(flags, id, payload);
     else if (type === FRAME.ping) this.#pinged(flags, id, payload);
     else if (type === FRAME.goaway) this.#goaway(id, payload);
@@ -332,7 +323,7 @@ export class Http2Connection implements StreamConnection {
       this.#setting((payload[at] << 8) | payload[at + 1], readUint32(payload, at + 2));
     }
     this.#writer.answer(frame(FRAME.settings, FLAG.ack, 0, new Uint8Array()));
-    this.#sendBodies();
+    this.#opened = true;
   }
 
   #setting(setting: number, value: number): void {
@@ -376,7 +367,7 @@ export class Http2Connection implements StreamConnection {
     if (id !== 0 && stream === undefined) return;
     if (stream !== undefined) stream.heard = true;
     this.#bodies.widen(more, stream);
-    this.#sendBodies();
+    this.#opened = true;
   }
 
   /** The server accepts no more requests, and has not processed those after the last one that it names. */

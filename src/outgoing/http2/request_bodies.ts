@@ -34,9 +34,9 @@ export class RequestBodies {
     stream.unsent = null;
   }
 
-  /** Makes bodies into frames, a piece of each in turn. False: there was nothing that may be sent now. */
-  send(): boolean {
-    let sent = false;
+  /** Makes bodies into frames, a piece of each in turn. Returns the number of frames. */
+  send(): number {
+    let sent = 0;
     // A stream that is deleted and added again comes once more, after the others.
     for (const stream of this.#unsent) {
       if (this.#window <= 0 || this.#writer.waiting >= MOST_WAITING_BYTES) break;
@@ -46,7 +46,7 @@ export class RequestBodies {
       const ends = bytes === unsent.length;
       this.#writer.push(frameHead(bytes, FRAME.data, ends ? FLAG.endStream : 0, stream.id));
       this.#writer.push(unsent.subarray(0, bytes));
-      sent = true;
+      sent++;
       this.#window -= bytes;
       stream.sendWindow -= bytes;
       stream.unsent = ends ? null : unsent.subarray(bytes);

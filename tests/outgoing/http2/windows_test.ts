@@ -1,13 +1,13 @@
 /** What is counted of windows over HTTP/2, and how many frames that bring nothing are too many. */
 import { Buffer } from "node:buffer";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { FramePace } from "../../../src/outgoing/http2/frame_pace.ts";
 import { FLAG, FRAME, frame, numberFrame, SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
 import { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
 import { encodeFields } from "../../../src/outgoing/http2/hpack.ts";
 import { Http2Stream, STREAM_WINDOW_BYTES } from "../../../src/outgoing/http2/stream.ts";
 import { eventually, stoppedTicker, turns } from "../../support/time.ts";
-import { begin, head, last, outcomeOf, rawServer, whole } from "./raw_server.ts";
+import { begin, data, head, last, outcomeOf, rawServer, whole } from "./raw_server.ts";
 
 const { ticker } = stoppedTicker();
 
@@ -101,6 +101,50 @@ Deno.test("frames without content are a flood if they come fast, not if they com
   try {
     assertEquals(await outcomeOf(server.url, ticker), "200 still there");
     assertEquals(await outcomeOf(server.url, ticker), "provider_unavailable");
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("a flood is one also if a little data comes with it", async () => {
+  const ping = frame(FRAME.ping, 0, 0, new Uint8Array(8));
+  const server = rawServer(async (connection) => {
+    await connection.preface();
+    const { id } = (await connection.request())!;
+    await connection.write(begin, head(id));
+    for (let i = 0; i < 30; i++) {
+      await connection.write(Buffer.concat([...Array(1000).fill(ping), data(id, "x")]));
+    }
+    await connection.write(last(id, "end"));
+    await connection.request();
+  });
+  try {
+    assertEquals(await outcomeOf(server.url, stoppedTicker().ticker), "provider_unavailable");
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("windows that open by a byte at a time, in one write, make few frames of a body", async () => {
+  let frames = 0;
+  const server = rawServer(async (connection) => {
+    await connection.preface();
+    await connection.write(settings([[SETTING.initialWindowSize, 0]]));
+    for (let next = await connection.frame(); next !== null; next = await connection.frame()) {
+      const { type, flags, id } = next;
+      if (type === FRAME.headers && !(flags & FLAG.endStream)) {
+        await connection.write(Buffer.concat(Array(1000).fill(numberFrame(FRAME.windowUpdate, id, 1))));
+      }
+      if (type === FRAME.data) frames++;
+      if (id > 0 && (flags & FLAG.endStream) !== 0) await connection.write(...whole(id, "all"));
+    }
+  });
+  try {
+    // The window of no bytes is known only after the first frames.
+    assertEquals(await outcomeOf(server.url, ticker, { body: "" }), "200 all");
+    assertEquals(await outcomeOf(server.url, ticker, { body: "x".repeat(1000) }), "200 all");
+    // One for each read of the socket at most.
+    assert(frames < 100, `${frames} frames`);
   } finally {
     await server.close();
   }
