@@ -61,11 +61,11 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
       const end = stop < 0 ? text.length : stop;
       const cells = cellsOf(text, at, end, table.delimiter);
       // The first row may be the rest of one in the previous segment.
-      if (cells.length !== table.names.length) {
+      if (!fits(cells, table)) {
         if (row > 0 || start > 0) return at;
       } else {
         cells.forEach((cell, i) => {
-          const name = table.names[i];
+          const name = table.names[i] ?? null;
           if (name === null || cell.end - cell.start < 3 || cell.end - cell.start > MOST_CELL) return;
           writer ??= new ViewWriter(view);
           writer.say({ start: cell.start, end: cell.start, says: `${name}: ` });
@@ -102,6 +102,15 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
   return made === null && open === null ? null : { view: made?.view() ?? { text: "" }, open };
 }
 
+/** Whether a row has the cells of its table. Rows with tabs may lack the last ones, or have empty ones behind them. */
+function fits(cells: readonly Span[], { names, delimiter }: OpenTable): boolean {
+  if (cells.length === names.length) return true;
+  if (delimiter !== "\t") return false;
+  return cells.length < names.length
+    ? cells.length > 1
+    : cells.slice(names.length).every(({ start, end }) => start === end);
+}
+
 const EMPTY_LINE = /\n\r?\n/g;
 
 /** Start of the block after an empty line; negative: none. */
@@ -126,9 +135,11 @@ function headerAt(text: string, start: number, end: number): OpenTable & { rows:
   const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
   const stop = text.indexOf("\n", rows);
   const row = text.slice(rows, Math.min(stop < 0 ? text.length : stop, rows + LONGEST_HEADER));
-  // A row has as many delimiters, unless some are quoted, and a digit.
-  if (!/\d/.test(row) || row.split(delimiter).length < line.split(delimiter).length) return null;
-  const table = namesOf(line.trim(), delimiter);
+  // A row has as many delimiters, unless some are quoted, or its last cells empty, and a digit.
+  const least = delimiter === "\t" ? 2 : line.split(delimiter).length;
+  if (!/\d/.test(row) || row.split(delimiter).length < least) return null;
+  // A tab at the end is an empty cell.
+  const table = namesOf(delimiter === "\t" ? line.replace(/\r$/, "") : line.trim(), delimiter);
   return table && { ...table, rows };
 }
 

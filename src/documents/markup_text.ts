@@ -3,7 +3,11 @@ import { decodeXML } from "entities/decode";
 
 /** Elements that end a line. All other elements are inline and may split a word or a number. */
 const LINE =
-  /^(?:[\w-]+:)?(?:p|br|cr|h\d?|tr|table-row|table-cell|tc|td|th|li|div|title|row|si|c|cell|lastModifiedBy|creator|subject|description|keywords|category|company|manager|comment|item|dt|dd|option|section|Relationship|text-box|property|lpwstr|bookmark)$/i;
+  /^(?:[\w-]+:)?(?:p|br|cr|h\d?|li|div|title|row|si|c|cell|lastModifiedBy|creator|subject|description|keywords|category|company|manager|comment|item|dt|dd|option|section|Relationship|text-box|property|lpwstr|bookmark)$/i;
+/** Tables, their rows and cells. */
+const TABLE = /^(?:[\w-]+:)?(?:(tbl|table)|(tr|table-row)|(td|th|tc|table-cell|covered-table-cell))$/i;
+/** OpenDocument: so many equal cells, which may be all to the right of a sheet. */
+const REPEATED = /number-columns-repeated\s*=\s*["'](\d{1,2})["']/;
 const BLANK = /^(?:[\w-]+:)?(?:tab|s|noBreakHyphen)$/;
 /** Attribute values that may contain text: shorter ones are sizes, colours and names of styles. */
 const ATTRIBUTE = /\s([\w:.-]+)\s*=\s*(?:"([^"]{5,})"|'([^']{5,})')/g;
@@ -20,17 +24,21 @@ export function markupText(markup: string): string {
   const out: string[] = [];
   const attributes = new Set<string>();
   const aside: string[] = [];
+  const tables = new Tables(out);
   let deleted = false;
   let at = 0;
   TAG.lastIndex = 0;
   for (let tag = TAG.exec(markup); tag; tag = TAG.exec(markup)) {
-    if (tag.index > at) (deleted ? aside : out).push(written(markup.slice(at, tag.index)));
+    const said = tag.index > at ? written(markup.slice(at, tag.index)) : "";
+    if (said !== "") (deleted ? aside : out).push(said);
     at = TAG.lastIndex;
     const [, data, comment, close, name, rest] = tag;
     if (data !== undefined) out.push(data);
     else if (comment !== undefined) aside.push(comment);
     else if (name !== undefined) {
-      if (LINE.test(name)) out.push("\n");
+      const table = TABLE.exec(name);
+      if (table) tables.tag(table, close !== "", rest);
+      else if (LINE.test(name)) out.push("\n");
       else if (BLANK.test(name)) out.push(name.endsWith("noBreakHyphen") ? "-" : " ");
       // Deleted text is between parts of the remaining text.
       deleted = close === "" && /^(?:[\w-]+:)?del(?:Text|InstrText)$/.test(name);
@@ -39,6 +47,45 @@ export function markupText(markup: string): string {
   }
   if (at < markup.length) out.push(written(markup.slice(at)));
   return [...out, "\n", ...aside, "\n", [...attributes].join("\n")].join("");
+}
+
+/**
+ * Writes a row of a table as a line with tabs, as in a text file: the header of a column then names its values. A cell
+ * of several lines stays as it is, and one with a table ends before it.
+ */
+class Tables {
+  /** Where in `out` the open cell begins; -1: none. */
+  #cell = -1;
+
+  constructor(readonly out: string[]) {}
+
+  tag([, table, row]: RegExpExecArray, isEnd: boolean, rest: string): void {
+    const { out } = this;
+    const wasOpen = this.#endCell();
+    if (table !== undefined) out.push("\n\n");
+    else if (row !== undefined) this.#endLine();
+    else if (isEnd) {
+      if (!wasOpen) out.push("\n");
+    } else if (rest.endsWith("/")) out.push("\t".repeat(Number(REPEATED.exec(rest)?.[1] ?? 1)));
+    else this.#cell = out.length;
+  }
+
+  #endLine(): void {
+    const { out } = this;
+    while (out.length > 0 && /^ +$/.test(out.at(-1)!)) out.pop();
+    if (out.length > 0 && !out.at(-1)!.endsWith("\n")) out.push("\n");
+  }
+
+  /** Whether a cell was open. */
+  #endCell(): boolean {
+    const start = this.#cell;
+    if (start < 0) return false;
+    this.#cell = -1;
+    const said = this.out.slice(start).join("").trim();
+    if (said.includes("\n")) this.out.push("\n");
+    else this.out.splice(start, this.out.length - start, said, "\t");
+    return true;
+  }
 }
 
 function attributeTexts(rest: string, attributes: Set<string>): void {

@@ -31,7 +31,14 @@ export async function readPdf(
     const page = await pdf.getPage(n);
     const { items } = await page.getTextContent();
     let text = "";
-    for (const item of items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
+    let height = 0;
+    for (const item of items) {
+      if (!("str" in item)) continue;
+      // The library writes a blank for a gap of any width: a wide one parts two columns.
+      text += item.str === " " && item.height === 0 && item.width > height * WIDE_GAP ? "\t" : item.str;
+      if (item.hasEOL) text += "\n";
+      if (item.height > 0) height = item.height;
+    }
     const annotations = await page.getAnnotations();
     const notes = annotations.flatMap(noteTexts);
     // The appearance of a stamp is drawn, and is not part of the page's text.
@@ -61,6 +68,9 @@ export async function readPdf(
   if (attached.length === 0 && attaches) whole = false;
   return { text: texts.join(""), whole };
 }
+
+/** In heights of letters: words are less than half of it apart. */
+const WIDE_GAP = 0.9;
 
 interface Attachment {
   content: Uint8Array;

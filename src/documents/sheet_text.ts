@@ -27,14 +27,35 @@ const CELL =
  */
 export function sheetText(xml: string, strings: SharedStrings, used: Set<string>): string {
   const out: string[] = [];
-  for (const [whole, attributes, inner, margin, link] of xml.matchAll(CELL)) {
+  let column = 0;
+  for (const [, attributes, inner, margin, link] of xml.matchAll(CELL)) {
     if (margin !== undefined || link !== undefined) out.push("\n", decodeXML(margin ?? link));
-    else if (attributes === undefined) out.push("\n");
-    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings, used), "\t");
+    else if (attributes === undefined) {
+      out.push("\n");
+      column = 0;
+    } else {
+      // Empty cells are left out.
+      const at = columnOf(attributes) ?? column;
+      if (at > column && at - column <= MOST_EMPTY) out.push("\t".repeat(at - column));
+      column = at + 1;
+      out.push(inner === undefined ? "" : cell(attributes, inner, strings, used), "\t");
+    }
   }
   // The text outside the cells: validation rules and lists, links, names.
   out.push("\n", markupText(xml.replace(/<(?:\w+:)?sheetData\b[\s\S]*<\/(?:\w+:)?sheetData>/, "")));
   return `${out.join("")}\n`;
+}
+
+/** Maximum number of empty cells between two others that are written. */
+const MOST_EMPTY = 200;
+
+/** The column in a reference such as `C12`, from 0. */
+function columnOf(attributes: string): number | null {
+  const letters = /\br=["']([A-Z]{1,3})\d/.exec(attributes)?.[1];
+  if (letters === undefined) return null;
+  let n = 0;
+  for (const letter of letters) n = n * 26 + letter.charCodeAt(0) - 64;
+  return n - 1;
 }
 
 function cell(attributes: string, inner: string, strings: SharedStrings, used: Set<string>): string {

@@ -44,6 +44,7 @@ const WAYS: Record<string, (name: string, value: string) => string> = {
   "a block of COPY": (n, v) =>
     `SET x = 0;\nALTER TABLE p OWNER TO app;\nSET y = 0;\nSET z = 0;\nCOPY public.p (id, note, ${n}) FROM stdin;\n1\t${FAR}\t\\N\n2\tx\t«${v}»\n\\.\n`,
   "a table of MySQL": (n, v) => `+----+-----+\n| id | ${n} |\n+----+-----+\n| 17 | «${v}» |\n+----+-----+\n`,
+  "a sheet with empty cells": (n, v) => `x\n\nid\t${n}\tnote\t\n15\tx\n16\t${FAR}\tx\t\t\n17\t«${v}»\t\t\n`,
   "a table in lines": (n, v) => `┌────┬─────┐\n│ id │ ${n} │\n├────┼─────┤\n│ 17 │ «${v}» │\n└────┴─────┘\n`,
   "a CSV file in a string of JSON": (n, v) => `{"csv":"id,${n}\\n17,«${v}»\\n"}`,
   "words in bold": (n, v) => `- **${n}**: \`«${v}»\`\n- **City:** Bonn`,

@@ -61,6 +61,62 @@ const READ: [name: string, bytes: Uint8Array<ArrayBuffer>, says: string[], whole
     ["Card 4539 5787\n"],
     true,
   ],
+  [
+    "an XLSX without its empty cells",
+    zip({
+      "xl/worksheets/sheet1.xml":
+        '<sheetData><row r="1"><c r="A1"><v>1</v></c><c r="D1"><v>4</v></c><c r="E1" s="1"/><c r="F1"><v>6</v></c></row></sheetData>',
+    }),
+    ["\n1\t\t\t4\t\t6\t\n"],
+    true,
+  ],
+  [
+    "tables of a DOCX",
+    zip({
+      "word/document.xml": `<w:tbl>${
+        [["Name", "Tel."], ["Jo", "030 901820"], ["Al", ""]].map((row) =>
+          `<w:tr>${
+            row.map((said) =>
+              `<w:tc><w:tcPr><w:tcW w:w="0"/></w:tcPr><w:p><w:r><w:t>${said}</w:t></w:r></w:p></w:tc>`
+            )
+              .join("")
+          }</w:tr>`
+        ).join("")
+      }</w:tbl><w:tbl><w:tr><w:tc><w:p>a</w:p><w:p>b</w:p></w:tc><w:tc><w:p>c</w:p></w:tc></w:tr></w:tbl>`,
+    }),
+    ["\n\nName\tTel.\t\nJo\t030 901820\t\nAl\t\t\n", "\na\n", "\nb\n", "\nc\t\n"],
+    true,
+  ],
+  [
+    "tables of a PPTX and of HTML, also within each other",
+    zip({
+      "ppt/slides/slide1.xml":
+        "<a:tbl><a:tr><a:tc><a:p><a:t>a</a:t></a:p></a:tc><a:tc><a:p><a:t>b</a:t></a:p></a:tc></a:tr></a:tbl>",
+      "a.html":
+        "<html><table>\n <tr><td>c</td> <td>d\n <tr>\n <td>e<td><table><tr><td>f</td><td>g</td></tr></table></td></tr>\n</table>",
+      "b.html": "<!DOCTYPE html><tr><td>h</td><td>i</td></tr><div>j</div><td>k</td>l",
+    }),
+    ["\n\na\tb\t\n", "\n\nc\t d\t\ne\t\t\n\nf\tg\t\n", "h\ti\t\n\nj\nk\tl"],
+    true,
+  ],
+  [
+    "an OpenDocument sheet",
+    zip({
+      "content.xml":
+        '<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>',
+    }),
+    ["\n\na\t\t\tb\t\n"],
+    true,
+  ],
+  [
+    "a PDF with columns, and words that are placed one by one",
+    pdf(["x"], {
+      stream:
+        "BT /F1 12 Tf 72 700 Td (Tel.) Tj 80 0 Td (030) Tj 24 0 Td (901820) Tj -104 -14 Td (next) Tj ET",
+    }),
+    ["Tel.\t030 901820\nnext"],
+    true,
+  ],
   ["an archive of plain files", zip({ "a/b.csv": `x,${CARD}`, "c.bin": PNG }), [CARD, "c.bin"], false],
   ["a packed text", Uint8Array.from(gzipSync(`x ${CARD}`)), [CARD], true],
 ];
