@@ -176,14 +176,12 @@ function scanPhone(view: ScannedView, at: number): number {
   ) return at;
   // An opening bracket around the whole number.
   if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
-  const namedBefore = isWordNear(view, start) &&
-    (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
   let confidence = isCut(text, start, end, plus && count >= 10)
     ? 0
     : plus
-    ? international(view, start, end, namedBefore, grouped)
-    : domestic(view, start, end, namedBefore);
-  if (confidence < 0.5 && namedBefore && !plus) {
+    ? international(view, start, end, grouped)
+    : domestic(view, start, end);
+  if (confidence < 0.5 && !plus && ends > 0 && isNamedBefore(view, start)) {
     const last = wholeEnd(ends, (to) => (confidence = domestic(view, start, to, true)) >= 0.5);
     if (last >= 0) end = endsAt[last];
   }
@@ -191,6 +189,12 @@ function scanPhone(view: ScannedView, at: number): number {
   const extension = /^ ?(?:x|ext\.?|extension) ?\d{1,6}/i.exec(text.slice(end, end + 16));
   report(view, "PHONE_NUMBER", start, end + (extension?.[0].length ?? 0), confidence);
   return end;
+}
+
+/** Whether the words before a number name it, or a question before asks for it. */
+function isNamedBefore(view: ScannedView, start: number): boolean {
+  return isWordNear(view, start) &&
+    (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
 }
 
 /** Whether the text goes on in a way that no telephone number does. */
@@ -210,40 +214,36 @@ function isGlued(text: string, end: number): boolean {
     !/^x ?\d/i.test(text.slice(end, end + 3));
 }
 
-/** Confidence of a number with a plus. */
-function international(
-  view: ScannedView,
-  start: number,
-  end: number,
-  namedBefore: boolean,
-  grouped: boolean,
-): number {
+/** Confidence of a number with a plus. Words are searched only where they decide. */
+function international(view: ScannedView, start: number, end: number, grouped: boolean): number {
   const written = view.text.slice(start, end);
   const digits = digitsOf(view.text, start, end);
   // A coordinate, as in time zone data: "+4439-06336".
   if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(written)) return 0;
-  const labelled = namedBefore || isNamedBehind(view, end);
+  const isLabelled = () => isNamedBefore(view, start) || isNamedBehind(view, end);
   // A signed decimal fraction. With a dot after its country code, as in domain registries, it is a telephone
   // number.
-  if (!labelled && /^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written)) return 0;
+  if (/^\+\d+\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,}$/.test(written) && !isLabelled()) return 0;
   const grade = gradeOf(digits);
   if (grade === "assigned") return 0.9;
   if (isGlued(view.text, end)) return 0;
-  const certain = labelled || isAlone(view, start, end);
-  if (grade === "possible" && (certain || grouped)) return 0.6;
-  return certain && digits.length >= 8 ? 0.5 : 0;
+  if (grade === "possible" && grouped) return 0.6;
+  if (digits.length < 8 && grade !== "possible") return 0;
+  if (!isAlone(view, start, end) && !isLabelled()) return 0;
+  return grade === "possible" ? 0.6 : 0.5;
 }
 
-/** Confidence of a number without a country code. */
-function domestic(view: ScannedView, start: number, end: number, namedBefore: boolean): number {
+/** Confidence of a number without a country code. Words are searched only where they decide. */
+function domestic(view: ScannedView, start: number, end: number, namedBefore?: true): number {
   const { text } = view;
-  return national(
-    text.slice(start, end),
-    digitsOf(text, start, end),
-    namedBefore || isNamedBehind(view, end),
-    isAlone(view, start, end) && view.focused,
-    /^[-/#]\w/.test(text.slice(end, end + 2)),
-  );
+  const written = text.slice(start, end);
+  const digits = digitsOf(text, start, end);
+  const labelled = national(written, digits, true, false, false);
+  if (namedBefore) return labelled;
+  const alone = view.focused && isAlone(view, start, end);
+  const other = national(written, digits, false, alone, /^[-/#]\w/.test(text.slice(end, end + 2)));
+  if (labelled === other) return other;
+  return isNamedBefore(view, start) || isNamedBehind(view, end) ? labelled : other;
 }
 
 const NANP =
