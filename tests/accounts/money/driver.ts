@@ -312,7 +312,7 @@ export class Driver {
     const told = this.chance(0.25) ? await estimate(node.url) : null;
     const from = this.#judge.time();
     this.#urls.set(order.nonce, node.url);
-    const before = this.world.asked.get(order.nonce) ?? 0;
+
     const answer = send(secret, node.url);
     answer.catch(() => {});
     // The same request once more, at any node, while the first one runs.
@@ -321,7 +321,7 @@ export class Driver {
     let got: Answer | null = null;
     if (order.held) {
       // One that fails in an earlier round is not held: its answer comes.
-      const there = () => (this.world.asked.get(order.nonce) ?? 0) > before + order.rounds;
+      const there = () => (this.world.asked.get(order.nonce) ?? 0) > order.rounds;
       while (got === null && !there()) {
         got = await Promise.race([answer, pause(5).then(() => null)]);
       }

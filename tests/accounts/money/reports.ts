@@ -243,6 +243,28 @@ export class Reports {
       [`format=${one.format}`, ({ format }) => format === one.format],
       [`status=${one.status}`, ({ status }) => status === one.status],
       [
+        `tag=${encodeURIComponent(`customer=${one.tags.customer ?? "none"}`)}`,
+        ({ tags }) => tags.customer === (one.tags.customer ?? "none"),
+      ],
+      ["tag=customer", ({ tags }) => tags.customer !== undefined],
+      [`min_cost=${one.cost}`, ({ cost }) => pico(cost) >= pico(one.cost)],
+      [
+        `max_cost=${one.cost}&stream=${one.stream}`,
+        ({ cost, stream }) => pico(cost) <= pico(one.cost) && stream === one.stream,
+      ],
+      ["searched=true", ({ searches }) => searches > 0],
+      ["cached=true&estimated=false", ({ usage }) => (usage?.cached_tokens ?? 0) > 0],
+      ["reasoned=true", ({ usage }) => (usage?.reasoning_tokens ?? 0) > 0],
+      [`provider=${one.provider ?? "p"}`, ({ provider }) => provider === (one.provider ?? "p")],
+      one.price_version === null
+        ? ["status=failed", ({ status }) => status === "failed"]
+        : [`price_version=${encodeURIComponent(one.price_version)}`, ({ price_version }) =>
+          price_version === one.price_version],
+      [
+        `min_output_tokens=${one.usage?.output_tokens ?? 1}`,
+        ({ usage }) => usage !== null && usage.output_tokens >= (one.usage?.output_tokens ?? 1),
+      ],
+      [
         one.session === null ? "" : `session=${encodeURIComponent(one.session)}`,
         ({ session }) => one.session === null || session === one.session,
       ],

@@ -93,7 +93,7 @@ export function openWorld() {
   /** Whose use was not told, with the characters that were asked. */
   const silent = new Map<string, number>();
   const searched = new Map<string, number>();
-  /** By nonce: how many requests have come. */
+  /** By nonce: of how many rounds a request has come, to whichever route. */
   const asked = new Map<string, number>();
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const told = new Map<string, Told>();
@@ -101,7 +101,7 @@ export function openWorld() {
   const provider = loopbackProvider(async (seen) => {
     const { order, round, chars } = orderOf(seen);
     if (order.elsewhere !== null && seen.path.startsWith("/p/")) return failedRoute(order.elsewhere, seen);
-    asked.set(order.nonce, (asked.get(order.nonce) ?? 0) + 1);
+    asked.set(order.nonce, Math.max(asked.get(order.nonce) ?? 0, round + 1));
     if (order.held && round === order.rounds) {
       const gate = gates.get(order.nonce) ?? Promise.withResolvers<void>();
       gates.set(order.nonce, gate);
