@@ -223,7 +223,7 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
 
 /** Whether a failure before any content is handled as if the provider had refused the request. */
 function mayAskAgain(failure: Failure, { call, variant }: Asking): boolean {
-  return variant === undefined && !call.cut && !failure.begun && isTransient(failure);
+  return variant === undefined && !call.cut && !failure.begun && (isTransient(failure) || failure.elsewhere);
 }
 
 /**
@@ -236,6 +236,7 @@ async function askAgain({ opened, use }: Answering, failure: Failure, asking: As
   const isSame = ({ provider, model }: Route) => provider === opened.provider.name && model === opened.model;
   const others = routes.filter((route) => !isSame(route));
   if (others.length === 0) {
+    if (failure.elsewhere) throw failure;
     const tries = asking.retries ?? 0;
     const same = routes.find(isSame);
     if (same === undefined || !(await kit.providers.mayRetry(same, failure, tries))) throw failure;

@@ -26,6 +26,18 @@ const OWN_LIMITS: Readonly<Record<string, (seen: Seen) => Response>> = {
       ? sseResponse([`data: ${JSON.stringify({ error })}\n\n`])
       : Response.json({ error });
   },
+  "the same after the start of a stream": ({ body }) => {
+    const error = { message: ABOVE_RATE, type: "tokens", code: 413 };
+    const start = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+    const choices = [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }];
+    return body.stream === true
+      ? sseResponse(
+        [start, { error }].map((value) =>
+          `data: ${JSON.stringify(value === start ? { ...start, choices } : value)}\n\n`
+        ),
+      )
+      : Response.json({ error });
+  },
   "a proxy with small bodies": () =>
     new Response("<html><head><title>413 Request Entity Too Large</title></head></html>", {
       status: 413,
