@@ -23,7 +23,6 @@ export interface Imported {
 /** Fields of `litellm_params` that are converted, besides credentials, headers and prices. */
 const SUPPORTED = new Set([
   ..."model api_key api_base base_url weight rpm tpm timeout stream_timeout max_retries".split(" "),
-  ..."aws_region_name vertex_project vertex_location".split(" "),
 ]);
 /** Fields of `model_info` that are converted, besides prices, or that say nothing about the model. */
 const INFO = new Set(["id", "db_model", "mode", "max_input_tokens", "max_output_tokens"]);

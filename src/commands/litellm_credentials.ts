@@ -1,4 +1,4 @@
-/** Converts credentials and headers of a LiteLLM deployment to fields of a provider. */
+/** Converts the place, the credentials and the headers of a LiteLLM deployment to fields of a provider. */
 import { isObject, type Loose } from "../exchange/json.ts";
 
 interface CredentialFields {
@@ -33,6 +33,11 @@ const CREDENTIALS: readonly CredentialFields[] = [
     },
   },
 ];
+/** Fields of a cloud's provider by names of LiteLLM. */
+const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  bedrock: { aws_region_name: "region" },
+  vertex: { vertex_project: "project", vertex_location: "location" },
+};
 const SECRET = /secret|token/;
 
 /** `os.environ/NAME` is the variable `${NAME}`. */
@@ -42,7 +47,7 @@ export function written(text: string): string {
 }
 
 export interface Access {
-  /** `auth` and `headers` of the provider. */
+  /** `auth`, `headers` and the place of the provider. */
   fields: Loose;
   /** The parameters that they contain. */
   taken: readonly string[];
@@ -52,6 +57,12 @@ export interface Access {
 
 export function accessOf(preset: string, params: Loose): Access {
   const taken: string[] = [];
+  const place: Loose = {};
+  for (const [theirs, ours] of Object.entries(PLACES[preset] ?? {})) {
+    if (typeof params[theirs] !== "string") continue;
+    place[ours] = written(params[theirs]);
+    taken.push(theirs);
+  }
   const auth: Loose = {};
   const { type, names = {} } = CREDENTIALS.find((known) => known.preset === preset) ?? {};
   for (const [theirs, ours] of Object.entries(names)) {
@@ -74,6 +85,7 @@ export function accessOf(preset: string, params: Loose): Access {
   }
   return {
     fields: {
+      ...place,
       ...(Object.keys(auth).length > 0 && { auth: { type, ...auth } }),
       ...(Object.keys(headers).length > 0 && { headers }),
     },

@@ -90,9 +90,6 @@ export class LitellmProviders {
       ...(typeof params.api_key === "string" &&
         !preset?.keys.some((key) => params.api_key === `os.environ/${key}`) &&
         { api_key: written(params.api_key) }),
-      ...(typeof params.aws_region_name === "string" && { region: written(params.aws_region_name) }),
-      ...(typeof params.vertex_project === "string" && { project: written(params.vertex_project) }),
-      ...(typeof params.vertex_location === "string" && { location: written(params.vertex_location) }),
       ...access.fields,
       ...limitsOf(params.timeout, params.stream_timeout, params.max_retries),
     };

@@ -85,6 +85,7 @@ Deno.test("importLitellm() names every parameter that it leaves out", () => {
       }),
       deployment("vertex_ai/m", { vertex_project: "p", vertex_credentials: '{"type": "service_account"}' }),
       deployment("openai/m", { aws_role_name: "r", extra_headers: { a: 1 } }),
+      deployment("gemini/g", { vertex_project: "p", vertex_location: "global" }),
     ],
   });
   const said = notes.join("\n");
@@ -98,10 +99,11 @@ Deno.test("importLitellm() names every parameter that it leaves out", () => {
       "m: litellm_params.vertex_credentials has no counterpart",
       "m: litellm_params.aws_role_name has no counterpart",
       "m: litellm_params.extra_headers has no counterpart",
+      "m: litellm_params.vertex_location has no counterpart",
     ]
   ) assertStringIncludes(said, what);
   assert(!said.includes("model_info.id") && !said.includes("service_account"), said);
-  assertEquals(Object.keys(providers), ["bedrock", "vertex", "openai"]);
+  assertEquals(Object.keys(providers), ["bedrock", "vertex", "openai", "google"]);
 });
 
 Deno.test("importLitellm() takes over headers, and limits that hold for all deployments", () => {
