@@ -110,7 +110,10 @@ function openingOf(
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
-        return { body: bounded(() => wellFormed(JSON.stringify(body))), headers };
+        const lost = (fields: readonly string[]) => {
+          made.dropped = [...new Set([...made.dropped, ...fields])];
+        };
+        return { body: bounded(() => wellFormed(JSON.stringify(body))), headers, lost };
       });
     },
     begin(opened) {

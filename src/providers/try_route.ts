@@ -76,7 +76,7 @@ export async function tryRoute<T>(
   const followed = watch?.begin(upstream, route, stream) ?? null;
   if (upstream.provider.traceContext) {
     const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
-    outgoing = { body: outgoing.body, headers };
+    outgoing = { ...outgoing, headers };
   }
   const attempt = new RouteAttempt({ ticker, route, upstream, found, permit, followed, watch, only, began });
   const { heard } = attempt;

@@ -1,0 +1,130 @@
+/** Clouds and other vendors with Anthropic's API refuse fields that Anthropic takes, and that Claude Code sends. */
+import { assert, assertEquals } from "@std/assert";
+import { refusedFields, withoutFields } from "../../src/providers/refused_fields.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+Deno.test("refusedFields() reads the fields of both forms of the message", () => {
+  assertEquals(refusedFields("tools.0.custom.defer_loading: Extra inputs are not permitted"), [
+    ["tools", null, "custom", "defer_loading"],
+  ]);
+  const fireworks =
+    "2 request validation errors: Extra inputs are not permitted, field: 'tools[0].eager_input_streaming', value: True; Extra inputs are not permitted, field: 'tools[7].cache_control'";
+  assertEquals(refusedFields(fireworks), [["tools", null, "eager_input_streaming"], [
+    "tools",
+    null,
+    "cache_control",
+  ]]);
+  assertEquals(refusedFields("max_tokens: Field required"), []);
+});
+
+Deno.test("withoutFields() removes a field from all elements, and skips the names of kinds", () => {
+  const body = JSON.stringify({
+    tools: [{ name: "f", defer_loading: true }, { name: "g", defer_loading: false }],
+    messages: [
+      { role: "user", content: "a" },
+      {
+        role: "user",
+        content: [{
+          type: "tool_result",
+          content: [{ type: "text", text: "x", cache_control: { type: "ephemeral", scope: "global" } }],
+        }],
+      },
+    ],
+    big: 12345678901234567890n.toString(),
+  });
+  const from = (message: string) =>
+    withoutFields(body, refusedFields(`${message}: Extra inputs are not permitted`));
+  const tools = from("tools.0.custom.defer_loading")!;
+  assertEquals(tools.lost, ["tools.defer_loading"]);
+  assertEquals(JSON.parse(tools.body).tools, [{ name: "f" }, { name: "g" }]);
+  const scope = from("messages.1.content.0.tool_result.content.0.text.cache_control.ephemeral.scope")!;
+  assertEquals(scope.lost, ["messages.content.content.cache_control.scope"]);
+  assert(
+    !scope.body.includes("scope") && scope.body.includes("ephemeral") && scope.body.includes('"text":"x"'),
+  );
+  for (const other of ["context_management", "messages", "tools", "tools.0.custom.strict"]) {
+    assertEquals(from(other), null, other);
+  }
+  const long = withoutFields('{"a":1,"n":12345678901234567890}', [["a"]])!;
+  assertEquals(long.body, '{"n":12345678901234567890}');
+  const shaped = '{"output_config":{"format":{},"effort":"low"}}';
+  for (const path of [["output_config"], ["output_config", "format"]]) {
+    assertEquals(withoutFields(shaped, [path]), null);
+  }
+  assertEquals(withoutFields(shaped, [["output_config", "effort"]])?.lost, ["output_config.effort"]);
+});
+
+const REFUSED = ["context_management", "tools.0.custom.defer_loading", "output_config.effort"];
+
+/** A server that refuses one field after the other, as long as they are there. */
+function answer(body: Any): Response {
+  const there = [
+    body.context_management !== undefined,
+    body.tools?.some((tool: Any) => tool.defer_loading !== undefined),
+    body.output_config?.effort !== undefined,
+  ];
+  const at = there.indexOf(true);
+  if (at >= 0) {
+    const message = `${REFUSED[at]}: Extra inputs are not permitted`;
+    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, {
+      status: 400,
+    });
+  }
+  return Response.json({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "Done." }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 1 },
+  });
+}
+
+const REQUEST = {
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hi" }],
+  tools: [{ name: "f", input_schema: { type: "object" }, defer_loading: true }],
+  context_management: { edits: [] },
+  output_config: { effort: "low" },
+};
+
+Deno.test("a request with refused fields is sent without them, which are listed, and later ones at once", async () => {
+  await using provider = loopbackProvider(({ body }) => answer(body));
+  await using gateway = await testGateway({
+    cloud: { api: "anthropic-messages", url: `${provider.url}/v1` },
+  });
+  for (const calls of [4, 1]) {
+    provider.seen.length = 0;
+    const response = await gateway.post("/v1/messages", { model: "cloud/model", ...REQUEST });
+    const text = await response.text();
+    assertEquals(response.status, 200, text);
+    assertEquals(provider.seen.length, calls);
+    const lost = response.headers.get("x-svc-dropped")!.split(/, ?/).sort();
+    assertEquals(lost, ["context_management", "output_config.effort", "tools.defer_loading"]);
+  }
+});
+
+Deno.test("a refusal of something that must not be left out reaches the caller", async () => {
+  const message = "output_config.format: Extra inputs are not permitted";
+  await using provider = loopbackProvider(() =>
+    Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status: 400 })
+  );
+  await using gateway = await testGateway({
+    cloud: { api: "anthropic-messages", url: `${provider.url}/v1` },
+  });
+  const format = { type: "json_schema", schema: { type: "object", properties: {} } };
+  const response = await gateway.post("/v1/messages", {
+    model: "cloud/model",
+    ...REQUEST,
+    output_config: { format },
+  });
+  const text = await response.text();
+  assertEquals([response.status, provider.seen.length], [400, 1], text);
+  assert(text.includes(message), text);
+});
