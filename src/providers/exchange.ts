@@ -61,8 +61,11 @@ const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
  */
 const STREAMS_NO_CALLS = /support tool use in streaming mode/i;
 
+/** How often a request is sent again without refused fields: a server may name one field at a time. */
+const MOST_FITS = 8;
+
 /** Whether it is a server of Anthropic's API, but not Anthropic's own. */
-function lags({ provider, api }: Upstream): boolean {
+function addsFieldsLater({ provider, api }: Upstream): boolean {
   return api.formatName === "messages" && !/^https:\/\/api\.anthropic\.com\//.test(`${provider.baseUrl}/`);
 }
 
@@ -89,13 +92,13 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
   async function exchange(
     upstream: Upstream,
     route: Route,
-    { outgoing, again = false, ...opening }: Asking & { again?: boolean },
+    { outgoing, again = false, fits = 0, ...opening }: Asking & { again?: boolean; fits?: number },
   ): Promise<Exchanged | Failure> {
     const { provider, api } = upstream;
     let { withheld } = upstream;
     const { credential } = provider;
     const { stream, signal, missing, heard } = opening;
-    const model = lags(upstream) ? `${provider.name}/${route.model}` : null;
+    const model = addsFieldsLater(upstream) ? `${provider.name}/${route.model}` : null;
     if (model !== null && !again) leaveOut(outgoing, (body) => refused.fit(model, body));
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
@@ -128,11 +131,11 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
         if (
-          model !== null && reply.status === 400 &&
+          model !== null && reply.status === 400 && fits < MOST_FITS &&
           leaveOut(outgoing, (body) => refused.learn(model, text, body))
         ) {
           heard.status = null;
-          return exchange(upstream, route, { ...opening, outgoing, again });
+          return exchange(upstream, route, { ...opening, outgoing, again, fits: fits + 1 });
         }
         if (stream && reply.status === 400 && STREAMS_NO_CALLS.test(text) && choosesByUrl(upstream, route)) {
           heard.status = null;

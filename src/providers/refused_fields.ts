@@ -3,7 +3,7 @@
  * not permitted". Clouds and other vendors add fields of the API later than Anthropic, and Claude Code sends many.
  * Such a request is sent once more without these fields, and so are later ones to the same model.
  */
-import { isObject, parseExact } from "../exchange/json.ts";
+import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 
 /** Keys from the root; null: every element of a list. */
 type Path = readonly (string | null)[];
@@ -43,7 +43,7 @@ export function refusedFields(text: string): Path[] {
   );
 }
 
-/** Removes the fields, wherever they are. Null: none is there, or one may not be removed. */
+/** Removes the fields from all blocks and tools of the kinds that the paths name. Null: none is there, or one may not be removed. */
 export function withoutFields(body: string, paths: readonly Path[]): Fitted | null {
   if (body.length > LONGEST) return null;
   const value = parseExact(body);
@@ -61,27 +61,33 @@ export function withoutFields(body: string, paths: readonly Path[]): Fitted | nu
 }
 
 /**
- * Removes a field. Steps that are no keys are skipped: the message names the kinds of blocks and tools, too, as in
- * `tools.0.custom.defer_loading`. Returns the keys of the field; null: it is not there.
+ * Removes a field. The message also names the kinds of blocks and tools, as in `tools.0.custom.defer_loading`: other
+ * kinds may need a field of the same name. Returns the keys of the field; null: it is not there.
  */
 function remove(holder: unknown, path: Path, at: number): string[] | null {
   if (at >= path.length) return null;
   const step = path[at];
   if (Array.isArray(holder)) {
-    const rest = step === null ? at + 1 : at;
     let found: string[] | null = null;
-    for (const inner of holder) found = remove(inner, path, rest) ?? found;
+    if (step === null) { for (const inner of holder) found = remove(inner, path, at + 1) ?? found; }
     return found;
   }
-  if (!isObject(holder)) return null;
-  if (step === null || !Object.hasOwn(holder, step)) return remove(holder, path, at + 1);
-  if (at === path.length - 1) {
-    delete holder[step];
-    return [step];
+  if (!isObject(holder) || step === null) return null;
+  if (Object.hasOwn(holder, step)) {
+    if (at === path.length - 1) {
+      delete holder[step];
+      return [step];
+    }
+    const inner = remove(holder[step], path, at + 1);
+    if (inner !== null) return [step, ...inner];
   }
   // A kind may be a key as well: a block of the kind `text` has a `text`.
-  const inner = remove(holder[step], path, at + 1);
-  return inner === null ? remove(holder, path, at + 1) : [step, ...inner];
+  return step === kindOf(holder) ? remove(holder, path, at + 1) : null;
+}
+
+/** The kind of a block or tool in error messages. */
+function kindOf({ type }: Loose): unknown {
+  return type ?? "custom";
 }
 
 /** The fields that models have refused, while this process runs. */

@@ -58,6 +58,43 @@ Deno.test("withoutFields() removes a field from all elements, and skips the name
   assertEquals(withoutFields(shaped, [["output_config", "effort"]])?.lost, ["output_config.effort"]);
 });
 
+Deno.test("withoutFields() leaves a field of the same name in blocks and tools of other kinds", () => {
+  const from = (body: Any, message: string) =>
+    withoutFields(JSON.stringify(body), refusedFields(`${message}: Extra inputs are not permitted`));
+  const tools = [{ type: "bash_20250124", name: "bash", description: "a" }, { name: "f", description: "b" }];
+  const fitted = from({ tools }, "tools.0.bash_20250124.description")!;
+  assertEquals(JSON.parse(fitted.body).tools, [{ type: "bash_20250124", name: "bash" }, tools[1]]);
+  const image = { type: "image", text: "c", source: { type: "url", url: "u" } };
+  const content = [image, { type: "text", text: "d" }];
+  const parts = from({ messages: [{ role: "user", content }] }, "messages.0.content.0.image.text")!;
+  assertEquals(JSON.parse(parts.body).messages[0].content[1], content[1]);
+  assert(!parts.body.includes('"c"'));
+  for (const message of ["messages.0.content.1.thinking.text", "messages.0.text", "image.text"]) {
+    assertEquals(from({ messages: [{ role: "user", content }] }, message), null, message);
+  }
+});
+
+Deno.test("a server that refuses one field after the other is not asked without end", async () => {
+  await using provider = loopbackProvider(({ body }) => {
+    const [field] = Object.keys(body as Any).filter((key) => key.startsWith("x_"));
+    const message = `${field}: Extra inputs are not permitted`;
+    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, {
+      status: 400,
+    });
+  });
+  await using gateway = await testGateway({
+    cloud: { api: "anthropic-messages", url: `${provider.url}/v1` },
+  });
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x_${i}`, i]));
+  const response = await gateway.post("/v1/messages", {
+    model: "cloud/model",
+    max_tokens: 100,
+    messages: [{ role: "user", content: "Hi" }],
+    ...many,
+  });
+  assertEquals([response.status, provider.seen.length], [400, 9], await response.text());
+});
+
 const REFUSED = ["context_management", "tools.0.custom.defer_loading", "output_config.effort"];
 
 /** A server that refuses one field after the other, as long as they are there. */
