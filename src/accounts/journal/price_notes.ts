@@ -14,16 +14,20 @@ export const PRICES_ID = "prices";
 const MOST_CACHED = 1000;
 /** By model and versions of a record. */
 const cached = new Map<string, string>();
+let last = { priceVersion: "", model: "", notes: "" };
 
 /** The lines with the prices of a record; empty text: none is known. */
 export function priceNotes(priceVersion: string | null, model: string): string {
   if (priceVersion === null) return "";
+  // Most records have the prices of the one before.
+  if (last.priceVersion === priceVersion && last.model === model) return last.notes;
   const name = `${model}\n${priceVersion}`;
   let notes = cached.get(name);
   if (notes === undefined) {
     if (cached.size >= MOST_CACHED) cached.clear();
     cached.set(name, notes = notesOf(priceVersion.split(", ").map((named) => keptVersion(named, model))));
   }
+  last = { priceVersion, model, notes };
   return notes;
 }
 
