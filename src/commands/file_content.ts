@@ -65,5 +65,11 @@ async function bytesOf(
     if (size > LARGEST) return null;
     chunks.push(chunk);
   }
-  return await new Blob(chunks).bytes();
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
