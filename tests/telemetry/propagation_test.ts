@@ -141,38 +141,35 @@ Deno.test("propagation: baggage that is too long or no text is not passed on", (
 
 Deno.test("telemetry: providers get the trace in the headers of OTEL_PROPAGATORS, and no other", async () => {
   const sent = { traceparent: TRACEPARENT, tracestate: "v=1", b3: B3, baggage: BAGGAGE };
+  const unsampled = {
+    ...sent,
+    traceparent: TRACEPARENT.replace(/1$/, "0"),
+    b3: B3.replace(/1$/, "0"),
+  };
   const names = ["traceparent", "tracestate", "b3", "x-b3-traceid", "baggage"];
-  const cases: [propagators: string | null, traceId: string | null, got: string[]][] = [
-    [null, TRACE, ["traceparent", "tracestate"]],
-    ["none", null, []],
-    ["b3,baggage", OTHER_TRACE, ["b3", "baggage"]],
-    ["b3multi", OTHER_TRACE, ["x-b3-traceid"]],
+  const cases: [propagators: string | null, sample: number, traceId: string | null, got: string[]][] = [
+    [null, 1, TRACE, ["traceparent", "tracestate"]],
+    ["none", 1, null, []],
+    ["none", 0, null, []],
+    ["b3,baggage", 0, OTHER_TRACE, ["b3", "baggage"]],
+    ["b3multi", 1, OTHER_TRACE, ["x-b3-traceid"]],
   ];
-  for (const [propagators, traceId, got] of cases) {
-    for (const sample of [1, 0]) {
-      await withRig(async ({ ask, seen, receiver, trace }) => {
-        await (await ask(
-          {},
-          sample === 1
-            ? sent
-            : { ...sent, traceparent: TRACEPARENT.replace(/1$/, "0"), b3: B3.replace(/1$/, "0") },
-        )).text();
-        const { headers } = seen[0];
-        assertEquals(names.filter((name) => headers.has(name)), got, `${propagators}`);
-        if (traceId === null) return;
-        const id = headers.get("traceparent")?.split("-")[1] ?? headers.get("x-b3-traceid") ??
-          headers.get("b3")?.split("-")[0];
-        assertEquals(id, traceId);
-        if (sample === 0) return assertEquals(receiver.spans.filter(({ kind }) => kind === 2), []);
-        const { server, of } = await trace(traceId);
-        assertEquals(server.parentSpanId, PARENT);
-        const span = headers.get("traceparent")?.split("-")[2] ?? headers.get("x-b3-spanid") ??
-          headers.get("b3")?.split("-")[1];
-        assertEquals(of("chat m")[0].spanId, span);
-      }, {
-        env: { ...(propagators !== null && { OTEL_PROPAGATORS: propagators }), OTEL_DENO_TRACING: "false" },
-        config: { telemetry: { sample } },
-      });
-    }
+  for (const [propagators, sample, traceId, got] of cases) {
+    await withRig(async ({ ask, seen, receiver, trace }) => {
+      await (await ask({}, sample === 1 ? sent : unsampled)).text();
+      const { headers } = seen[0];
+      assertEquals(names.filter((name) => headers.has(name)), got, `${propagators}`);
+      if (traceId === null) return;
+      // The trace, and the span of the attempt.
+      const [id, span] = headers.get("traceparent")?.split("-").slice(1) ?? headers.get("b3")?.split("-") ??
+        [headers.get("x-b3-traceid"), headers.get("x-b3-spanid")];
+      assertEquals(id, traceId);
+      if (sample === 0) return assertEquals(receiver.spans.filter(({ kind }) => kind === 2), []);
+      const { server, of } = await trace(traceId);
+      assertEquals([server.parentSpanId, of("chat m")[0].spanId], [PARENT, span]);
+    }, {
+      env: { ...(propagators !== null && { OTEL_PROPAGATORS: propagators }), OTEL_DENO_TRACING: "false" },
+      config: { telemetry: { sample } },
+    });
   }
 });
