@@ -8,10 +8,10 @@
  */
 
 import { decodings } from "./decode.ts";
+import { type FieldsPlace, fieldsPlace } from "./fields_place.ts";
 import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
 import { namedFields } from "./named_fields.ts";
-import { type SqlPlace, sqlPlace } from "./sql_rows.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
@@ -38,14 +38,16 @@ const NAMED_WITHIN = 48;
 /** Context for words and patterns that need no name: only their boundaries. */
 export const BOUNDS = 1;
 
-/** The table context of a text that is scanned in pieces. */
+/** The context of a text that is scanned in pieces: what is open at the end of a piece, and in its decoded parts. */
 export interface TablePlace {
   open: OpenTable | null;
-  readonly sql: SqlPlace;
+  readonly fields: FieldsPlace;
+  decodedOpen: OpenTable | null;
+  readonly decodedFields: FieldsPlace;
 }
 
 export function tablePlace(): TablePlace {
-  return { open: null, sql: sqlPlace() };
+  return { open: null, fields: fieldsPlace(), decodedOpen: null, decodedFields: fieldsPlace() };
 }
 
 /**
@@ -69,14 +71,16 @@ export function* readings(text: string, place: TablePlace = tablePlace()): Gener
   if (table && table.view.text !== "") {
     yield { view: table.view, level: 0, joined: false, cells: true, escapes: [] };
   }
-  const fields = namedFields(plain, place.sql);
+  const fields = namedFields(plain, place.fields);
   if (fields) yield { view: fields, level: 0, joined: false, cells: true, escapes: [] };
   const first = decodings(plain, sent.hints);
   if (!first) return;
   const decoded: Reading = { ...first, level: 1, joined: false };
   yield decoded;
   if (first.escapes.length > 0) {
-    for (const cells of [tableCells(first.view, null)?.view, namedFields(first.view)]) {
+    const decodedTable = tableCells(first.view, place.decodedOpen);
+    place.decodedOpen = decodedTable?.open ?? null;
+    for (const cells of [decodedTable?.view, namedFields(first.view, place.decodedFields)]) {
       if (cells && cells.text !== "") {
         yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
       }

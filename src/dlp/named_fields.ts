@@ -4,9 +4,10 @@
  * elements and cells of markup, bold labels. The view shows each after its name, as in a form.
  */
 
+import { type FieldsPlace, fieldsPlace, goesOn } from "./fields_place.ts";
 import { namedLists } from "./named_lists.ts";
-import { mayHaveRows, type SqlPlace, sqlPlace, sqlRows } from "./sql_rows.ts";
-import { nameOfValue } from "./table_cells.ts";
+import { mayHaveRows, sqlRows } from "./sql_rows.ts";
+import { MOST_SAID, nameOfValue } from "./table_cells.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
 const MOST_VALUE = 120;
@@ -18,12 +19,12 @@ type AddField = (name: string, value: Span) => void;
 /**
  * Null: there are none.
  *
- * @param sql the SQL before the text, if it is one piece of several; is updated
+ * @param place what the piece of the text before this one leaves open; is updated
  */
-export function namedFields(view: View, sql: SqlPlace = sqlPlace()): View | null {
+export function namedFields(view: View, place: FieldsPlace = fieldsPlace()): View | null {
   const { text } = view;
   let writer: ViewWriter | null = null;
-  let budget = text.length + 1024;
+  let budget = text.length * MOST_SAID + 1024;
   const addField: AddField = (name, value) => {
     const { start, end } = trimmed(text, value);
     if (budget <= 0 || end - start < 3 || end - start > MOST_VALUE) return;
@@ -34,12 +35,13 @@ export function namedFields(view: View, sql: SqlPlace = sqlPlace()): View | null
     budget -= name.length + end - start;
   };
   if (text.includes("alue") || text.includes("nswer")) members(text, addField);
-  if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, addField);
-  if (mayHaveRows(text, sql)) sqlRows(text, sql, nameOfValue, itemsAt, addField);
-  if (text.includes("</")) markup(text, addField);
+  resumeLists(text, place, addField);
+  if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, place, addField);
+  if (mayHaveRows(text, place.sql)) sqlRows(text, place.sql, nameOfValue, itemsAt, addField);
+  if (text.includes("</")) markup(text, place, addField);
   if (text.includes("**")) bold(text, addField);
   if (text.includes("variable ")) variables(text, addField);
-  namedLists(text, addField);
+  namedLists(text, place, addField);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
 }
@@ -143,12 +145,12 @@ const ITEM =
 /** Separators between a list of names and the first row, and between rows. */
 const ROW = /[\s\],]{0,40}(?:"\w{1,20}"\s{0,3}:\s{0,3}\[?)?\s{0,40}\[(?=[\s"'\d-nft])/y;
 
-function lists(text: string, addField: AddField): void {
+function lists(text: string, place: FieldsPlace, addField: AddField): void {
   for (const { index } of text.matchAll(LIST)) {
     if (!isGiving(text, index)) continue;
     const named = LIST_NAME.exec(text.slice(Math.max(0, index - LONGEST_LIST_NAME), index));
     const name = named && nameOfValue(named[1]);
-    if (name) { for (const item of itemsAt(text, index + 1)) addField(name, item); }
+    if (name) place.list = listAt(text, index + 1, name, addField);
   }
   let done = 0;
   for (const match of text.matchAll(NAMES)) {
@@ -156,16 +158,55 @@ function lists(text: string, addField: AddField): void {
     if (match.index < done) continue;
     const names = itemsAt(text, match.index + 1).map(({ start, end }) => nameOfValue(text.slice(start, end)));
     if (names.length > MOST_COLUMNS || names.every((name) => name === null)) continue;
-    for (let at = done = match.index + match[0].length;;) {
-      ROW.lastIndex = at;
-      if (!ROW.test(text)) break;
-      const items = itemsAt(text, ROW.lastIndex);
-      if (items.length !== names.length) break;
-      items.forEach((item, i) => names[i] !== null && addField(names[i], item));
-      // The next row starts after the closing bracket of this one.
-      at = done = items.at(-1)!.end;
-    }
+    done = rowsFrom(text, match.index + match[0].length, names, addField);
+    place.rows = goesOn(text, done, /\]\s{0,40}[\]}]/) ? names : null;
   }
+}
+
+/** The values of a list that starts at a position; returns its name if the list goes on behind the text. */
+function listAt(text: string, start: number, name: string, addField: AddField): string | null {
+  const items = itemsAt(text, start);
+  for (const item of items) addField(name, item);
+  return goesOn(text, items.at(-1)?.end ?? start, /[\]}]/) ? name : null;
+}
+
+/** The rows behind a position; returns the end of the last one. */
+function rowsFrom(
+  text: string,
+  start: number,
+  names: readonly (string | null)[],
+  addField: AddField,
+): number {
+  for (let at = start;;) {
+    ROW.lastIndex = at;
+    if (!ROW.test(text)) return at;
+    const items = itemsAt(text, ROW.lastIndex);
+    if (items.length !== names.length) return at;
+    items.forEach((item, i) => names[i] !== null && addField(names[i], item));
+    // The next row starts after the closing bracket of this one.
+    at = items.at(-1)!.end;
+  }
+}
+
+/** Where the next value of a list begins in a text that may start within one, and the end of a row. */
+const NEXT_VALUE = /(?:^\s{1,40}|,\s{0,40})(?=["'])|,\s{0,40}(?=[\d-])/;
+const ROW_END = /\](?=\s{0,40},\s{0,40}\[)/;
+const NEXT_WITHIN_START = 1024;
+
+/** Lists that were open at the end of the piece before. */
+function resumeLists(text: string, place: FieldsPlace, addField: AddField): void {
+  const { list, rows } = place;
+  place.list = place.rows = null;
+  const beginning = text.slice(0, NEXT_WITHIN_START);
+  if (list !== null) {
+    const next = NEXT_VALUE.exec(beginning);
+    if (next) place.list = listAt(text, next.index + next[0].length, list, addField);
+  }
+  if (rows === null) return;
+  const first = ROW_END.exec(beginning);
+  if (first === null) return;
+  const end = rowsFrom(text, first.index, rows, addField);
+  if (goesOn(text, end, /\]\s{0,40}[\]}]/)) place.rows = rows;
 }
 
 /** Whether there is a colon or an equals sign before a position. */
@@ -178,7 +219,7 @@ function isGiving(text: string, at: number): boolean {
   return false;
 }
 
-const MOST_ITEMS = 5000;
+const MOST_ITEMS = 20_000;
 
 function itemsAt(text: string, start: number): Span[] {
   const items: Span[] = [];
@@ -203,12 +244,13 @@ const ALPHANUMERIC = /[\p{L}\p{N}]/u;
 const NEXT_WITHIN = 300;
 
 /** Elements named after their contents, texts after texts that name them, and cells below headers. */
-function markup(text: string, addField: AddField): void {
+function markup(text: string, place: FieldsPlace, addField: AddField): void {
   const nameOf = naming();
   let named: { name: string; end: number } | null = null;
   let element: string | null = null;
-  let headers: (string | null)[] = [];
-  let column = -1;
+  let headers = [...place.headers ?? []];
+  // A piece may begin in the middle of a row.
+  let column = MOST_COLUMNS;
   let cell = "";
   let done = 0;
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
@@ -233,6 +275,7 @@ function markup(text: string, addField: AddField): void {
     if (closing) {
       element = null;
       if (kind === cell) cell = "";
+      else if (kind === "table") headers = [];
       continue;
     }
     element = nameOf(called.slice(called.lastIndexOf(":") + 1));
@@ -248,6 +291,7 @@ function markup(text: string, addField: AddField): void {
     const end = at + value.index + value[0].length;
     addField(named.name, { start: end - value[1].length, end });
   }
+  place.headers = headers.some((name) => name) ? headers : null;
 }
 
 /** `**Date of birth:** 1984-03-12` */

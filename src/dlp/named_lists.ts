@@ -3,6 +3,7 @@
  * name as the first line of a file.
  */
 
+import { type FieldsPlace, goesOn } from "./fields_place.ts";
 import { nameOfValue } from "./table_cells.ts";
 import type { Span } from "./view.ts";
 
@@ -20,12 +21,24 @@ const IN_LINE =
 /** One word with a digit, or groups of digits with few letters: a number or a date. */
 const VALUE = /^(?=.*\d)(?:\S{3,60}|[\d\s().+/-]{5,40}|(?=(?:\D*\d){4})[\p{L}\d .,/-]{5,28})$/u;
 /** Maximum number of entries. */
-const MOST_ENTRIES = 2000;
+const MOST_ENTRIES = 20_000;
 const BLANK_LINE = /[ \t]{0,4}\r?\n/y;
 
 /** Finds such lists, and calls `add` with each value and the name. */
-export function namedLists(text: string, add: (name: string, value: Span) => void): void {
-  firstLine(text, add);
+export function namedLists(
+  text: string,
+  place: FieldsPlace,
+  add: (name: string, value: Span) => void,
+): void {
+  const { lines: open } = place;
+  place.lines = null;
+  const read = (name: string, isLine: boolean, start: number): number => {
+    const end = isLine ? inLine(text, start, name, add) : entries(text, start, name, add);
+    if (end > start && goesOn(text, end, isLine ? /[\n:]/ : /\S/)) place.lines = { name, inLine: isLine };
+    return end;
+  };
+  if (open !== null) read(open.name, open.inLine, open.inLine ? firstBlank(text) : 0);
+  firstLine(text, read);
   for (let colon = text.indexOf(":"), done = 0; colon >= 0; colon = text.indexOf(":", colon + 1)) {
     const next = text.charCodeAt(colon + 1);
     if (colon < done || next !== 10 && next !== 13 && next !== 32) continue;
@@ -35,19 +48,22 @@ export function namedLists(text: string, add: (name: string, value: Span) => voi
     const label = LABEL.exec(text.slice(Math.max(0, colon - LONGEST_LABEL), colon))?.[1];
     const name = label === undefined ? null : nameOfValue(label);
     if (name === null) continue;
-    done = lines
-      ? entries(text, text.indexOf("\n", colon) + 1, name, add)
-      : inLine(text, colon + 1, name, add);
+    done = read(name, !lines, lines ? text.indexOf("\n", colon) + 1 : colon + 1);
   }
 }
 
 /** A file whose first line is the name of all others. */
-function firstLine(text: string, add: (name: string, value: Span) => void): void {
+function firstLine(text: string, read: (name: string, isLine: boolean, start: number) => number): void {
   const end = text.indexOf("\n");
   if (end < 2 || end > 40) return;
   const line = text.slice(0, end).trimEnd();
   const name = line.endsWith(":") ? null : nameOfValue(line.replace(/^#{1,6} /, ""));
-  if (name !== null) entries(text, end + 1, name, add);
+  if (name !== null) read(name, false, end + 1);
+}
+
+/** Where the first whole entry of a list in a line begins, in a text that may start within one. */
+function firstBlank(text: string): number {
+  return /^\s/.test(text) ? 0 : Math.max(0, text.slice(0, 128).search(/(?<=[,;])[ \t]/));
 }
 
 /**

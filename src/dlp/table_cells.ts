@@ -32,6 +32,8 @@ const NUMBERED = /(?<=[A-Za-z_])\d{1,2}(?=["'\s]{0,4}(?:[,;\t|│]|$))/g;
 const CELL_NAME = /^[\p{L}][^"=<>{}]{0,39}$/u;
 const MOST_ROWS = 20_000;
 const MOST_CELL = 120;
+/** How many times as long as the text its values with their names may be: a name may be longer than its values. */
+export const MOST_SAID = 3;
 const DELIMITERS = ["\t", "│", ";", "|", ","];
 
 /** A table that is divided by a segment boundary: the state for its continuation. */
@@ -51,7 +53,7 @@ export interface TableCells {
 export function tableCells(view: View, from: OpenTable | null): TableCells | null {
   const { text } = view;
   let writer: ViewWriter | null = null;
-  let budget = text.length;
+  let budget = text.length * MOST_SAID + 1024;
   let open: OpenTable | null = null;
   const read = (table: OpenTable, start: number): number => {
     let at = start;
@@ -62,7 +64,15 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
       const cells = cellsOf(text, at, end, table.delimiter);
       // The first row may be the rest of one in the previous segment.
       if (!fits(cells, table)) {
-        if (row > 0 || start > 0) return at;
+        if (row > 0 || start > 0) {
+          const next = nextRow(text, end + 1, table);
+          if (next < 0) {
+            if (text.length - at < 4 && text.slice(at).trim() === "") open = table;
+            return at;
+          }
+          at = next;
+          continue;
+        }
       } else {
         cells.forEach((cell, i) => {
           const name = table.names[i] ?? null;
@@ -109,6 +119,27 @@ function fits(cells: readonly Span[], { names, delimiter }: OpenTable): boolean 
   return cells.length < names.length
     ? cells.length > 1
     : cells.slice(names.length).every(({ start, end }) => start === end);
+}
+
+/** Number of lines between two rows, such as comments, that do not end a table. */
+const MOST_BETWEEN = 3;
+
+/** Where the next row of a table begins behind a line that is none; negative: the table has ended. */
+function nextRow(text: string, from: number, table: OpenTable): number {
+  for (let line = from, n = 0; n < MOST_BETWEEN && line < text.length; n++) {
+    const stop = text.indexOf("\n", line);
+    const end = stop < 0 ? text.length : stop;
+    if (end - line > LONGEST_HEADER * 4) return -1;
+    // The header of another table.
+    const said = text.slice(line, end);
+    if (said.includes(table.delimiter) && HEADER.test(said.replace(NUMBERED, ""))) return -1;
+    if (
+      /\d/.test(said) &&
+      cellsOf(text, line, end, table.delimiter).length === table.names.length
+    ) return line;
+    line = end + 1;
+  }
+  return -1;
 }
 
 const EMPTY_LINE = /\n\r?\n/g;
