@@ -266,6 +266,8 @@ export interface FailureOptions {
   elsewhere?: boolean;
   /** The provider had started to answer: a retry could produce, and bill, the answer twice. */
   begun?: boolean;
+  /** The provider cannot read the proofs of earlier reasoning in the request. */
+  refusesReasoning?: boolean;
   /** The request exceeds the model's context: token counts, as far as known. */
   overflow?: { tokens?: number; limit?: number };
   /** The underlying error. Never sent to a caller. */
@@ -298,6 +300,7 @@ export class Failure extends Error {
   readonly local: boolean;
   readonly elsewhere: boolean;
   readonly begun: boolean;
+  readonly refusesReasoning: boolean;
   readonly overflow?: { tokens?: number; limit?: number };
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
@@ -314,6 +317,7 @@ export class Failure extends Error {
     this.local = options.local ?? false;
     this.elsewhere = options.elsewhere ?? false;
     this.begun = options.begun ?? false;
+    this.refusesReasoning = options.refusesReasoning ?? false;
     this.overflow = options.overflow;
   }
 

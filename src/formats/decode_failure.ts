@@ -77,6 +77,9 @@ const OVERLOAD_WORDS =
   /\b(?:model|engine|server|service) is (?:currently |temporarily )?(?:overloaded|at capacity|too busy)/;
 /** Groq's status when `flex` has no capacity. Other providers use it for other errors. */
 const NO_FLEX = 498;
+/** A signature or encrypted text of another vendor, account or region, or without what belonged to it. */
+const UNREADABLE_REASONING =
+  /invalid_encrypted_content|thinking_signature_invalid|encrypted.?content.{0,200}(?:could not be|cannot be|invalid|decrypt)|decrypt.{0,60}encrypted.?content|invalid `?signature`?.{0,20}thinking|invalid `?data`? in `?redacted_thinking|thinking.{0,80}cannot be modified|thought.?signature.{0,40}(?:not valid|invalid|corrupt)|corrupted thought.?signature|of type 'reasoning' was provided without|item with id 'rs_[^']{0,120}' not found/;
 const TIMEOUT = /timeout|timed out|deadline/;
 
 /** The Failure of a response with a status other than 2xx. */
@@ -200,6 +203,12 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     return MODERATION.test(lowerCase)
       ? withMessage("provider_forbidden", "The provider refused the content.")
       : unavailable("the provider refuses our key", true);
+  }
+  if ((mayBeRequest || status === 404) && UNREADABLE_REASONING.test(lowerCase)) {
+    return new Failure("provider_bad_request", clean(c.message) || "The provider refused the request.", {
+      param: c.param,
+      refusesReasoning: true,
+    });
   }
   if (OUR_KEY.test(lowerCase)) return unavailable("the provider refuses our key", true);
   if ((mayBeRequest && BAD_FIELD.test(lowerCase)) || (status === 404 && NO_SUCH_THING.test(lowerCase))) {

@@ -3,11 +3,13 @@
  * batch contains the parts of one network read.
  */
 import { Failure } from "../exchange/failure.ts";
+import type { FormatName } from "../exchange/format_name.ts";
 import { wellFormed } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { restoreTools } from "../exchange/tools.ts";
 import { lazy } from "../exchange/lazy.ts";
+import { withoutProofs } from "../exchange/without_proofs.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
@@ -28,6 +30,13 @@ import type { BatchSink } from "./whole_parts.ts";
 const MOST_LISTED = 40;
 /** Maximum length of the dropped fields in a record, in characters. */
 const MOST_DROPPED = 400;
+
+/** Where callers send the proofs of reasoning. */
+const PROOF_FIELDS: Readonly<Partial<Record<FormatName, string>>> = {
+  chat_completions: "messages.reasoning_details",
+  messages: "messages.content.signature",
+  responses: "input.encrypted_content",
+};
 
 // Loaded on first use: few keys use hedging.
 const hedging = lazy(() => import("../providers/hedge.ts"));
@@ -103,10 +112,15 @@ function openingOf(
       variant === undefined
         ? callerCredential.applyTo(upstream)
         : variant.adaptUpstream(callerCredential.applyTo(upstream));
+  let sent = prompt;
   return {
     prepare(upstream, format, providersModel) {
       together?.placed.resolve();
-      const encode = () => encodeFor(upstream, format, { providersModel, prompt, model, made });
+      const encode = () => {
+        const request = encodeFor(upstream, format, { providersModel, prompt: sent, model, made });
+        if (sent !== prompt) made.dropped = [...made.dropped, PROOF_FIELDS[prompt.format] ?? "reasoning"];
+        return request;
+      };
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
@@ -115,6 +129,11 @@ function openingOf(
         };
         return { body: bounded(() => wellFormed(JSON.stringify(body))), headers, lost };
       });
+    },
+    withoutReasoning() {
+      const less = withoutProofs(sent);
+      sent = less ?? sent;
+      return less !== null;
     },
     begin(opened) {
       const failed = (thrown: unknown): never => {

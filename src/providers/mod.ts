@@ -203,6 +203,11 @@ class OpenProviders implements Providers {
         }
         last = result.failure;
         if (opening.signal?.aborted) throw last;
+        if (last.refusesReasoning && !last.begun && opening.withoutReasoning?.()) {
+          // No retry: another request.
+          tries--;
+          continue;
+        }
         if (!(isTransient(last) || last.elsewhere) || last.begun) throw last;
         if (last.lasting) this.#complain(found, route, last);
         if (last.lasting || last.elsewhere || result.silent || tries >= provider.retries) break;

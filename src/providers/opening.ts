@@ -38,6 +38,11 @@ export interface Opening<T> {
     format: ProviderFormat,
     model: string,
   ): Outgoing | Promise<Outgoing>;
+  /**
+   * Leaves the proofs of earlier reasoning out of the request from now on, after a provider could not read
+   * them. False: there are none. Absent: the request has no history.
+   */
+  withoutReasoning?(): boolean;
   /** Processes the beginning of an answer. If it throws, the attempt has failed, as with an error status. */
   begin(opened: Opened): T | Promise<T>;
   stream: boolean;
