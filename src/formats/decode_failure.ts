@@ -360,7 +360,7 @@ function digits(value: unknown): number | undefined {
 
 /** Names like `user_location` are fields; account names and keys contain digits, capitals or asterisks. */
 const SECRETS =
-  /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|\b(?:Team|API key ID): [\w-]+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
+  /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|\b(?:Team|API key ID): [\da-f]{8}-[\da-f-]{27}|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
 const ADDRESSES =
   /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\blocalhost(?::\d+)?(?:\/\S*)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[[0-9a-f:]*:[0-9a-f:]*\](?::\d+)?|\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|local|internal|cn|co|eu|app|svc)\b(?::\d+)?(?:\/\S*)?/gi;
 

@@ -247,13 +247,12 @@ Deno.test("a moderation is the request's, whatever the provider calls it, and sa
 });
 
 Deno.test("a moderation names neither team nor key of ours", () => {
-  const error =
-    "Content violates usage guidelines. Team: 1b2c-77, API key ID: 9d8e_x, Failed check: SAFETY_CHECK_TYPE_BIO";
+  const [team, key] = ["0b2c77aa-1234-4abc-9def-0123456789ab", "9d8e66bb-4321-4cba-8fed-ba9876543210"];
+  const error = `Content violates usage guidelines. Team: ${team}, API key ID: ${key}, Model: grok-4`;
   const { message } = decode(403, { code: "no permission", error });
-  assertEquals(
-    message,
-    "Content violates usage guidelines. [withheld], [withheld], Failed check: SAFETY_CHECK_TYPE_BIO",
-  );
+  assertEquals(message, "Content violates usage guidelines. [withheld], [withheld], Model: grok-4");
+  const field = decode(400, { error: { message: "Team: marketing is no value" } });
+  assertEquals(field.message, "Team: marketing is no value");
 });
 
 Deno.test("without a time to wait, the time at which a used-up limit is whole again is used", () => {
