@@ -63,6 +63,7 @@ import "./exchange/usage.ts"; import "./exchange/without_proofs.ts";
 import "./formats/aws_event_stream.ts"; import "./formats/cache_mark.ts"; import "./formats/called_name.ts";
 import "./formats/callers.ts";
 import "./formats/chat_completions/call_proofs.ts"; import "./formats/chat_completions/decode_answer.ts";
+import "./formats/chat_completions/decode_anthropic_parts.ts";
 import "./formats/chat_completions/decode_blocks.ts";
 import "./formats/chat_completions/decode_call_blocks.ts";
 import "./formats/chat_completions/decode_citations.ts";

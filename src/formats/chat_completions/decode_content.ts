@@ -18,12 +18,21 @@ import type {
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, wrongKind } from "../validation.ts";
 import { audioType, decodeUrl, standardBase64, typeOfName } from "../media.ts";
+import { decodeBlock } from "./decode_anthropic_parts.ts";
 import { replayProof } from "./reasoning.ts";
 
 const TEXT_KEYS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
 
-/** Decodes a list of content parts. */
-export function decodeParts(list: readonly unknown[], loc: Path, mistakes: Mistake[]): Content[] {
+/**
+ * Decodes a list of content parts.
+ * @param role of the message; absent: none that may have calls or results of Anthropic's format
+ */
+export function decodeParts(
+  list: readonly unknown[],
+  loc: Path,
+  mistakes: Mistake[],
+  role?: "user" | "assistant",
+): Content[] {
   const contents: Content[] = [];
   for (let i = 0; i < list.length; i++) {
     const at = [...loc, i];
@@ -31,14 +40,19 @@ export function decodeParts(list: readonly unknown[], loc: Path, mistakes: Mista
     if (typeof part === "string") contents.push({ type: "text", text: part });
     else if (!isObject(part)) wrongKind(mistakes, at, "a content part", "dict_type", part);
     else {
-      const content = decodePart(part, at, mistakes);
+      const content = decodePart(part, at, mistakes, role);
       if (content) contents.push(content);
     }
   }
   return contents;
 }
 
-function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | undefined {
+function decodePart(
+  part: Loose,
+  loc: Path,
+  mistakes: Mistake[],
+  role: "user" | "assistant" | undefined,
+): Content | undefined {
   switch (part.type) {
     case "text":
     case "input_text":
@@ -76,7 +90,8 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
       if (typeof part.type !== "string") {
         return void wrongKind(mistakes, [...loc, "type"], "the part's type", "string_type", part.type);
       }
-      return { type: "opaque", format: "chat_completions", value: part };
+      return decodeBlock(part, role, { loc, mistakes, decodeParts }) ??
+        { type: "opaque", format: "chat_completions", value: part };
   }
 }
 

@@ -20,6 +20,17 @@ const FLAT_KEYS: ReadonlySet<string> = new Set([
   "strict",
 ]);
 
+/** A function as in Anthropic's format, which Cursor sends for models whose name contains `claude`. */
+function ofAnthropic(tool: Loose): Loose {
+  const { input_schema, type: _, ...fields } = tool;
+  return { ...fields, type: "function", parameters: input_schema };
+}
+
+function isOfAnthropic({ type, name, function: nested, parameters, input_schema }: Loose): boolean {
+  return (type === undefined || type === null || type === "custom" || type === "function") &&
+    typeof name === "string" && isObject(input_schema) && nested === undefined && parameters === undefined;
+}
+
 const FUNCTION_KEYS: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict"]);
 
 const CUSTOM_KEYS: ReadonlySet<string> = new Set(["name", "description", "format"]);
@@ -31,9 +42,10 @@ export function decodeTools(
 ): { tools: Tool[]; search?: SearchOptions } {
   const tools: Tool[] = [];
   let search: SearchOptions | undefined;
-  list.forEach((value, i) => {
+  list.forEach((given, i) => {
     const loc = ["tools", i];
-    if (!isObject(value)) return wrongKind(mistakes, loc, "a tool", "dict_type", value);
+    if (!isObject(given)) return wrongKind(mistakes, loc, "a tool", "dict_type", given);
+    const value = isOfAnthropic(given) ? ofAnthropic(given) : given;
     const kind = kindOfTool(value);
     if (kind === "function") {
       const tool = decodeFunction(value, loc, mistakes);

@@ -75,9 +75,15 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
       case "developer":
         turns.push({ ...spoken(message, "system", loc, mistakes), developer: true });
         break;
-      case "user":
-        turns.push(spoken(message, "user", loc, mistakes));
+      case "user": {
+        const turn = spoken(message, "user", loc, mistakes);
+        for (const c of turn.content) {
+          const call = c.type === "result" ? calls.get(c.callId) : undefined;
+          if (call && c.type === "result") c.name = call.name;
+        }
+        turns.push(turn);
         break;
+      }
       case "assistant": {
         const turn = assistant(message, loc, unseal, mistakes);
         nameless.length = 0;
@@ -154,9 +160,14 @@ function withoutNulls(fields: Loose | undefined): Loose | undefined {
   return some ? fields : undefined;
 }
 
-function words(content: unknown, loc: Path, mistakes: Mistake[]): Content[] {
+function words(
+  content: unknown,
+  loc: Path,
+  mistakes: Mistake[],
+  role?: "user" | "assistant",
+): Content[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (Array.isArray(content)) return decodeParts(content, [...loc, "content"], mistakes);
+  if (Array.isArray(content)) return decodeParts(content, [...loc, "content"], mistakes, role);
   mistake(
     mistakes,
     content === undefined ? "missing" : "string_type",
@@ -167,7 +178,8 @@ function words(content: unknown, loc: Path, mistakes: Mistake[]): Content[] {
 }
 
 function spoken(message: Loose, role: "system" | "user", loc: Path, mistakes: Mistake[]): Turn {
-  return turn(message, role, words(message.content, loc, mistakes), KNOWN);
+  const content = words(message.content, loc, mistakes, role === "user" ? role : undefined);
+  return turn(message, role, content, KNOWN);
 }
 
 function result(
@@ -200,7 +212,7 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
   const given = message.content;
   // "" beside tool calls is equivalent to null.
   const plain = typeof given === "string" && given !== "";
-  if (plain || Array.isArray(given)) content.push(...words(given, loc, mistakes));
+  if (plain || Array.isArray(given)) content.push(...words(given, loc, mistakes, "assistant"));
   else if (given !== null && given !== undefined && given !== "") words(given, loc, mistakes);
   const refusal = string(message.refusal) ?? "";
   // A model that refuses says nothing else. Beside a text it is why a filter cut the answer, and no words of the model.

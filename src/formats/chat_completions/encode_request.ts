@@ -5,7 +5,7 @@
  * the pipeline changed their meaning. For callers of other formats only official fields are sent, and fields
  * that this API does not support are listed in `dropped`.
  */
-import { array, type Loose, object, rounded } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, rounded } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt, Tool } from "../../exchange/prompt.ts";
 import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
@@ -132,12 +132,22 @@ function encodeTools(prompt: Prompt, { verbatim, legacy, context }: ToolsContext
   if (list.length > 0) body.tools = list;
   // OpenAI rejects both without tools.
   if (!own && list.length === 0) return true;
-  if (chosen) body.tool_choice = changed ? chosen.choice : verbatim.tool_choice ?? chosen.choice;
+  if (chosen) {
+    const sent = verbatim.tool_choice;
+    body.tool_choice = changed || isForeignChoice(sent) ? chosen.choice : sent ?? chosen.choice;
+  }
   if (prompt.parallelCalls === undefined) return true;
   // Several calls are the default.
   if (!own && !takes("parallel_tool_calls", context)) return prompt.parallelCalls;
   body.parallel_tool_calls = prompt.parallelCalls;
   return true;
+}
+
+/** Forms of other APIs, such as `{"type": "auto"}`, which some clients send, and OpenAI rejects. */
+function isForeignChoice(choice: unknown): boolean {
+  if (!isObject(choice)) return false;
+  return ["auto", "any", "none", "required", "tool"].includes(String(choice.type)) ||
+    (choice.type === "function" && !isObject(choice.function));
 }
 
 /**
