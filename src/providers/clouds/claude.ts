@@ -2,9 +2,12 @@
 import { isObject, type Loose } from "../../exchange/json.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 
-/** Removes `model`, and the service tier, which clouds do not support for Claude. Headers are unchanged. */
+/**
+ * Removes `model`, and the service tier and the scope of cache breakpoints, which clouds do not support for
+ * Claude. Headers are unchanged.
+ */
 export function cloudRequest(request: ProviderRequest, version: string): ProviderRequest {
-  const { model: _, service_tier: tier, ...body } = withoutDirectCallers(request.body);
+  const { model: _, service_tier: tier, ...body } = withoutScopes(withoutDirectCallers(request.body));
   return {
     ...request,
     body: { ...body, anthropic_version: version },
@@ -36,4 +39,30 @@ function isDirect(block: unknown): block is Loose {
 
 function withoutCaller({ caller: _, ...block }: Loose): Loose {
   return block;
+}
+
+/** Claude Code sends `{type: "ephemeral", scope: "global"}`. The cache of a cloud belongs to one account anyway. */
+function withoutScopes(body: Loose): Loose {
+  const { messages, system, tools } = body;
+  return {
+    ...withoutScope(body),
+    messages: (messages as readonly Loose[]).map((message) => {
+      const { content } = message;
+      return Array.isArray(content) && content.some(hasScope)
+        ? { ...message, content: content.map(withoutScope) }
+        : message;
+    }),
+    ...(Array.isArray(system) && { system: system.map(withoutScope) }),
+    ...(Array.isArray(tools) && { tools: tools.map(withoutScope) }),
+  };
+}
+
+function hasScope(block: unknown): block is Loose {
+  return isObject(block) && isObject(block.cache_control) && block.cache_control.scope !== undefined;
+}
+
+function withoutScope<T>(block: T): T | Loose {
+  if (!hasScope(block)) return block;
+  const { scope: _, ...mark } = block.cache_control as Loose;
+  return { ...block, cache_control: mark };
 }

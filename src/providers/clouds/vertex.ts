@@ -62,10 +62,23 @@ function fullPath(place: string, model: string): string | undefined {
   return /^(?:publishers|endpoints)\//.test(model) ? `${place}/${path}` : undefined;
 }
 
+/**
+ * Beta features that Vertex rejects, or does not need. Source: its errors ("Unexpected value(s)
+ * `prompt-caching-scope-2026-01-05`, `structured-outputs-2025-12-15` for the `anthropic-beta` header").
+ */
+const REJECTED_BETAS = /^(?:prompt-caching|prompt-caching-scope|structured-outputs)-\d{4}-\d{2}-\d{2}$/;
+
 /** The model is in the URL. */
 function claudeRequest(request: ProviderRequest): ProviderRequest {
-  const { "anthropic-version": _, ...headers } = request.headers ?? {};
-  return { ...cloudRequest(request, "vertex-2023-10-16"), headers };
+  const { "anthropic-version": _, "anthropic-beta": asked, ...headers } = request.headers ?? {};
+  const betas = asked?.split(",").map((beta) => beta.trim());
+  const known = betas?.filter((beta) => !REJECTED_BETAS.test(beta)) ?? [];
+  const sent = cloudRequest(request, "vertex-2023-10-16");
+  return {
+    ...sent,
+    headers: { ...headers, ...(known.length > 0 && { "anthropic-beta": known.join(",") }) },
+    dropped: known.length < (betas?.length ?? 0) ? [...sent.dropped, "anthropic-beta"] : sent.dropped,
+  };
 }
 
 function usual(model: string): string {
