@@ -231,9 +231,14 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
     if (!Array.isArray(message.tool_calls)) {
       wrongKind(mistakes, [...loc, "tool_calls"], "an array", "list_type", message.tool_calls);
     }
+    const blocks = content.filter((c) => c.type === "call");
     array(message.tool_calls).forEach((call, i) => {
       const found = decodeCall(call, [...loc, "tool_calls", i], mistakes);
-      if (found) content.push(found);
+      if (!found) return;
+      // Some clients send a call in both forms.
+      const same = blocks.findIndex(({ id }) => id === found.id && id !== "");
+      if (same < 0) content.push(found);
+      else content.splice(content.indexOf(blocks.splice(same, 1)[0]), 1, found);
     });
   }
   const legacy = object(message.function_call);

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { testGateway } from "../../support/gateway.ts";
 import { loopbackProvider } from "../../support/provider.ts";
+import { CALLER_FORMATS } from "../../../src/formats/mod.ts";
 import { convert } from "../conversions.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -136,4 +137,29 @@ Deno.test("results in Anthropic's format are screened as other text", async () =
   });
   assertEquals(answer.status, 200, await answer.text());
   assertEquals(provider.seen[0].text.includes("ann.example"), false);
+});
+
+Deno.test("a call that is in the content and in tool_calls is one call", () => {
+  const call = { id: "t1", type: "function", function: { name: "f", arguments: '{"a":1}' } };
+  const body = {
+    model: "a/b",
+    messages: [
+      { role: "user", content: "Hi" },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "I look." },
+          { type: "tool_use", id: "t1", name: "f", input: { a: 1 } },
+          { type: "tool_use", id: "t2", name: "f", input: { a: 2 } },
+        ],
+        tool_calls: [call, { ...call, id: "t3" }],
+      },
+      { role: "tool", tool_call_id: "t1", content: "one" },
+    ],
+  };
+  const { turns } = CALLER_FORMATS.chat_completions.decodeRequest(body, {
+    unseal: () => null,
+    headers: () => ({}),
+  });
+  assertEquals(turns[1].content.map((c) => c.type === "call" ? c.id : c.type), ["text", "t1", "t2", "t3"]);
 });
