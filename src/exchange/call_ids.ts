@@ -2,7 +2,8 @@
  * Unique ids of tool calls. Some providers number the calls of each answer from the beginning, some give all
  * calls of an answer the same id; most APIs reject such a history, or pair its results wrongly.
  */
-import type { Content, Turn } from "./prompt.ts";
+import type { Part } from "./part.ts";
+import type { Content, Prompt, Turn } from "./prompt.ts";
 import { UnusedNames } from "./unused_names.ts";
 
 export interface CallIdRules {
@@ -81,4 +82,33 @@ export function distinctCalls(turns: Turn[], rules: CallIdRules): Turn[] {
     });
     return changed ? { ...turn, content } : turn;
   });
+}
+
+/**
+ * Gives calls of an answer ids that no call of the request has, for callers of the messages format: they pair
+ * calls and results by ids alone, in the whole conversation. Null: nothing can collide. Stateful: one per answer.
+ */
+export function newCallIds({ format, turns }: Prompt): ((parts: readonly Part[]) => readonly Part[]) | null {
+  if (format !== "messages") return null;
+  const earlier = new Set<string>();
+  for (const turn of turns) for (const c of turn.content) if (c.type === "call") earlier.add(c.id);
+  if (earlier.size === 0) return null;
+  /** The new ids by those of the provider. */
+  const given = new Map<string, string>();
+  let unused: UnusedNames | undefined;
+  const idOf = (id: string) => {
+    let other = given.get(id);
+    if (other === undefined) given.set(id, other = (unused ??= new UnusedNames(earlier)).take(id));
+    return other;
+  };
+  const collides = (part: Part) => part.type === "call-start" && earlier.has(part.id);
+  return (parts) => {
+    if (given.size === 0 && !parts.some(collides)) return parts;
+    return parts.map((part) => {
+      const changed = part.type === "call-start" ? { ...part, id: idOf(part.id) } : part;
+      if (!("proof" in changed) || changed.proof?.call === undefined) return changed;
+      const { proof } = changed;
+      return { ...changed, proof: { ...proof, call: given.get(proof.call!) ?? proof.call } };
+    });
+  };
 }

@@ -6,6 +6,7 @@
 import type { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
+import { newCallIds } from "../exchange/call_ids.ts";
 import { restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
 import { LARGE } from "../timing/slices.ts";
@@ -51,6 +52,8 @@ export class Delivery {
   readonly #reader: AnswerReader | null;
   /** Null: no tool was renamed for the provider. */
   readonly #restore: ((batch: readonly Part[]) => readonly Part[]) | null;
+  /** Null: no call of the answer can have the id of an earlier one. */
+  readonly #newCallIds: ((batch: readonly Part[]) => readonly Part[]) | null;
   readonly #secrets: SplitSecrets | null;
   /** No batch before the current one had content. */
   #onlyPreamble = true;
@@ -71,6 +74,7 @@ export class Delivery {
     this.#asked = asked;
     this.#reader = begun.reader;
     this.#restore = names === null ? null : restoreTools(names);
+    this.#newCallIds = newCallIds(asked.prompt);
     this.#secrets = secrets.length === 0 ? null : new SplitSecrets(secrets);
     this.#batch = begun.batch;
     this.failure = begun.failure;
@@ -169,7 +173,9 @@ export class Delivery {
   }
 
   #restored(parts: readonly Part[]): readonly Part[] {
-    return this.#restore === null || parts.length === 0 ? parts : this.#restore(parts);
+    if (parts.length === 0) return parts;
+    const restored = this.#restore === null ? parts : this.#restore(parts);
+    return this.#newCallIds === null ? restored : this.#newCallIds(restored);
   }
 
   #processBatch(): readonly Part[] {

@@ -7,6 +7,7 @@ import type { FormatName } from "../exchange/format_name.ts";
 import { wellFormed } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
+import { newCallIds } from "../exchange/call_ids.ts";
 import { restoreTools } from "../exchange/tools.ts";
 import { lazy } from "../exchange/lazy.ts";
 import { withoutProofs } from "../exchange/without_proofs.ts";
@@ -216,9 +217,12 @@ export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Prom
     noteUsage(batch, prompt, { call, use }, kit);
     followed?.take(batch);
     const restore = names === null ? null : restoreTools(names);
+    const newIds = newCallIds(prompt);
     const pass = (portion: readonly Part[]) => {
       const parts = secrets === null ? portion : secrets.take(portion);
-      if (parts.length > 0) took(restore === null ? parts : restore(parts));
+      if (parts.length === 0) return;
+      const restored = restore === null ? parts : restore(parts);
+      took(newIds === null ? restored : newIds(restored));
     };
     if (isLargeBatch(batch)) {
       for (const portion of portionsOf(batch)) {
