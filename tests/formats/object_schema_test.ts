@@ -1,6 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
-import { functionSchema, objectSchema } from "../../src/formats/object_schema.ts";
+import { encodeSchema, isEndless } from "../../src/formats/gemini/encode_schema.ts";
+import { functionSchema, hasPlainArguments, objectSchema } from "../../src/formats/object_schema.ts";
 import { CALLERS, convert } from "./conversions.ts";
 
 const object = (properties: Loose, more: Loose = {}) => ({ type: "object", properties, ...more });
@@ -180,4 +182,58 @@ Deno.test("a strict schema without arguments stays strict if its keywords are nu
     strict: true,
   }]);
   assertEquals(dropped, []);
+});
+
+const many = <T>(count: number, one: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => one(i));
+const named = (count: number, value: (i: number) => unknown, name: string): Loose =>
+  Object.fromEntries(many(count, (i) => [`${name}${i}`, value(i)]));
+
+Deno.test("a schema that many alternatives refer to is read once", () => {
+  const big = object(named(3000, () => STRING, "p"), { required: ["p0"] });
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    // One after the other, they would be nine million properties.
+    const merged = objectSchema({ [key]: many(3000, () => ({ $ref: "#/$defs/big" })), $defs: { big } });
+    assertEquals([merged.properties, merged.required], [big.properties, ["p0"]], key);
+    // A hundred references at each of nine levels.
+    const $defs = named(
+      9,
+      (i) => i === 8 ? a : { [key]: many(100, () => ({ $ref: `#/$defs/d${i + 1}` })) },
+      "d",
+    );
+    assertEquals(objectSchema({ [key]: [{ $ref: "#/$defs/d0" }], $defs }).properties, a.properties, key);
+  }
+});
+
+Deno.test("a short schema whose alternatives have very many properties or required names in common is refused", () => {
+  const wrapped = (big: Loose, key: string) => ({
+    [key]: many(1000, (i) => ({ required: [`r${i}`], allOf: [{ $ref: "#/$defs/big" }] })),
+    $defs: { big },
+  });
+  for (const big of [object(named(1000, () => STRING, "p")), { required: many(1000, (i) => `p${i}`) }]) {
+    for (const key of ["anyOf", "oneOf", "allOf"]) {
+      for (const convert of [objectSchema, functionSchema, hasPlainArguments]) {
+        assertThrows(() => convert(wrapped(big, key)), Failure, "fewer properties in common");
+      }
+    }
+  }
+  // Two hundred alternatives with a common base are not.
+  const base = object(named(20, () => STRING, "b"), { required: ["b0", "b1"] });
+  const alternatives = many(200, (i) => ({
+    allOf: [
+      { $ref: "#/$defs/base" },
+      object(named(5, () => STRING, `own${i}_`), { required: [`own${i}_0`] }),
+    ],
+  }));
+  const merged = objectSchema({ oneOf: alternatives, $defs: { base } });
+  assertEquals(Object.keys(merged.properties as Loose).length, 1020);
+  assertEquals(merged.required, ["b0", "b1"]);
+});
+
+Deno.test("a schema with a long chain of references is converted", () => {
+  const link = (i: number) =>
+    i === 8999 ? a : object({ a: { $ref: `#/$defs/d${i + 1}` } }, { required: ["a"] });
+  const schema = object({ a: { $ref: "#/$defs/d0" } }, { required: ["a"], $defs: named(9000, link, "d") });
+  assertEquals(isEndless(schema), true);
+  assertEquals(encodeSchema(schema), schema);
 });

@@ -34,7 +34,10 @@ function supported(given: Loose): Loose {
 
 const OLDER = "#/definitions/";
 
-/** Whether the schema is recursive outside of optional properties, which Google does not support for output. */
+/**
+ * Whether the schema is recursive outside of optional properties, which Google does not support for output, or its references are nested
+ * too deeply to tell.
+ */
 export function isEndless(root: Loose): boolean {
   const schemas: Loose[] = [];
   mapSchema(root, (schema) => {
@@ -60,5 +63,11 @@ export function isEndless(root: Loose): boolean {
     finite.add(node);
     return false;
   };
-  return schemas.some(leadsBack);
+  try {
+    return schemas.some(leadsBack);
+  } catch (thrown) {
+    // Stack overflow.
+    if (thrown instanceof RangeError) return true;
+    throw thrown;
+  }
 }
