@@ -149,7 +149,8 @@ function isPadding(text: string, at: number): boolean {
   let start = at;
   while (at - start < LONGEST_PADDED && isOfBase64(text.charCodeAt(start - 1))) start--;
   const length = at - start;
-  if (length < SHORTEST_PADDED || length % 4 !== 3) return false;
+  // A blank may be a `+` that was read as one.
+  if (length < SHORTEST_PADDED || length % 4 !== 3 && text.charCodeAt(start - 1) !== 32) return false;
   OTHER_LINE.lastIndex = at + 1;
   return OTHER_LINE.test(text);
 }

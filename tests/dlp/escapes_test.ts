@@ -11,6 +11,7 @@ import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
+import { detector } from "../../src/dlp/scan.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
@@ -274,6 +275,7 @@ Deno.test("padding of base64 at the end of a line is no soft line break, and mak
     ["export NEXT_SECRET=", "RR1bn5Yops5HKY/iuSquu+NJjbX9v+iFfUvrTTX0XpE="],
     ["REDIS_PASSWORD=", "4kOl@xN69*Ul"],
   ];
+  const { scan } = detector(DEFAULT_TYPES);
   for (const [line, indent] of [["\n", ""], ["\r\n", ""], ["\n", "  "]]) {
     const text = values.map(([name, value]) => `${indent}${name}${value}${line}`).join("");
     const found = detector(DEFAULT_TYPES).scan(text).map(({ start, end }) => text.slice(start, end));
