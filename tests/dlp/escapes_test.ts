@@ -9,7 +9,6 @@ import { categoryOf, DEFAULT_TYPES } from "../../src/dlp/entities.ts";
 import { escapes } from "../../src/dlp/escapes.ts";
 import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
-import { detector } from "../../src/dlp/scan.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
@@ -278,7 +277,7 @@ Deno.test("padding of base64 at the end of a line is no soft line break, and mak
   const { scan } = detector(DEFAULT_TYPES);
   for (const [line, indent] of [["\n", ""], ["\r\n", ""], ["\n", "  "]]) {
     const text = values.map(([name, value]) => `${indent}${name}${value}${line}`).join("");
-    const found = detector(DEFAULT_TYPES).scan(text).map(({ start, end }) => text.slice(start, end));
+    const found = scan(text).map(({ start, end }) => text.slice(start, end));
     assertEquals(found, values.map(([, value]) => value), text);
   }
 });
