@@ -159,7 +159,7 @@ const FIELDS = {
   }).optional(),
   prompt_cache_retention: z.enum(["in_memory", "24h"]).optional(),
   safety_identifier: z.string().optional(),
-  service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).optional(),
+  service_tier: z.enum(["auto", "default", "flex", "scale", "priority", "fast"]).optional(),
 };
 const BODY = z.strictObject({ ...FIELDS, input: z.array(z.union([item, reasoning, heard, said])).min(1) });
 

@@ -190,3 +190,14 @@ Deno.test("an SVG image is sent to other APIs as its source text, since none acc
     { type: "text", text: SVG },
   ]);
 });
+
+Deno.test("the service tier fast is one of both of OpenAI's APIs", () => {
+  const messages = [{ role: "user", content: "Hi" }];
+  const { body, dropped } = convert(
+    "chat_completions",
+    { messages, service_tier: "fast" },
+    "responses",
+    "gpt-5-mini",
+  );
+  assertEquals([body.service_tier, dropped], ["fast", []]);
+});
