@@ -260,7 +260,7 @@ const NUMBERED_TYPE =
 function isBehindSign(value: string): boolean {
   const rest = value.replace(/^[$%#@&]+/, "");
   return rest.length >= 7 && kindsOf(rest) >= 2 && /^[\w!#$%^&*?+~.@-]+$/.test(rest) &&
-    (strangeness(rest) > 0.3 || isMixed(rest) || /\w[!#$%^&*?+~]\w/.test(rest)) &&
+    (strangeness(rest) > 0.3 || isMixed(rest) || kindsOf(rest) > 2 && /\w[!#$%^&*?+~]\w/.test(rest)) &&
     !/^([$%#@&])\w+\1$/.test(value);
 }
 

@@ -177,6 +177,7 @@ export const SECRETS: readonly Recognizer[] = [
         "wait for the password 5 minutes",
         "password: isAllowedToResetIt",
         "password: @Value",
+        '"password": "$super$ecret"',
         "ALTER TABLE a ADD password 'x'",
         "the password, Tr0ub4dor-style",
         "PWD=/home/jo/projects/App2",
