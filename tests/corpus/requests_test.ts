@@ -5,7 +5,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import type { FormatName, Prompt } from "../../src/exchange/prompt.ts";
+import type { FormatName, FunctionTool, Prompt } from "../../src/exchange/prompt.ts";
 import { flattenTools } from "../../src/exchange/tools.ts";
 import type { CallerFormat, EncodeRequest } from "../../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
@@ -170,7 +170,10 @@ function unsaid(
   const found = Object.keys(prompt.unknown).filter((field) =>
     !dropped.includes(field) && JSON.stringify(wire[field]) !== JSON.stringify(prompt.unknown[field])
   );
-  if (prompt.tools.some((t) => t.kind === "opaque") && !dropped.includes("tools")) found.push("opaque tools");
+  const sent = JSON.stringify(wire);
+  const isSent = (tool: FunctionTool) => sent.includes(`"name":${JSON.stringify(tool.name)}`);
+  const lostTool = prompt.tools.some((t) => t.kind === "opaque" && !(t.asFunction && isSent(t.asFunction)));
+  if (lostTool && !dropped.includes("tools")) found.push("opaque tools");
   const opaque = prompt.turns.some((t) =>
     t.content.some((c) =>
       (c.type === "opaque" && !c.represented) ||
