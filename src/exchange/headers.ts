@@ -20,7 +20,8 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
   },
   {
     name: "x-api-key",
-    where: "`/v1/messages`",
+    where:
+      "`/v1/messages`; with `anthropic-version` also `/v1/models`, `/v1/key`, `/v1/estimate` and `/v1/generations`",
     meaning:
       "The API key, as clients of the messages format send it. A request with two different keys is refused.",
   },

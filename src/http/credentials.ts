@@ -1,7 +1,7 @@
 /**
  * Authentication of callers: which header contains the API key, for each surface. Administrators are authenticated in administrators.ts.
  *
- * The key is in `Authorization: Bearer`, or in `x-api-key` on messages. Clients of the messages format often send both headers, one of them
+ * The key is in `Authorization: Bearer`, or in `x-api-key` on messages, and where clients of that format list models. Clients of the messages format often send both headers, one of them
  * with an unrelated value: the one with the form of a key of this service is used. Two different keys are refused, because it is unknown
  * which of them should be billed. `x-svc-key` can contain the key on all surfaces; the other headers may then contain the caller's
  * credential at a vendor.
@@ -10,6 +10,7 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint.ts";
+import type { Surface } from "./surfaces.ts";
 
 /** Carries the gateway's key if the standard headers carry the caller's own credential at a vendor. */
 const OWN_HEADER = "x-svc-key";
@@ -24,10 +25,11 @@ export function authenticate(
 /** The secret in a request. Throws `authentication_required` or `invalid_api_key`. */
 export function credential(
   header: (name: string) => string | null,
-  options: { apiKeyHeader: boolean },
+  { apiKeyHeader }: Pick<Surface, "apiKeyHeader">,
 ): string {
   const bearer = bearerToken(header("authorization"));
-  const apiKey = options.apiKeyHeader ? header("x-api-key") : null;
+  const isTaken = typeof apiKeyHeader === "string" ? header(apiKeyHeader) !== null : apiKeyHeader;
+  const apiKey = isTaken ? header("x-api-key") : null;
   const own = header(OWN_HEADER);
   if (own !== null) return onlyKey(own, [bearer, apiKey]);
   if (apiKey === null && bearer?.startsWith(KEY_PREFIX)) return bearer;

@@ -13,8 +13,8 @@ export interface Surface {
   format: LazyCallerFormat;
   /** 401 has the body `{error: "unauthorized"}` (chat-completions and messages). */
   shortUnauthorized: boolean;
-  /** The key may also be sent as `x-api-key`. */
-  apiKeyHeader: boolean;
+  /** Whether the key may also be sent as `x-api-key`; the name of a header: only in requests with that header. */
+  apiKeyHeader: boolean | "anthropic-version";
 }
 
 const { chat_completions, messages, responses } = LAZY_CALLERS;
@@ -37,17 +37,17 @@ export const RESPONSES = {
   shortUnauthorized: false,
   apiKeyHeader: false,
 } as const satisfies Surface;
-/** Model catalog and a key's own account. */
+/** Model catalog and a key's own account. Anthropic's clients, which name a version of their API, list models too. */
 export const CATALOG: Surface = {
   name: "v1",
   format: chat_completions,
   shortUnauthorized: false,
-  apiKeyHeader: false,
+  apiKeyHeader: "anthropic-version",
 };
 /** Stored streams of all formats, each with the credential headers of its format. */
 export const STREAMS: Surface = { ...CATALOG, apiKeyHeader: true };
 /** Administration, console, manual and operations. */
-export const OPERATION: Surface = { ...CATALOG, name: "other" };
+export const OPERATION: Surface = { ...CATALOG, name: "other", apiKeyHeader: false };
 
 const BY_PREFIX: readonly (readonly [string, Surface])[] = [
   ["/v1/messages", MESSAGES],

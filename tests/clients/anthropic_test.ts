@@ -1,5 +1,5 @@
 /** The `@anthropic-ai/sdk` package, in front of every provider API. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import {
@@ -34,6 +34,15 @@ const ASK = {
   max_tokens: 8000,
   thinking: { type: "enabled", budget_tokens: 2000 },
 } as const;
+
+Deno.test("models.list(), models.retrieve()", async () => {
+  await using at = await stage(APIS[0], []);
+  const anthropic = client(at);
+  const ids: string[] = [];
+  for await (const { id } of anthropic.models.list()) ids.push(id);
+  assert(ids.length > 0 && ids.every((id) => id.includes("/")), String(ids));
+  assertEquals((await anthropic.models.retrieve(ids[0])).id, ids[0]);
+});
 
 /** The results that a caller owes for a message's calls. */
 function results(message: Anthropic.Message): Anthropic.MessageParam {

@@ -76,6 +76,22 @@ const ENDPOINTS: { path: string; body?: unknown; short: boolean; apiKeyHeader: b
   { path: "/v1/key", short: false, apiKeyHeader: false },
 ];
 
+Deno.test("clients of the messages format list models with the header of their key", async () => {
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } });
+  const ask = async (headers: Sent): Promise<Outcome> => {
+    const response = await fetch(`${gateway.url}/v1/models`, { headers });
+    const { error } = await response.json();
+    return error === undefined ? [response.status] : [response.status, error.code];
+  };
+  const version = { "anthropic-version": "2023-06-01" };
+  assertEquals(await ask({ ...version, "x-api-key": SECRET }), OK);
+  assertEquals(await ask({ ...version, "x-api-key": SECRET, authorization: "Bearer sk-ant-x" }), OK);
+  assertEquals(await ask({ ...version, authorization: `Bearer ${SECRET}` }), OK);
+  assertEquals(await ask({ ...version, "x-api-key": OTHER }), WRONG);
+  assertEquals(await ask({ ...version, "x-api-key": OTHER, authorization: `Bearer ${SECRET}` }), WRONG);
+  assertEquals(await ask(version), NONE);
+});
+
 Deno.test("every endpoint takes the credentials that it should, and no others", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
     admin_key: ADMIN,

@@ -90,7 +90,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
       },
     }),
     responses: responses(endpoint),
-    security: securityOf(credential, surface.apiKeyHeader),
+    security: securityOf(credential, surface.apiKeyHeader !== false),
   };
 }
 
