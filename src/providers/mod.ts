@@ -209,7 +209,7 @@ class OpenProviders implements Providers {
           continue;
         }
         if (!(isTransient(last) || last.elsewhere) || last.begun) throw last;
-        if (last.lasting) this.#complain(found, route, last);
+        if (last.lasting && !result.callers) this.#complain(found, route, last);
         if (last.lasting || last.elsewhere || result.silent || tries >= provider.retries) break;
         const ms = pauseMs(last, tries, this.#random);
         if (ms === null || !budget.take(ticker.now())) break;

@@ -21,6 +21,8 @@ export interface Failed {
   failure: Failure;
   /** The provider sent nothing before the timeout for the first byte. */
   silent: boolean;
+  /** The provider refuses the account or key of the caller, which says nothing about other callers. */
+  callers: boolean;
 }
 
 /** No attempt was made: another route may have an API that supports what the request uses. */
@@ -160,8 +162,8 @@ class RouteAttempt {
     // With a single route, an open breaker would refuse every call: answers that break off are better than
     // none.
     if (this.#answering && only) return;
-    // The limits of one caller's account say nothing about others.
-    if (upstream.usesCallerCredential && failure.code === "provider_rate_limited") {
+    // The limits and the state of one caller's account say nothing about others.
+    if (upstream.usesCallerCredential && (failure.code === "provider_rate_limited" || failure.lasting)) {
       return permit.succeed(ticker.now());
     }
     const fault = isFault(failure);
@@ -184,7 +186,11 @@ class RouteAttempt {
     this.#reportStart(failure);
     this.failed(failure);
     this.close(more.reply);
-    return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
+    return {
+      failure,
+      silent: more.silent === true && failure.code === "provider_timeout",
+      callers: this.#parts.upstream.usesCallerCredential === true && failure.lasting,
+    };
   }
 
   /** It was slow but did not fail. */
@@ -194,7 +200,7 @@ class RouteAttempt {
     this.close(reply);
     const failure = cancelled();
     this.#reportStart(failure);
-    return { failure, silent: false };
+    return { failure, silent: false, callers: false };
   }
 
   close(reply?: Reply): void {

@@ -236,6 +236,43 @@ Deno.test("what the vendor says of the credential concerns the caller alone, and
   }
 });
 
+Deno.test("a caller's account that the vendor refuses changes no route for others, and is not the operator's", async () => {
+  const answer = {
+    id: "c",
+    object: "chat.completion",
+    model: "m",
+    choices: [{
+      index: 0,
+      finish_reason: "stop",
+      message: { role: "assistant", content: "Hello." },
+    }],
+    usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+  };
+  const refusal = {
+    error: { message: "Insufficient Balance", type: "billing", code: "insufficient_balance" },
+  };
+  await using provider = loopbackProvider(({ headers, body }) =>
+    headers.get("authorization") === `Bearer ${OAUTH}` && modelOf(body) === "one"
+      ? Response.json(refusal, { status: 402 })
+      : Response.json(answer)
+  );
+  const modelOf = (body: unknown) => (body as { model: string }).model;
+  const routes = ["one", "two"].map((model) => ({ provider: "p", model }));
+  await using gateway = await testGateway({
+    p: { api: "openai-chat", url: provider.url, more: PASSES, model: { ...PRICED, routes } },
+  });
+  const path = "/v1/chat/completions";
+  const ask = async (secret: string) => {
+    const response = await gateway.post(path, request(path), as({ authorization: `Bearer ${secret}` }));
+    await response.text();
+    return response.status;
+  };
+  assertEquals(await ask(OAUTH), 200);
+  assertEquals(await ask("sk-of-another-caller"), 200);
+  assertEquals(provider.seen.map(({ body }) => modelOf(body)), ["one", "two", "one"]);
+  assertEquals(gateway.logged.filter((line) => line.includes("our account")), []);
+});
+
 Deno.test("over a WebSocket the credential of the handshake goes with every turn", async () => {
   const provider = scriptedProvider("openai-responses", [SAID, SAID]);
   const gateway = await testGateway({
