@@ -11,7 +11,7 @@
 import { array, type Loose, object } from "../../exchange/json.ts";
 
 /** Mistral's models by name, at any provider. */
-const MISTRAL = /stral|ixtral/i;
+const MISTRAL = /(?:mi|mini|magi|code|dev|math)stral|(?:mi|pi|vo)xtral/i;
 
 export interface Order {
   /** The server accepts only one system message, the first. */
