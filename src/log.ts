@@ -131,3 +131,13 @@ function generationText(g: GenerationView, trace: string | undefined): string {
 function word(text: string): string {
   return /^[^\s"=]+$/.test(text) ? printable(text) : JSON.stringify(printable(text));
 }
+
+/** Writes texts to a stream of the process, as a whole. */
+export function writeTo(
+  output: { write(bytes: Uint8Array): Promise<number> },
+): (text: string) => Promise<void> {
+  return async (text) => {
+    const bytes = new TextEncoder().encode(text);
+    for (let done = 0; done < bytes.length;) done += await output.write(bytes.subarray(done));
+  };
+}

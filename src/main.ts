@@ -22,11 +22,11 @@ import { openServer, type Server, serveTls, type TlsServer } from "./transport/s
 import { askThrough } from "./outgoing/ask.ts";
 import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
-import { type Level, Log } from "./log.ts";
+import { type Level, Log, writeTo } from "./log.ts";
 import { HUB, parentEnded, SAME_SIGNAL_MS, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import { failStreams } from "./http/answer_stream.ts";
-import { Turns } from "./timing/turns.ts";
+import { oneByOne } from "./timing/turns.ts";
 import { pause } from "./timing/waits.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -77,8 +77,9 @@ function isOperatorError(error: unknown): error is Error {
 }
 
 /** The configuration that the argument or the environment names; null: that of demo mode. */
-const sourceOf = (named: string | undefined, flags: Flags): string | null =>
-  named ?? ((!flags.demo && env("SLUICE_CONFIG")) || null);
+function sourceOf(named: string | undefined, flags: Flags): string | null {
+  return named ?? ((!flags.demo && env("SLUICE_CONFIG")) || null);
+}
 
 /** Loads the configuration that the argument or the environment names, else that of demo mode. */
 async function load(
@@ -315,23 +316,6 @@ async function listening<T>(
   }
 }
 
-/**
- * Returns a function that runs `work`, which must not reject. Runs do not overlap, since an earlier run could
- * finish last, with older data. A call while another run is waiting to begin starts no further run.
- */
-function oneByOne(work: () => Promise<void>): () => void {
-  const turns = new Turns();
-  let waits = false;
-  return () => {
-    if (waits) return;
-    waits = true;
-    void turns.run(() => {
-      waits = false;
-      return work();
-    });
-  };
-}
-
 /** Resolves at a second signal. */
 function askedAgain(): Promise<void> {
   const began = performance.now();
@@ -342,13 +326,6 @@ function askedAgain(): Promise<void> {
       resolve();
     });
   });
-}
-
-function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): (text: string) => Promise<void> {
-  return async (text) => {
-    const bytes = new TextEncoder().encode(text);
-    for (let done = 0; done < bytes.length;) done += await output.write(bytes.subarray(done));
-  };
 }
 
 async function reload(
