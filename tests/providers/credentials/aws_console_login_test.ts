@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from "jose";
 import { Failure } from "../../../src/exchange/failure.ts";
-import { awsCredential } from "../../../src/providers/credentials/aws/mod.ts";
+import { credentialOf } from "./aws_key.ts";
 import { cloud, isoAfter, type Machine, machine, NOW } from "./cloud.ts";
 
 const MINUTE = 60_000;
@@ -73,19 +73,6 @@ function at(origin: string, text: string | null, env: Record<string, string> = {
   });
   on.writeText = (path, written) => Promise.resolve(void on.files.set(path, written));
   return on;
-}
-
-function credentialOf(on: Machine) {
-  const settings = {
-    region: "eu-central-1",
-    service: "bedrock",
-    profile: "p",
-    roleArn: null,
-    externalId: null,
-  };
-  const credential = awsCredential("b", settings, on);
-  const call = { method: "POST" as const, url: "https://bedrock.example/", headers: {}, body: "" };
-  return async () => /Credential=(.+?)\/\d{8}\//.exec((await credential.sign!(call)).authorization)![1];
 }
 
 async function withService(

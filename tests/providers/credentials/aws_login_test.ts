@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { Failure } from "../../../src/exchange/failure.ts";
-import { awsCredential } from "../../../src/providers/credentials/aws/mod.ts";
+import { credentialOf } from "./aws_key.ts";
 import { type Cloud, cloud, isoAfter, type Machine, machine, NOW } from "./cloud.ts";
 
 const MINUTE = 60_000;
@@ -56,19 +56,6 @@ function at(origin: string, text: string, config = CONFIG): Machine {
   });
   on.writeText = (path, written) => Promise.resolve(void on.files.set(path, written));
   return on;
-}
-
-function credentialOf(on: Machine) {
-  const settings = {
-    region: "eu-central-1",
-    service: "bedrock",
-    profile: "p",
-    roleArn: null,
-    externalId: null,
-  };
-  const credential = awsCredential("b", settings, on);
-  const call = { method: "POST" as const, url: "https://bedrock.example/", headers: {}, body: "" };
-  return async () => /Credential=(.+?)\/\d{8}\//.exec((await credential.sign!(call)).authorization)![1];
 }
 
 Deno.test("a login that ends soon, or has ended, is renewed and written back", async () => {

@@ -5,6 +5,7 @@ import { awsCredential } from "../../../src/providers/credentials/aws/mod.ts";
 import { googleCredential } from "../../../src/providers/credentials/google/mod.ts";
 import { outputOf, wordsOf } from "../../../src/providers/credentials/program.ts";
 import { TokenError } from "../../../src/providers/credentials/token_service.ts";
+import { credentialOf } from "./aws_key.ts";
 import { cloud, isoAfter, type Machine, machine, NOW } from "./cloud.ts";
 
 const CALL = { method: "POST" as const, url: "https://bedrock.example/", headers: {}, body: "" };
@@ -93,15 +94,7 @@ Deno.test("credential_process gives the keys of an AWS profile, again before the
       JSON.stringify({ Version: 1, AccessKeyId, SecretAccessKey: "s", Expiration: ends }),
     );
   };
-  const settings = {
-    region: "eu-central-1",
-    service: "bedrock",
-    profile: "p",
-    roleArn: null,
-    externalId: null,
-  };
-  const credential = awsCredential("b", settings, on);
-  const key = async () => /Credential=(\w+)/.exec((await credential.sign!(CALL)).authorization)![1];
+  const key = credentialOf(on);
   assertEquals(await Promise.all([key(), key(), key()]), ["K1", "K1", "K1"]);
   on.clock.move(3_600_000);
   assertEquals([await key(), runs], ["K2", ["keys --for p", "keys --for p"]]);
