@@ -37,7 +37,7 @@ browserTest(
     // Another field is nobody else's.
     await filled(bob, { tpm: "5000", models: "demo/*" });
     await saved(bob);
-    await bob.shows("Somebody else has changed rate limit meanwhile.");
+    await bob.shows("Somebody else has changed rate limit in the meantime.");
     assertEquals(await bob.evaluate("document.querySelector('dialog input[name=rpm]').value"), "10");
     await saved(bob);
     await bob.shows("Saved shared");

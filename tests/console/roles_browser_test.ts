@@ -8,7 +8,7 @@ import { ROWS, signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
 
 browserTest(
-  "a breaker is put back by hand; an auditor sees everything and no button that changes",
+  "a breaker is reset by hand; an auditor sees everything and no button that changes",
   async () => {
     await using provider = loopbackProvider(() =>
       Response.json({ error: { message: "overloaded" } }, { status: 503 })
@@ -57,7 +57,7 @@ browserTest(
     await signIn(page, gateway.url);
     await to(page, "Models");
     await page.click("main .page-head button", "Providers");
-    await page.click("button", "Put back");
+    await page.click("button", "Reset");
     await page.until(`${ROWS}.some((r) => r.startsWith("model") && r.includes("in service"))`);
     assertEquals(page.mistakes, []);
   },

@@ -225,10 +225,10 @@ browserTest(
         Overview: ["only the calls of this process"],
         Live: ["test"],
         Explore: ["what this process knows, since", "completed"],
-        Keys: ["made", "test", "not known now"],
+        Keys: ["made", "test", "spending is unknown"],
         Models: ["demo/model"],
         Policies: [],
-        Configuration: ["which knows them, is away"],
+        Configuration: ["which is unavailable"],
         Playground: [],
       };
       for (const [title, texts] of Object.entries(shows)) {
@@ -243,7 +243,7 @@ browserTest(
       for (
         const [tab, text] of [["Teams", "research"], ["Accounts", "default"], ["Tokens", "No tokens yet"], [
           "Sessions",
-          "Not known while the store is away",
+          "Unknown while the store is unavailable",
         ]]
       ) {
         await page.click(".choice button", tab);
@@ -257,7 +257,7 @@ browserTest(
       await to(page, "Policies");
       for (const tab of ["Findings", "Administration"]) {
         await page.click(".choice button", tab);
-        await page.shows("Not known while the store is away");
+        await page.shows("Unknown while the store is unavailable");
       }
       Deno.renameSync(`${path}.away`, path);
       await eventually(() => accounts.storeUp());

@@ -73,7 +73,7 @@ export function Frame({ session, manual }) {
       <main id="main" tabindex="-1">
         ${away && html`
           <p class="strip bad"
-            role="status"><strong>The store is unavailable.</strong> Pages show what this process knows by itself; what was spent is not known now, and nothing can be changed.</p>
+            role="status"><strong>The store is unavailable.</strong> Pages show only what this process knows; spending is unknown, and nothing can be changed until the store is back.</p>
         `}
         <${Loaded} key=${page.id} page=${page} />
       </main>

@@ -21,7 +21,7 @@ const FIELDS = [
   ["provider", "Provider"],
   ["account", "Account"],
   ["session", "Session"],
-  ["requested_model", "Asked for model"],
+  ["requested_model", "Requested model"],
   ["error_code", "Error code"],
   ["price_version", "Prices"],
   ["min_cost", "Cost from", { placeholder: "0.10", inputmode: "decimal" }],
@@ -132,11 +132,11 @@ export function Search({ route }) {
         marked=${(/** @type {Generation} */ g) => g.id === opened}
         link=${(/** @type {Generation} */ g) => href("explore", { rest: [g.id], query: route.query })}
         empty=${more
-          ? "None among those looked through; there are more"
+          ? "No match so far; older generations have not been searched"
           : loading
           ? "Searching…"
           : filtered
-          ? "No generation fits"
+          ? "No generation matches"
           : "No generation yet"} />
       ${rows.length === 0 && more && html`
         <p class="more">

@@ -175,4 +175,4 @@ export function Spark({ values }) {
 }
 
 /** Of a list that only the store has. */
-export const NOT_KNOWN = "Not known while the store is away";
+export const NOT_KNOWN = "Unknown while the store is unavailable";

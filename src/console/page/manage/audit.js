@@ -33,8 +33,8 @@ export function Audit({ kind }) {
   ];
   return html`
     <${Panel} title=${kind === "dlp" ? "Findings" : "Administration"} note=${kind === "dlp"
-      ? "Types and places of what was found, never the text."
-      : "Who changed what, and what was refused."} actions=${html`<${Button} onClick=${reload}>Refresh<//>`}>
+      ? "Types and locations of findings, never the text."
+      : "Administrative changes, and attempts that were refused."} actions=${html`<${Button} onClick=${reload}>Refresh<//>`}>
       <${Form} inline submit="Filter" kind="" onSubmit=${(/** @type {Record<string, string>} */ given) => {
         setFilter({ ...given, from: momentOf(given.from), to: momentOf(given.to) });
         return Promise.resolve();

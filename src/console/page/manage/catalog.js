@@ -40,12 +40,12 @@ const COLUMNS = [
     sort: ({ context_length }) => context_length,
   },
   {
-    title: "Routes, share of the load",
+    title: "Routes, share of calls",
     wide: true,
     show: ({ routes, order }) => html`<${Routes} routes=${routes} order=${order} />`,
   },
   {
-    title: "Can",
+    title: "Capabilities",
     wide: true,
     show: ({ features, modality_input }) =>
       [...modality_input.filter((kind) => kind !== "text"), ...features].map((one) =>

@@ -109,7 +109,7 @@ function factsOf(key) {
     ["DLP policy", key.dlp_policy ?? "none"],
     ["Access policy", key.access_policy ?? "none"],
     [
-      "Limit begins anew",
+      "Limit resets",
       key.spend === null ? "not known now" : key.spend.reset_at ? when(key.spend.reset_at) : "never",
     ],
   ];

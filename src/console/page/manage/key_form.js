@@ -16,7 +16,7 @@ export function KeyFields({ before }) {
   return html`
     <${Field} label="Name" name="name" required maxlength="128" initial=${before?.name ?? ""}
       hint=${all
-        ? "Stands in records and usage; no other key has it."
+        ? "Shown in records and usage. No other key can have the same name."
         : `Stands in records and usage behind your own name. The key belongs to the team ${
           ownTeam() ?? "–"
         }, whose limits and policies hold for it${

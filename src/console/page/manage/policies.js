@@ -27,15 +27,15 @@ export function Policies() {
     html`
       <${TryText} policies=${all.dlp} />
       <${Panel} title="Data-loss prevention" note=${all.screening.enabled
-        ? "Policies stand in the configuration file; keys and teams name one."
-        : "It is turned off: requests that want it are refused."}>
+        ? "Policies are defined in the configuration file; keys and teams refer to one by name."
+        : "DLP is turned off: requests that need it are refused."}>
         ${all.dlp.length === 0
           ? html`<${Empty} title="No DLP policies">Add some under <code>dlp_policies</code> in the configuration.<//>`
           : html`<${Table} caption="DLP policies" columns=${DLP_COLUMNS} rows=${all.dlp} id=${(
             /** @type {DlpPolicy} */ { name },
           ) => name} />`}
       <//>
-      <${Panel} title="Access" note="A model that a policy forbids is seen and refused.">
+      <${Panel} title="Access" note="Clients still see a model that their policy denies, but calls to it are refused.">
         ${all.access.length === 0
           ? html`<${Empty} title="No access policies">Add some under <code>access_policies</code> in the configuration.<//>`
           : html`<${Table} caption="Access policies" columns=${ACCESS_COLUMNS} rows=${all.access} id=${(

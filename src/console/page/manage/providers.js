@@ -41,7 +41,7 @@ function OneProvider({ of: provider, reload }) {
     toast(
       everywhere
         ? `Calls go to ${model} again`
-        : `Calls go to ${model} again, on this node; the store is away`,
+        : `Calls go to ${model} again, on this node only; the store is unavailable`,
     );
     reload();
   });
@@ -110,16 +110,16 @@ function columnsOf(close) {
         quiet: true,
         show: (/** @type {Model} */ { model, state }) =>
           state !== "closed" &&
-          html`<${Button} label=${`Put back ${model}`} onClick=${() => close(model)}>Put back<//>`,
+          html`<${Button} label=${`Reset ${model}`} onClick=${() => close(model)}>Reset<//>`,
       }]
       : []),
     {
-      title: "Lately failed",
+      title: "Recent failures",
       number: true,
       show: ({ calls, failures }) => `${count(failures)} of ${count(calls)}`,
     },
     {
-      title: "Failed since the start",
+      title: "Failures since the start",
       number: true,
       show: ({ attempts, attempts_failed }) =>
         `${percent(attempts > 0 ? attempts_failed / attempts : null)} of ${count(attempts)}`,

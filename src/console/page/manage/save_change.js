@@ -9,7 +9,9 @@ export class ChangedMeanwhile extends Error {
    */
   constructor(names, now) {
     const fields = names.map((name) => name.replaceAll("_", " ")).join(" and ");
-    super(`Somebody else has changed ${fields} meanwhile. The form shows it now: look again, then save.`);
+    super(
+      `Somebody else has changed ${fields} in the meantime. The form shows the new values: check them, then save.`,
+    );
     this.now = now;
   }
 }

@@ -51,7 +51,7 @@ export function Sessions() {
       show: ({ began }) => html`<span title=${when(began)}>${ago(began)}</span>`,
       sort: ({ began }) => began,
     },
-    { title: "Ends unless used", show: ({ ends }) => html`<span title=${when(ends)}>${ago(ends)}</span>` },
+    { title: "Expires if unused", show: ({ ends }) => html`<span title=${when(ends)}>${ago(ends)}</span>` },
     ...(owner
       ? [{
         title: "Actions",

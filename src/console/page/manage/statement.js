@@ -52,7 +52,7 @@ function Sums({ totals, models, credits_added: credits }) {
       ["Searches", count(totals.searches)],
     ]} />
     <h3>By model</h3>
-    <${Table} caption="What each model came to" rows=${models} columns=${MODELS} id=${(
+    <${Table} caption="Cost per model" rows=${models} columns=${MODELS} id=${(
       /** @type {Model} */ { model },
     ) => model}
       empty="Nothing was used" />

@@ -72,7 +72,8 @@ export function Teams() {
       : []),
   ];
   return html`
-    <${Panel} title="Teams" note="A limit of a team holds for its keys together, beside their own."
+    <${Panel} title="Teams"
+      note="A team's limit applies to all its keys together, in addition to their own limits."
       actions=${mayChange() &&
         html`<${Button} kind="primary" onClick=${() => setEditing("new")}>New team<//>`}>
       ${error && html`<${Failed} error=${error} retry=${reload} />`}

@@ -65,7 +65,7 @@ export function Tokens() {
   ];
   return html`
     <${Panel} title="Tokens"
-      note="They administer within their role, over HTTP and here. API keys are something else."
+      note="Admin tokens give access to the administration API and this console, within their role. They are not API keys."
       actions=${owner && html`<${Button} kind="primary" onClick=${() => setMaking(true)}>New token<//>`}>
       ${error && html`<${Failed} error=${error} retry=${reload} />`}
       ${loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`

@@ -15,7 +15,8 @@ import { Answer, Badge, Button, Code, Copy, Page, Panel } from "../lib/ui.js";
 export default function ConfigurationPage() {
   const answer = useAsk("/admin/config");
   return html`
-    <${Page} title="Configuration" about="As it runs. Secrets are hidden, variables stand by their names."
+    <${Page} title="Configuration"
+      about="The configuration in use. Secrets are hidden; environment variables are shown by name."
       actions=${html`
         <${Button} busy=${answer.loading} onClick=${answer.reload}>Refresh<//>
       `}>
@@ -46,8 +47,8 @@ function State({ of: { warnings, nodes, reload } }) {
         <//>
     `}
     <${Panel} title="Processes" note=${nodes === null
-      ? "The store, which knows them, is away."
-      : "Those that share the store."}>
+      ? "The list of processes is in the store, which is unavailable."
+      : "All processes that share the store."}>
       ${nodes !== null &&
         html`<${Table} caption="Processes" columns=${NODES} rows=${nodes} id=${(
           /** @type {Node} */ { node },
@@ -89,8 +90,8 @@ function Sections({ config, defaults }) {
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (shown));
   return html`
     <${Panel} title="The file" note=${whole
-      ? "With the defaults of what it leaves out."
-      : "As it was written, with the environment laid over it."} actions=${html`
+      ? "With default values for fields that the file leaves out."
+      : "As in the file, with overrides from the environment."} actions=${html`
       <${Copy} text=${JSON.stringify(shown, null, 2)} what="the configuration" />
       <${Button} onClick=${() => setWhole(!whole)}>${whole ? "Hide the defaults" : "Show the defaults"}<//>
     `}>

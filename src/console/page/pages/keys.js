@@ -29,8 +29,8 @@ export default function KeysPage() {
   const tab = !member && tabs.some(([name]) => name === given) ? given : "keys";
   return html`
     <${Page} title="Keys" about=${member
-      ? "Your own keys: what they may call, and what they spent."
-      : "Who may call what, and who pays for it."} actions=${!member &&
+      ? "Your own API keys, with their limits and their spending."
+      : "API keys, teams and accounts, with their limits and their spending."} actions=${!member &&
       html`<${Choice} label="Shown" value=${tab} options=${tabs} onChange=${(/** @type {string} */ name) =>
         go("keys", { rest: name === "keys" ? [] : [name] })} />`}>
       <${SHOWN[tab]} />

@@ -77,7 +77,7 @@ export default function Live() {
             link=${(/** @type {Call} */ c) => href("live", { rest: [c.id], query: route.query })}
             marked=${(/** @type {Call} */ c) => c.id === opened}
             empty=${asked
-              ? "No call fits the filter yet"
+              ? "No call matches the filter yet"
               : "No call yet: they appear here as they begin"} columns=${COLUMNS} />
         <//>
         ${opened && html`
@@ -95,11 +95,11 @@ export default function Live() {
 function told(seen) {
   if (seen === null) return "Calls as they begin and end.";
   const { nodes, told } = seen;
-  if (nodes === 1) return "Calls of the one process that there is, as they begin and end.";
+  if (nodes === 1) return "Calls of this gateway as they begin and end.";
   if (told === nodes) {
-    return `Calls of all ${nodes} processes as they begin and end; of those that do not serve this page a second later.`;
+    return `Calls of all ${nodes} processes as they begin and end. Those of other processes appear a second later.`;
   }
-  return `Calls of ${told} of ${nodes} processes as they begin and end; of the others once they have ended.`;
+  return `Calls of ${told} of ${nodes} processes as they begin and end. Calls of the others appear when they have ended.`;
 }
 
 /**
@@ -108,10 +108,12 @@ function told(seen) {
  * @param {{ told: number, all: number }} pace ends of calls a second
  */
 function left(lost, { told, all }) {
-  const more = html`A filter shows all of fewer calls, <a href=${href("explore")}>Explore</a> has every one.`;
+  const more = html`Set a filter to see fewer calls; <a href=${
+    href("explore")
+  }>Explore</a> lists every call.`;
   return all > told
     ? html`Showing ${count(Math.round(told))} of ${count(Math.round(all))} calls a second. ${more}`
-    : html`Left out: ${countOf(lost, "event")}, when more happened than a page can follow. ${more}`;
+    : html`${countOf(lost, "event")} left out, because there were more than the page can show. ${more}`;
 }
 
 /** @type {import("../lib/table.js").Column<Call>[]} */

@@ -13,7 +13,7 @@ export default function ModelsPage() {
   const { rest: [given] } = useRoute();
   const tab = TABS.some(([name]) => name === given) ? given : "catalog";
   return html`
-    <${Page} title="Models" about="What calls reach, at which price, and how well it answers."
+    <${Page} title="Models" about="The models that clients can call, with their prices, providers and health."
       actions=${html`
         <${Choice} label="Shown" value=${tab} options=${TABS} onChange=${(/** @type {string} */ name) =>
           go("models", { rest: name === "catalog" ? [] : [name] })} />

@@ -37,7 +37,7 @@ export default function Overview() {
   return html`
     <${Page} title="Overview" about=${seesAll()
       ? undefined
-      : "Calls of your own keys that have a record. Live shows those too that were refused."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
+      : "Recorded calls of your own keys. Refused calls appear in Live only."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
       /** @type {string} */ range,
     ) => go("overview", { query: { range, by, of }, replace: true })} />`}>
       <${Answer} of=${attention}>${(/** @type {Attention} */ found) =>
@@ -55,7 +55,7 @@ export default function Overview() {
 /** @param {{ found: Attention }} props */
 function Matters({ found: { data, left_out } }) {
   if (data.length === 0) {
-    return html`<p class="strip good">No problems, and nothing that needs a decision.</p>`;
+    return html`<p class="strip good">No problems.</p>`;
   }
   const more = Object.values(left_out).reduce((sum, n) => sum + n, 0);
   return html`<${Panel} class="matters" title="Needs a look">
@@ -71,7 +71,7 @@ function Matters({ found: { data, left_out } }) {
               )}><bdi>${matter
               .name}</bdi></a> ${matter.text}${matter.at && html`
               <span class="note">${matter.kind === "budget"
-                ? `Begins anew ${when(matter.at)}`
+                ? `Resets ${when(matter.at)}`
                 : `${day(matter.at)}, ${ago(matter.at)}`}</span>
             `}</span></li>
       `

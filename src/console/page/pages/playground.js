@@ -44,7 +44,7 @@ export default function Playground() {
     if (wish.model === "" && models.length > 0) setWish((now) => ({ ...now, model: models[0] }));
   }, [models]);
   const [send, busy] = useAct(async () => {
-    if (held === null) throw new Error("Choose a key to ask with first.");
+    if (held === null) throw new Error("Choose an API key first.");
     const asked = [wish.model, second].filter((model) => model !== "");
     const bodies = asked.map((model) => requestOf(format, { ...wish, model }));
     aborter.current = new AbortController();
@@ -63,7 +63,8 @@ export default function Playground() {
   /** @param {Partial<Wish>} change */
   const set = (change) => setWish((now) => ({ ...now, ...change }));
   return html`
-    <${Page} title="Playground" about="Ask a model, or two side by side, and see everything that comes back.">
+    <${Page} title="Playground"
+      about="Send a request to one model, or to two side by side, and see the complete answer.">
       <${KeyPanel} held=${held} onChange=${setHeld} />
       <${Panel} title="Request" actions=${html`<${Choice} label="Format" value=${format} options=${
         Object.entries(FORMATS).map(([name, { title }]) => [name, title])

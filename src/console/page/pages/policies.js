@@ -12,7 +12,7 @@ export default function PoliciesPage() {
   const { rest: [given] } = useRoute();
   const tab = TABS.some(([name]) => name === given) ? given : "rules";
   return html`
-    <${Page} title="Policies" about="What may not leave, who may call what, and who changed what."
+    <${Page} title="Policies" about="Data-loss prevention, access policies, and the audit log."
       actions=${html`
         <${Choice} label="Shown" value=${tab} options=${TABS} onChange=${(/** @type {string} */ name) =>
           go("policies", { rest: name === "rules" ? [] : [name] })} />

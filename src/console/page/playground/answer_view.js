@@ -15,9 +15,9 @@ export function AnswerView({ title, run }) {
     <${Panel} title=${html`${title} ${run && html`<${State} run=${run} />`}`} actions=${run &&
       html`<${Choice} label=${`Shown of ${title}`} value=${view} options=${VIEWS} onChange=${setView} />`}>
       ${run === null
-        ? html`<${Empty} title="Nothing asked yet" />`
+        ? html`<${Empty} title="No request yet" />`
         : view === "raw"
-        ? html`<${Code}>${run.raw.join("\n\n") || "Nothing came yet."}<//>`
+        ? html`<${Code}>${run.raw.join("\n\n") || "No output yet."}<//>`
         : view === "headers"
         ? html`<${Code}>${
           run.headers.map(([name, value]) => `${name}: ${value}`).join("\n") || "None yet."

@@ -55,7 +55,7 @@ export function KeyPanel({ held: key, onChange }) {
     return html`
       <${Panel} class="slim">
         <p
-          class="held">Asked with <strong>${key.name}</strong>${key.ends !== null && html`
+          class="held">Sent with <strong>${key.name}</strong>${key.ends !== null && html`
             <${Badge}>${key.limit !== null && `at most $${key.limit}, `}until ${clock(key.ends).slice(
               0,
               5,

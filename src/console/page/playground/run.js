@@ -61,7 +61,7 @@ export async function runCall({ format, body, secret, signal, show }) {
       run.raw.push(whole);
       run.findings = findingsOf(whole);
       run.said.error = response.status === 401
-        ? "The key is not valid, or not any more."
+        ? "The key is invalid, or has been revoked."
         : (await refusal(response)).message;
     } else if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
       await readEvents(/** @type {ReadableStream<Uint8Array>} */ (response.body), (data) => {
