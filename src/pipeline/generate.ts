@@ -14,7 +14,7 @@ import { withoutProofs } from "../exchange/without_proofs.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
-import { isTransient } from "../providers/retry.ts";
+import { isTransient, mayFitElsewhere } from "../providers/retry.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { begin, type Begun } from "./begin_answer.ts";
@@ -153,6 +153,7 @@ function openingOf(
     stream: prompt.stream,
     key: arrival.key.id,
     model: model.id,
+    contextLength: model.contextLength,
     conversation: conversationOf(call),
     order: model.order,
     previous: call.previous,
@@ -249,7 +250,8 @@ function failedIn(opened: Opened, thrown: unknown): Failure {
 
 /** Whether a failure before any content is handled as if the provider had refused the request. */
 function mayAskAgain(failure: Failure, { call, variant }: Asking): boolean {
-  return variant === undefined && !call.cut && !failure.begun && (isTransient(failure) || failure.elsewhere);
+  return variant === undefined && !call.cut && !failure.begun &&
+    (isTransient(failure) || mayFitElsewhere(failure, call.model.contextLength));
 }
 
 /**
@@ -262,7 +264,7 @@ async function askAgain({ opened, use }: Answering, failure: Failure, asking: As
   const isSame = ({ provider, model }: Route) => provider === opened.provider.name && model === opened.model;
   const others = routes.filter((route) => !isSame(route));
   if (others.length === 0) {
-    if (failure.elsewhere) throw failure;
+    if (mayFitElsewhere(failure, call.model.contextLength)) throw failure;
     const tries = asking.retries ?? 0;
     const same = routes.find(isSame);
     if (same === undefined || !(await kit.providers.mayRetry(same, failure, tries))) throw failure;

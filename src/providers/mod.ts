@@ -16,7 +16,7 @@ import { type Exchange, openExchanges } from "./exchange.ts";
 import type { OpenAnswer, Opening } from "./opening.ts";
 import { apiOf, type Provider, type Route } from "./provider.ts";
 import { CALLER_LEFT, cancelled, noPlace, noRoute } from "./refusals.ts";
-import { isTransient, pauseMs } from "./retry.ts";
+import { isTransient, mayFitElsewhere, mostHelpful, pauseMs } from "./retry.ts";
 import { beginningWith, byLatency, byPrice, drawFor, inOrder, partition } from "./routes.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { tryRoute } from "./try_route.ts";
@@ -201,17 +201,19 @@ class OpenProviders implements Providers {
           unfit ??= result.unfit;
           break;
         }
-        last = result.failure;
+        const { failure } = result;
+        last = mostHelpful(last, failure);
         if (opening.signal?.aborted) throw last;
-        if (last.refusesReasoning && !last.begun && opening.withoutReasoning?.()) {
+        if (failure.refusesReasoning && !failure.begun && opening.withoutReasoning?.()) {
           // No retry: another request.
           tries--;
           continue;
         }
-        if (!(isTransient(last) || last.elsewhere) || last.begun) throw last;
-        if (last.lasting && !result.callers) this.#complain(found, route, last);
-        if (last.lasting || last.elsewhere || result.silent || tries >= provider.retries) break;
-        const ms = pauseMs(last, tries, this.#random);
+        const elsewhere = mayFitElsewhere(failure, opening.contextLength ?? null);
+        if (!(isTransient(failure) || elsewhere) || failure.begun) throw failure;
+        if (failure.lasting && !result.callers) this.#complain(found, route, failure);
+        if (failure.lasting || elsewhere || result.silent || tries >= provider.retries) break;
+        const ms = pauseMs(failure, tries, this.#random);
         if (ms === null || !budget.take(ticker.now())) break;
         found.model.retries++;
         await this.#sleep(ms);

@@ -50,6 +50,8 @@ export interface Opening<T> {
   key: string;
   /** The catalog id of the model, for error messages. */
   model: string;
+  /** Tokens that the model accepts according to the catalog. Null or absent: unknown. */
+  contextLength?: number | null;
   /** Identifies the conversation for sticky routing; null: none. */
   conversation: string | null;
   /** Absent: the order of the configuration. */

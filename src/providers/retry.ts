@@ -24,6 +24,22 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
+ * Whether the request exceeds a limit of this provider that another one may not have. The provider's own context is such a limit, unless
+ * it is as large as the catalog says.
+ * @param contextLength the model's, from the catalog; null: unknown
+ */
+export function mayFitElsewhere({ elsewhere, overflow }: Failure, contextLength: number | null): boolean {
+  if (overflow === undefined) return elsewhere;
+  return contextLength === null || (overflow.limit ?? contextLength - 1) < contextLength;
+}
+
+/** Of two failures, the later one; but of two overflows that of the larger context, which the caller can use. */
+export function mostHelpful(earlier: Failure | undefined, later: Failure): Failure {
+  const before = earlier?.overflow?.limit;
+  return before !== undefined && before > (later.overflow?.limit ?? Infinity) ? earlier! : later;
+}
+
+/**
  * Whether a failure counts against the provider: an outage, an overload, a timeout. A refusal of the request does not count. Nor does a
  * refusal of the gateway's key or of the model's name, which an operator has to correct, or a failure of this process. A rate limit (429)
  * does not count either: the provider works, and callers need to see its `Retry-After`.

@@ -1,5 +1,5 @@
 /** Requests that exceed a limit of one route's provider, and of the model. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
@@ -56,6 +56,7 @@ interface Routes {
 async function withRoutes(
   answers: readonly [(seen: Seen) => Response, (seen: Seen) => Response],
   test: (routes: Routes) => Promise<void>,
+  context: number | null = null,
 ): Promise<void> {
   await using first = loopbackProvider(answers[0]);
   await using second = loopbackProvider(answers[1]);
@@ -67,6 +68,7 @@ async function withRoutes(
     admin_key: "admin-key-of-the-test",
     models: [{
       id: "v/m",
+      context_length: context,
       routes: [{ provider: "first", model: "m" }, { provider: "second", model: "m" }],
     }],
   }, { sleep: () => Promise.resolve() });
@@ -107,12 +109,63 @@ for (const [name, refuse] of Object.entries(OWN_LIMITS)) {
   });
 }
 
+/** An overflow in OpenAI's words. */
+const overflow = (limit: number, tokens: number) =>
+  json(400, {
+    message:
+      `This model's maximum context length is ${limit} tokens. However, you requested ${tokens} tokens.`,
+    code: "context_length_exceeded",
+  });
+
 Deno.test("a request over the model's context goes to no other route", async () => {
-  const message = "This model's maximum context length is 8192 tokens. However, you requested 9096 tokens.";
-  const refuse = json(400, { message, code: "context_length_exceeded" });
-  await withRoutes([refuse, leastAnswer], async ({ ask, seen }) => {
+  await withRoutes([overflow(8192, 9096), leastAnswer], async ({ ask, seen }) => {
     const { status, text } = await ask(false);
     assertEquals([status, JSON.parse(text).error.code], [413, "provider_payload_too_large"]);
     assertEquals(seen(), [1, 0]);
-  });
+  }, 8192);
+});
+
+/** Overflows of a provider whose context is smaller than the model's. */
+const OWN_CONTEXTS: Readonly<Record<string, (seen: Seen) => Response>> = {
+  "with both numbers": overflow(8192, 9096),
+  "without numbers": json(400, { message: "Input is too long for requested model." }),
+  "in a stream": ({ body }) => {
+    const error = { message: "prompt is too long: 9096 tokens > 8192 maximum" };
+    return body.stream === true
+      ? sseResponse([`data: ${JSON.stringify({ error })}\n\n`])
+      : Response.json({ error });
+  },
+  "after the start of a stream": ({ body }) => {
+    const error = { message: "prompt is too long: 9096 tokens > 8192 maximum" };
+    const start = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+    const choices = [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }];
+    return body.stream === true
+      ? sseResponse([{ ...start, choices }, { error }].map((value) => `data: ${JSON.stringify(value)}\n\n`))
+      : Response.json({ error });
+  },
+};
+
+for (const [name, refuse] of Object.entries(OWN_CONTEXTS)) {
+  for (const context of [32_768, null]) {
+    Deno.test(`an overflow of a route's smaller context goes to the next route: ${name}, ${context}`, async () => {
+      await withRoutes([refuse, leastAnswer], async ({ ask, seen, failures }) => {
+        for (const [i, stream] of [true, false].entries()) {
+          const { status, text } = await ask(stream);
+          assertEquals([status, text.includes('"hi"'), seen()], [200, true, [i + 1, i + 1]]);
+        }
+        assertEquals(await failures(), [0, 0]);
+      }, context);
+    });
+  }
+}
+
+Deno.test("if all routes are too small, the caller gets the largest context", async () => {
+  const [small, large] = [overflow(8192, 40_000), overflow(16_384, 40_000)];
+  for (const routes of [[small, large], [large, small]] as const) {
+    await withRoutes(routes, async ({ ask, seen }) => {
+      const { status, text } = await ask(false);
+      assertEquals([status, seen()], [413, [1, 1]]);
+      assertStringIncludes(text, "40000 tokens > 16384 maximum");
+    }, 32_768);
+  }
 });
