@@ -49,17 +49,32 @@ export const MOST_TOKENS = 1_000_000_000;
 /** The largest accepted count; sums of a few are exact. */
 const LARGEST_COUNT = 2 ** 50;
 
-/** Parses a count: an integer, not negative, else 0. Providers send null, floats and absent fields. */
+/** A number in quotes: the JSON of Protocol Buffers has 64-bit integers so. */
+const COUNT_TEXT = /^\d{1,30}(?:\.\d{1,30})?$/;
+
+/**
+ * Parses a count: an integer, not negative, else 0. Providers send null, floats, digits in quotes and absent
+ * fields.
+ */
 export function count(value: unknown): number {
-  const found = typeof value === "object" ? rounded(value) : value;
+  const found = typeof value === "number" ? value : numberOf(value);
   return typeof found === "number" && found > 0 ? Math.min(Math.floor(found), LARGEST_COUNT) : 0;
+}
+
+function numberOf(value: unknown): unknown {
+  return typeof value === "string" ? (COUNT_TEXT.test(value) ? Number(value) : 0) : rounded(value);
+}
+
+/** Whether a field has a number, of any length or in quotes. */
+export function isCounted(value: unknown): boolean {
+  return isNumber(value) || (typeof value === "string" && COUNT_TEXT.test(value));
 }
 
 /** Whether one of these fields is present but not a valid count, so that the usage is unknown. */
 export function misreports(wire: Loose, fields: readonly string[]): boolean {
   return fields.some((field) => {
     const value = wire[field];
-    return value !== undefined && value !== null && !(isNumber(value) && Number(rounded(value)) >= 0);
+    return value !== undefined && value !== null && !(isCounted(value) && Number(rounded(value)) >= 0);
   });
 }
 

@@ -12,6 +12,7 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
 import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
+import { TOOL_ROUNDS } from "../models/limits.ts";
 import { estimateUsage } from "./estimate.ts";
 import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
@@ -163,8 +164,9 @@ class Meter {
   /**
    * The number of searches that the budget does not cover.
    *
-   * Some models run searches although the request has no provider tool, so nothing was reserved for them. If the budget does not cover
-   * these searches, they are not billed; otherwise many such calls at once could exceed a limit.
+   * Some models run searches although the request has no provider tool, so nothing was reserved for them, and with provider tools there
+   * may be more than were reserved. If the budget does not cover these searches, they are not billed; otherwise many such calls at once
+   * could exceed a limit.
    * @param unbilled searches with the caller's own credential
    */
   async #unaffordable(searches: number, unbilled: number, usage: Usage | null): Promise<number> {
@@ -174,7 +176,7 @@ class Meter {
       ? Math.min(billed, searchesOf(uses.filter(({ own }) => !own)))
       : size.rounds === undefined
       ? billed
-      : 0;
+      : Math.max(0, billed - TOOL_ROUNDS);
     if (provided === 0) return 0;
     const next = { input: 0, output: 0, searches: billed };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return 0;

@@ -12,6 +12,9 @@ import { TOOL_ROUNDS } from "../models/limits.ts";
 /** The longest existing context, for models with an unknown context length. */
 const LONGEST_CONTEXT = 10_000_000;
 
+/** More searches than a provider runs within one call: models for research run a hundred. */
+const MOST_SEARCHES = 1000;
+
 type UsagePart = Extract<Part, { type: "usage" }>;
 
 /**
@@ -25,12 +28,13 @@ export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsageP
   const input = context * rounds;
   const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;
   const { usage, searches: reported, ...rest } = part;
-  const few = reported === undefined || reported <= TOOL_ROUNDS;
+  const few = reported === undefined || reported <= MOST_SEARCHES;
   const fits = usage.input <= input && usage.output <= output;
   if (few && fits) return part;
   return {
     ...rest,
-    ...(reported !== undefined && { searches: Math.min(reported, TOOL_ROUNDS) }),
+    // A count that cannot be true says nothing; so many are reserved for a call with tools of the provider.
+    ...(reported !== undefined && { searches: few ? reported : TOOL_ROUNDS }),
     usage: fits ? usage : normalizeUsage({
       ...usage,
       input: Math.min(usage.input, input),

@@ -94,3 +94,21 @@ Deno.test("tools that run at a provider spend one call's error beyond a limit at
     });
   }
 });
+
+Deno.test("more searches by a provider's tools than were reserved are billed as far as a limit has room for them", async () => {
+  const usage = { input_tokens: 10, server_tool_use: { web_search_requests: 34 } };
+  await onGateway(() => answerOf([{ type: "text", text: "hello" }], usage), async (gateway, ask) => {
+    const tools = [{ type: "mcp_toolset", mcp_server_name: "elsewhere" }];
+    const statuses = [];
+    for (let i = 0; i < 7; i++) {
+      const response = await ask({ tools });
+      await response.body?.cancel();
+      statuses.push(response.status);
+    }
+    // Five calls leave enough for the reservation of another one, but not for all of its searches.
+    assertEquals(statuses, [200, 200, 200, 200, 200, 200, 429]);
+    assertEquals(await spent(gateway), { cost: 0.95006, searches: 5 * 34 + ROUNDS });
+    const said = gateway.logged.filter((line) => /reports 14 searches .*none of them is billed/.test(line));
+    assertEquals(said.length, 1, gateway.logged.join("\n"));
+  });
+});

@@ -83,6 +83,18 @@ export class ChunkReader {
     }
   }
 
+  /** Whether some usage is known. */
+  get hasUsage(): boolean {
+    return this.#usage !== undefined;
+  }
+
+  /** Reads the usage in a chunk behind the end marker, where nothing else counts. False: there is none. */
+  lateUsage(chunk: unknown): boolean {
+    if (!isObject(chunk) || !isObject(chunk.usage)) return false;
+    this.#addUsage(chunk.usage);
+    return true;
+  }
+
   /** Ends all blocks and choices. `marked`: there was an end marker. */
   finish(out: Part[], marked: boolean): void {
     const choices = [...this.#choices.values()];
@@ -319,5 +331,5 @@ function hasError(error: unknown): boolean {
 }
 
 function isZero(count: unknown): boolean {
-  return count === 0;
+  return count === 0 || count === "0";
 }

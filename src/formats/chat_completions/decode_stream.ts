@@ -15,18 +15,23 @@ const TEXTS: ReadonlySet<string> = new Set(["content", ...TEXT_FIELDS]);
 
 /**
  * Converts frames to parts. A stream is complete with `[DONE]`, or, for providers without it, with a finish
- * reason of every choice.
+ * reason of every choice. If no usage has come before `[DONE]`, it may still follow, until the bytes end.
  */
 export function decodeStream(): StreamDecoder {
   const reader: ChunkReader = new ChunkReader();
   const repeated = new RepeatedFrame();
   /** The delta part that {@link repeated} produces. */
   let delta: Delta | undefined;
+  let marked = false;
   let done = false;
+  const finish = (out: Part[]) => {
+    done = true;
+    reader.finish(out, marked);
+  };
   return {
     pushKnown(bytes, out, withhold) {
       let at = 0;
-      while (!done && repeated.knows(bytes, at)) {
+      while (!marked && !done && repeated.knows(bytes, at)) {
         const text = withhold(repeated.text);
         if (text !== "") out.push({ ...delta!, text });
         at = repeated.end;
@@ -36,14 +41,18 @@ export function decodeStream(): StreamDecoder {
     push(frame, out) {
       const { event, data } = frame;
       if (done || data === "") return;
+      if (marked) {
+        if (reader.lateUsage(frameValue(frame))) finish(out);
+        return;
+      }
       const text = repeated.textOf(frame);
       if (text !== null) {
         if (text !== "") out.push({ ...delta!, text });
         return;
       }
       if (data.startsWith("[DONE]")) {
-        done = true;
-        return reader.finish(out, true);
+        marked = true;
+        return reader.hasUsage ? finish(out) : undefined;
       }
       const chunk = frameValue(frame);
       if (event === "error") reader.fail(decodeLateFailure(chunk ?? data), out);
@@ -60,9 +69,7 @@ export function decodeStream(): StreamDecoder {
       repeated.learn(frame, field);
     },
     end(out) {
-      if (done) return;
-      done = true;
-      reader.finish(out, false);
+      if (!done) finish(out);
     },
   };
 }

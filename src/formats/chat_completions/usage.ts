@@ -3,7 +3,7 @@
  *
  * | canonical    | wire                                                                                                |
  * |--------------|-----------------------------------------------------------------------------------------------------|
- * | input        | prompt_tokens                                                                                       |
+ * | input        | prompt_tokens; also citation_tokens (Perplexity)                                                    |
  * | cached       | prompt_tokens_details.cached_tokens; also prompt_cache_hit_tokens, cached_tokens, num_cached_tokens, cache_read_input_tokens |
  * | cacheWrite   | prompt_tokens_details.cache_write_tokens; also cache_creation_input_tokens                           |
  * | cacheWrite1h | ephemeral_1h_input_tokens of prompt_tokens_details.cache_creation_token_details (LiteLLM) or cache_creation |
@@ -23,6 +23,7 @@
  *   included in prompt, as in the API that those names come from.
  * - total above the sum of all counts: the rest is unreported reasoning (Gemini behind an OpenAI-compatible
  *   API).
+ * - citation_tokens are beside prompt and total: the text of sources that the model has read (Perplexity).
  * - reasoning far above completion: it is not included in it (Gemini behind Vercel's gateway). Slightly
  *   above: a miscount (OpenRouter: 11 of 10), which is limited.
  */
@@ -67,7 +68,7 @@ export function decodeUsage(wire: Loose): Usage | null {
   }
 
   return normalizeUsage({
-    input,
+    input: input + count(wire.citation_tokens),
     output,
     reasoning,
     cached: count(into.cached_tokens) || count(wire.prompt_cache_hit_tokens) || count(wire.cached_tokens) ||

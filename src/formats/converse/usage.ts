@@ -13,8 +13,8 @@
  * In streams of OpenAI's models `inputTokens` holds the cache's tokens, too, and `totalTokens` counts them twice; their whole
  * answers are as those of other models.
  */
-import { array, isNumber, isObject } from "../../exchange/json.ts";
-import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import { array, isObject } from "../../exchange/json.ts";
+import { count, isCounted, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 export const TOTALS = [
   "inputTokens",
@@ -30,12 +30,12 @@ export const TOTALS = [
  */
 export function decodeUsage(raw: unknown, gross = false): Usage | null {
   if (!isObject(raw)) return null;
-  if (!isNumber(raw.inputTokens) && !isNumber(raw.outputTokens)) return null;
+  if (!isCounted(raw.inputTokens) && !isCounted(raw.outputTokens)) return null;
   const details = array(raw.cacheDetails).filter(isObject);
   const written = (ttl?: string) =>
     details.reduce((sum, d) => ttl === undefined || d.ttl === ttl ? sum + count(d.inputTokens) : sum, 0);
   const cached = count(raw.cacheReadInputTokens);
-  const cacheWrite = isNumber(raw.cacheWriteInputTokens) ? count(raw.cacheWriteInputTokens) : written();
+  const cacheWrite = isCounted(raw.cacheWriteInputTokens) ? count(raw.cacheWriteInputTokens) : written();
   const reported = count(raw.inputTokens);
   const kept = cached + cacheWrite;
   return normalizeUsage({

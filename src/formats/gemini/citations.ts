@@ -16,7 +16,11 @@ export interface Sources {
   cited?: Map<string, Loose>;
   /** URLs read by the provider. */
   urls?: Loose[];
+  /** Queries of the searches that the provider ran, each of which it bills. Chunks may repeat them. */
+  queries?: Set<string>;
 }
+
+const QUERIES = ["webSearchQueries", "imageSearchQueries"];
 
 /** Adds the sources in one chunk of a candidate. */
 export function addSources(sources: Sources, candidate: Loose): void {
@@ -27,6 +31,11 @@ export function addSources(sources: Sources, candidate: Loose): void {
       if (array(groundingMetadata[field]).length > 0) grounding[field] = groundingMetadata[field];
     }
     sources.grounding = grounding;
+    for (const field of QUERIES) {
+      for (const query of array(groundingMetadata[field])) {
+        if (typeof query === "string" && query.trim() !== "") (sources.queries ??= new Set()).add(query);
+      }
+    }
   }
   if (isObject(citationMetadata)) {
     const { citations, citationSources } = citationMetadata;

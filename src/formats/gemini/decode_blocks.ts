@@ -75,7 +75,15 @@ export class ChunkReader {
     if (usage) {
       const service = serviceOf(this.#usage);
       const estimated = misreports(this.#usage, TOTALS);
-      out.push({ type: "usage", usage, ...(estimated && { estimated }), ...(service && { service }) });
+      let searches = 0;
+      for (const candidate of this.#candidates.values()) searches += candidate.searches;
+      out.push({
+        type: "usage",
+        usage,
+        ...(estimated && { estimated }),
+        ...(searches > 0 && { searches }),
+        ...(service && { service }),
+      });
     }
   }
 

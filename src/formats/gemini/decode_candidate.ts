@@ -58,6 +58,11 @@ export class CandidateReader {
     return this.#reason !== undefined;
   }
 
+  /** Number of searches that the provider ran. */
+  get searches(): number {
+    return this.#sources.queries?.size ?? 0;
+  }
+
   push(candidate: Loose, out: Part[]): void {
     const content = isObject(candidate.content) ? candidate.content : {};
     let logprobs = isObject(candidate.logprobsResult) ? decodeLogprobs(candidate.logprobsResult) : undefined;

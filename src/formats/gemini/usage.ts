@@ -10,6 +10,7 @@
  * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not include the second)   |
  * | reasoning   | thoughtsTokenCount                                                                  |
  * | audioOutput, imageOutput | candidatesTokensDetails, by modality                                   |
+ * | searches    | never reported: the queries in `groundingMetadata`, see citations.ts                |
  *
  * A stream repeats the object in every chunk with cumulative counts, and omits fields in some of them: the
  * last value of each field counts. Some chunks contain only `trafficType`.

@@ -27,12 +27,13 @@
  * `fallback_credit`) is returned to callers of this format. Their types require the first three; null means
  * not reported.
  */
-import { array, isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { UsedModels } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import {
   addUsage,
   count,
+  isCounted,
   NO_USAGE,
   normalizeUsage,
   subtractUsage,
@@ -142,7 +143,7 @@ export function decodeModels({ iterations: reported }: Loose): UsedModels | unde
 
 /** Null: not reported. */
 export function decodeUsage(raw: Loose): Usage | null {
-  if (!isNumber(raw.input_tokens) && !isNumber(raw.output_tokens)) return null;
+  if (!isCounted(raw.input_tokens) && !isCounted(raw.output_tokens)) return null;
   return addUsage(countsOf(raw), apartOf(raw.iterations));
 }
 
@@ -150,7 +151,7 @@ function countsOf(raw: Loose): Usage {
   const created = object(raw.cache_creation);
   const cacheWrite1h = count(created.ephemeral_1h_input_tokens);
   // The total grows during a stream while the breakdown keeps the value of message_start: the total counts.
-  const cacheWrite = isNumber(raw.cache_creation_input_tokens)
+  const cacheWrite = isCounted(raw.cache_creation_input_tokens)
     ? count(raw.cache_creation_input_tokens)
     : count(created.ephemeral_5m_input_tokens) + cacheWrite1h;
   const cached = count(raw.cache_read_input_tokens);

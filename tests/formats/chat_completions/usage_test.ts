@@ -179,6 +179,17 @@ const CASES: Record<string, [Loose, Partial<Usage>]> = {
     },
     { input: 110, cacheWrite: 20, cacheWrite1h: 15, output: 1 },
   ],
+  "sources beside prompt and total (Perplexity's deep research)": [
+    {
+      prompt_tokens: 33,
+      completion_tokens: 7163,
+      total_tokens: 7196,
+      citation_tokens: 20016,
+      num_search_queries: 28,
+      reasoning_tokens: 95305,
+    },
+    { input: 20049, output: 102468, reasoning: 95305 },
+  ],
 };
 for (const [situation, [wire, wanted]] of Object.entries(CASES)) {
   Deno.test(`decodeUsage() ${situation}`, () => assertEquals(decodeUsage(wire), { ...NO_USAGE, ...wanted }));
@@ -186,7 +197,7 @@ for (const [situation, [wire, wanted]] of Object.entries(CASES)) {
 
 Deno.test("decodeUsage() without counts is no usage", () => {
   for (
-    const wire of [{}, { prompt_tokens: null, completion_tokens: "7" }, {
+    const wire of [{}, { prompt_tokens: null, completion_tokens: "seven" }, {
       prompt_tokens: 0,
       completion_tokens: 0,
     }]

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
+import type { Part } from "../../../src/exchange/part.ts";
+import { gemini } from "../../../src/formats/gemini/mod.ts";
 import { decodeUsage, mergeUsage, serviceOf } from "../../../src/formats/gemini/usage.ts";
 
 Deno.test("decodeUsage() adds thoughts to output and what tools read to input", () => {
@@ -64,4 +66,38 @@ Deno.test("serviceOf() names the tier that Google served, under its name in pric
     [undefined, {}],
   ];
   for (const [tier, metadata] of named) assertEquals(serviceOf(metadata), tier, JSON.stringify(metadata));
+});
+
+/** The searches in the report of an answer that came in these chunks. */
+function searchesOf(chunks: readonly Record<string, unknown>[]): number | undefined {
+  const decoder = gemini.decodeStream();
+  const parts: Part[] = [];
+  for (const chunk of chunks) decoder.push({ event: "", data: JSON.stringify(chunk) }, parts);
+  decoder.end(parts);
+  for (const part of parts) if (part.type === "usage") return part.searches;
+}
+
+Deno.test("searches of Google's own are its queries, each once, of all candidates", () => {
+  const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 3 };
+  const said = (text: string, more: Record<string, unknown> = {}) => ({
+    content: { parts: [{ text }] },
+    ...more,
+  });
+  const grounded = (...webSearchQueries: unknown[]) => ({ groundingMetadata: { webSearchQueries } });
+  const end = { finishReason: "STOP" };
+  const cases: [number | undefined, Record<string, unknown>[]][] = [
+    [undefined, [said("a", end)]],
+    [undefined, [said("a", { ...end, groundingMetadata: { groundingChunks: [] } })]],
+    [2, [said("a", { ...end, ...grounded("one", "two") })]],
+    // Streams repeat what they have said.
+    [2, [said("a", grounded("one")), said("b", grounded("one", "two")), said("", { ...end, ...grounded() })]],
+    [1, [said("a", { ...end, ...grounded("one", "one", "", " ", null, 7) })]],
+    [2, [said("a", { ...end, groundingMetadata: { webSearchQueries: ["one"], imageSearchQueries: ["b"] } })]],
+  ];
+  for (const [wanted, candidates] of cases) {
+    const chunks = candidates.map((candidate) => ({ candidates: [candidate], usageMetadata }));
+    assertEquals(searchesOf(chunks), wanted, JSON.stringify(candidates));
+  }
+  const two = [0, 1].map((index) => ({ index, ...said("a", { ...end, ...grounded("one") }) }));
+  assertEquals(searchesOf([{ candidates: two, usageMetadata }]), 2);
 });
