@@ -2,7 +2,7 @@
  * The audit log, stored apart from the ledger: written in batches, read in pages, deleted after its retention
  * period.
  */
-import { conditionsIn } from "./conditions.ts";
+import { addKeyName, conditionsIn } from "./conditions.ts";
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { asInt, asText, optional, type Row, type Value } from "./rows.ts";
@@ -24,8 +24,10 @@ export interface AuditRecord {
 export interface AuditFilter {
   kind?: AuditKind;
   keyId?: string;
-  /** Name of a key. */
+  /** Name of a key, in the entry. */
   key?: string;
+  /** Ids of keys with this name at present. */
+  keysNow?: readonly string[];
   /** Milliseconds; inclusive. */
   from?: number;
   /** Milliseconds; exclusive. */
@@ -68,7 +70,7 @@ export async function listAudit(
   const add = conditionsIn(where, params);
   add("kind =", filter.kind);
   add("key_id =", filter.keyId);
-  add("key_name =", filter.key);
+  addKeyName(where, params, filter);
   add("created >=", filter.from);
   add("created <", filter.to);
   if (page.after !== null) {

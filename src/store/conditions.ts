@@ -10,3 +10,18 @@ export function conditionsIn(
     if (value !== undefined) where.push(`${condition} $${params.push(value)}`);
   };
 }
+
+/**
+ * Adds the condition on the name of a key: rows under this name, and all rows of the keys that have this name
+ * at present. Does nothing if the name is undefined.
+ */
+export function addKeyName(
+  where: string[],
+  params: Value[],
+  { key, keysNow = [] }: { key?: string; keysNow?: readonly string[] },
+): void {
+  if (key === undefined) return;
+  const named = `key_name = $${params.push(key)}`;
+  const ids = keysNow.map((id) => `$${params.push(id)}`);
+  where.push(ids.length === 0 ? named : `(${named} OR key_id IN (${ids.join(", ")}))`);
+}

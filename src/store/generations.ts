@@ -1,7 +1,7 @@
 /** The ledger: inserting records and reading them in pages. */
 import { noteRemoved } from "./chain/removed.ts";
 import { type Chaining, ChainWriter } from "./chain/writer.ts";
-import { conditionsIn } from "./conditions.ts";
+import { addKeyName, conditionsIn } from "./conditions.ts";
 import { type Engine, type Query, valuesOf } from "./engine.ts";
 import { countIn, ofLabel } from "./labels.ts";
 import type { Position } from "./position.ts";
@@ -157,8 +157,10 @@ export interface GenerationFilter {
   keyId?: string;
   /** Only of keys that belong to this person. */
   member?: string;
-  /** Key name. */
+  /** Key name, in the record. */
   key?: string;
+  /** Ids of keys with this name at present, whose records under earlier names are included. */
+  keysNow?: readonly string[];
   account?: string;
   session?: string;
   model?: string;
@@ -183,7 +185,7 @@ export async function listGenerations(
   if (filter.session !== undefined) return await ofSession(query, filter, filter.session, page);
   const { key, ...rest } = filter;
   if (key === undefined || rest.keyId !== undefined) return await selectByDays(query, filter, page);
-  const ids = await keysNamed(query, key);
+  const ids = await keysNamed(query, filter);
   if (ids === null) return await select(query, filter, page);
   // Several keys may have had the same name one after the other. The index orders the records of each key.
   const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
@@ -233,11 +235,18 @@ function newestOf(lists: readonly Generation[][], { limit }: Page): Generation[]
   return lists.flat().sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
-/** Ids of keys that have records under this name; null: some records are not in the sums yet. */
-export async function keysNamed(query: Query, name: string): Promise<string[] | null> {
+/**
+ * Ids of keys that have this name, or records under it; null: some records are not in the sums yet.
+ */
+export async function keysNamed(
+  query: Query,
+  { key: name, keysNow = [] }: Pick<GenerationFilter, "key" | "keysNow">,
+): Promise<string[] | null> {
   if (!await sumsAreWhole(query)) return null;
-  const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [name]);
-  return rows.map((row) => asText(row.key_id));
+  const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [
+    name ?? null,
+  ]);
+  return [...new Set([...rows.map((row) => asText(row.key_id)), ...keysNow])];
 }
 
 /**
@@ -341,7 +350,7 @@ export function conditions(filter: GenerationFilter): { where: string[]; params:
   const params: Value[] = [];
   const add = conditionsIn(where, params);
   add("key_id =", filter.keyId);
-  add("key_name =", filter.key);
+  addKeyName(where, params, filter);
   add("account =", filter.account);
   add("session =", filter.session);
   add("model =", filter.model);

@@ -38,7 +38,7 @@ export async function searchGenerations(
 ): Promise<Found> {
   const keyIds = filter.key === undefined || filter.keyId !== undefined
     ? null
-    : await keysNamed(query, filter.key);
+    : await keysNamed(query, filter);
   if (keyIds?.length === 0) return { rows: [], next: null };
   const keyId = filter.keyId ?? (keyIds?.length === 1 ? keyIds[0] : undefined);
   const { where, params } = conditions({ ...filter, keyId, from: undefined, to: undefined });

@@ -300,8 +300,13 @@ export class Reports {
       from: from ?? undefined,
       to: to ?? undefined,
     };
-    if (query.key === undefined) return filter;
-    return this.#isId(query.key) ? { ...filter, keyId: query.key } : { ...filter, key: query.key };
+    const { key } = query;
+    if (key === undefined) return filter;
+    if (this.#isId(key)) return { ...filter, keyId: key };
+    const keysNow = [...this.#options.keyring.states()].flatMap((state) =>
+      state.key.name === key ? [state.key.id] : []
+    );
+    return { ...filter, key, keysNow };
   }
 
   /** A key may be given by id or by name. Keys that have left the configuration file are no longer known. */
