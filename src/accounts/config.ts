@@ -66,14 +66,28 @@ export const SPEND_LIMIT = fields({
 
 const SESSION_LIMIT_WORDS = "an object with `amount`, `requests_per_minute`, or both";
 
-const SESSION_LIMIT = fields({
-  amount: amount().nullable().prefault(null).describe(
+const SESSION = {
+  amount: amount().nullable().describe(
     "Maximum spend of one session of the key, as a decimal string. Null: no limit.",
   ),
-  requests_per_minute: whole(1, 1e12).nullable().prefault(null)
+  requests_per_minute: whole(1, 1e12).nullable()
     .describe("Maximum number of requests of one session per minute. Null: no limit."),
+};
+
+const SESSION_LIMIT = fields({
+  amount: SESSION.amount.prefault(null),
+  requests_per_minute: SESSION.requests_per_minute.prefault(null),
 }).refine(
   ({ amount, requestsPerMinute }) => amount !== null || requestsPerMinute !== null,
+  says(SESSION_LIMIT_WORDS),
+);
+
+/** In a change: a limit that is not named is left unchanged. */
+const SESSION_LIMIT_CHANGE = fields({
+  amount: SESSION.amount.optional(),
+  requests_per_minute: SESSION.requests_per_minute.optional(),
+}).refine(
+  ({ amount, requestsPerMinute }) => amount !== undefined || requestsPerMinute !== undefined,
   says(SESSION_LIMIT_WORDS),
 );
 
@@ -180,7 +194,7 @@ const NEW_KEY = {
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
 
-/** A key has its rates without an enclosing object; null or an object sets both rates. */
+/** A key has its rates without an enclosing object. */
 function ratesOf(limit: Partial<Rates> | null): Rates {
   return {
     requestsPerMinute: limit?.requestsPerMinute ?? null,
@@ -215,6 +229,16 @@ export const CREATED_TOKEN = fields({
   ),
 });
 
+/** The rates that a change names; null removes both. */
+function changedRates(limit: Partial<Rates> | null): Partial<Rates> {
+  if (limit === null) return ratesOf(null);
+  const { requestsPerMinute, tokensPerMinute } = limit;
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+  };
+}
+
 /** A change of a key: only the named fields. */
 export const KEY_CHANGE = fields({
   name: KEY.name.optional(),
@@ -226,13 +250,17 @@ export const KEY_CHANGE = fields({
   rate_limit: KEY.rate_limit.optional(),
   expires_at: KEY.expires_at.optional(),
   team: KEY.team.optional(),
-  session_limit: KEY.session_limit.optional(),
+  session_limit: SESSION_LIMIT_CHANGE.nullable().describe(
+    "Limits of each session of the key. Null: no limit.",
+  ).optional(),
   tag_limits: KEY.tag_limits.optional(),
   repair: KEY.repair.optional(),
   hedge: KEY.hedge.optional(),
   resume_seconds: KEY.resume_seconds.optional(),
   payloads: KEY.payloads.optional(),
-}).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
+}).transform(({ rateLimit, ...rest }) =>
+  rateLimit === undefined ? rest : { ...rest, ...changedRates(rateLimit) }
+);
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
 

@@ -132,10 +132,12 @@ Deno.test("readKeyChange() gives what is named and nothing else", () => {
   assertEquals(readKeyChange({}), {});
   assertEquals(readKeyChange({ models: null }), { models: null });
   assertEquals(readKeyChange({ rate_limit: null }), { requestsPerMinute: null, tokensPerMinute: null });
-  assertEquals(readKeyChange({ rate_limit: { tokens_per_minute: 5 } }), {
+  assertEquals(readKeyChange({ rate_limit: { tokens_per_minute: 5 } }), { tokensPerMinute: 5 });
+  assertEquals(readKeyChange({ rate_limit: { tokens_per_minute: 5, requests_per_minute: null } }), {
     requestsPerMinute: null,
     tokensPerMinute: 5,
   });
+  assertThrows(() => readKeyChange({ session_limit: {} }), Failure, "`amount`, `requests_per_minute`");
   assertThrows(
     () => readKeyChange({ rate_limit: {} }),
     Failure,

@@ -94,6 +94,39 @@ Deno.test("keys are made, shown, changed, rotated and revoked", () =>
     assertEquals((await call("POST", `/admin/keys/${view.id}/rotate`)).status, 422);
   }));
 
+Deno.test("a change of one rate, or of one limit of sessions, leaves the other", () =>
+  administered(async (call) => {
+    const rate_limit = { requests_per_minute: 10, tokens_per_minute: 2000 };
+    const session_limit = { amount: "2.00", requests_per_minute: 5 };
+    await call("POST", "/admin/keys", { name: "eve", rate_limit, session_limit });
+    const change = async (fields: Record<string, unknown>) => {
+      const { status, json } = await call("PATCH", "/admin/keys/eve", fields);
+      assertEquals(status, 200, JSON.stringify(json));
+      return [json.rate_limit, json.session_limit];
+    };
+    assertEquals(await change({ rate_limit: { requests_per_minute: 20 } }), [
+      { requests_per_minute: 20, tokens_per_minute: 2000 },
+      session_limit,
+    ]);
+    assertEquals(await change({ session_limit: { amount: "3.00" } }), [
+      { requests_per_minute: 20, tokens_per_minute: 2000 },
+      { amount: "3.00", requests_per_minute: 5 },
+    ]);
+    assertEquals(
+      await change({ rate_limit: { requests_per_minute: null }, session_limit: { amount: null } }),
+      [{ requests_per_minute: null, tokens_per_minute: 2000 }, { amount: null, requests_per_minute: 5 }],
+    );
+    assertEquals(
+      await change({ rate_limit: { tokens_per_minute: null }, session_limit: { requests_per_minute: null } }),
+      [null, null],
+    );
+    assertEquals(await change({ session_limit: { requests_per_minute: 7 } }), [
+      null,
+      { amount: null, requests_per_minute: 7 },
+    ]);
+    assertEquals(await change({ session_limit: null, rate_limit: null }), [null, null]);
+  }));
+
 Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
   administered(async (call, gateway) => {
     for (let i = 0; i < 5; i++) await (await gateway.post("/v1/chat/completions", CHAT)).text();

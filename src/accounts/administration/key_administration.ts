@@ -129,9 +129,11 @@ export class KeyAdministration {
     );
     const chooses = changed.account !== undefined || changed.team !== undefined;
     if (chooses) await this.#checkAccount(this.#accountOf(changed, before, team), team);
+    const { sessionLimit, ...others } = changed;
     const key = await this.#save(before.id, (now) => ({
       ...now,
-      ...changed,
+      ...others,
+      ...(sessionLimit !== undefined && { sessionLimit: sessionLimitOf(sessionLimit, now.sessionLimit) }),
       account: chooses ? this.#accountOf(changed, now, team) : now.account,
     }));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
@@ -254,6 +256,19 @@ export class KeyAdministration {
       if (source === "config" && key.name === name) throw nameTaken(name);
     }
   }
+}
+
+type SessionLimit = NonNullable<StoredKey["sessionLimit"]>;
+
+/** The limits of sessions after a change, in which limits that are not named are left unchanged. */
+function sessionLimitOf(
+  changed: Partial<SessionLimit> | null,
+  before: SessionLimit | null,
+): SessionLimit | null {
+  if (changed === null) return null;
+  const { amount = before?.amount ?? null, requestsPerMinute = before?.requestsPerMinute ?? null } = changed;
+  const limit = { amount, requestsPerMinute };
+  return limit.amount === null && limit.requestsPerMinute === null ? null : limit;
 }
 
 /** The cursor is a number of configured keys, or the position of a key in the store. */
