@@ -11,10 +11,10 @@ const MORE_WORDS =
   "passord(?:et)?|(?<=l[öo])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|heslo|geslo|jelsz(?:[óo]|av[aá]\\p{L}{0,3})|parol(?:a|ă)|parool|" +
   "lozinka|zaporka|(?<=kata )(?:sandi(?:nya)?|laluan)";
 const PASSWORD_WORD = new RegExp(
-  `(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_PASSWORDS})` +
-    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}" +
+  `(?:pass(?:word|wd|phrase|code|e)?|(?<=master|primary)auth|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_PASSWORDS})` +
+    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?(?:[ \\t]{9,64}(?=[:=])|\\s{0,8})" +
     `(?:=>|:{1,2}=|={1,3}|[:：]|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
-    "\\s{0,8}(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}([\"'`]?)",
+    "(?:(?<=[:=])[ \\t]{9,64}|\\s{0,8})(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}(?:[NBRUEL@]{1,2}(?=[\"']))?([\"'`]?)",
   "iuy",
 );
 
@@ -58,7 +58,7 @@ function isUnlikeWords(value: string): boolean {
 }
 
 const AT_END =
-  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=bind|root)pw|(?<![a-z])identified|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
+  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=bind|root)pw|(?<![a-z])identified|(?<=[_-]|require|remote|store|key|db|user|admin|root|bind|mail|smtp|imap|ftp|ldap|sql|wifi|auth|mongo|redis|login|proxy|master|share|account)pass|(?<=master|primary)auth|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe|passord(?:et)?|(?<![a-z])senord(?:et)?|adgangskoden?|salasana(?:n[ai]|si)?|(?<![a-z])(?:heslo|geslo|jelsz|jelszava(?:m|d|t)?|parol|parool|lozinka|zaporka|sandi(?:nya)?|laluan))\d{0,2}$/i;
 
 /** Bit masks of the preceding letter, by the last three letters of these words in lower case; digits may follow. */
 const ENDS = new Int32Array(27 ** 3);
@@ -66,7 +66,7 @@ const ENDS = new Int32Array(27 ** 3);
 const LAST_TWO = new Int32Array(32);
 for (
   const end
-    of "word oord sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied ndpw otpw"
+    of "word oord auth sswd rase code pass cret wort enha lave rola aslo ifre sena asse sord nord rdet kode oden sana nana sani nasi eslo elsz zava avam avad avat arol rool inka orka andi inya luan fied ndpw otpw"
       .split(" ")
 ) {
   ENDS[endAt(end, 4)] |= 1 << (end.charCodeAt(0) & 31);
@@ -103,7 +103,7 @@ export function scanPassword(view: ScannedView, start: number): void {
   const text = view.text;
   PASSWORD_WORD.lastIndex = start;
   const match = PASSWORD_WORD.exec(text);
-  if (!match || !scanGiven(view, start, match)) scanPhrase(view, start);
+  if (!scanArgument(view, start) && (!match || !scanGiven(view, start, match))) scanPhrase(view, start);
 }
 
 /** The value after a phrase must look like a password itself. */
@@ -146,7 +146,8 @@ const ROOTED =
 
 /** A path, which is not a password: `PWD` is a shell's current folder, and other words may name a password file. */
 function isFolder(value: string, word: string): boolean {
-  return ROOTED.test(value) || /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
+  return ROOTED.test(value) || /^(?:\/[a-z][a-z._-]*){2,}$/.test(value) ||
+    /^pwd$/i.test(word) && /^(?:~?\/|[A-Za-z]:[\\/])[\w. /\\@+-]+$/.test(value);
 }
 
 /** A statement of SQL that sets a password, up to the word for it. */
@@ -197,7 +198,40 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
     !isSql(view, start, match[0])
   ) return false;
   // Only white space in between: usually just the next word of a sentence.
-  if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
+  if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) {
+    return false;
+  }
+  report(view, "PASSWORD", from, from + value.length, 0.7);
+  return true;
+}
+
+/** The line before a password word: an option, or a setting at the beginning of the line. */
+const OPTION = /(?:^|\s)--?[\w-]*$/;
+const SETTING =
+  /(?:^|\n)[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
+/** A value that ends with its line or a blank, quoted or not. */
+const ARGUMENT =
+  /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(-][^\s"'`<>]{5,99}))(?=\s|$)/y;
+
+/** The argument of an option (`--db-password Heron42!`) or of a setting in a line of its own (`requirepass Heron42!`). */
+function scanArgument(view: ScannedView, start: number): boolean {
+  const { text } = view;
+  const word = /^[A-Za-z]+/.exec(text.slice(start, start + 14))?.[0].length ?? 0;
+  ARGUMENT.lastIndex = start + word;
+  const match = word < 2 ? null : ARGUMENT.exec(text);
+  if (!match) return false;
+  const value = match[2] ?? match[3] ?? match[4];
+  const lead = before(view, start, 120);
+  const isSetting = match[1] !== "=" && SETTING.test(lead) &&
+    /^[ \t]*(?:\r?\n|$)/.test(after(view, ARGUMENT.lastIndex, 16));
+  if (!isSetting && !OPTION.test(lead)) return false;
+  if (
+    !/\d/.test(value) || kindsOf(value) < 2 || !isPassword(value, true) || isFolder(value, "") ||
+    /^[\d.:]+$/.test(value)
+  ) return false;
+  // In a line of text that is broken before the word.
+  if (isSetting && (value.length < 8 || /^[A-Za-z]+\d{1,2}$/.test(value))) return false;
+  const from = ARGUMENT.lastIndex - value.length - (match[4] === undefined ? 1 : 0);
   report(view, "PASSWORD", from, from + value.length, 0.7);
   return true;
 }
@@ -270,6 +304,12 @@ function isMixed(value: string): boolean {
   return words > 3 && value.length < words * 2.7;
 }
 
+/** Longer than members of objects in minified code, of all kinds of characters, and in no order that names have. */
+function isDrawn(value: string): boolean {
+  return value.length >= 12 && /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value) &&
+    !/[()[\]{}?:&|=,/]/.test(value) && (strangeness(value) > 0.3 || /[!#$%^*~]\w/.test(value));
+}
+
 /** Whether a value assigned to a password word may be a real password. */
 export function isPassword(value: string, quoted: boolean): boolean {
   if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
@@ -293,7 +333,7 @@ export function isPassword(value: string, quoted: boolean): boolean {
   // A member of an object, or a call.
   if (
     !quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value) &&
-    !/^\w+(?:\.\w+)*\.\d{2,4}$/.test(value)
+    !/^\w+(?:\.\w+)*\.\d{2,4}$/.test(value) && !isDrawn(value)
   ) {
     return false;
   }
