@@ -3,7 +3,7 @@
  * codes, and key files without PEM markers.
  */
 
-import { entropy, isPlaceholder } from "../randomness.ts";
+import { entropy, isPlaceholder, strangeness } from "../randomness.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { isPassword, kindsOf } from "./password.ts";
 
@@ -99,14 +99,33 @@ export function scanKeyFile(view: ScannedView, start: number): void {
   report(view, "PRIVATE_KEY", from, from + key.length, 0.95);
 }
 
-const QUOTED = /["']?\)?\]?\s{0,4}(?:=>|[=:,])\s{0,24}(["'])([^"'\n]{24,128})\1/y;
+/** Names of keys with a word that says what they are for, and of salts and tokens. */
+const KEY_NAME =
+  /(?:(?:api|secret|access|auth|private|signing|signature|encryption|session|master|service|app|client|deploy|bot|admin|user|root|jwt|csrf|hmac|license|storage|shared|bearer|refresh|webhook|hub|lab|ci|npm|sonar|vault)[_-]?(?:key|token)|[_-](?:key|salt)|(?<![a-z])token)$/i;
+const SIGNED =
+  /(?:["']?\)?\]?\s{0,32}(?:: ?&?(?:str|[Ss]tring)\s?=|=>|:=|[=:,])\s{0,32}(?:["']([^"'\n]{8,128})(?=["'])|([^\s"'`<>(){}[\],;\\]{8,128})(?=\s*(?:\n|$)))|\s["']([^"'\s]{8,128})(?=["']))/y;
 
-/** A quoted key or salt with special characters, as in Django and WordPress. */
+/** A key, token or salt with signs such as `!` and `#`, which other keys do not have. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {
-  if (!/[_-](?:key|salt)$/i.test(view.text.slice(start, end))) return;
-  QUOTED.lastIndex = end;
-  const value = QUOTED.exec(view.text)?.[2];
-  if (value === undefined || (value.match(/[!#$%^&*()?+~@;|[\]{}]/g)?.length ?? 0) < 3) return;
-  if (!/\d/.test(value) || /\s\w+\s\w+\s/.test(value) || isPlaceholder(value) || entropy(value) < 4) return;
-  report(view, "GENERIC_SECRET", QUOTED.lastIndex - 1 - value.length, QUOTED.lastIndex - 1, 0.7);
+  const { text } = view;
+  if (!KEY_NAME.test(text.slice(Math.max(start, end - 24), end))) return;
+  SIGNED.lastIndex = end;
+  const match = SIGNED.exec(text);
+  const value = match?.[1] ?? match?.[2] ?? match?.[3];
+  if (value === undefined || isPlaceholder(value) || !isSigned(value) && !isLongSigned(value)) return;
+  report(view, "GENERIC_SECRET", SIGNED.lastIndex - value.length, SIGNED.lastIndex, 0.7);
+}
+
+/** Letters of both cases, digits and signs in one word, as password generators make it. */
+function isSigned(value: string): boolean {
+  return kindsOf(value) === 4 && (/\d.*\d/.test(value) || strangeness(value) > 0.3) &&
+    /[!#$%^&*?+~@|]/.test(value) &&
+    /^[\w!#$%^&*?+~@|.:=-]+$/.test(value) && !/^[$%#@&]|[$%#@&]\{|^\w+:|&\w+=|\w@\w+\.\w/.test(value);
+}
+
+/** A long value with several signs, as Django and WordPress generate keys. */
+function isLongSigned(value: string): boolean {
+  return value.length >= 24 && (value.match(/[!#$%^&*()?+~@;|[\]{}]/g)?.length ?? 0) > 2 &&
+    /\d/.test(value) &&
+    !/\s\w+\s\w+\s/.test(value) && entropy(value) >= 4;
 }

@@ -93,11 +93,13 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     return;
   }
   scanPasswordWord(view, start, end);
-  // "_key" or "_salt".
+  // "key", "token" or "_salt".
   const ending = text.charCodeAt(end - 1) | 32;
-  if (ending === 121 && isJoiner(text, end - 4) || ending === 116 && isJoiner(text, end - 5)) {
-    scanSignedKey(view, start, end);
-  }
+  if (
+    ending === 121 && (text.charCodeAt(end - 3) | 32) === 107 ||
+    ending === 110 && (text.charCodeAt(end - 4) | 32) === 111 ||
+    ending === 116 && isJoiner(text, end - 5)
+  ) scanSignedKey(view, start, end);
   const first = text.charCodeAt(start) | 32;
   if (first === 97 || first === 98 || first === 116) {
     // "bearer" and "apikey"; shorter ones have a trigger of their own.
@@ -114,7 +116,8 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     else if (text.charCodeAt(start + 1) === 112) scanOption(view, start);
   }
   if (
-    end - start >= 5 && scanShaped(view, withoutJoiners(text, start, end), end) ||
+    (end - start >= 5 || text.charCodeAt(end) === 124) &&
+      scanShaped(view, withoutJoiners(text, start, end), end) ||
     scanBeginnings(view, start, end, classes)
   ) return;
   const mayBeValue = (classes & DIGIT) !== 0

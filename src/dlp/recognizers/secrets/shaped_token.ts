@@ -11,6 +11,9 @@ const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
 const MAXMIND = /(?:[A-Za-z0-9]{6}_)?[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
 const SALESFORCE = /00[A-Za-z0-9]{13}![A-Za-z0-9._-]{80,260}(?!\w)/y;
 const FACEBOOK = /\d{15,16}\|[A-Za-z0-9_-]{27,40}(?![\w-])/y;
+/** The number of a personal access token of Laravel, and the token. */
+const SANCTUM =
+  /\d{1,9}\|(?=[^A-Z|]{0,39}[A-Z])(?=[^a-z|]{0,39}[a-z])(?=(?:\D*\d){3})[A-Za-z0-9]{40}(?:[0-9a-f]{8})?(?![\w-])/y;
 const HEX_AND_SECRET = /[0-9a-f]{32}\.(?=[A-Za-z_-]{0,23}\d)(?:[\w-]{16}|[\w-]{24})(?![\w.-])/y;
 const TABLEAU = /[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?!\w)/y;
 /** Letters of both cases and three digits: numbers in hexadecimal and identifiers have not all of them. */
@@ -30,7 +33,8 @@ export function scanShaped(view: ScannedView, start: number, end: number): boole
       : next === 33
       ? length === 15 && shaped(view, "API_KEY", SALESFORCE, start)
       : next === 124
-      ? length <= 16 && shaped(view, "API_KEY", FACEBOOK, start)
+      ? length <= 16 &&
+        (shaped(view, "API_KEY", FACEBOOK, start) || length < 10 && shaped(view, "API_KEY", SANCTUM, start))
       : next === 61
       ? length <= 22 && shaped(view, "API_KEY", TABLEAU, end - 22)
       : next === 46 && dotted(view, start, length)
