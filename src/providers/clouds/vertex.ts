@@ -8,6 +8,8 @@ import { VERTEX_LIST } from "./lists.ts";
 import { cloudRequest } from "./claude.ts";
 import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
 
+const GLOBAL = "global";
+
 const keyHeaders = (key: string) => ({ "x-goog-api-key": key });
 
 /** Google's libraries do not encode the `@` before a version. */
@@ -22,6 +24,7 @@ function openVertex(settings: CloudSettings): Cloud {
       keyHeaders,
       address: (base, model, stream) =>
         `${base}${geminiPath(place, model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+      finish: (request) => geminiRequest(request, settings.location ?? GLOBAL),
     }),
     "anthropic-messages": variant({
       name: "anthropic-messages",
@@ -62,6 +65,24 @@ function fullPath(place: string, model: string): string | undefined {
   return /^(?:publishers|endpoints)\//.test(model) ? `${place}/${path}` : undefined;
 }
 
+/** The locations that have a service tier besides the usual one. */
+const TIER_LOCATIONS: Readonly<Record<string, readonly string[]>> = {
+  flex: [GLOBAL],
+  priority: [GLOBAL, "us", "eu"],
+};
+
+/**
+ * The service tier is a header here: "Invalid value at 'service_tier' … \"flex\"". Source: Google's pages "Flex
+ * PayGo" and "Priority PayGo".
+ */
+function geminiRequest(request: ProviderRequest, location: string): ProviderRequest {
+  const { serviceTier: tier, ...body } = request.body;
+  if (typeof tier !== "string") return request;
+  return TIER_LOCATIONS[tier]?.includes(location)
+    ? { ...request, body, headers: { ...request.headers, "x-vertex-ai-llm-shared-request-type": tier } }
+    : { ...request, body, dropped: [...request.dropped, "service_tier"] };
+}
+
 /**
  * Beta features that Vertex rejects, or does not need. Source: its errors ("Unexpected value(s)
  * `prompt-caching-scope-2026-01-05`, `structured-outputs-2025-12-15` for the `anthropic-beta` header").
@@ -88,7 +109,6 @@ function usual(model: string): string {
     : "gemini";
 }
 
-const GLOBAL = "global";
 const LOCATION_HOST =
   /^https:\/\/(?:aiplatform\.(us|eu)\.rep|([a-z]+(?:-[a-z]+)+\d{1,2})-aiplatform)\.googleapis\.com/;
 
