@@ -81,8 +81,40 @@ Deno.test("the effort of a system message counts for providers of other formats"
   for (const [target, model] of TARGETS) {
     const { body } = convert("messages", RAISED, target, model);
     if (target === "messages") {
-      assertEquals([body.messages, body.output_config], [RAISED.messages, RAISED.output_config]);
+      // These Claudes have no system messages.
+      assertEquals([body.messages, body.output_config], [RAISED.messages.slice(0, 1), { effort: "high" }]);
     } else assertEquals(isHigh(target, model, body), true, `${target} ${model}`);
+  }
+});
+
+Deno.test("settings of system messages reach a Claude that has such messages, and count for one that has not", () => {
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "system", content: "Be short.", clear_at: "never", output_config: { effort: "high" } },
+    { role: "assistant", content: "Hello" },
+    { role: "system", output_config: { effort: "low" } },
+    { role: "user", content: "Again" },
+  ];
+  const sent = (model: string) => convert("messages", { max_tokens: 9, messages }, "messages", model);
+  const [first, second, third, , last] = messages;
+  const newest = sent("claude-opus-4-8");
+  assertEquals(newest.body.messages, [first, second, third, { ...messages[3], content: [] }, last]);
+  assertEquals([newest.body.output_config, newest.dropped], [undefined, []]);
+  for (
+    const [model, config, dropped] of [
+      ["claude-opus-4-7", { effort: "low" }, ["messages.clear_at"]],
+      ["claude-haiku-4-5", undefined, ["messages.clear_at", "messages.output_config"]],
+    ] as const
+  ) {
+    const { body, dropped: lost } = sent(model);
+    const [, text, ...others] = body.messages as Loose[];
+    assertEquals([text.role, JSON.stringify(text).includes("Be short."), Object.keys(text).length], [
+      "user",
+      true,
+      2,
+    ]);
+    assertEquals(others, [third, last]);
+    assertEquals([body.output_config, lost], [config, dropped]);
   }
 });
 

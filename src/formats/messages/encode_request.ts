@@ -7,7 +7,7 @@
  */
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
-import type { Prompt } from "../../exchange/prompt.ts";
+import { extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import {
   BINDING_BETA,
@@ -61,7 +61,9 @@ export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRe
   if (prompt.format === "messages") {
     // The caller's request is sent unchanged, but these calls were made by the gateway's search.
     if (prompt.searchWithdrawn && !body.tools) declareCalledTools(body);
-    const own = encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
+    const settled = systemRefused ? settledAtEnd(prompt, context.model) : { prompt, lost: [] };
+    const rules = { cap: max_tokens, thinkingLost, citationsLost, fit, lost: settled.lost };
+    const own = encodeOwn(settled.prompt, body, rules);
     supplyThinking(own.body);
     return prompt.searchesLeftOut && bindsThinking(context.model) ? acceptChanges(own) : own;
   }
@@ -99,6 +101,35 @@ interface Own {
   thinkingLost: boolean;
   citationsLost: boolean;
   fit: boolean;
+  /** Fields of system messages that were left out. */
+  lost: readonly string[];
+}
+
+/** First generation of Claude with `output_config.effort`. */
+const WITH_EFFORT = 4.6;
+
+/**
+ * The settings of system messages for a model that has no such messages: the last effort becomes that of the
+ * request, if the model has one.
+ */
+function settledAtEnd(prompt: Prompt, model: string): { prompt: Prompt; lost: string[] } {
+  const lost = new Set<string>();
+  const { output_config: config } = prompt.verbatim;
+  const hasEffort = object(config).effort !== undefined || (claudeGeneration(model) ?? 0) >= WITH_EFFORT;
+  for (const { role, extra } of prompt.turns) {
+    const fields = role === "system" ? extraOf(extra, "messages") ?? {} : {};
+    for (const name of Object.keys(fields)) {
+      const { effort, ...others } = name === "output_config"
+        ? object(fields[name])
+        : { other: fields[name] } as Loose;
+      const isLost = Object.values(others).some((value) => value !== null && value !== undefined);
+      if (isLost || (effort !== undefined && !hasEffort)) lost.add(`messages.${name}`);
+    }
+  }
+  const effort = prompt.atEnd?.reasoning?.effort;
+  if (effort === undefined || !hasEffort) return { prompt, lost: [...lost] };
+  const verbatim = { ...prompt.verbatim, output_config: { ...object(config), effort } };
+  return { prompt: { ...prompt, verbatim }, lost: [...lost] };
 }
 
 function encodeOwn(prompt: Prompt, body: Loose, own: Own): ProviderRequest {
@@ -108,7 +139,7 @@ function encodeOwn(prompt: Prompt, body: Loose, own: Own): ProviderRequest {
     ? undefined
     : fitThinking(thinking, cap, prompt);
   const { stop_sequences, ...refused } = sampling(prompt);
-  const dropped = fit ? Object.keys(refused) : [];
+  const dropped = [...(fit ? Object.keys(refused) : []), ...own.lost];
   if (own.citationsLost) dropped.push("citations");
   if (fitting !== thinking) dropped.push("thinking");
   return {

@@ -50,8 +50,8 @@ export function placeSystem(turns: Turn[], taken: boolean): Turn[] {
   return joinTurns(placed.filter(({ content }) => content.length > 0));
 }
 
-/** System text as user text. */
-function asUser(turn: Turn): Turn {
+/** System text as user text. Other fields of a system message are not allowed in one of the user. */
+function asUser({ extra: _, ...turn }: Turn): Turn {
   const said = turn.content.filter((c): c is TextContent => c.type === "text" && c.text.trim() !== "");
   return {
     ...turn,
@@ -61,22 +61,22 @@ function asUser(turn: Turn): Turn {
 }
 
 /**
- * A caller's own turns for a model without system messages: their text becomes user text, everything else is
- * unchanged. One before the results of calls is moved after them, since nothing may be between calls and
- * results.
+ * A caller's own turns for a model without system messages: their text becomes user text, and everything else
+ * in them is left out. One before the results of calls is moved after them, since nothing may be between calls
+ * and results.
  */
 export function withoutSystem(turns: Turn[]): Turn[] {
-  const isSystemText = ({ role, content }: Turn) => role === "system" && content.length > 0;
+  const isSystem = ({ role }: Turn) => role === "system";
   const calls = (turn: Turn | undefined) =>
     turn?.role === "assistant" && turn.content.some(({ type }) => type === "call");
-  if (!turns.some(isSystemText)) return turns;
+  if (!turns.some(isSystem)) return turns;
   const placed: Turn[] = [];
   let held: Turn[] = [];
   for (const turn of turns) {
-    if (isSystemText(turn) && calls(placed.at(-1))) held.push(asUser(turn));
+    if (isSystem(turn) && calls(placed.at(-1))) held.push(asUser(turn));
     else {
       const first = turn.role !== "user" ? held.splice(0) : [];
-      placed.push(...first, isSystemText(turn) ? asUser(turn) : turn, ...held);
+      placed.push(...first, isSystem(turn) ? asUser(turn) : turn, ...held);
       held = [];
     }
   }
