@@ -53,6 +53,7 @@ export async function importLazyModules(): Promise<void> {
     import("./outgoing/client_tls.ts"),
     import("./outgoing/http2/send.ts"),
     import("./outgoing/tunnel.ts"),
+    import("./pipeline/another_model.ts"),
     import("./pipeline/compact.ts"),
     import("./pipeline/dry_scan.ts"),
     import("./pipeline/payloads.ts"),

@@ -61,6 +61,9 @@ export async function admit(
   refuseOversize(size, model.contextLength);
   const { routes: reached, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
+  const auto = prompt.model === AUTO && kit.auto !== null
+    ? { maxOutput: prompt.maxOutput, tried: new Set<Model>() }
+    : null;
   const others = named === null
     ? null
     : othersOf({ prompt, model, routes: reached, named }, arrival.key, kit);
@@ -117,6 +120,7 @@ export async function admit(
     created,
     began,
     headers,
+    auto,
     large: false,
     memory: null,
     repaired: 0,
@@ -150,7 +154,7 @@ export interface Read {
 
 /** The requested model, or the one that automatic routing chooses. A promise only if tokens have to be counted. */
 export function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): Chosen | Promise<Chosen> {
-  if (prompt.model === AUTO && kit.auto) return autoroute(kit.auto, prompt, read, { arrival, kit });
+  if (prompt.model === AUTO && kit.auto) return autorouteCounted(kit.auto, prompt, read, { arrival, kit });
   const { key } = arrival;
   const limited = kit.accounts.isLimited(key);
   const short = arrival.formatName === "messages";
@@ -165,18 +169,29 @@ export function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): 
   return counting === null ? chosen : counting.then(() => chosen);
 }
 
-async function autoroute(
+async function autorouteCounted(
   auto: AutoRouter,
   prompt: Prompt,
   { reading, size }: Read,
-  { arrival: { key, steps }, kit: { accounts, catalog, providers, tokens } }: { arrival: Arrival; kit: Kit },
+  { arrival, kit }: { arrival: Arrival; kit: Kit },
 ): Promise<Chosen> {
+  const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
+  await countIfOver(reading, size, contexts, { tokens: kit.tokens, key: arrival.key.id });
+  return autoroute(auto, prompt, { arrival, size, auto: null }, kit);
+}
+
+/** The model that automatic routing chooses; none that the call has tried. Throws the refusal if there is none. */
+export function autoroute(
+  router: AutoRouter,
+  prompt: Prompt,
+  { arrival: { key, steps }, size, auto }: Pick<Call, "arrival" | "size" | "auto">,
+  { accounts, providers }: Kit,
+): Chosen {
   const limited = accounts.isLimited(key);
-  const contexts = catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
-  await countIfOver(reading, size, contexts, { tokens, key: key.id });
   // A caller's own credential goes to no model that autorouting names.
-  const healthy = (m: Model) => providers.healthy(ownRoutes(m.routes, providers));
-  const { model, route } = auto({
+  const healthy = (m: Model) =>
+    auto?.tried.has(m) !== true && providers.healthy(ownRoutes(m.routes, providers));
+  const { model, route } = router({
     prompt,
     size,
     access: key,

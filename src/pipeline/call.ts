@@ -136,6 +136,8 @@ export interface Call {
   shape: Shape;
   /** Additional models that the request names; null: none. */
   others: Others | null;
+  /** The request is for `svc/auto`: its own maximum output, and the models that could not answer. Null: it names a model. */
+  auto: { maxOutput: number | undefined; tried: Set<Model> } | null;
   size: PromptSize;
   reservation: Reservation;
   /** Tags and session of the call. */

@@ -54,7 +54,6 @@ function askWith(
   shown?: ScreenedCall["hits"],
 ): AsyncGenerator<readonly Part[]> {
   const { arrival, prompt, shape, size, reservation, others } = call;
-  const model = withLargestLimits(call.model, others);
   if (shape.search) {
     return searchLoop(prompt, {
       websearch: arrival.steps.followed === null
@@ -67,10 +66,16 @@ function askWith(
       searched: (ms, outcome, hits) =>
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
       chars: size.chars,
-      mostOutput: prompt.maxOutput ?? model.maxCompletion,
-      contextLength: call.model.contextLength,
+      // Read after the first round: another model of `svc/auto` may have answered.
+      get mostOutput() {
+        return prompt.maxOutput ?? withLargestLimits(call.model, others).maxCompletion;
+      },
+      get contextLength() {
+        return call.model.contextLength;
+      },
       cut: () => call.cut,
       affords(spent, next) {
+        const model = withLargestLimits(call.model, others);
         const searches = next.searches - ownSearches(call);
         const estimate = nextRound({ prompt, model, size, others }, { ...next, searches });
         // With what was found the prompt may have grown into a dearer tier.

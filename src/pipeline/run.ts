@@ -1,7 +1,8 @@
 /** One call from admission to billing: defines only the order of guards and stages. */
 import { Failure } from "../exchange/failure.ts";
 import { admit } from "./admit.ts";
-import { generate, generateOnce, generateWhole, hedges } from "./generate.ts";
+import { hedges } from "./ask.ts";
+import { generate, generateOnce, generateWhole } from "./generate.ts";
 import { lazy } from "../exchange/lazy.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
 import { isScreened, screen } from "./guard.ts";
