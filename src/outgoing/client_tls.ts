@@ -11,32 +11,46 @@ export interface ClientTls {
   key: string | null;
 }
 
-/** By the contents of the files, so that connections survive a reload that has not changed them. */
-const clients = new Map<string, Deno.HttpClient>();
+interface Kept {
+  client: Deno.HttpClient;
+  /** Of the files. */
+  contents: string;
+}
+
+/** By the paths of the files: connections survive a reload that has not changed the contents. */
+const clients = new Map<string, Kept>();
 /** By the object of the configuration: a reload makes a new one, and reads the files again. */
 const known = new WeakMap<ClientTls, Deno.HttpClient>();
-/** After a renewal of certificates, the clients of earlier ones are not used again. */
+/** Requests in progress go on with a client that is closed, but it takes no new ones. */
+const closed = new WeakSet<Deno.HttpClient>();
 const MOST_CLIENTS = 100;
 
-/** The client for these settings. Throws if a file cannot be read, or has other content. */
+/** The client for these settings, to be used at once. Throws if a file cannot be read, or has other content. */
 export function clientWith(tls: ClientTls, caCerts: readonly string[] = []): Deno.HttpClient {
   const found = known.get(tls);
-  if (found !== undefined) return found;
-  const [ca, cert, key] = [tls.ca, tls.cert, tls.key].map((path) =>
-    path === null ? undefined : Deno.readTextFileSync(path)
-  );
+  if (found !== undefined && !closed.has(found)) return found;
+  const paths = [tls.ca, tls.cert, tls.key];
+  const [ca, cert, key] = paths.map((path) => path === null ? undefined : Deno.readTextFileSync(path));
   const options = {
     caCerts: [...caCerts, ...(ca === undefined ? [] : [ca])],
     http2: false,
     ...(cert !== undefined && key !== undefined && { cert, key }),
   };
+  const place = JSON.stringify([paths, caCerts]);
   const contents = JSON.stringify(options);
-  let client = clients.get(contents);
-  if (client === undefined) {
-    client = Deno.createHttpClient(options);
-    if (clients.size >= MOST_CLIENTS) clients.clear();
-    clients.set(contents, client);
+  let kept = clients.get(place);
+  if (kept?.contents !== contents) {
+    const client = Deno.createHttpClient(options);
+    if (kept !== undefined) close(place, kept);
+    else if (clients.size >= MOST_CLIENTS) close(...clients.entries().next().value!);
+    clients.set(place, kept = { client, contents });
   }
-  known.set(tls, client);
-  return client;
+  known.set(tls, kept.client);
+  return kept.client;
+}
+
+function close(place: string, { client }: Kept): void {
+  clients.delete(place);
+  closed.add(client);
+  client.close();
 }

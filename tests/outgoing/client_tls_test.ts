@@ -1,6 +1,6 @@
 /** A provider that asks for a certificate of the gateway, and whose own is signed by an authority that only the configuration names. */
 import { createServer } from "node:https";
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { type ClientTls, clientWith } from "../../src/outgoing/client_tls.ts";
 import { apiNamed } from "../../src/providers/apis/mod.ts";
 import { listModels } from "../../src/providers/list_models.ts";
@@ -140,20 +140,39 @@ Deno.test("the list of models is requested with the same certificate", async () 
   assertEquals(provider.seen, ["GET /v1/models"]);
 });
 
-Deno.test("clientWith() reads the files again for another configuration, and keeps the client of the same contents", async () => {
+Deno.test("clientWith() keeps the client for a reload with the same files, and closes it once they have changed", async () => {
   await using pem = await files({ ca: CA, cert: OTHER.cert, key: OTHER.key });
   const { ca, cert, key } = pem;
   const tls = { ca, cert, key };
   const first = clientWith(tls);
+  const earlier = { ...tls };
+  assertEquals([clientWith(tls) === first, clientWith(earlier) === first], [true, true]);
   await Deno.writeTextFile(cert, EXPIRED.cert);
   await Deno.writeTextFile(key, EXPIRED.key);
+  // A configuration keeps its client until the next one has been used.
   assertEquals(clientWith(tls) === first, true);
   const second = clientWith({ ...tls });
   assertEquals(second === first, false);
-  await Deno.writeTextFile(cert, OTHER.cert);
-  await Deno.writeTextFile(key, OTHER.key);
-  assertEquals(clientWith({ ...tls }) === first, true);
-  for (const client of [first, second]) client.close();
+  assertThrows(() => first.close(), Deno.errors.BadResource);
+  // A call that began with an earlier configuration may retry.
+  assertEquals([clientWith(tls) === second, clientWith(earlier) === second], [true, true]);
+  second.close();
+});
+
+Deno.test("an answer goes on after its client was closed by a renewal of the certificate", async () => {
+  await using provider = await strictProvider();
+  await using pem = await files({ ca: CA, cert: OTHER.cert, key: OTHER.key });
+  const { ca, cert, key } = pem;
+  const tls = { ca, cert, key };
+  const body = JSON.stringify({ model: "m" });
+  const asked = () => fetch(`${provider.url}/chat`, { method: "POST", body, client: clientWith({ ...tls }) });
+  const pending = asked();
+  const response = await asked();
+  await Deno.writeTextFile(ca, CA + OTHER.ca);
+  const other = clientWith({ ...tls });
+  assertEquals((await (await pending).text()).includes("hi"), true);
+  assertEquals((await response.text()).includes("hi"), true);
+  other.close();
 });
 
 Deno.test("an operator learns what is wrong with a provider's tls", async () => {
@@ -172,4 +191,58 @@ Deno.test("an operator learns what is wrong with a provider's tls", async () => 
   assertMatch(mistakes({ key: "/key.pem" }), /tls\.cert.*both cert and key, or neither/s);
   assertMatch(mistakes({ ca: "/ca.pem" }, "http://p.example/v1"), /tls.*base_url has no TLS/s);
   assertMatch(mistakes({ certificate: "/c" }), /tls/);
+});
+
+/** Calls a provider with its own TLS files and the proxies of the environment, and prints the answer. */
+const CALLER = (url: string, tls: ClientTls) =>
+  `import { openSend } from "${new URL("../../src/outgoing/send.ts", import.meta.url)}";
+import { readProxies } from "${new URL("../../src/outgoing/proxies.ts", import.meta.url)}";
+import { Ticker } from "${new URL("../../src/timing/ticker.ts", import.meta.url)}";
+const send = openSend({ proxies: readProxies((name) => Deno.env.get(name)) });
+const request = { url: ${JSON.stringify(url)}, tls: ${
+    JSON.stringify(tls)
+  }, headers: {}, body: '{"model":"m"}' };
+const reply = await send({ ...request, firstByteMs: 60_000, idleMs: 60_000 }, new Ticker());
+console.log(reply.status);
+Deno.exit();`;
+
+Deno.test("a provider gets the certificate of its tls through a proxy, which sees a tunnel only", async () => {
+  await using provider = await strictProvider();
+  await using pem = await files({ ca: CA, cert: OTHER.cert, key: OTHER.key });
+  const { ca, cert, key } = pem;
+  const proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const asked: string[] = [];
+  const serving = (async () => {
+    for await (const conn of proxy) {
+      const buffer = new Uint8Array(4096);
+      const n = await conn.read(buffer) ?? 0;
+      const [line] = new TextDecoder().decode(buffer.subarray(0, n)).split("\r\n");
+      asked.push(line);
+      const to = await Deno.connect({ hostname: "127.0.0.1", port: Number(/:(\d+) /.exec(line)![1]) });
+      await conn.write(new TextEncoder().encode("HTTP/1.1 200 Established\r\n\r\n"));
+      void conn.readable.pipeTo(to.writable).catch(() => {});
+      void to.readable.pipeTo(conn.writable).catch(() => {});
+    }
+  })();
+  const run = async (NO_PROXY: string) => {
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--no-check", CALLER(`${provider.url}/chat`, { ca, cert, key })],
+      env: {
+        NO_COLOR: "1",
+        DENO_NO_UPDATE_CHECK: "1",
+        HTTPS_PROXY: `http://127.0.0.1:${proxy.addr.port}`,
+        NO_PROXY,
+      },
+    }).output();
+    return new TextDecoder().decode(stdout) || new TextDecoder().decode(stderr);
+  };
+  try {
+    assertEquals(await run(""), "200\n");
+    assertEquals(asked, [`CONNECT ${new URL(provider.url).host} HTTP/1.1`]);
+    assertEquals(await run("localhost"), "200\n");
+    assertEquals([asked.length, provider.seen.length], [1, 2]);
+  } finally {
+    proxy.close();
+    await serving;
+  }
 });
