@@ -2,8 +2,8 @@
  * Credentials of a profile signed in with `aws login` (`login_session`). They live for a quarter of an hour, and are renewed with a
  * refresh token and a proof of possession of the login's key (DPoP, RFC 9449), as by AWS's libraries.
  */
-import { Buffer } from "node:buffer";
-import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { createHash, createPrivateKey } from "node:crypto";
+import type { JWK } from "jose";
 import { type Loose, number, object, string } from "../../../exchange/json.ts";
 import type { Section } from "../../clouds/aws_files.ts";
 import { inHome, variable } from "../surroundings.ts";
@@ -69,7 +69,7 @@ async function renewed(login: Loose, { surroundings, clock, region }: AwsContext
     method: "POST",
     headers: {
       "content-type": "application/json",
-      dpop: proof(needed(login, "dpopKey", FILE), url, clock.now()),
+      dpop: await proof(needed(login, "dpopKey", FILE), url, clock.now()),
     },
     body: JSON.stringify({
       clientId: login.clientId,
@@ -99,16 +99,17 @@ function hostOf(region: string): string {
 }
 
 /** A JWT for one request, signed with the key of the login. */
-function proof(pem: string, url: string, now: number): string {
+async function proof(pem: string, url: string, now: number): Promise<string> {
+  const { SignJWT } = await import("jose");
   try {
-    const key = createPrivateKey(pem);
-    const { kty, crv, x, y } = createPublicKey(key).export({ format: "jwk" });
-    const header = { alg: "ES256", typ: "dpop+jwt", jwk: { kty, crv, x, y } };
-    const claims = { jti: crypto.randomUUID(), htm: "POST", htu: url, iat: Math.floor(now / 1000) };
-    const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-      .join(".");
-    const signature = sign("sha256", Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
-    return `${signed}.${signature.toString("base64url")}`;
+    // The file has the key in the form of SEC 1, which jose does not read.
+    const key = createPrivateKey(pem).export({ format: "jwk" }) as JWK;
+    const { kty, crv, x, y } = key;
+    return await new SignJWT({ htm: "POST", htu: url })
+      .setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk: { kty, crv, x, y } })
+      .setJti(crypto.randomUUID())
+      .setIssuedAt(Math.floor(now / 1000))
+      .sign(key);
   } catch {
     throw new TokenError("the key in the file of the login cannot be used");
   }

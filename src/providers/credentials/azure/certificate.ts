@@ -3,7 +3,8 @@
  * of a registered certificate (RFC 7523).
  */
 import { Buffer } from "node:buffer";
-import { constants, createHash, createPrivateKey, type KeyObject, sign, X509Certificate } from "node:crypto";
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import type { JWK } from "jose";
 import { type Surroundings, variable } from "../surroundings.ts";
 import { TokenError } from "../token_service.ts";
 
@@ -40,42 +41,38 @@ export async function certificateAssertion(
     variable(surroundings, "AZURE_CLIENT_SEND_CERTIFICATE_CHAIN") ?? "",
   );
   const issued = Math.floor(now / 1000);
-  const header = {
-    alg: "PS256",
-    typ: "JWT",
-    "x5t#S256": createHash("sha256").update(chain[0]).digest("base64url"),
-    ...(sendsChain && { x5c: chain.map((certificate) => certificate.toString("base64")) }),
-  };
-  const claims = {
-    aud: audience,
-    iss: clientId,
-    sub: clientId,
-    jti: crypto.randomUUID(),
-    nbf: issued,
-    iat: issued,
-    exp: issued + LIFE_SECONDS,
-  };
-  const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(
-    ".",
-  );
-  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const { SignJWT } = await import("jose");
   try {
-    const signature = sign("sha256", Buffer.from(signed), { key, padding, saltLength: 32 });
-    return `${signed}.${signature.toString("base64url")}`;
+    return await new SignJWT()
+      .setProtectedHeader({
+        alg: "PS256",
+        typ: "JWT",
+        "x5t#S256": createHash("sha256").update(chain[0]).digest("base64url"),
+        ...(sendsChain && { x5c: chain.map((certificate) => certificate.toString("base64")) }),
+      })
+      .setAudience(audience)
+      .setIssuer(clientId)
+      .setSubject(clientId)
+      .setJti(crypto.randomUUID())
+      .setNotBefore(issued)
+      .setIssuedAt(issued)
+      .setExpirationTime(issued + LIFE_SECONDS)
+      .sign(key);
   } catch {
     throw new TokenError("the private key of the client certificate file cannot be used");
   }
 }
 
 /** The private key, and the certificates in DER. */
-function contentOf(text: string, passphrase: string | undefined): { key: KeyObject; chain: Buffer[] } {
+function contentOf(text: string, passphrase: string | undefined): { key: JWK; chain: Buffer[] } {
   const pem = PRIVATE_KEY.exec(text)?.[0];
   const certificates = text.match(CERTIFICATES) ?? [];
   if (pem === undefined || certificates.length === 0) {
     throw new TokenError("the client certificate file holds no private key or no certificate in PEM");
   }
   try {
-    const key = createPrivateKey({ key: pem, format: "pem", passphrase });
+    // jose reads neither encrypted keys nor those in the form of PKCS #1.
+    const key = createPrivateKey({ key: pem, format: "pem", passphrase }).export({ format: "jwk" }) as JWK;
     return {
       key,
       chain: certificates.map((certificate) => Buffer.from(new X509Certificate(certificate).raw)),
