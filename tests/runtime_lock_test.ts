@@ -3,6 +3,7 @@
  * versions of the list of all.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { THREADS } from "../.deploy/compile.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 const ROOT = new URL("../", import.meta.url);
@@ -52,6 +53,27 @@ Deno.test("a task looks at no package, and the program is fetched none that only
     [],
     "only tests import these: they belong into the scope of the tests",
   );
+});
+
+/** An image with a read-only root file system would translate a module that is missing here at each start of its thread. */
+Deno.test("the image, the task for systemd and the list of packages name every module that runs as a thread of its own", async () => {
+  const dockerfile = await Deno.readTextFile(new URL("Dockerfile", ROOT));
+  const [, image] = /^RUN (deno cache .*)$/m.exec(dockerfile)!;
+  const { packages, lock } = manifest.tasks;
+  for (const command of [image, packages.command.split(" && ")[0], lock.command]) {
+    const named = command.split(" ").filter((word) => word.endsWith(".ts"));
+    assertEquals(named, ["src/main.ts", ...THREADS], command);
+  }
+  const started = new Set<string>();
+  for await (const path of modules(new URL("src/", ROOT))) {
+    const text = await Deno.readTextFile(path);
+    for (const [, module] of text.matchAll(/startThread\(\s*new URL\("(.+?)", import\.meta\.url\)/g)) {
+      started.add(new URL(module, path).pathname.slice(ROOT.pathname.length));
+    }
+  }
+  // The optional model is fetched by whoever configures it.
+  started.delete("src/dlp/model/model_worker.ts");
+  assertEquals([...started].sort(), THREADS);
 });
 
 async function* modules(folder: URL): AsyncGenerator<URL> {
