@@ -11,7 +11,7 @@ import type { Reply } from "../outgoing/reply.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Send } from "../outgoing/send.ts";
 import { type Fitted, RefusedFields } from "./refused_fields.ts";
-import { Withheld } from "./withheld.ts";
+import { Withheld } from "../outgoing/withheld.ts";
 
 export interface Outgoing {
   body: string | Uint8Array<ArrayBuffer>;

@@ -7,7 +7,7 @@ import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Outgoing } from "./exchange.ts";
 import type { Provider, Route, Upstream } from "./provider.ts";
 import type { RouteOrder } from "./routes.ts";
-import type { Withheld } from "./withheld.ts";
+import type { Withheld } from "../outgoing/withheld.ts";
 
 /** A successful answer of a provider whose first bytes have arrived. It occupies one of the provider's concurrent calls until closed. */
 export interface Opened {

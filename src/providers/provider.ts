@@ -5,7 +5,7 @@ import type { BreakerSettings } from "./breaker.ts";
 import type { Cloud } from "./clouds/cloud.ts";
 import type { ProviderCredential } from "./credentials/credential.ts";
 import type { ClientTls } from "../outgoing/client_tls.ts";
-import { Withheld } from "./withheld.ts";
+import { Withheld } from "../outgoing/withheld.ts";
 
 export interface Provider {
   name: string;

@@ -10,6 +10,7 @@ import type { JsonBudget } from "../exchange/json_budget.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
 import { type Answer, ask as askOnce, withReason } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
+import { Withheld } from "../outgoing/withheld.ts";
 import { pause } from "../timing/waits.ts";
 import { cleanText } from "./clean.ts";
 import type { EngineRequest, RawHit } from "./engines/engine.ts";
@@ -53,6 +54,8 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const pace = new Pace(options.now, settings.timeoutMs);
+  // An engine that repeats its request would otherwise disclose the key to the model and to the caller.
+  const withheld = new Withheld({ "api-key": settings.apiKey });
   const sleep = options.sleep ?? pause;
 
   /** @param signal aborts the request at the time limit */
@@ -62,7 +65,7 @@ export function openEngine(settings: WebSearchSettings, options: WebSearchOption
     const asking = () => askOnce(url, question);
     const answer = await (options.quietly?.(asking) ?? asking());
     if (!answer.ok) throw new Refused(answer);
-    const body = await jsonIn(answer.text(), BUDGET).catch(() => null);
+    const body = await jsonIn(withheld.answer(answer.text()), BUDGET).catch(() => null);
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
   }

@@ -1,6 +1,6 @@
 /** A configuration with a secret in every place that may hold one, each told from all others, and a look for all of them in a text. */
 import { assert } from "@std/assert";
-import { disguises } from "../../src/providers/disguises.ts";
+import { disguises } from "../../src/outgoing/disguises.ts";
 
 let made = 0;
 const canary = (what: string) => `canary${++made}x${what}x7d1f44a90b3e`;

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
 import { type Answering, type Asked, Delivery } from "../../src/pipeline/delivery.ts";
-import { Withheld } from "../../src/providers/withheld.ts";
+import { Withheld } from "../../src/outgoing/withheld.ts";
 
 const SECRET = "provider-secret-key-0123";
 const LARGEST = 1 << 18;

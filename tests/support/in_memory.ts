@@ -24,7 +24,7 @@ import { openStates } from "../../src/providers/states.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { API_OF } from "./apis.ts";
 import type { Caller, Target } from "./scenarios.ts";
-import { Withheld } from "../../src/providers/withheld.ts";
+import { Withheld } from "../../src/outgoing/withheld.ts";
 
 const KEY: Key = {
   id: "k",

@@ -3,7 +3,7 @@
  * microseconds of the event loop and as much of another thread: half of a plain call for its trace. Here a
  * span is encoded when it ends, which takes less than one microsecond.
  */
-import { Withheld } from "../../providers/withheld.ts";
+import { Withheld } from "../../outgoing/withheld.ts";
 import { Propagation } from "../propagation.ts";
 import {
   type Destination,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { Failure } from "../../src/exchange/failure.ts";
-import { Withheld } from "../../src/providers/withheld.ts";
+import { Withheld } from "../../src/outgoing/withheld.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 
