@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<string, string>> = {
   output_cost_per_audio_token: "audio_output",
   input_cost_per_image_token: "image",
   output_cost_per_image_token: "image_output",
+  input_cost_per_request: "request",
 };
 /** The longest names first, because some begin with others. */
 const NAMES = Object.keys(KINDS).sort((a, b) => b.length - a.length);

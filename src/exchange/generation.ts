@@ -28,6 +28,8 @@ export interface GenerationStart {
 /** Usage of one provider call, and the prices at which it is billed. */
 export interface Charge extends PriceChoice {
   usage: Usage;
+  /** Number of requests to the provider, if it is not one. */
+  requests?: number;
 }
 
 /** Data known at the end. */

@@ -3,7 +3,7 @@
  * the accounts.
  */
 
-/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
+/** Prices per token (per request, and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
 export type Prices = Readonly<Record<string, string | undefined>>;
 
 /** Prices of larger prompts, or of a service tier. */

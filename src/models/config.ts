@@ -56,6 +56,9 @@ const PRICES = {
   image_output: price().optional().describe("Price of an image output token. Not set: `completion`."),
   audio: price().optional().describe("Price of an audio input token. Not set: `prompt`."),
   audio_output: price().optional().describe("Price of an audio output token. Not set: `completion`."),
+  request: price().optional().describe(
+    "Price of each request to the provider, in addition to its tokens. Not set: none.",
+  ),
   web_search: price().optional().describe(
     "Price of one web search with this model. Not set: `search.price`.",
   ),

@@ -241,7 +241,8 @@ export function hedges({ arrival, routes, callerCredential, shape }: Call): bool
 
 function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): Promise<boolean> {
   const { input, media = 0, output, ...rest } = upperBound(prompt, model, size, shape, others);
-  return reservation.extend(NO_USAGE, { ...rest, input: 2 * input, media: 2 * media, output: 2 * output });
+  const twice = { input: 2 * input, media: 2 * media, output: 2 * output, requests: 2 };
+  return reservation.extend(NO_USAGE, { ...rest, ...twice });
 }
 
 /** A list of names chosen by callers, in a form that is valid in a header. */

@@ -10,6 +10,8 @@ interface Counted extends Omit<ProviderUse, "usage"> {
   usage: Usage;
   /** Input tokens of each call, where it is that of several. Absent: the usage's. */
   each?: number;
+  /** Number of calls. Absent: one. */
+  requests?: number;
 }
 
 /**
@@ -51,10 +53,12 @@ function withEstimated(
   const silent = uses.filter((use) => use.usage === null);
   const { service, own, served } = silent.at(-1) ?? uses.at(-1) ?? { service: undefined };
   // A call was ended before all that it has used was passed on.
-  if (usage.input < sum.input || usage.output < sum.output) return [{ usage, service, own, served }];
+  if (usage.input < sum.input || usage.output < sum.output) {
+    return [{ usage, service, own, served, requests: uses.length }];
+  }
   const rest = subtractUsage(usage, sum);
   const each = silent.length > 0 ? rest.input / silent.length : uses.at(-1)?.usage?.input;
-  return [...reported, { usage: rest, service, own, served, each }];
+  return [...reported, { usage: rest, service, own, served, each, requests: silent.length }];
 }
 
 function charge(usage: Usage, service: string | undefined, { sheet, prompt }: Call): Charge {
@@ -63,14 +67,15 @@ function charge(usage: Usage, service: string | undefined, { sheet, prompt }: Ca
 }
 
 /** Several charges, if other models generated a part of it. */
-function chargesOf({ usage, service, served, beside = [], each }: Counted, call: Call): Charge[] {
+function chargesOf({ usage, service, served, beside = [], each, requests }: Counted, call: Call): Charge[] {
   if (served === undefined && beside.length === 0) {
-    return [chargeAt(call.model, usage, { service, each }, call)];
+    return [chargeAt(call.model, usage, { service, each, requests }, call)];
   }
   const rest = beside.reduce((left, one) => subtractUsage(left, one.usage), usage);
   return [
-    chargeAt(served ?? call.model, rest, { service, each }, call),
-    ...beside.map((one) => chargeAt(one.model, one.usage, { service }, call)),
+    chargeAt(served ?? call.model, rest, { service, each, requests }, call),
+    // Within the same request.
+    ...beside.map((one) => chargeAt(one.model, one.usage, { service, requests: 0 }, call)),
   ];
 }
 
@@ -78,12 +83,21 @@ function chargesOf({ usage, service, served, beside = [], each }: Counted, call:
 function chargeAt(
   model: Model,
   usage: Usage,
-  { service, each = usage.input }: { service: string | undefined; each?: number },
+  { service, each = usage.input, requests }: {
+    service: string | undefined;
+    each?: number;
+    requests?: number;
+  },
   call: Call,
 ): Charge {
   const sheet = model === call.model ? call.sheet : sheetOf(model, call.created);
   const { prices, version } = priceOf(sheet, each, service ?? call.prompt.serviceTier);
-  return { usage, prices, version: model === answeredBy(call) ? version : versionOfModel(version, model.id) };
+  return {
+    usage,
+    prices,
+    version: model === answeredBy(call) ? version : versionOfModel(version, model.id),
+    ...(requests !== undefined && { requests }),
+  };
 }
 
 /** The uses with reported usage. */

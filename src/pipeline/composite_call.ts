@@ -77,7 +77,11 @@ function askWith(
       affords(spent, next) {
         const model = withLargestLimits(call.model, others);
         const searches = next.searches - ownSearches(call);
-        const estimate = nextRound({ prompt, model, size, others }, { ...next, searches });
+        const estimate = nextRound({ prompt, model, size, others }, {
+          ...next,
+          searches,
+          requests: call.uses.length + call.lost.length + 1,
+        });
         // With what was found the prompt may have grown into a dearer tier.
         return reservation.extend(spent, estimate, highestPrices(call, estimate, kit));
       },

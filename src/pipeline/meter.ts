@@ -170,7 +170,7 @@ class Meter {
    * @param unbilled searches with the caller's own credential
    */
   async #unaffordable(searches: number, unbilled: number, usage: Usage | null): Promise<number> {
-    const { shape, size, reservation, arrival, model, uses } = this.#call;
+    const { shape, size, reservation, arrival, model, uses, lost } = this.#call;
     const billed = searches - unbilled;
     const provided = shape.search
       ? Math.min(billed, searchesOf(uses.filter(({ own }) => !own)))
@@ -178,7 +178,7 @@ class Meter {
       ? billed
       : Math.max(0, billed - TOOL_ROUNDS);
     if (provided === 0) return 0;
-    const next = { input: 0, output: 0, searches: billed };
+    const next = { input: 0, output: 0, searches: billed, requests: uses.length + lost.length };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return 0;
     this.#kit.log(
       `${arrival.id} ${model.id}: the provider reports ${

@@ -92,6 +92,7 @@ export function upperBound(
     ...(prompt.maxOutput === undefined &&
       { leastOutput: Math.max(Math.min(cap, LEAST_UNCAPPED), limits.cap) * n + beside }),
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
+    requests: calls * (search ? SEARCH_ROUNDS : 1),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
   };
@@ -112,11 +113,12 @@ export function upperBoundOfAll(
   const limit = searchLimit(prompt.search ?? {});
   const { output } = first;
   const cap = prompt.maxOutput ?? model.maxCompletion ?? 0;
+  const rounds = limit + MOST_IDLE_ROUNDS + 2;
   let [input, media] = [0, 0];
   // The usage is highest if each search has its own round, followed by rounds without a search.
-  for (let round = 0; round <= limit + MOST_IDLE_ROUNDS + 1; round++) {
+  for (let round = 0; round < rounds; round++) {
     const added = round === 0 ? 0 : Math.min(round, limit) * MOST_RESULTS + output;
-    const next = nextRound({ prompt, model, size, others }, { added, output: cap, searches: 0 });
+    const next = nextRound({ prompt, model, size, others }, { added, output: cap, searches: 0, requests: 0 });
     input += next.input;
     media += next.media ?? 0;
   }
@@ -125,6 +127,7 @@ export function upperBoundOfAll(
     input,
     media,
     searches: first.searches - 1 + limit,
+    requests: rounds,
   };
 }
 
@@ -169,10 +172,19 @@ interface Round {
   others: Others | null;
 }
 
-/** One more round of a request that has used so much. @param added bytes that were added to the prompt */
+/**
+ * One more round of a request that has used so much.
+ * @param added bytes that were added to the prompt
+ * @param searches those of the whole request, as `requests`
+ */
 export function nextRound(
   { prompt, model, size, others }: Round,
-  { added, output, searches }: { added: number; output: number; searches: number },
+  { added, output, searches, requests }: {
+    added: number;
+    output: number;
+    searches: number;
+    requests: number;
+  },
 ): Estimate {
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
   const elsewhere = size.rounds ?? 1;
@@ -184,6 +196,7 @@ export function nextRound(
     ...(elsewhere > 1 && { leastMedia: media * times }),
     output: Math.max(output, limits.cap) * limits.answers + besideAnswer(prompt),
     searches,
+    requests,
     hourCache: marksHour(prompt),
   };
   return others === null ? estimate : withOthers(estimate, output, others);

@@ -200,7 +200,8 @@ model_list:
       input_cost_per_token_above_272k_tokens_priority: 0.0000044
       input_cost_per_token_batches: 5.5e-07
       search_context_cost_per_query: {search_context_size_low: 0.01}
-      input_cost_per_request: 0
+      input_cost_per_request: 0.003
+      input_cost_per_image: 0
   - model_name: openai/half
     litellm_params: {model: openai/half, input_cost_per_token: 1.1e-06}
 `);
@@ -214,6 +215,7 @@ model_list:
     internal_reasoning: "0.000005",
     audio: "0.0001",
     audio_output: "2",
+    request: "0.003",
   };
   const [{ sheets: [sheet] = [] }] = models;
   assertEquals(sheet.prices, prices);

@@ -129,10 +129,13 @@ export class Demands {
     return demands;
   }
 
-  /** The additional amounts needed by a call that has reserved `holds`, used `spent`, and continues with `next`. */
+  /**
+   * The additional amounts needed by a call that has reserved `holds`, used `spent`, and continues with `next`, which has the searches
+   * and requests of the whole call.
+   */
   more(holds: readonly Hold[], spent: Readonly<Usage>, next: Estimate, prices: Prices): Demand[] {
     const table = priceTable(this.withSearchPrice(prices));
-    const used = costOf(spent, 0, table);
+    const used = costOf(spent, 0, table, 0);
     const cost = used + costAtMost(next, table);
     const whole = wholeCost(next, table);
     const upTo = whole === undefined ? undefined : used + whole;

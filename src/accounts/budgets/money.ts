@@ -19,6 +19,7 @@
  * | `input_cache_write`, `input_cache_write_1h`            | cacheWrite, and its part with a TTL of an hour |
  * | `audio`, `image`                                       | audioInput, imageInput, as far as not cached   |
  * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
+ * | `request`                                              | requests to the provider; price per request    |
  * | `web_search`                                           | searches; price per search                     |
  */
 import { sha256Hex } from "../../exchange/hashes.ts";
@@ -81,6 +82,7 @@ export interface PriceTable {
   reasoning: bigint | null;
   audioOutput: bigint | null;
   imageOutput: bigint | null;
+  request: bigint | null;
   search: bigint;
   /** The highest price of a token, by kind of input. */
   most: HighestPrices;
@@ -136,6 +138,7 @@ function readPrices(prices: Prices): PriceTable {
     reasoning,
     audioOutput,
     imageOutput,
+    request: price("request"),
     search: price("web_search") ?? 0n,
     most: {
       text,
@@ -198,24 +201,26 @@ export function pricesOfVersion(version: string): Readonly<Record<string, string
   return versions.get(version);
 }
 
-/** The cost of the counts, in picodollars. Usage null: only the searches. */
-export function costOf(usage: Readonly<Usage> | null, searches: number, table: PriceTable): bigint {
+/** The cost of the counts of one request, in picodollars. Usage null: only the searches. */
+export function costOf(
+  usage: Readonly<Usage> | null,
+  searches: number,
+  table: PriceTable,
+  requests: number = 1,
+): bigint {
   let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
-  if (usage !== null) sum += inputCost(usage, table) + outputCost(usage, table);
+  if (usage !== null) sum += callCost(usage, requests, table);
   return round(sum);
 }
 
 /** The total cost of several calls, each at its own prices, and of searches at the table's price. */
 export function costOfAll(
-  calls: readonly { usage: Readonly<Usage>; prices: Prices }[],
+  calls: readonly { usage: Readonly<Usage>; prices: Prices; requests?: number }[],
   searches: number,
   table: PriceTable,
 ): bigint {
   let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
-  for (const { usage, prices } of calls) {
-    const own = priceTable(prices);
-    sum += inputCost(usage, own) + outputCost(usage, own);
-  }
+  for (const { usage, prices, requests = 1 } of calls) sum += callCost(usage, requests, priceTable(prices));
   return round(sum);
 }
 
@@ -224,6 +229,10 @@ export function savedByCache(usage: Readonly<Usage>, table: PriceTable): bigint 
   if (usage.cached === 0) return 0n;
   const fine = BigInt(usage.cached) * (table.prompt - table.cacheRead);
   return fine < 0n ? -round(-fine) : round(fine);
+}
+
+function callCost(usage: Readonly<Usage>, requests: number, table: PriceTable): bigint {
+  return inputCost(usage, table) + outputCost(usage, table) + times(requests, table.request);
 }
 
 function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
@@ -274,6 +283,8 @@ export interface Estimate {
   /** If the request does not limit its output: a lower output that may be granted if not enough is left. */
   leastOutput?: number;
   searches: number;
+  /** Requests to the provider. Absent: none. */
+  requests?: number;
   /** False: nothing is written to a cache for an hour. */
   hourCache?: boolean;
   /** Tokens that count towards rates until the call has ended; absent: all. */
@@ -297,13 +308,13 @@ export function stepsOf(most: Estimate): Estimate[] {
 }
 
 /** The maximum cost of an estimate: tokens of unknown kind at the highest price that they may have. */
-export function costAtMost(estimate: Estimate, { most, search }: PriceTable): bigint {
+export function costAtMost(estimate: Estimate, { most, request, search }: PriceTable): bigint {
   const kept = estimate.hourCache !== false;
   return round(
     times(Math.ceil(estimate.input), kept ? most.keptText : most.text) +
       times(Math.ceil(estimate.media ?? 0), kept ? most.keptMedia : most.media) +
       times(Math.ceil(estimate.output), most.output) +
-      times(Math.ceil(estimate.searches), search),
+      times(Math.ceil(estimate.searches), search) + times(estimate.requests ?? 0, request),
   );
 }
 

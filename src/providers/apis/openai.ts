@@ -51,11 +51,11 @@ function converses({ type, capabilities, supports_chat, active, architecture }: 
 }
 
 const CACHE_KINDS = ["input_cache_read", "input_cache_write", "input_cache_write_1h"];
-/** Parts of the input and output. A zero means that they have no price of their own, and not that they are free. */
-const PART_KINDS = ["internal_reasoning", "audio", "audio_output"];
+/** Parts of the input and output, and the request. A zero means that they have no price of their own, and not that they are free. */
+const PART_KINDS = ["internal_reasoning", "audio", "audio_output", "request"];
 
 /**
- * OpenRouter's prices: strings per token. `-1` means that the price depends on the model that answers. Images have a
+ * OpenRouter's prices: strings per token, and per request. `-1` means that the price depends on the model that answers. Images have a
  * price for each image there, which is not read.
  */
 function pricesOf(pricing: Record<string, unknown>): Record<string, string> | undefined {

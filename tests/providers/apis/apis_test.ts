@@ -145,7 +145,12 @@ Deno.test("modelsList of the OpenAI APIs reads prices for a token, and no others
       input_cache_read: "0.0000003",
     },
   );
-  const parts = { internal_reasoning: "0.000004", audio: "0.000001", input_cache_write: "0" };
+  const parts = {
+    internal_reasoning: "0.000004",
+    audio: "0.000001",
+    input_cache_write: "0",
+    request: "0.005",
+  };
   assertEquals(priced({ prompt: "0.000003", completion: "0.000015", ...parts }), {
     prompt: "0.000003",
     completion: "0.000015",
