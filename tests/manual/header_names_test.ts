@@ -13,6 +13,7 @@ const TABLE = "exchange/headers.ts";
 /** Between Sluice and providers, token services or search engines, or part of HTTP itself: nothing a caller would look up. */
 const ELSEWHERE = [
   /^x-goog-(?:api-key|cloud-target-resource|user-project)$/,
+  /^x-vertex-ai-/,
   /^x-am(?:zn-errortype|z-)|^x-aws-ec2-|^x-identity-header$/,
   /^x-subscription-token$/,
   // A vendor, and a format of audio.
