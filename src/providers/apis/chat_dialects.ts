@@ -12,26 +12,20 @@ import { isEffort, nearestEffort } from "../../formats/effort.ts";
 import { fieldName, type NamedField } from "../../formats/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
-import { nineLettersOf } from "./nine_letters.ts";
 import { inResponsesDialect } from "./responses_dialects.ts";
 import { isOpenAi, withoutEffortBesideTools } from "./openai_effort.ts";
-import { fitForcedCall, type ForcedCalls } from "./forced_calls.ts";
+import { fitForcedCall, type ForcedCalls, instruct } from "./forced_calls.ts";
 import { type Order, orderMessages } from "./message_order.ts";
+import { type MessageDialect, speakMessage } from "./dialect_messages.ts";
 import { withReasoning } from "./message_reasoning.ts";
+import { withTools } from "./older_functions.ts";
+import { dialectOf, type Served } from "./served.ts";
 
-type Role = "system" | "user" | "assistant" | "tool";
-
-interface ChatDialect extends Order {
-  /** Host pattern of its URLs, for configurations without a preset; including a non-default port. */
-  readonly host?: RegExp;
+interface ChatDialect extends Order, MessageDialect, Served {
   /** Only the older name of the output limit (`max_tokens`) is supported: the newer one is rejected or ignored. */
   readonly olderCap?: true;
-  /** The role `developer` is not supported. */
-  readonly noDeveloper?: true;
   /** Only one choice is returned, whatever `n` is. */
   readonly oneAnswer?: true;
-  /** Contents that are only text must be a string. */
-  readonly plainText?: true;
   /** Fields with other names than at OpenAI. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Fields of OpenAI that are rejected. */
@@ -40,18 +34,14 @@ interface ChatDialect extends Order {
   readonly values?: Readonly<Record<string, readonly unknown[]>>;
   /** The only levels of `reasoning_effort` besides `none`. */
   readonly efforts?: readonly Effort[];
-  /** The only fields allowed in messages. */
-  readonly messages?: Readonly<Record<Role, readonly string[]>>;
-  /** Tool call ids must have nine letters and digits. */
-  readonly nineLetters?: true;
+  /** The level `none` is rejected. */
+  readonly alwaysReasons?: true;
+  /** JSON without a schema is rejected. */
+  readonly noJsonObject?: true;
   /** A function must have `parameters`. */
   readonly needsParameters?: true;
   /** The content of `prediction` must be a string. */
   readonly plainPrediction?: true;
-  /** The `detail` of an image must not be `original`. */
-  readonly plainDetail?: true;
-  /** Files are sent as `document_url`. */
-  readonly documentUrl?: true;
   /** Models that reason by default, and only in streams. */
   readonly quietWhole?: RegExp;
   /** Models that reject a forced tool call while reasoning. */
@@ -194,6 +184,11 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     noDeveloper: true,
     alternates: true,
     oneAnswer: true,
+    efforts: ["minimal", ...USUAL_EFFORTS],
+    alwaysReasons: true,
+    // "At body -> response_format -> ResponseFormatText -> type: Input should be 'text'"
+    noJsonObject: true,
+    forced: { unnamed: /./ },
   },
   together: {
     host: /(?:^|\.)together\.(?:xyz|ai)$/,
@@ -220,7 +215,7 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
   if (api.name === RESPONSES) return inResponsesDialect(api, preset, baseUrl);
   if (api.name !== CHAT) return api;
   if (isOpenAi(preset, baseUrl)) return openai ??= withoutEffortBesideTools(api);
-  const dialect = dialectOf(preset, baseUrl);
+  const dialect = dialectOf(DIALECTS, preset, baseUrl);
   if (dialect === undefined) return api;
   const known = spoken.get(dialect);
   if (known !== undefined) return known;
@@ -237,13 +232,6 @@ export function inDialect(api: ProviderApi, preset: string | null, baseUrl: stri
 
 const FUNCTIONS = { custom: false, namespaces: false };
 const OWN_FUNCTIONS = { ...FUNCTIONS, builtIn: true };
-
-function dialectOf(preset: string | null, baseUrl: string): ChatDialect | undefined {
-  if (preset !== null) return Object.hasOwn(DIALECTS, preset) ? DIALECTS[preset] : undefined;
-  if (!URL.canParse(baseUrl)) return undefined;
-  const { host } = new URL(baseUrl);
-  return Object.values(DIALECTS).find((dialect) => dialect.host?.test(host));
-}
 
 /** Properties of the vocabulary that correspond to fields of the body; the caller may have used another name. */
 const NAMED: Readonly<Record<string, NamedField>> = {
@@ -263,6 +251,7 @@ function speak(
   { prompt, model }: { prompt: Prompt; model: string },
 ): ProviderRequest {
   const { olderCap, renamed = {}, refused = [], values = {} } = dialect;
+  withTools(body);
   const lost = new Set(dropped);
   const drop = (field: string) => {
     // `stream_options` is set by the gateway, so it is not reported as dropped.
@@ -285,6 +274,15 @@ function speak(
   const { reasoning_effort: effort } = body;
   if (dialect.efforts && isEffort(effort) && effort !== "none") {
     body.reasoning_effort = nearestEffort(effort, dialect.efforts);
+  }
+  if (dialect.alwaysReasons && effort === "none") {
+    delete body.reasoning_effort;
+    lost.add(fieldName("reasoning", prompt));
+  }
+  if (dialect.noJsonObject && object(body.response_format).type === "json_object") {
+    delete body.response_format;
+    // Callers of other formats have it in the prompt already.
+    if (prompt.format === "chat_completions") instruct(body, JSON_ONLY);
   }
   chooseTools(body);
   if (dialect.needsParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters);
@@ -311,6 +309,8 @@ function speak(
   return { body, headers, dropped: [...lost] };
 }
 
+const JSON_ONLY = "Answer with one valid JSON object and nothing else.";
+
 /** `allowed_tools` is supported by OpenAI only: for others, only the allowed tools are declared. */
 function chooseTools(body: Loose): void {
   const choice = object(body.tool_choice);
@@ -329,64 +329,3 @@ function withParameters(tool: Loose): Loose {
 }
 
 const nameOf = (tool: Loose) => object(tool.function ?? tool.custom).name;
-
-function speakMessage(message: Loose, dialect: ChatDialect, lose: (field: string) => void): Loose {
-  const { noDeveloper, plainText, messages, nineLetters, documentUrl, plainDetail } = dialect;
-  const renamed: Loose = noDeveloper && message.role === "developer"
-    ? { ...message, role: "system" }
-    : message;
-  const role = renamed.role === "developer" ? "system" : renamed.role as Role;
-  const known = messages && Object.hasOwn(messages, role) ? messages[role] : undefined;
-  const spoken: Loose = {};
-  for (const field of Object.keys(renamed)) {
-    if (known === undefined || known.includes(field)) spoken[field] = renamed[field];
-    else if (!isNothing(renamed[field]) && !UNREPORTED.has(field)) lose(field);
-  }
-  const { content, tool_calls: calls, tool_call_id: answered } = spoken;
-  if (Array.isArray(content)) {
-    if (plainText && content.every(({ type }) => type === "text")) {
-      spoken.content = content.map(({ text }) => text).join(role === "assistant" ? "" : "\n\n");
-    } else if (known !== undefined) {
-      spoken.content = content.map(({ cache_control: _, prompt_cache_breakpoint: _point, ...part }: Loose) =>
-        documentUrl ? documentOf(part) : plainDetail ? withPlainDetail(part) : part
-      );
-    }
-  }
-  const idOf = nineLetters ? nineLettersOf : (id: unknown) => id;
-  if (known !== undefined && Array.isArray(calls)) {
-    spoken.tool_calls = calls.map(({ id, type, function: called }) => ({
-      id: idOf(id),
-      type,
-      function: called,
-    }));
-  }
-  if (answered !== undefined) spoken.tool_call_id = idOf(answered);
-  return spoken;
-}
-
-/** Fields without a value: clients return complete messages of earlier answers. */
-function isNothing(value: unknown): boolean {
-  return value === null || value === undefined || value === "" ||
-    (Array.isArray(value) && value.length === 0);
-}
-
-/** Fields of earlier answers that are dropped without being reported. */
-const UNREPORTED = new Set(
-  ("annotations reasoning reasoning_content reasoning_details reasoning_opaque reasoning_text refusal " +
-    "thinking_blocks").split(" "),
-);
-
-function withPlainDetail(part: Loose): Loose {
-  const image = object(part.image_url);
-  return image.detail === "original" ? { ...part, image_url: { ...image, detail: "high" } } : part;
-}
-
-function documentOf(part: Loose): Loose {
-  const { file_data: url, filename } = object(part.file);
-  if (part.type !== "file" || url === undefined) return part;
-  return {
-    type: "document_url",
-    document_url: url,
-    ...(filename !== undefined && { document_name: filename }),
-  };
-}

@@ -58,7 +58,8 @@ export function fitForcedCall(
   }
 }
 
-function instruct(body: Loose, text: string): void {
+/** Appends to the system message. Modifies the body. */
+export function instruct(body: Loose, text: string): void {
   const messages = body.messages as Loose[];
   const [first] = messages;
   if (first?.role === "system" && typeof first.content === "string") {

@@ -7,6 +7,7 @@ import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { orderMessages } from "./message_order.ts";
 import { withReasoning } from "./message_reasoning.ts";
+import { withTools } from "./older_functions.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
 /**
@@ -30,6 +31,7 @@ export const openaiChatApi: ProviderApi = {
   severalAnswers: () => true,
   finish(request, model) {
     const { body } = request;
+    withTools(body);
     body.messages = withReasoning(body, orderMessages(body.messages as Loose[], model, {}), model);
     return request;
   },

@@ -9,10 +9,9 @@
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
 import type { ProviderApi } from "./api.ts";
+import { dialectOf, type Served } from "./served.ts";
 
-interface ResponsesDialect {
-  /** Host pattern of its URLs, for configurations without a preset. */
-  readonly host?: RegExp;
+interface ResponsesDialect extends Served {
   /** Types of tools that it supports. */
   readonly tools: ReadonlySet<unknown>;
 }
@@ -68,7 +67,7 @@ const spoken = new Map<ResponsesDialect, ProviderApi>();
  * @param preset its preset; null: none, and the base URL decides
  */
 export function inResponsesDialect(api: ProviderApi, preset: string | null, baseUrl: string): ProviderApi {
-  const dialect = dialectOf(preset, baseUrl);
+  const dialect = dialectOf(DIALECTS, preset, baseUrl);
   if (dialect === undefined) return api;
   const known = spoken.get(dialect);
   if (known !== undefined) return known;
@@ -88,13 +87,6 @@ export function inResponsesDialect(api: ProviderApi, preset: string | null, base
   };
   spoken.set(dialect, made);
   return made;
-}
-
-function dialectOf(preset: string | null, baseUrl: string): ResponsesDialect | undefined {
-  if (preset !== null) return Object.hasOwn(DIALECTS, preset) ? DIALECTS[preset] : undefined;
-  if (!URL.canParse(baseUrl)) return undefined;
-  const { hostname } = new URL(baseUrl);
-  return Object.values(DIALECTS).find(({ host }) => host?.test(hostname));
 }
 
 /** Leaves out unknown tools, and the settings for tools if there are none. Modifies the body. */
