@@ -37,6 +37,7 @@ export async function importLazyModules(): Promise<void> {
     import("./formats/responses/caller.ts"),
     import("./formats/responses/compaction.ts"),
     import("./formats/responses/provider.ts"),
+    import("./formats/think_tags.ts"),
     import("./http/compact.ts"),
     import("./http/count_tokens.ts"),
     import("./http/estimate.ts"),

@@ -99,6 +99,15 @@ const TLS = fields({
   context.addIssue({ code: "custom", path: [path], input: null, message: "both cert and key, or neither" });
 });
 
+const THINK_TAGS = fields({
+  name: matching(/^[\w:|-]{1,32}$/, "the name of a tag, as think for <think>").prefault("think").describe(
+    "Name of the tag: `think` for `<think>` and `</think>`.",
+  ),
+  prefilled: flag().prefault(false).describe(
+    "Whether the chat template of the model writes the first tag, so that the answer begins within the reasoning and has only the second one.",
+  ),
+});
+
 const MODEL_NAME = matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a model without spaces");
 
 const BY_MODEL = named(
@@ -180,6 +189,9 @@ const PROVIDER = fields({
     .describe(
       "Whether callers pay this provider themselves. They send their own credential in the provider's usual header, and their Sluice key in `x-svc-key`. The credential is sent to this provider only. The calls are metered and limited, and billed at 0. `api_key` is then used only to request the list of models.",
     ),
+  think_tags: THINK_TAGS.nullable().prefault(null).describe(
+    "Tags at the beginning of an answer's text between which the provider's models write their reasoning: `{}` for `<think>` and `</think>`. What is between them becomes reasoning, and is sent back within the tags. Null: it is text.",
+  ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe(
       "Maximum number of concurrent calls to the provider; further calls wait in a queue. Null: no limit. Divided among the workers.",
@@ -221,9 +233,10 @@ const PROVIDER = fields({
     resource,
     deployments,
     tls,
+    thinkTags,
     ...others
   } = provider;
-  const rest = { ...others, ...(tls !== null && { tls }) };
+  const rest = { ...others, ...(tls !== null && { tls }), ...(thinkTags !== null && { thinkTags }) };
   const credential: AuthSettings = auth.type === "key" ? { type: "key", key: apiKey } : auth;
   const kind = presetNamed(preset);
   if (kind?.cloud !== undefined) {

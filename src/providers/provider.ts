@@ -1,6 +1,7 @@
 /** Providers and routes as the configuration describes them, and the headers of calls through each API of a provider. */
 import { inDialect } from "./apis/chat_dialects.ts";
 import { apiNamed, type ProviderApi } from "./apis/mod.ts";
+import { inThinkTags, type ThinkTags } from "./apis/think_tags.ts";
 import type { BreakerSettings } from "./breaker.ts";
 import type { Cloud } from "./clouds/cloud.ts";
 import type { ProviderCredential } from "./credentials/credential.ts";
@@ -39,6 +40,8 @@ export interface Provider {
   traceContext?: boolean;
   /** Name of the preset that it follows; null or absent: none. */
   preset?: string | null;
+  /** The tags between which its models write reasoning. Absent: they are text. */
+  thinkTags?: ThinkTags;
 }
 
 /** A provider of a model. `model` is the provider's name for it. */
@@ -93,13 +96,14 @@ export function upstreamWithCallersCredential(
   return { provider: passing, api, headers, withheld: new Withheld(headers), usesCallerCredential: true };
 }
 
-/** The API of a route's calls, adapted to its provider (cloud, preset). */
+/** The API of a route's calls, adapted to its provider (cloud, preset, tags). */
 export function apiOf(
-  { cloud, api, preset = null, baseUrl }: Provider,
+  { cloud, api, preset = null, baseUrl, thinkTags }: Provider,
   route: Pick<Route, "api" | "model">,
 ): ProviderApi {
-  if (cloud !== undefined) return cloud.api(route.api, route.model);
-  return route.api === undefined ? api : inDialect(apiNamed(route.api), preset, baseUrl);
+  if (cloud !== undefined) return inThinkTags(cloud.api(route.api, route.model), thinkTags);
+  const spoken = route.api === undefined ? api : inDialect(apiNamed(route.api), preset, baseUrl);
+  return inThinkTags(spoken, thinkTags);
 }
 
 function standingHeaders(provider: Provider, api: ProviderApi): Record<string, string> {

@@ -17,7 +17,7 @@ const ADDRESS = "an http:// or https:// address without user, query or fragment"
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 const PROVIDER_FIELDS =
-  "preset, api, base_url, region, project, location, resource, deployments, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, tls, http2, retries, breaker, pass_credentials, max_concurrent, trace_context";
+  "preset, api, base_url, region, project, location, resource, deployments, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, tls, http2, retries, breaker, pass_credentials, think_tags, max_concurrent, trace_context";
 
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["nothing at all", {}, [
