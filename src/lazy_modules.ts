@@ -74,6 +74,7 @@ export async function importLazyModules(): Promise<void> {
     import("./providers/credentials/named_in_files.ts"),
     import("./providers/demo_model.ts"),
     import("./providers/hedge.ts"),
+    import("./providers/refused_fields.ts"),
     import("./resume/mod.ts"),
     import("./store/budget_opening.ts"),
     import("./store/care_jobs.ts"),

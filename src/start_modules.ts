@@ -157,9 +157,9 @@ import "./providers/credentials/needs.ts"; import "./providers/credentials/open_
 import "./providers/credentials/surroundings.ts";
 import "./providers/exchange.ts"; import "./providers/first_bytes.ts"; import "./providers/last_failure.ts";
 import "./providers/list_models.ts"; import "./providers/mod.ts"; import "./providers/presets.ts";
-import "./providers/provider.ts"; import "./providers/refusals.ts"; import "./providers/refused_fields.ts";
-import "./providers/reply_body.ts"; import "./providers/retry.ts"; import "./providers/routes.ts";
-import "./providers/states.ts"; import "./providers/try_route.ts";
+import "./providers/provider.ts"; import "./providers/refusals.ts"; import "./providers/reply_body.ts";
+import "./providers/retry.ts"; import "./providers/routes.ts"; import "./providers/states.ts";
+import "./providers/try_route.ts";
 import "./run_command.ts";
 import "./schema/field.ts"; import "./schema/fields.ts"; import "./schema/mistakes.ts";
 import "./store/accounts.ts"; import "./store/budgets.ts";

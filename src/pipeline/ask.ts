@@ -138,20 +138,19 @@ function openingOf(
         : variant.adaptUpstream(callerCredential.applyTo(upstream));
   let sent = prompt;
   return {
-    prepare(upstream, format, providersModel) {
-      together?.placed.resolve();
+    prepare(upstream, format, providersModel, fit) {
       const encode = () => {
         const request = encodeFor(upstream, format, { providersModel, prompt: sent, model, made });
         if (sent !== prompt) made.dropped = [...made.dropped, PROOF_FIELDS[prompt.format] ?? "reasoning"];
-        return request;
+        if (fit === undefined) return request;
+        const { body, lost } = fit(request.body);
+        made.dropped = [...new Set([...made.dropped, ...lost])];
+        return { body, headers: request.headers };
       };
       if (arrival.large) return kit.slices.run(arrival.key.id, writtenInSlices(encode), "convert");
       return kit.metrics.holding("convert", () => {
         const { body, headers } = encode();
-        const lost = (fields: readonly string[]) => {
-          made.dropped = [...new Set([...made.dropped, ...fields])];
-        };
-        return { body: bounded(() => wellFormed(JSON.stringify(body))), headers, lost };
+        return { body: bounded(() => wellFormed(JSON.stringify(body))), headers };
       });
     },
     withoutReasoning() {

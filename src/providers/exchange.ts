@@ -10,14 +10,11 @@ import { credentialRefused, ownCredentialRefused } from "./refusals.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Send } from "../outgoing/send.ts";
-import { type Fitted, RefusedFields } from "./refused_fields.ts";
 import { Withheld } from "../outgoing/withheld.ts";
 
 export interface Outgoing {
   body: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** Called with the names of fields that are left out because the provider refuses them. */
-  lost?(fields: readonly string[]): void;
 }
 
 /** Measurements of an exchange. */
@@ -61,14 +58,6 @@ const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
  */
 const STREAMS_NO_CALLS = /support tool use in streaming mode/i;
 
-/** How often a request is sent again without refused fields: a server may name one field at a time. */
-const MOST_FITS = 8;
-
-/** Whether it is a server of Anthropic's API, but not Anthropic's own. */
-function addsFieldsLater({ provider, api }: Upstream): boolean {
-  return api.formatName === "messages" && !/^https:\/\/api\.anthropic\.com\//.test(`${provider.baseUrl}/`);
-}
-
 /** Whether the URL alone says if the answer is streamed. */
 function choosesByUrl({ provider, api }: Upstream, { model }: Route): boolean {
   return api.address(provider.baseUrl, model, true) !== api.address(provider.baseUrl, model, false);
@@ -76,30 +65,17 @@ function choosesByUrl({ provider, api }: Upstream, { model }: Route): boolean {
 
 /** Creates a function that sends one request to a provider and returns its answer or a `Failure`. */
 export function openExchanges(send: Send, ticker: Ticker): Exchange {
-  const refused = new RefusedFields();
   return exchange;
-
-  /** False: no fields of this kind have been refused, or the request is not of this kind. */
-  function leaveOut(outgoing: Outgoing, fit: (body: string) => Fitted | null): boolean {
-    if (typeof outgoing.body !== "string") return false;
-    const fitted = fit(outgoing.body);
-    if (fitted === null) return false;
-    outgoing.body = fitted.body;
-    outgoing.lost?.(fitted.lost);
-    return true;
-  }
 
   async function exchange(
     upstream: Upstream,
     route: Route,
-    { outgoing, again = false, fits = 0, ...opening }: Asking & { again?: boolean; fits?: number },
+    { outgoing, again = false, ...opening }: Asking & { again?: boolean },
   ): Promise<Exchanged | Failure> {
     const { provider, api } = upstream;
     let { withheld } = upstream;
     const { credential } = provider;
     const { stream, signal, missing, heard } = opening;
-    const model = addsFieldsLater(upstream) ? `${provider.name}/${route.model}` : null;
-    if (model !== null && !again) leaveOut(outgoing, (body) => refused.fit(model, body));
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
       headers: callHeaders(upstream, outgoing.headers),
@@ -130,13 +106,6 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       }
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) {
-        if (
-          model !== null && reply.status === 400 && fits < MOST_FITS &&
-          leaveOut(outgoing, (body) => refused.learn(model, text, body))
-        ) {
-          heard.status = null;
-          return exchange(upstream, route, { ...opening, outgoing, again, fits: fits + 1 });
-        }
         if (stream && reply.status === 400 && STREAMS_NO_CALLS.test(text) && choosesByUrl(upstream, route)) {
           heard.status = null;
           return exchange(upstream, route, { ...opening, stream: false, outgoing, again });

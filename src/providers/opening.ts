@@ -6,6 +6,7 @@ import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Outgoing } from "./exchange.ts";
 import type { Provider, Route, Upstream } from "./provider.ts";
+import type { Fit } from "./refused_fields.ts";
 import type { RouteOrder } from "./routes.ts";
 import type { Withheld } from "../outgoing/withheld.ts";
 
@@ -32,11 +33,16 @@ export interface Opened {
 }
 
 export interface Opening<T> {
-  /** Builds the request for a provider's API. @param model the provider's name of the model */
+  /**
+   * Builds the request for a provider's API.
+   * @param model the provider's name of the model
+   * @param fit leaves out the fields that the model refuses. Absent: none are known
+   */
   prepare(
     upstream: Pick<Upstream, "provider" | "api">,
     format: ProviderFormat,
     model: string,
+    fit?: Fit,
   ): Outgoing | Promise<Outgoing>;
   /**
    * Leaves the proofs of earlier reasoning out of the request from now on, after a provider could not read

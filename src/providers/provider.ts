@@ -65,12 +65,24 @@ export interface Upstream {
   readonly withheld: Withheld;
   /** The credential is the caller's own, so its refusal does not concern other calls. Absent: it is the gateway's. */
   readonly usesCallerCredential?: true;
+  /** It has Anthropic's API, but is not Anthropic: it may refuse fields that Anthropic takes. */
+  readonly addsFieldsLater: boolean;
 }
 
 /** @param api the result of {@link apiOf}: for a cloud, the API adapted to that cloud */
 export function upstreamOf(provider: Provider, api: ProviderApi): Upstream {
   const headers = Object.freeze(standingHeaders(provider, api));
-  return { provider, api, headers, withheld: new Withheld(headers) };
+  return {
+    provider,
+    api,
+    headers,
+    withheld: new Withheld(headers),
+    addsFieldsLater: addsFieldsLater(provider, api),
+  };
+}
+
+function addsFieldsLater({ baseUrl }: Provider, api: ProviderApi): boolean {
+  return api.formatName === "messages" && !/^https:\/\/api\.anthropic\.com\//.test(`${baseUrl}/`);
 }
 
 /** A caller's own credential, and the provider that it is for. */
@@ -88,12 +100,13 @@ const NO_CREDENTIAL: ProviderCredential = { identity: "", headers: {} };
  * @param callers headers of the credential, names in lower case; they replace headers of the same name
  */
 export function upstreamWithCallersCredential(
-  { provider, api }: Upstream,
+  { provider, api, addsFieldsLater }: Upstream,
   callers: Readonly<Record<string, string>>,
 ): Upstream {
   const passing = { ...provider, credential: NO_CREDENTIAL };
   const headers = { ...standingHeaders(passing, api), ...callers };
-  return { provider: passing, api, headers, withheld: new Withheld(headers), usesCallerCredential: true };
+  const withheld = new Withheld(headers);
+  return { provider: passing, api, headers, withheld, usesCallerCredential: true, addsFieldsLater };
 }
 
 /** The API of a route's calls, adapted to its provider (cloud, preset, tags). */

@@ -1,23 +1,29 @@
 /**
  * Fields that a server of the messages API refuses although the caller may send them to Anthropic: "Extra inputs are
  * not permitted". Clouds and other vendors add fields of the API later than Anthropic, and Claude Code sends many.
- * Such a request is sent once more without these fields, and so are later ones to the same model.
+ * Such a request is sent once more without these fields, and so are later ones to the same model for an hour.
  */
-import { isObject, type Loose, parseExact } from "../exchange/json.ts";
+import { Failure } from "../exchange/failure.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 
 /** Keys from the root; null: every element of a list. */
 type Path = readonly (string | null)[];
 
 export interface Fitted {
-  body: string;
-  /** The fields that were removed, such as `tools.defer_loading`. */
+  body: Loose;
+  /** The fields that were left out, such as `tools.defer_loading`. */
   lost: string[];
 }
 
-/** Longer bodies are not parsed for this. */
-const LONGEST = 2 * 1024 * 1024;
+/** Leaves fields out of the body of a request, which is not changed itself. */
+export type Fit = (body: Loose) => Fitted;
+
 /** Per model. */
 const MOST_PATHS = 30;
+/** How often a request is sent again without refused fields: a server may name one field at a time. */
+const MOST_FITS = 8;
+/** After this time the fields are sent again: the server may have learned them. */
+const KEPT_MS = 3_600_000;
 
 /** Without these, it would be another request. */
 const ESSENTIAL: ReadonlySet<string | null> = new Set([
@@ -43,46 +49,45 @@ export function refusedFields(text: string): Path[] {
   );
 }
 
-/** Removes the fields from all blocks and tools of the kinds that the paths name. Null: none is there, or one may not be removed. */
-export function withoutFields(body: string, paths: readonly Path[]): Fitted | null {
-  if (body.length > LONGEST) return null;
-  const value = parseExact(body);
-  if (!isObject(value)) return null;
+/** Leaves the fields out of all blocks and tools of the kinds that the paths name, as far as the request is still the same without them. */
+export function withoutFields(body: Loose, paths: readonly Path[]): Fitted {
   const lost = new Set<string>();
+  let fitted: unknown = body;
   for (const path of paths) {
-    if (path.length === 1 && ESSENTIAL.has(path[0])) return null;
+    if (path.length === 1 && ESSENTIAL.has(path[0])) continue;
     // Without its schema, the answer would have another form than asked for.
     const isFormat = path[0] === "output_config" && (path[1] ?? "format") === "format";
-    if (isFormat && isObject(value.output_config) && value.output_config.format !== undefined) return null;
-    const steps = remove(value, path, 0);
-    if (steps !== null) lost.add(steps.join("."));
+    if (isFormat && isObject(body.output_config) && body.output_config.format !== undefined) continue;
+    fitted = without(fitted, path, 0, (steps) => lost.add(steps.join(".")));
   }
-  return lost.size === 0 ? null : { body: JSON.stringify(value), lost: [...lost] };
+  return { body: fitted as Loose, lost: [...lost] };
 }
 
 /**
- * Removes a field. The message also names the kinds of blocks and tools, as in `tools.0.custom.defer_loading`: other
- * kinds may need a field of the same name. Returns the keys of the field; null: it is not there.
+ * A value without a field; the same value if it is not there. The message also names the kinds of blocks and tools, as in
+ * `tools.0.custom.defer_loading`: other kinds may need a field of the same name.
+ * @param found called with the keys of the field
  */
-function remove(holder: unknown, path: Path, at: number): string[] | null {
-  if (at >= path.length) return null;
+function without(holder: unknown, path: Path, at: number, found: (steps: string[]) => void): unknown {
+  if (at >= path.length) return holder;
   const step = path[at];
   if (Array.isArray(holder)) {
-    let found: string[] | null = null;
-    if (step === null) { for (const inner of holder) found = remove(inner, path, at + 1) ?? found; }
-    return found;
+    if (step !== null) return holder;
+    const inner = holder.map((one) => without(one, path, at + 1, found));
+    return inner.some((one, i) => one !== holder[i]) ? inner : holder;
   }
-  if (!isObject(holder) || step === null) return null;
+  if (!isObject(holder) || step === null) return holder;
   if (Object.hasOwn(holder, step)) {
     if (at === path.length - 1) {
-      delete holder[step];
-      return [step];
+      found([step]);
+      const { [step]: _, ...rest } = holder;
+      return rest;
     }
-    const inner = remove(holder[step], path, at + 1);
-    if (inner !== null) return [step, ...inner];
+    const inner = without(holder[step], path, at + 1, (steps) => found([step, ...steps]));
+    if (inner !== holder[step]) return { ...holder, [step]: inner };
   }
   // A kind may be a key as well: a block of the kind `text` has a `text`.
-  return step === kindOf(holder) ? remove(holder, path, at + 1) : null;
+  return step === kindOf(holder) ? without(holder, path, at + 1, found) : holder;
 }
 
 /** The kind of a block or tool in error messages. */
@@ -90,23 +95,54 @@ function kindOf({ type }: Loose): unknown {
   return type ?? "custom";
 }
 
-/** The fields that models have refused, while this process runs. */
+/** The fields that a model has refused lately. */
 export class RefusedFields {
-  readonly #known = new Map<string, Path[]>();
+  readonly fit: Fit;
+  readonly paths: readonly Path[];
+  /** When they are forgotten. */
+  readonly until: number;
 
-  /** @param model unique among all providers */
-  fit(model: string, body: string): Fitted | null {
-    const paths = this.#known.get(model);
-    return paths === undefined ? null : withoutFields(body, paths);
+  constructor(paths: readonly Path[], now: number) {
+    this.paths = paths.slice(-MOST_PATHS);
+    this.fit = (body) => withoutFields(body, this.paths);
+    this.until = now + KEPT_MS;
   }
+}
 
-  /** The body without what a refusal names; null: it is another refusal. */
-  learn(model: string, refusal: string, body: string): Fitted | null {
-    const named = refusedFields(refusal);
-    const fitted = named.length === 0 ? null : withoutFields(body, named);
-    if (fitted === null) return null;
-    const known = this.#known.get(model) ?? [];
-    this.#known.set(model, [...known, ...named].slice(-MOST_PATHS));
-    return fitted;
+export interface Refusal<Request, Answer> {
+  refused: Failure;
+  /** Holds the fields that the model has refused before; those of this refusal are added. */
+  model: { refusedFields: RefusedFields | null };
+  /** Builds the request again. */
+  prepare(fit: Fit): Request | Promise<Request>;
+  ask(request: Request): Promise<Answer | Failure>;
+  now(): number;
+}
+
+/** The answer to the request without the fields that a refusal names; the refusal itself if it is another one. */
+export async function askWithoutRefused<Request, Answer>(
+  { refused, model, prepare, ask, now }: Refusal<Request, Answer>,
+): Promise<Answer | Failure> {
+  let last = refused;
+  let before = -1;
+  for (let fits = 0; fits < MOST_FITS; fits++) {
+    const named = refusedFields(last.message);
+    if (named.length === 0) return last;
+    const more = new RefusedFields([...model.refusedFields?.paths ?? [], ...named], now());
+    let lost = 0;
+    const request = await prepare((body) => {
+      if (before < 0) before = model.refusedFields?.fit(body).lost.length ?? 0;
+      const fitted = more.fit(body);
+      lost = fitted.lost.length;
+      return fitted;
+    });
+    // They are not there, or may not be left out.
+    if (lost <= before) return last;
+    before = lost;
+    model.refusedFields = more;
+    const got = await ask(request);
+    if (!(got instanceof Failure)) return got;
+    last = got;
   }
+  return last;
 }

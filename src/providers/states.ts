@@ -10,6 +10,7 @@ import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import { apiOf, type Provider, type Route, type Upstream, upstreamOf } from "./provider.ts";
+import type { RefusedFields } from "./refused_fields.ts";
 import { RetryBudget } from "./retry.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
@@ -43,6 +44,8 @@ export interface ModelState {
   lastFailure: LastFailure | null;
   /** The last refusal that an operator has to correct, so that it is logged only once. */
   complaint: string;
+  /** Fields that requests leave out because the model has refused them; null: none. */
+  refusedFields: RefusedFields | null;
 }
 
 /** State of a route's provider and of its model there. */
@@ -226,6 +229,7 @@ function modelState(provider: Provider, route: Route, log: (line: string, level:
     avoidedUntil: 0,
     lastFailure: null,
     complaint: "",
+    refusedFields: null,
   };
 }
 

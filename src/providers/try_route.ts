@@ -3,18 +3,23 @@
  * reported to the route's circuit breaker, to the provider's limit and to observers of the call.
  */
 import { Failure } from "../exchange/failure.ts";
+import { lazy } from "../exchange/lazy.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Permit } from "./breaker.ts";
-import type { Exchange, Exchanged, Heard, Outgoing } from "./exchange.ts";
+import type { Asking, Exchange, Exchanged, Heard, Outgoing } from "./exchange.ts";
 import { noteFailure } from "./last_failure.ts";
+import type { Fit } from "./refused_fields.ts";
 import type { OpenAnswer, Opened, Opening } from "./opening.ts";
 import type { Route, Upstream } from "./provider.ts";
 import { cancelled } from "./refusals.ts";
 import { avoidMs, isFault, isTransient } from "./retry.ts";
 import type { ModelState, RouteState } from "./states.ts";
+
+/** Needed only by servers that are not Anthropic's own. */
+const refusedFields = lazy(() => import("./refused_fields.ts"));
 
 /** An attempt without an answer. */
 export interface Failed {
@@ -58,7 +63,7 @@ export async function tryRoute<T>(
   try {
     const loading = upstream.api.format.open();
     format = loading instanceof Promise ? await loading : loading;
-    const prepared = opening.prepare(upstream, format, route.model);
+    const prepared = opening.prepare(upstream, format, route.model, knownFit(found.model, came));
     if (prepared instanceof Promise) {
       outgoing = await prepared;
       began = ticker.now();
@@ -76,20 +81,15 @@ export async function tryRoute<T>(
   found.model.attempts++;
   const { watch, stream, signal, missing } = opening;
   const followed = watch?.begin(upstream, route, stream) ?? null;
-  if (upstream.provider.traceContext) {
-    const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
-    outgoing = { ...outgoing, headers };
-  }
   const attempt = new RouteAttempt({ ticker, route, upstream, found, permit, followed, watch, only, began });
   const { heard } = attempt;
+  const asking = { exchange, upstream, route, followed, watch, stream, signal, missing, heard };
   let got: Exchanged | Failure;
   try {
-    const asking = { outgoing, stream, signal, missing, heard };
-    got = await (followed === null
-      ? exchange(upstream, route, asking)
-      : followed.within(() =>
-        exchange(upstream, route, asking)
-      ));
+    got = await exchanged(outgoing, asking);
+    if (got instanceof Failure && upstream.addsFieldsLater && heard.status === 400 && namesFields(got)) {
+      got = await exchangedWithoutRefused(got, asking, { opening, format, model: found.model, ticker });
+    }
   } catch (thrown) {
     return signal?.aborted ? attempt.cancel() : attempt.giveUp(thrown, { silent: true });
   }
@@ -116,6 +116,63 @@ export async function tryRoute<T>(
   } catch (thrown) {
     return signal?.aborted ? attempt.cancel(reply) : attempt.giveUp(thrown, { reply });
   }
+}
+
+interface Exchanging extends Omit<Asking, "outgoing"> {
+  exchange: Exchange;
+  upstream: Upstream;
+  route: Route;
+  followed: FollowedAttempt | null;
+  watch: AttemptWatch | undefined;
+}
+
+function exchanged(
+  outgoing: Outgoing,
+  { exchange, upstream, route, followed, watch, stream, signal, missing, heard }: Exchanging,
+): Promise<Exchanged | Failure> {
+  const asking = { outgoing, stream, signal, missing, heard };
+  if (upstream.provider.traceContext) {
+    const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
+    asking.outgoing = { ...outgoing, headers };
+  }
+  return followed === null
+    ? exchange(upstream, route, asking)
+    : followed.within(() => exchange(upstream, route, asking));
+}
+
+async function exchangedWithoutRefused(
+  refused: Failure,
+  asking: Exchanging,
+  { opening, format, model, ticker }: {
+    opening: Pick<Opening<unknown>, "prepare">;
+    format: ProviderFormat;
+    model: ModelState;
+    ticker: Ticker;
+  },
+): Promise<Exchanged | Failure> {
+  const { askWithoutRefused } = await refusedFields.open();
+  const { upstream, route, heard } = asking;
+  return await askWithoutRefused({
+    refused,
+    model,
+    prepare: (fit) => opening.prepare(upstream, format, route.model, fit),
+    ask(outgoing) {
+      heard.status = null;
+      return exchanged(outgoing, asking);
+    },
+    now: () => ticker.now(),
+  });
+}
+
+/** What leaves out the fields that a model is known to refuse. */
+function knownFit(model: ModelState, now: number): Fit | undefined {
+  if (model.refusedFields === null) return undefined;
+  if (model.refusedFields.until <= now) model.refusedFields = null;
+  return model.refusedFields?.fit;
+}
+
+function namesFields({ message }: Failure): boolean {
+  return message.includes("Extra inputs are not permitted");
 }
 
 interface AttemptParts {

@@ -21,8 +21,8 @@ const CHANGES: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> 
     [/const followed = watch\?\.begin\([^;]*;/, NONE],
     [/\.\.\.followed\?\.context\(\) \?\? /, "..."],
     [
-      /await \(followed === null\s*\? exchange\(upstream, route, asking\)[^;]*;/,
-      "await exchange(upstream, route, asking);",
+      /return followed === null\s*\? exchange\(upstream, route, asking\)[^;]*;/,
+      "return exchange(upstream, route, asking);",
     ],
     [/this\.heard\.measured \|\| followed !== null/, "this.heard.measured"],
     [TOLD, ""],
