@@ -33,10 +33,18 @@ export function mayFitElsewhere({ elsewhere, overflow }: Failure, contextLength:
   return contextLength === null || (overflow.limit ?? contextLength - 1) < contextLength;
 }
 
-/** Of two failures, the later one; but of two overflows that of the larger context, which the caller can use. */
+/**
+ * Of the failures of two routes, the one that the caller gets: the later one, but of two overflows that of the larger context, and of two
+ * rate limits the one that ends first.
+ */
 export function mostHelpful(earlier: Failure | undefined, later: Failure): Failure {
-  const before = earlier?.overflow?.limit;
-  return before !== undefined && before > (later.overflow?.limit ?? Infinity) ? earlier! : later;
+  if (earlier?.code !== later.code) return later;
+  if (earlier.overflow !== undefined && later.overflow !== undefined) {
+    return (earlier.overflow.limit ?? 0) > (later.overflow.limit ?? Infinity) ? earlier : later;
+  }
+  const { retryAfter } = earlier;
+  const isSooner = retryAfter !== undefined && retryAfter < (later.retryAfter ?? Infinity);
+  return later.code === "provider_rate_limited" && isSooner ? earlier : later;
 }
 
 /**

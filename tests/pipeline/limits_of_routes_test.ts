@@ -169,3 +169,21 @@ Deno.test("if all routes are too small, the caller gets the largest context", as
     }, 32_768);
   }
 });
+
+Deno.test("if all routes are limited, the caller learns when the first of them is free", async () => {
+  const limited = (seconds?: string) =>
+    json(429, { message: "Too many requests" }, seconds === undefined ? {} : { "retry-after": seconds });
+  const routes: [string?, string?, string?][] = [
+    ["5", "60", "5"],
+    ["60", "5", "5"],
+    ["5", undefined, "5"],
+    [],
+  ];
+  for (const [first, second, told = null] of routes) {
+    await withRoutes([limited(first), limited(second)], async ({ ask, seen }) => {
+      const { status, retryAfter } = await ask(false);
+      assertEquals([status, retryAfter], [429, told]);
+      assertEquals(seen().every((n) => n > 0), true);
+    });
+  }
+});
