@@ -4,6 +4,7 @@
  */
 import { accountBudgetId } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
+import { NameTaken } from "./keys.ts";
 import { change } from "./revision.ts";
 import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
@@ -48,6 +49,18 @@ export async function declareAccounts(
         [name, credits, rev],
       );
     }
+  });
+}
+
+/** Throws {@link NameTaken}. */
+export function insertAccount(engine: Engine, { name, credits }: AccountDeclaration): Promise<void> {
+  return change(engine, async (query, rev) => {
+    const rows = await query(
+      `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, $2, 0, $3)
+       ON CONFLICT (name) DO NOTHING RETURNING name`,
+      [name, credits, rev],
+    );
+    if (rows.length === 0) throw new NameTaken(name);
   });
 }
 

@@ -131,7 +131,7 @@ function keyStore({ engine, workers }: Basis): KeyStore {
   const { query } = engine;
   return {
     insertKey: (key, hash, options) => keys.insertKey(engine, key, hash, options),
-    updateKey: (id, edit) => keys.updateKey(engine, id, edit),
+    updateKey: (id, edit, conditions) => keys.updateKey(engine, id, edit, conditions),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
@@ -146,6 +146,7 @@ function teamStore({ engine }: Basis): TeamStore {
   return {
     insertTeam: (team) => teams.insertTeam(engine, team),
     updateTeam: (name, edit) => teams.updateTeam(engine, name, edit),
+    removeTeam: (name, at) => teams.removeTeam(engine, name, at),
     teams: () => teams.teamsSince(query, 0),
   };
 }
@@ -180,6 +181,7 @@ function accountStore({ engine }: Basis): AccountStore {
   const { query } = engine;
   return {
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
+    insertAccount: (account) => accounts.insertAccount(engine, account),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
     unlimitedAccounts: () => accounts.unlimitedAccounts(query),

@@ -69,14 +69,33 @@ export class TooManyKeys extends Error {
   }
 }
 
-/** @param options.mostOfMember the most keys that the member may have, including this one */
+/** The team does not exist, or has been removed. */
+export class NoSuchTeam extends Error {
+  override readonly name = "NoSuchTeam";
+
+  constructor(readonly team: string) {
+    super();
+  }
+}
+
+export interface KeyConditions {
+  /** A team that must exist in the store, or the change throws {@link NoSuchTeam}. */
+  team?: string;
+}
+
+export interface NewKeyConditions extends KeyConditions {
+  /** The most keys that the member may have, including this one. */
+  mostOfMember?: number;
+}
+
 export function insertKey(
   engine: Engine,
   key: StoredKey,
   hash: string,
-  { mostOfMember }: { mostOfMember?: number } = {},
+  { mostOfMember, team }: NewKeyConditions = {},
 ): Promise<void> {
   return change(engine, async (query, rev) => {
+    await checkTeam(query, team);
     if (mostOfMember !== undefined) {
       // Every change increments the revision first, so transactions are serialized and the count is current.
       const [{ n }] = await query("SELECT COUNT(*) AS n FROM keys WHERE member = $1 AND revoked_at IS NULL", [
@@ -100,8 +119,10 @@ export function updateKey(
   engine: Engine,
   id: string,
   edit: (key: StoredKey) => StoredKey,
+  { team }: KeyConditions = {},
 ): Promise<boolean> {
   return change(engine, async (query, rev) => {
+    await checkTeam(query, team);
     // Every change increments the revision first, so nobody else can write between this read and the update.
     const [row] = await query("SELECT * FROM keys WHERE id = $1", [id]);
     if (row === undefined) return false;
@@ -118,6 +139,12 @@ export function updateKey(
     );
     return true;
   });
+}
+
+async function checkTeam(query: Query, team: string | undefined): Promise<void> {
+  if (team === undefined) return;
+  const rows = await query("SELECT name FROM teams WHERE name = $1 AND removed_at IS NULL", [team]);
+  if (rows.length === 0) throw new NoSuchTeam(team);
 }
 
 /** Adds a secret. Existing secrets expire at `until`, or at their own expiry if that is earlier. */

@@ -52,8 +52,10 @@ export type { GenerationFilter } from "./generations.ts";
 export type { GenerationTraits } from "./traits.ts";
 export type { Changes } from "./changes.ts";
 export {
+  type KeyConditions,
   type KeyWithSecrets,
   NameTaken,
+  NoSuchTeam,
   type SpendPeriod,
   type StoredKey,
   type StoredSecret,
@@ -75,7 +77,7 @@ export type {
 } from "./store.ts";
 export type { ClosedBreaker } from "./closed_breakers.ts";
 export type { KeySpan, KeyUse } from "./key_use.ts";
-export type { StoredTeam } from "./teams.ts";
+export { type StoredTeam, TeamHasKeys } from "./teams.ts";
 export type { Announcement, RateUse, RunningGeneration } from "./nodes.ts";
 export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";

@@ -19,7 +19,7 @@ import type { KeySpan, KeyUse } from "./key_use.ts";
 import type { LabelSpan } from "./labels.ts";
 import type { StoredTeam } from "./teams.ts";
 import type { Changes } from "./changes.ts";
-import type { KeyPage, KeyWithSecrets, StoredKey } from "./keys.ts";
+import type { KeyConditions, KeyPage, KeyWithSecrets, NewKeyConditions, StoredKey } from "./keys.ts";
 import type { Announcement, RateUse, RunningGeneration } from "./nodes.ts";
 import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { EndingKey, Most, NearBudget } from "./near_limits.ts";
@@ -62,13 +62,13 @@ export interface NodeStore {
 }
 
 export interface KeyStore {
-  /** Throws `NameTaken`, and `TooManyKeys` if the key's member has the maximum number. */
-  insertKey(key: StoredKey, hash: string, options?: { mostOfMember?: number }): Promise<void>;
+  /** Throws `NameTaken`, `NoSuchTeam`, and `TooManyKeys` if the key's member has the maximum number. */
+  insertKey(key: StoredKey, hash: string, conditions?: NewKeyConditions): Promise<void>;
   /**
    * Applies `edit` to the current state of a key; `edit` may be called more than once. False: no such key.
-   * Throws `NameTaken`.
+   * Throws `NameTaken` and `NoSuchTeam`.
    */
-  updateKey(id: string, edit: (key: StoredKey) => StoredKey): Promise<boolean>;
+  updateKey(id: string, edit: (key: StoredKey) => StoredKey, conditions?: KeyConditions): Promise<boolean>;
   /** Adds a secret. Existing secrets expire at `until`, or at their own expiry if that is earlier. */
   addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
   /** The key with this secret hash, also if revoked or expired. */
@@ -119,12 +119,16 @@ export interface TeamStore {
   insertTeam(team: StoredTeam): Promise<void>;
   /** Applies `edit` to the current state of a team; `edit` may be called more than once. False: no such team. */
   updateTeam(name: string, edit: (team: StoredTeam) => StoredTeam): Promise<boolean>;
+  /** Throws `TeamHasKeys` while keys that are not revoked name the team. False: no such team. */
+  removeTeam(name: string, at: number): Promise<boolean>;
   /** All teams, including removed ones. */
   teams(): Promise<StoredTeam[]>;
 }
 
 export interface AccountStore {
   declareAccounts(accounts: readonly AccountDeclaration[]): Promise<void>;
+  /** Throws `NameTaken`. */
+  insertAccount(account: AccountDeclaration): Promise<void>;
   /** Throws `TooManyCredits`. */
   addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;

@@ -53,6 +53,30 @@ export function updateTeam(
   });
 }
 
+/** A team with keys cannot be removed. */
+export class TeamHasKeys extends Error {
+  override readonly name = "TeamHasKeys";
+
+  constructor(readonly keys: number) {
+    super();
+  }
+}
+
+/** Throws {@link TeamHasKeys} while keys that are not revoked name the team. False: no such team. */
+export function removeTeam(engine: Engine, name: string, at: number): Promise<boolean> {
+  return change(engine, async (query, rev) => {
+    const [{ n }] = await query("SELECT COUNT(*) AS n FROM keys WHERE team = $1 AND revoked_at IS NULL", [
+      name,
+    ]);
+    if (asInt(n) > 0) throw new TeamHasKeys(asInt(n));
+    const rows = await query(
+      "UPDATE teams SET removed_at = $2, rev = $3 WHERE name = $1 AND removed_at IS NULL RETURNING name",
+      [name, at, rev],
+    );
+    return rows.length > 0;
+  });
+}
+
 /** Teams that changed after a revision, including removed ones; 0: all. */
 export async function teamsSince(query: Query, rev: number): Promise<StoredTeam[]> {
   const rows = await query("SELECT * FROM teams WHERE rev > $1", [rev]);

@@ -16,9 +16,21 @@ onBothEngines(({ name, place }) => {
       let before: () => Promise<unknown> = () => Promise.resolve();
       const bent: Store = {
         ...second,
-        async updateKey(id, edit) {
+        async insertKey(key, hash, conditions) {
           await before();
-          return await second.updateKey(id, edit);
+          return await second.insertKey(key, hash, conditions);
+        },
+        async updateKey(id, edit, conditions) {
+          await before();
+          return await second.updateKey(id, edit, conditions);
+        },
+        async insertAccount(account) {
+          await before();
+          return await second.insertAccount(account);
+        },
+        async removeTeam(team, at) {
+          await before();
+          return await second.removeTeam(team, at);
         },
         async updateTeam(team, edit) {
           await before();
@@ -73,6 +85,51 @@ onBothEngines(({ name, place }) => {
       assertEquals([key.name, key.account], ["cd", "other"]);
     },
   );
+
+  test("a team that another node has just made, changed or removed is known", async (a, b) => {
+    await a.createTeam({ name: "red" });
+    assertEquals((await b.createKey({ name: "ci", team: "red" })).key.team, "red");
+    await a.changeTeam("red", { models: ["a/*"] });
+    assertEquals((await b.team("red")).models, ["a/*"]);
+    assertEquals((await b.teams()).data.map(({ name, models }) => [name, models]), [["red", ["a/*"]]]);
+    await a.revokeKey("ci");
+    await a.removeTeam("red");
+    assertEquals(await codeOf(() => b.team("red")), "not_found");
+    await a.createTeam({ name: "red" });
+    assertEquals((await b.removeTeam("red")).name, "red");
+  });
+
+  test("no key gets into a team that is removed at the same time", async (a, b, meanwhile) => {
+    await a.createTeam({ name: "red" });
+    await a.createKey({ name: "ci" });
+    meanwhile(() => a.removeTeam("red").catch(() => {}));
+    assertEquals(await codeOf(() => b.createKey({ name: "cd", team: "red" })), "validation_error");
+    assertEquals(await codeOf(() => b.getKey("cd")), "not_found");
+    await a.createTeam({ name: "red" });
+    assertEquals(await codeOf(() => b.patchKey("ci", { team: "red" })), "validation_error");
+    assertEquals((await b.getKey("ci")).team, null);
+    // Other changes of a key whose team is missing are accepted.
+    meanwhile(() => Promise.resolve());
+    assertEquals((await b.patchKey("ci", { repair: true })).repair, true);
+  });
+
+  test("a team that gets a key while it is removed stays", async (a, b, meanwhile) => {
+    await a.createTeam({ name: "red" });
+    meanwhile(() => a.createKey({ name: "ci", team: "red" }));
+    assertEquals(await codeOf(() => b.removeTeam("red")), "validation_error");
+    assertEquals((await b.team("red")).keys, 1);
+    meanwhile(() => a.revokeKey("ci"));
+    assertEquals((await b.removeTeam("red")).name, "red");
+  });
+
+  test("of two accounts of one name that are made at once, one is", async (a, b, meanwhile) => {
+    meanwhile(() => a.createAccount({ name: "other", credits: "5.00" }));
+    assertEquals(
+      await codeOf(() => b.createAccount({ name: "other", credits: null })),
+      "validation_error",
+    );
+    assertEquals((await b.credits("other")).granted, "5.00");
+  });
 
   test("a key that is renamed in a team with an account keeps its own", async (a) => {
     await a.createAccount({ name: "other", credits: null });

@@ -2,7 +2,15 @@
 import { countOf } from "../../exchange/printable.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { shownInput } from "../../schema/mistakes.ts";
-import { NameTaken, type Position, type Store, type StoredKey, TooManyKeys } from "../../store/mod.ts";
+import {
+  type KeyConditions,
+  NameTaken,
+  NoSuchTeam,
+  type Position,
+  type Store,
+  type StoredKey,
+  TooManyKeys,
+} from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Configured, DEFAULT_ACCOUNT } from "../configured.ts";
 import { keyBudget } from "../budgets/demands.ts";
@@ -52,8 +60,10 @@ export class KeyAdministration {
   }
 
   async create(input: KeyInput): Promise<{ key: KeyReport; secret: string }> {
-    const { store, keyring, clock, configured, member } = this.#options;
+    const { store, keyring, clock, configured, changes, member } = this.#options;
     const written = readNewKey(input);
+    // Another process may have just created the team.
+    if (written.team !== null) await changes.pull();
     const team = this.#teamNamed(written.team);
     const key: StoredKey = {
       ...written,
@@ -67,9 +77,9 @@ export class KeyAdministration {
     await this.#checkAccount(key.account, team);
     const secret = newSecret();
     const mostOfMember = member === undefined ? undefined : configured.members.keys;
-    await refusingTakenName(
+    await refusingConflicts(
       () => key.name,
-      () => store.insertKey(key, keyring.hash(secret), { mostOfMember }),
+      () => store.insertKey(key, keyring.hash(secret), { mostOfMember, ...conditionOf(team) }),
     );
     return { key: await this.get(key.id), secret };
   }
@@ -135,7 +145,7 @@ export class KeyAdministration {
       ...others,
       ...(sessionLimit !== undefined && { sessionLimit: sessionLimitOf(sessionLimit, now.sessionLimit) }),
       account: chooses ? this.#accountOf(changed, now, team) : now.account,
-    }));
+    }), changed.team === undefined ? {} : conditionOf(team));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
       const { sync, clock } = this.#options;
       await sync.reportLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
@@ -196,14 +206,21 @@ export class KeyAdministration {
   }
 
   /** Changes only the requested fields: another process may have changed or revoked the key meanwhile. */
-  async #save(id: string, edit: (key: StoredKey) => StoredKey): Promise<KeyReport> {
+  async #save(
+    id: string,
+    edit: (key: StoredKey) => StoredKey,
+    conditions?: KeyConditions,
+  ): Promise<KeyReport> {
     let name = "";
     const named = (key: StoredKey) => {
       const edited = edit(key);
       name = edited.name;
       return edited;
     };
-    const saved = await refusingTakenName(() => name, () => this.#options.store.updateKey(id, named));
+    const saved = await refusingConflicts(
+      () => name,
+      () => this.#options.store.updateKey(id, named, conditions),
+    );
     if (!saved) throw noSuchKey();
     return await this.get(id);
   }
@@ -213,7 +230,7 @@ export class KeyAdministration {
     if (name === null) return null;
     const team = this.#options.configured.teams.get(name);
     if (team !== undefined) return team;
-    if (known) throw invalid("team", `expected a team that exists, got ${shownInput(name, ["team"])}`);
+    if (known) throw teamUnknown(name);
     return null;
   }
 
@@ -278,10 +295,16 @@ function placeOf(cursor: string): { skip: number; after: Position | null } {
     : { skip: 0, after: decodeCursor(cursor) };
 }
 
-async function refusingTakenName<T>(name: () => string, work: () => Promise<T>): Promise<T> {
+/** The team of a key has to exist when the key is written: another process may be removing it. */
+function conditionOf(team: Team | null): KeyConditions {
+  return team?.source === "store" ? { team: team.name } : {};
+}
+
+async function refusingConflicts<T>(name: () => string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof NoSuchTeam) throw teamUnknown(error.team);
     if (error instanceof TooManyKeys) {
       throw new Failure(
         "permission_denied",
@@ -290,6 +313,10 @@ async function refusingTakenName<T>(name: () => string, work: () => Promise<T>):
     }
     throw error instanceof NameTaken ? nameTaken(name()) : error;
   }
+}
+
+function teamUnknown(name: string): Failure {
+  return invalid("team", `expected a team that exists, got ${shownInput(name, ["team"])}`);
 }
 
 function nameTaken(name: string): Failure {

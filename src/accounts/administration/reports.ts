@@ -5,6 +5,7 @@ import {
   accountBudget,
   type AuditFilter,
   type GenerationFilter,
+  NameTaken,
   type Store,
   TooManyCredits,
   type UsageSum,
@@ -95,13 +96,16 @@ export class Reports {
   async teams(query: PageQuery = {}): Promise<{ data: TeamView[]; next_cursor: string | null }> {
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
-    await this.#options.sync.flush();
+    const { sync, changes } = this.#options;
+    await Promise.all([sync.flush(), changes.pull()]);
     const { page, more } = await this.#teams.page(skip, limit);
     return { data: page, next_cursor: more ? encodeOffset(skip + limit) : null };
   }
 
   async team(name: string): Promise<TeamView> {
-    await this.#options.sync.flush();
+    const { sync, changes } = this.#options;
+    // Another process may have just created or changed the team.
+    await Promise.all([sync.flush(), changes.pull()]);
     const found = await this.#teams.one(name);
     if (found !== null) return found;
     throw noSuchTeam();
@@ -152,13 +156,12 @@ export class Reports {
   async createAccount(input: AccountInput): Promise<CreditsView> {
     const { store, changes, configured } = this.#options;
     const account = readNewAccount(input);
-    if (configured.hasAccount(account.name) || await store.account(account.name) !== null) {
-      throw invalid(
-        "name",
-        `expected a name that no other account has, got ${shownInput(account.name, ["name"])}`,
-      );
+    if (configured.hasAccount(account.name)) throw nameTaken(account.name);
+    try {
+      await store.insertAccount(account);
+    } catch (error) {
+      throw error instanceof NameTaken ? nameTaken(account.name) : error;
     }
-    await store.declareAccounts([{ ...account, ifNew: true }]);
     await changes.pull();
     return await this.#creditsOf(account.name);
   }
@@ -315,4 +318,8 @@ export class Reports {
     if (keyring.state(key) !== undefined) return true;
     return key.startsWith(CONFIG_KEY_ID) && !keyring.states().some(({ name }) => name === key);
   }
+}
+
+function nameTaken(name: string): Failure {
+  return invalid("name", `expected a name that no other account has, got ${shownInput(name, ["name"])}`);
 }

@@ -1,7 +1,7 @@
 /** Creates, changes and removes teams. Teams of the configuration file can only be changed there. */
 import { Failure } from "../../exchange/failure.ts";
 import { shownInput } from "../../schema/mistakes.ts";
-import { NameTaken, type Store, type StoredTeam } from "../../store/mod.ts";
+import { NameTaken, type Store, type StoredTeam, TeamHasKeys } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Configured } from "../configured.ts";
 import { teamBudget } from "../budgets/demands.ts";
@@ -51,17 +51,17 @@ export class TeamAdministration {
 
   /** Throws while active keys refer to the team: their calls would be refused. */
   async remove(name: string): Promise<Team> {
-    const { clock, keyring } = this.#options;
+    const { store, clock, keyring, changes } = this.#options;
     const team = await this.#stored(name);
     let keys = 0;
-    for (const { team, revokedAt } of keyring.states()) if (team === name && revokedAt === null) keys++;
-    if (keys > 0) {
-      throw invalid(
-        "team",
-        `${keys} ${keys === 1 ? "key names" : "keys name"} it: revoke or move them first`,
-      );
+    for (const key of keyring.configured()) if (key.team === name) keys++;
+    if (keys > 0) throw hasKeys(keys);
+    try {
+      if (!await store.removeTeam(name, clock.now())) throw noSuchTeam();
+    } catch (error) {
+      throw error instanceof TeamHasKeys ? hasKeys(error.keys) : error;
     }
-    await this.#save(name, (now) => ({ ...now, removedAt: clock.now() }));
+    await changes.pull();
     return team;
   }
 
@@ -89,6 +89,10 @@ export class TeamAdministration {
     if (name === null || configured.hasAccount(name) || await store.account(name) !== null) return;
     throw invalid("account", `expected an account that exists, got ${shownInput(name, ["account"])}`);
   }
+}
+
+function hasKeys(keys: number): Failure {
+  return invalid("team", `${keys} ${keys === 1 ? "key names" : "keys name"} it: revoke or move them first`);
 }
 
 function nameTaken(name: string): Failure {
