@@ -47,7 +47,7 @@ export function* echoesOf(
   }
   const echoes: Found[] = [];
   for (const leaf of leaves) {
-    const view = viewOf(leaf);
+    const view = yield* viewOf(leaf, clock);
     const text = view?.text ?? leaf.text;
     const here = merged(known.get(leaf) ?? []);
     const shortest = isFromModel(leaf) ? SHORTEST_SAID : SHORTEST;

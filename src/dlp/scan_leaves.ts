@@ -7,7 +7,7 @@ import type { Leaf, PartGroup } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
 import { bordersOf, joined, piecesOf, REACH, spacedWindowsOf, windowsOf } from "./joined_parts.ts";
 import { categoryOf } from "./entities.ts";
-import { unescaped } from "./json_text.ts";
+import { DECODED_AT_ONCE, unescapedInSlices } from "./json_text.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";
 import { isTorn } from "./recognizers/randomness.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
@@ -109,7 +109,7 @@ export class Scan {
 
   /** Adds the findings of one leaf. */
   *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
-    const view = viewOf(leaf);
+    const view = yield* viewOf(leaf, this.clock);
     const counts = countsOf(leaf, found);
     for (const raw of yield* this.text(view?.text ?? leaf.text)) {
       if (counts !== null && isReported(raw, counts)) continue;
@@ -347,6 +347,12 @@ function reportedOf(
 }
 
 /** The leaf's text with escapes decoded, if it has any. */
-export function viewOf(leaf: Leaf): View | null {
-  return leaf.kind === "json" ? unescaped(leaf.text) : null;
+export function* viewOf(leaf: Leaf, clock: SliceClock): Generator<void, View | null> {
+  if (leaf.kind !== "json") return null;
+  const work = unescapedInSlices(leaf.text);
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (clock.due(DECODED_AT_ONCE)) yield* clock.rest();
+  }
 }

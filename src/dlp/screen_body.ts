@@ -50,10 +50,13 @@ export interface ScreenOptions {
   names?: Placeholders | null;
 }
 
-/** The texts for patterns. */
-export function textsOf(reading: BodyLeaves, check: Check): string[] {
+/** The texts for patterns and for the model; yields between slices of work. */
+export function* textsOf(reading: BodyLeaves, check: Check): Generator<void, string[]> {
   const texts = new Set<string>();
-  for (const leaf of scannedLeaves(reading, check)) texts.add(viewOf(leaf)?.text ?? leaf.text);
+  const clock = new SliceClock(Infinity);
+  for (const leaf of scannedLeaves(reading, check)) {
+    texts.add((yield* viewOf(leaf, clock))?.text ?? leaf.text);
+  }
   for (const group of groupsOf(reading)) texts.add(joined(group));
   return [...texts];
 }

@@ -24,6 +24,7 @@ import { holdsDocuments, readDocuments } from "./read_documents.ts";
 import { checksOfBoth, type Policies, policiesOf, policyNames } from "./policies.ts";
 import { screenAnswer } from "./screen_answer.ts";
 import { screenSearch } from "./screen_search.ts";
+import { atOnce } from "../timing/slices.ts";
 
 /** Maximum CPU time for one request, in milliseconds; text of the maximum size needs a tenth of it. */
 const BUDGET_MS = 5000;
@@ -153,7 +154,8 @@ async function besides(
   { re2, model, slices, key }: Tools,
   requestOptions: RequestOptions | null,
 ): Promise<Pick<ScreenOptions, "patterns" | "entities">> {
-  const texts = textsOf(reading, check);
+  const reads = textsOf(reading, check);
+  const texts = isShort(reading) ? atOnce(reads) : await slices.run(key, reads);
   const finding = model?.find(texts);
   const patterns = check.patterns.length > 0
     ? await findPatterns(texts, check, { re2, key, slices })

@@ -1,6 +1,12 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { replaceInJson, replaceInText, unescaped } from "../../src/dlp/json_text.ts";
+import {
+  DECODED_AT_ONCE,
+  replaceInJson,
+  replaceInText,
+  unescaped,
+  unescapedInSlices,
+} from "../../src/dlp/json_text.ts";
 
 Deno.test("unescaped() resolves escapes and knows where each unit came from", () => {
   assertEquals(unescaped('{"a":1}'), null);
@@ -18,6 +24,23 @@ Deno.test("unescaped() of any JSON text reads as its strings do", () => {
     const text = JSON.stringify(value);
     assertEquals((unescaped(text)?.text ?? text).slice(1, -1), value);
   }));
+});
+
+Deno.test("unescapedInSlices() yields in a long text, and decodes escapes at the borders of its slices", () => {
+  for (const before of [-6, -5, -2, -1, 0, 1]) {
+    const text = `${"x".repeat(DECODED_AT_ONCE + before)}\\u0041\\n${"y".repeat(DECODED_AT_ONCE)}`;
+    const work = unescapedInSlices(text);
+    let yields = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) yields++;
+    const view = step.value!;
+    const expected = text.replace("\\u0041\\n", "A\n");
+    assert(view.text === expected && yields === 2, `${before}: ${yields} yields`);
+    const at = expected.indexOf("A");
+    assertEquals([...view.from!.slice(at, at + 3)], [at, at + 6, at + 8]);
+    assertEquals([...view.to!.slice(at, at + 3)], [at + 6, at + 8, at + 9]);
+    assertEquals([view.from!.length, view.to!.at(-1)], [expected.length, text.length]);
+  }
 });
 
 Deno.test("replaceInJson() replaces inside strings only", () => {

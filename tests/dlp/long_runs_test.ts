@@ -9,7 +9,7 @@ import { detector } from "../../src/dlp/scan.ts";
 import { screenBody, textsOf } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
-import { Slices } from "../../src/timing/slices.ts";
+import { atOnce, Slices } from "../../src/timing/slices.ts";
 
 const FORMS: Record<string, (text: string) => string> = {
   base64: (text) => Buffer.from(text).toString("base64"),
@@ -49,7 +49,7 @@ Deno.test("stop words and patterns are found anywhere in long encoded text, and 
           const body = { messages: [{ role: "user", content: `${lead}${run} end` }] };
           const reading = readLeaves(body, LEAVES.chat_completions);
           const long = { re2, slices: new Slices(), key: "k" };
-          const patterns = await findPatterns(textsOf(reading, check), check, long);
+          const patterns = await findPatterns(atOnce(textsOf(reading, check)), check, long);
           const work = screenBody(reading, check, { budgetMs: 60_000, patterns });
           let step = work.next();
           while (!step.done) step = work.next();
