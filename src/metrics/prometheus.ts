@@ -1,5 +1,6 @@
 /** Metrics in the text format of Prometheus (version 0.0.4). */
-import type { MetricData } from "./registry.ts";
+import type { HistogramSample, MetricData, NumberSample } from "./registry.ts";
+import type { MetricRow } from "./rows.ts";
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -10,35 +11,45 @@ export interface LabelledMetrics {
   common: Readonly<Record<string, string>>;
 }
 
-/** @param all metrics of processes that have the same rows */
-export function prometheusText(all: readonly LabelledMetrics[]): string {
-  const lines: string[] = [];
+/** Length of a piece of the text in characters: it is made in about a millisecond. */
+const PIECE_CHARS = 64 * 1024;
+
+/** The text in pieces. @param all metrics of processes that have the same rows */
+export function* prometheusPieces(all: readonly LabelledMetrics[]): Generator<string, void> {
+  let text = "";
   for (const [i, { row }] of all[0].metrics.entries()) {
-    const { name, type, help, buckets = [] } = row;
-    lines.push(`# HELP ${name} ${escaped(help, /[\\\n]/g)}`, `# TYPE ${name} ${type}`);
-    const values = all.flatMap(({ metrics, common }) => {
-      const extra = Object.entries(common);
-      return metrics[i].samples.map((sample) => ({ sample, extra }));
-    });
-    for (const { sample, extra } of values) {
-      const pairs = [...row.labels.map((label, i) => [label, sample.labels[i]]), ...extra]
-        .map(([label, value]) => `${label}="${escaped(String(value), /[\\"\n]/g)}"`);
-      const line = (suffix: string, value: number, le: string[] = []) => {
-        const all = [...pairs, ...le].join();
-        lines.push(`${name}${suffix}${all && `{${all}}`} ${value}`);
-      };
-      if ("value" in sample) {
-        line("", sample.value);
-        continue;
+    text += `# HELP ${row.name} ${escaped(row.help, /[\\\n]/g)}\n# TYPE ${row.name} ${row.type}\n`;
+    for (const { metrics, common } of all) {
+      const extra = Object.entries(common).map(pair);
+      for (const sample of metrics[i].samples) {
+        text += linesOf(row, sample, extra);
+        if (text.length < PIECE_CHARS) continue;
+        yield text;
+        text = "";
       }
-      let below = 0;
-      buckets.forEach((bound, i) => line("_bucket", below += sample.counts[i], [`le="${bound}"`]));
-      line("_bucket", sample.count, [`le="+Inf"`]);
-      line("_sum", sample.sum);
-      line("_count", sample.count);
     }
   }
-  return lines.join("\n") + "\n";
+  yield text;
+}
+
+function linesOf(
+  { name, labels, buckets = [] }: MetricRow,
+  sample: NumberSample | HistogramSample,
+  extra: readonly string[],
+): string {
+  const pairs = [...labels.map((label, i) => pair([label, sample.labels[i]])), ...extra].join();
+  if ("value" in sample) return `${name}${pairs && `{${pairs}}`} ${sample.value}\n`;
+  const before = `${name}_bucket{${pairs && `${pairs},`}le="`;
+  let text = "";
+  let below = 0;
+  buckets.forEach((bound, i) => text += `${before}${bound}"} ${below += sample.counts[i]}\n`);
+  const named = pairs && `{${pairs}}`;
+  return text + `${before}+Inf"} ${sample.count}\n` +
+    `${name}_sum${named} ${sample.sum}\n${name}_count${named} ${sample.count}\n`;
+}
+
+function pair([label, value]: readonly [string, string | number]): string {
+  return `${label}="${escaped(String(value), /[\\"\n]/g)}"`;
 }
 
 function escaped(text: string, what: RegExp): string {

@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
-import { prometheusText } from "../../src/metrics/prometheus.ts";
+import { type LabelledMetrics, prometheusPieces } from "../../src/metrics/prometheus.ts";
 import { MetricRegistry } from "../../src/metrics/registry.ts";
 import { type MetricRow, METRICS } from "../../src/metrics/rows.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
 import { testGateway } from "../support/gateway.ts";
+
+const prometheusText = (all: readonly LabelledMetrics[]) => [...prometheusPieces(all)].join("");
 
 const ROWS: readonly MetricRow[] = Object.values(METRICS);
 
@@ -68,7 +70,7 @@ Deno.test("MetricRegistry.collect() hands over data: the rows in their order, la
   assertEquals(samples("sluice_provider_queued"), []);
 });
 
-Deno.test("prometheusText() puts the common labels on every value, and HELP and TYPE on every metric", () => {
+Deno.test("prometheusPieces() puts the common labels on every value, and HELP and TYPE on every metric", () => {
   const registry = new MetricRegistry();
   registry.observe(() => ({ inFlight: 4, breakerState: [{ labels: ["p", "m"], value: 2 }] }));
   registry.histogram("firstPart", ["m"]).observe(1);
@@ -82,6 +84,22 @@ Deno.test("prometheusText() puts the common labels on every value, and HELP and 
   for (const { name, type, help } of ROWS) {
     assertStringIncludes(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
   }
+});
+
+Deno.test("prometheusPieces() divides the text of many series between two of them", () => {
+  const registry = new MetricRegistry();
+  for (let i = 0; i < 5000; i++) registry.counter("generations", [`m${i}`, "p", "failed"]).value = i;
+  for (let i = 0; i < 500; i++) registry.histogram("firstPart", [`m${i}`]).observe(i);
+  const pieces = [...prometheusPieces([{ metrics: registry.collect(), common: {} }])];
+  assert(pieces.length > 8 && pieces.every((piece) => piece.length < 70_000 && piece.endsWith("\n")));
+  const series = pieces.join("").split("\n").filter((line) => line.startsWith("sluice_generations_total{"));
+  assertEquals(
+    series.slice(-5000),
+    Array.from(
+      { length: 5000 },
+      (_, i) => `sluice_generations_total{model="m${i}",provider="p",status="failed"} ${i}`,
+    ),
+  );
 });
 
 Deno.test("the rows of the metrics keep the conventions of Prometheus", () => {
