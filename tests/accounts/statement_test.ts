@@ -258,6 +258,19 @@ onBothEngines(({ name, place }) => {
     },
   );
 
+  test("a statement has the calls of nodes whose clocks are ahead, and of before the clock was set back", async (service) => {
+    service.clock.move(NOON - service.clock.now());
+    const ends = Date.UTC(2026, 1, 1);
+    for (const created of [NOON - 1000, NOON, NOON + 5000, NOON + 3_600_000, ends]) {
+      await call(service, SECRET, created);
+    }
+    for (const by of ["generation", "day"]) {
+      const { lines, totals } = JSON.parse(await textOf(service, { by }));
+      assertEquals(totals.generations, 4, by);
+      assertEquals(sumOf(lines), parseAmount(totals.cost), by);
+    }
+  });
+
   test("a statement of nothing is empty, of an unknown account or month refused", async (service) => {
     await service.addCredits("acme", "3");
     const empty = JSON.parse(await textOf(service, { month: "2026-03" }));

@@ -110,7 +110,7 @@ export async function makeStatement(
     );
   }
   const now = clock.now();
-  const end = Math.min(span.to, Math.max(span.from, now + 1));
+  const end = Math.min(span.to, Math.max(span.from, now + 1, await endOfRecords(store, now, span.to)));
   const reading = new StatementReading(store, { account, by, span, end });
   return {
     head: {
@@ -124,6 +124,13 @@ export async function makeStatement(
     lines: reading.lines(),
     foot: () => reading.foot(),
   };
+}
+
+/** The end of records from the future: those of a node whose clock is ahead, or from before a clock was set back. */
+async function endOfRecords(store: Store, now: number, to: number): Promise<number> {
+  if (now >= to) return to;
+  const [newest] = await store.listGenerations({ from: now, to }, { after: null, limit: 1 });
+  return newest === undefined ? 0 : newest.created + 1;
 }
 
 /** Milliseconds since the epoch: inclusive start and exclusive end. */
