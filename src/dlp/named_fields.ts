@@ -34,13 +34,17 @@ export function namedFields(view: View, place: FieldsPlace = fieldsPlace()): Vie
     writer.part();
     budget -= name.length + end - start;
   };
-  if (text.includes("alue") || text.includes("nswer")) members(text, addField);
+  if (text.includes("alue") || text.includes("nswer") || text.includes("secret-string")) {
+    members(text, addField);
+  }
+  if (text.includes("efault")) defaults(text, addField);
   resumeLists(text, place, addField);
   if (text.includes("[") || text.includes('":{') || text.includes('": {')) lists(text, place, addField);
   if (mayHaveRows(text, place.sql)) sqlRows(text, place.sql, nameOfValue, itemsAt, addField);
   if (text.includes("</")) markup(text, place, addField);
   if (text.includes("**")) bold(text, addField);
   if (text.includes("variable ")) variables(text, addField);
+  if (text.includes("random_password")) generated(text, addField);
   namedLists(text, place, addField);
   const made = writer as ViewWriter | null;
   return made?.view() ?? null;
@@ -76,11 +80,11 @@ function naming(): (said: string) => string | null {
 
 const MOST_KNOWN = 1000;
 
-/** A member with a value and one with its name: in objects, attributes, and YAML lists. */
+/** A member with a value and one with its name: in objects, attributes, YAML lists, and options of commands. */
 const VALUE_OF =
-  /(?:alue|nswer)["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
+  /(?:(?:alue|nswer)["']?[ \t]{0,3}(?:=>|[:=])|--(?:[\w-]{0,20}-)?(?:value|secret-string)[ =])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
 const NAME_OF =
-  /(?:[nN]ame|NAME|[kK]ey|[lL]abel|[fF]ield|[tT]itle|[qQ]uestion|ttribute|[pP]aram(?:eter)?|[pP]roperty|(?<![A-Za-z])(?:id|code))["']?[ \t]{0,3}(?:=>|[:=])[ \t]{0,3}("[^"\n]{2,80}"|'[^'\n]{2,80}'|[^\s"'<>{}[\],]{2,80})/g;
+  /(?:[nN]ame|NAME|[kK]ey|[lL]abel|[fF]ield|[tT]itle|[qQ]uestion|ttribute|[pP]aram(?:eter)?|[pP]roperty|(?<![A-Za-z])(?:id|code))["']?(?:[ \t]{0,3}(?:=>|[:=])|(?<=--[\w-]{0,20}name)[ \t])[ \t]{0,3}("[^"\n]{2,80}"|'[^'\n]{2,80}'|[^\s"'<>{}[\],]{2,80})/g;
 /** Maximum distance between name and value. */
 const WITHIN = 240;
 
@@ -101,6 +105,8 @@ function members(text: string, addField: AddField): void {
 function parts(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit === 10) {
+    // A command that is continued.
+    if (text.charCodeAt(at - 1) === 92) return false;
     let next = at + 1;
     while (text.charCodeAt(next) === 32) next++;
     return text.charCodeAt(next) === 10 || text.charCodeAt(next) === 45;
@@ -122,7 +128,7 @@ function objectEnd(text: string, behind: number): number {
 
 function lastName(lead: string, nameOf: (said: string) => string | null): string | null {
   let name: string | null = null;
-  for (const [, said] of lead.matchAll(NAME_OF)) name = nameOf(said) ?? name;
+  for (const [, said] of lead.matchAll(NAME_OF)) name = nameOf(said.slice(said.lastIndexOf("/") + 1)) ?? name;
   return name;
 }
 
@@ -278,7 +284,10 @@ function markup(text: string, place: FieldsPlace, addField: AddField): void {
       else if (kind === "table") headers = [];
       continue;
     }
-    element = nameOf(called.slice(called.lastIndexOf(":") + 1));
+    // `<Password><Value>…`
+    if (!(element !== null && length === 0 && kind === "value")) {
+      element = nameOf(called.slice(called.lastIndexOf(":") + 1));
+    }
     if (kind === "table") headers = [];
     else if (kind === "tr") column = -1;
     else if (kind === "td" || kind === "th") {
@@ -314,5 +323,45 @@ function variables(text: string, addField: AddField): void {
     const name = nameOfValue(match[1]);
     const end = match.index + match[0].length;
     if (name !== null) addField(name, { start: end - match[2].length, end });
+  }
+}
+
+/** The default of a parameter whose name is the key of the object that it is in: CloudFormation, schemas. */
+const DEFAULT =
+  /["']?\b[dD]efault(?:Value)?["']?[ \t]{0,3}:[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'{}[\],]{1,120})/g;
+/** The key of an object in JSON, up to its bracket, and a line of YAML that is a key. */
+const OBJECT_KEY = /["']([\w.-]{2,60})["']\s{0,3}:\s{0,3}\{[^{}]*$/;
+const KEY_LINE = /^([ \t]*)["']?([\w.-]{2,60})["']?:[ \t]*$/;
+const PARENT_WITHIN = 400;
+
+function defaults(text: string, addField: AddField): void {
+  for (const match of text.matchAll(DEFAULT)) {
+    const end = match.index + match[0].length;
+    const said = parentKey(text.slice(Math.max(0, match.index - PARENT_WITHIN), match.index));
+    const name = said === null ? null : nameOfValue(said);
+    if (name !== null) addField(name, { start: end - match[1].length, end });
+  }
+}
+
+function parentKey(lead: string): string | null {
+  const key = OBJECT_KEY.exec(lead)?.[1];
+  if (key !== undefined) return key;
+  const lines = lead.split("\n");
+  const indent = /^[ \t]*/.exec(lines.pop()!)![0].length;
+  while (lines.length > 0) {
+    const line = lines.pop()!;
+    const deeper = /^[ \t]*/.exec(line)![0].length;
+    if (deeper < indent) return lines.length > 0 ? KEY_LINE.exec(line)?.[2] ?? null : null;
+  }
+  return null;
+}
+
+/** What Terraform generated, in its state. */
+const GENERATED = /"random_password"[^]{0,900}?"result"\s{0,3}:\s{0,3}("(?:[^"\\\n]|\\.){4,120}")/g;
+
+function generated(text: string, addField: AddField): void {
+  for (const match of text.matchAll(GENERATED)) {
+    const end = match.index + match[0].length;
+    addField("password", { start: end - match[1].length, end });
   }
 }

@@ -17,7 +17,7 @@ const NAMES_A_VALUE = new RegExp(
       "iban|account|acct|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|blz$|bankleit|swift|bic$|wallet|npi$|dea$|mbi$|nhs|mrn$|patient|medic|insur",
       "aadhaa?r|voter|gstin|cpf(?![a-z])|cnpj(?![a-z])|rut$|cuit$|curp$|rfc$|cnp$|inn$|snils$|egn$|oib$|abn$|acn$|nric|hkid|uen$|personn|vin$|imei|iccid|zip|postal|plz$",
     ].join("|")
-  })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
+  })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|[a-z]passw(?:or[dt]|d)?$|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
   "i",
 );
 /** Number of lines of a block that may be a header. */
@@ -193,8 +193,8 @@ export function nameOfValue(name: string): string | null {
   // A name that contains a value would itself be a finding.
   if (/[@<>{}=/]|\d{3}/.test(name)) return null;
   const label = name.replace(/^["'`*\s]+|["'`*\s:：?]+$/g, "").replace(PARTING, " ").replace(
-    /([a-z])(?=[A-Z])/g,
-    "$1 ",
+    /([a-z])(?=[A-Z])|([A-Z])(?=[A-Z][a-z]{2})/g,
+    "$1$2 ",
   );
   const singular = label.replace(PLURAL, "");
   return NAMES_A_VALUE.test(singular) ? singular : NAMES_A_VALUE.test(label) ? label : null;

@@ -11,14 +11,22 @@ import { isPassword, kindsOf } from "./password.ts";
 const COMMAND_WITHIN = 160;
 const COMMANDS: Readonly<Record<string, RegExp>> = {
   p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7za?)\b(?:(?!&&)[^\n|;])*$/i,
-  P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip)\b(?:(?!&&)[^\n|;])*$/i,
+  P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip|mosquitto_[pr]\w+|mosquitto_sub)\b(?:(?!&&)[^\n|;])*$/i,
   a: /\b(?:redis|valkey)-cli\b(?:(?!&&)[^\n|;])*$/i,
   c: /\bsnmp(?:(?:bulk)?(?:walk|get)|getnext|set|table|trap|inform|status|df)\b(?:(?!&&)[^\n|;])*$/i,
+  N: /\bssh-keygen\b(?:(?!&&)[^\n|;])*$/i,
+  U: /\b(?:smbclient|winexe|rpcclient|smbget|smbmap|net)\b(?:(?!&&)[^\n|;])*$/i,
+  u: /\blftp\b(?:(?!&&)[^\n|;])*$/i,
   w: /\bldap(?:search|add|modify|delete|whoami)\b(?:(?!&&)[^\n|;])*$/i,
 };
 const VALUE = /\s{0,3}(?:"([^"\s]{5,100})"|'([^'\s]{5,100})'|([^\s"'`<>|;]{5,100}))/y;
 /** Commands whose option value is attached to the option, and values that are not. */
 const GLUED = /^(?:mysql|mariadb|7z)/i;
+
+const PAIRED: Readonly<Record<string, RegExp>> = {
+  U: /^[\w.@$/\\-]{1,64}%(.{5,100})$/,
+  u: /^[\w.@$-]{1,64},(.{5,100})$/,
+};
 
 /** A one-letter option at `start`, such as `-p`: the value after it. */
 export function scanOption(view: ScannedView, start: number): void {
@@ -33,7 +41,10 @@ export function scanOption(view: ScannedView, start: number): void {
   if (blank === GLUED.test(command)) return;
   VALUE.lastIndex = start + 2;
   const match = VALUE.exec(text);
-  const value = match?.[1] ?? match?.[2] ?? match?.[3];
+  let value = match?.[1] ?? match?.[2] ?? match?.[3];
+  // The user may stand in front: `-U jo%…`, `-u jo,…`.
+  const user = PAIRED[text[start + 1]];
+  if (user !== undefined) value = value?.replace(/^"/, "").match(user)?.[1];
   if (value === undefined || /^[-$]|^\d+:\d+$|[/\\]/.test(value)) return;
   if (!isPassword(value, true) || kindsOf(value) < 2 || !/\d/.test(value)) return;
   const at = VALUE.lastIndex - value.length - (match![3] === undefined ? 1 : 0);
@@ -103,7 +114,7 @@ export function scanKeyFile(view: ScannedView, start: number): void {
 const KEY_NAME =
   /(?:(?:api|secret|access|auth|private|signing|signature|encryption|session|master|service|app|client|deploy|bot|admin|user|root|jwt|csrf|hmac|license|storage|shared|bearer|refresh|webhook|hub|lab|ci|npm|sonar|vault)[_-]?(?:key|token)|[_-](?:key|salt)|(?<![a-z])token)$/i;
 const SIGNED =
-  /(?:["']?\)?\]?\s{0,32}(?:: ?&?(?:str|[Ss]tring)\s?=|=>|:=|[=:,])\s{0,32}(?:["']([^"'\n]{8,128})(?=["'])|([^\s"'`<>(){}[\],;\\]{8,128})(?=\s*(?:\n|$)))|\s["']([^"'\s]{8,128})(?=["']))/y;
+  /(?:["']?\)?\]?\s{0,32}(?:: ?&?(?:str|[Ss]tring)\s?=|=>|:=|[=:,])\s{0,32}(?:["']([^"'\n]{8,128})(?=["'])|([^\s"'`<>(){}[\],;\\]{8,128})(?=["'\s]|$))|\s(?:--body[ =])?["']([^"'\s]{8,128})(?=["']))/y;
 
 /** A key, token or salt with signs such as `!` and `#`, which other keys do not have. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {
@@ -127,5 +138,5 @@ function isSigned(value: string): boolean {
 function isLongSigned(value: string): boolean {
   return value.length >= 24 && (value.match(/[!#$%^&*()?+~@;|[\]{}]/g)?.length ?? 0) > 2 &&
     /\d/.test(value) &&
-    !/\s\w+\s\w+\s/.test(value) && entropy(value) >= 4;
+    !/\s\w+\s\w+\s|&\w+=|%[0-9A-Fa-f]{2}/.test(value) && entropy(value) >= 4;
 }

@@ -20,6 +20,7 @@ import { scanNamedValue } from "./named_value.ts";
 import { scanForeignPasswords, scanPassword, scanPasswordWord } from "./password.ts";
 import { scanShaped } from "./shaped_token.ts";
 import { scanWalletKey } from "./wallet_key.ts";
+import { STATEMENT_TRIGGERS } from "./statements.ts";
 import { scanAssignment, scanManifest } from "./whole_text.ts";
 
 /** What a key block begins with. */
@@ -41,6 +42,9 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", longest: 3, lacks: DIGIT, begins: "pmw", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanOption },
+  { on: "run", lengths: [5], lacks: DIGIT, begins: "t", scan: scanSignedKey },
+  // A short option with its value behind it, such as `-pA7?x`.
+  { on: "run", lengths: [3, 4, 5], lacks: DIGIT, begins: "-", scan: scanOption },
   {
     on: "run",
     lengths: [3, 6, 10, 11, 12, 13, 14, 16, 17, 19, 22, 24, 25],
@@ -68,6 +72,7 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "part", lengths: [51, 52, 111], begins: "5klc9q6txyzuvd", scan: scanWalletKey },
   // "xoxb" where spaces replace hyphens.
   { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
+  ...STATEMENT_TRIGGERS,
   { on: "view", scan: scanForeignPasswords },
   { on: "view", scan: scanManifest },
   { on: "view", scan: scanAssignment },

@@ -20,7 +20,7 @@ const CLOSE = "[\\]\"'`)}>]{0,3}";
 const OPEN = "[(\"'`\\[@<]{0,3}(?:base64:[+/]?|s:)?";
 /** A word, possibly within a longer identifier, an operator, and the opening of a value; or a word and a space. */
 const NAMED = new RegExp(
-  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
+  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|set to |to (?=[\\x60"'])|value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
   "i",
 );
 const SERVICE = new RegExp(

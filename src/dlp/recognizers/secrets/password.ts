@@ -2,7 +2,7 @@
 
 import { isDigit } from "../character_class.ts";
 import { FOREIGN_PASSWORDS, foreignWords } from "../foreign_words.ts";
-import { isPlaceholder, strangeness } from "../randomness.ts";
+import { isPlaceholder, looksRandom, strangeness } from "../randomness.ts";
 import { REPLY } from "../reply.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
@@ -28,7 +28,7 @@ const WORD =
 /** "on" is Finnish for "is". */
 const GIVES =
   "is|was|c['’]est|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah";
-const WORDS = `${WORD}\\)?(?:[ -]\\p{L}[\\p{L}'’-]{0,14}){0,4}`;
+const WORDS = `${WORD}\\)?(?:[ -]\\p{L}[\\p{L}\\d_'’-]{0,14}){0,4}(?: \\w{1,32}@[\\w.-]{1,64})?`;
 const PASSWORD_PHRASE = new RegExp(
   `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:${GIVES}|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
   "iuy",
@@ -39,10 +39,10 @@ const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
 const PASSWORD_ASKED = new RegExp(`${WORD}${REPLY}["'\`]?(?=\\S{5,64}\\s*$)`, "imuy");
 /** Maximum length from the word to the question mark. */
 const LONGEST_QUESTION = 64;
-const IS_BEFORE = /\s(?:is|ist|est|es|è|é|jest|to|это)\s/i;
+const IS_BEFORE = /\s(?:is|ist|est|es|è|é|jest|to|это|as|als|comme|como)\s/i;
 /** "x7$kLm29 is my password": the value, and the text between it and the word that starts here. */
 const VALUE_BEFORE = new RegExp(
-  `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:is|ist|est|es|è|é|jest|to|это) (?:\\p{L}[\\p{L}'’-]{0,9} ){1,3})` +
+  `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:is|ist|est|es|è|é|jest|to|это|as|als|comme|como) (?:\\p{L}[\\p{L}'’-]{0,9} ){0,3})` +
     `${WORD}(?=\\s*(?:[.,;!?)]|$)| (?:for|to|of|on|für|zum|pour|para|per|voor|do|dla|от|к)\\s)`,
   "imuy",
 );
@@ -126,6 +126,9 @@ function scanBefore(view: ScannedView, start: number): void {
   report(view, "PASSWORD", at, at + value.length, 0.6);
 }
 
+/** As an installation program generates it. */
+const HEXADECIMAL = /^(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{32,64}$/;
+
 function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds: number): boolean {
   phrase.lastIndex = start;
   const match = phrase.exec(view.text);
@@ -135,7 +138,9 @@ function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds
     /[.:!?]+$/,
     "",
   );
-  if (kindsOf(value) < leastKinds || value.length < 8 || !isPassword(value, false)) return false;
+  if (kindsOf(value) < leastKinds && !(/:\s*$/.test(match[0]) && HEXADECIMAL.test(value))) return false;
+  if (value.length < 8) return false;
+  if (!isPassword(value, false)) return false;
   if (!/\d|[A-Za-z][!#$%^&*?+~][A-Za-z]/.test(value) || /[/\\]|@[\w-]+\.\w/.test(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.6);
   return true;
@@ -176,6 +181,9 @@ function scanTyped(view: ScannedView, start: number): boolean {
 /** In an address, what follows the value. */
 const NEXT_ARGUMENT = /&(?:amp;)?[A-Za-z_][\w.[\]-]{0,40}=[^]*$/;
 
+/** Behind an assignment in a line of its own, such a sign belongs to the value. */
+const AT_LINE_END = /^[!?]{1,3}(?=[ \t]*(?:\r?\n|$))/;
+
 /** A value assigned directly to a password word; returns whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
@@ -192,10 +200,11 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
     value = drawnToken(rest, value.length);
     if (kindsOf(value) < 4 || value.length < 8 || !isPassword(value, false)) return false;
   } else if (!quote) value = drawnToken(rest, value.length);
+  if (!quote && /[:=]\s*$/.test(match[0])) value += AT_LINE_END.exec(rest.slice(value.length))?.[0] ?? "";
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
   if (
     quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value) &&
-    !isSql(view, start, match[0])
+    !looksRandom(value, true) && !isSql(view, start, match[0])
   ) return false;
   // Only white space in between: usually just the next word of a sentence.
   if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) {
