@@ -3,6 +3,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
 import { searchTool } from "../../src/pipeline/search_prompts.ts";
+import { checkModelRequest, TARGETS } from "./check_model_request.ts";
 import { convert, decode, encode } from "./conversions.ts";
 
 const ASK = { role: "user", content: "Hi" };
@@ -267,4 +268,40 @@ Deno.test("more alternatives of a token than Gemini tells are cut to its limit",
   const asked = chat({ logprobs: true, top_logprobs: 30 });
   const { body } = convert("chat_completions", asked, "gemini", "gemini-2.5-pro") as Any;
   assertEquals(body.generationConfig.logprobs, 20);
+});
+
+Deno.test("output shapes that only some chat-completions servers have reach them, and are named as lost elsewhere", () => {
+  const shapes = [
+    { type: "grammar", grammar: 'root ::= "yes" | "no"' },
+    { type: "regex", regex: { regex: "yes|no" } },
+    { type: "structural_tag", structures: [], triggers: ["<f>"] },
+    { type: "python" },
+  ];
+  for (const response_format of shapes) {
+    const request = { messages: [{ role: "user", content: "Is it so?" }], response_format };
+    for (const [target, model] of TARGETS) {
+      for (const features of [null, new Set<string>()]) {
+        const { body, dropped } = convert("chat_completions", request, target, model, { features });
+        if (target === "chat_completions") {
+          assertEquals([body.response_format, dropped], [response_format, []]);
+        } else {
+          assertEquals(dropped, ["response_format"], `${target} ${response_format.type}`);
+          checkModelRequest(target, model, body);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("the model's own level of reasoning is sent as it is named, and is no setting elsewhere", () => {
+  const request = { messages: [{ role: "user", content: "Hi" }], reasoning_effort: "default" };
+  for (const [target, model] of TARGETS) {
+    const { body, dropped } = convert("chat_completions", request, target, model);
+    const plain = convert("chat_completions", { messages: request.messages }, target, model);
+    assertEquals(dropped, []);
+    assertEquals(body, {
+      ...plain.body,
+      ...(target === "chat_completions" && { reasoning_effort: "default" }),
+    });
+  }
 });

@@ -53,7 +53,8 @@ export function decodeEffort(body: Loose, mistakes: Mistake[]): ReasoningOptions
 }
 
 function readEffort(value: unknown, loc: Path, mistakes: Mistake[]): Effort | undefined {
-  if (value === undefined || value === null) return undefined;
+  // Groq's name for the model's own level.
+  if (value === undefined || value === null || value === "default") return undefined;
   if (value === "max") {
     throw unsupported(
       `Cannot read ${loc.join(".")}: max is not supported, the highest level is xhigh.`,

@@ -208,8 +208,14 @@ function unknownFields(body: Loose): Loose {
   return unknown;
 }
 
+/**
+ * Shapes that only other servers have (Fireworks, OpenRouter, Perplexity, vLLM, SGLang): sent unchanged to a
+ * provider of this format.
+ */
+const OTHER_SHAPES: ReadonlySet<unknown> = new Set(["grammar", "python", "regex", "structural_tag"]);
+
 function decodeOutput(value: unknown, mistakes: Mistake[]): OutputShape | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isObject(value) || OTHER_SHAPES.has(value.type)) return undefined;
   switch (value.type) {
     case "text":
       return { type: "text" };

@@ -236,7 +236,7 @@ function encodeOutput(
   features: ReadonlySet<string> | null,
 ): { field?: unknown; instruction?: string } {
   const { output } = prompt;
-  if (!output) return {};
+  if (!output) return { field: verbatim.response_format };
   const own = prompt.format === "chat_completions";
   const strict = features === null || features.has("structured_outputs");
   const loose = strict || features.has("response_format");
