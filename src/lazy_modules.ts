@@ -30,6 +30,7 @@ export async function importLazyModules(): Promise<void> {
     import("./discovery/effective_catalog.ts"),
     import("./dlp/entities.ts"),
     import("./dlp/restore.ts"),
+    import("./formats/chat_with_input.ts"),
     import("./formats/converse/mod.ts"),
     import("./formats/gemini/mod.ts"),
     import("./formats/messages/caller.ts"),

@@ -139,11 +139,13 @@ class Generation {
       own(place, caller, this.#admission.bytes, context.state);
       refuseBadFlags(header);
       const opening = surface.format.open();
-      const format = opening instanceof Promise ? await opening : opening;
+      const usual = opening instanceof Promise ? await opening : opening;
       steps.followed?.of(caller);
       const asked = Date.now();
       const reading = this.#read(caller);
       this.#sent = reading instanceof Promise ? await reading : reading;
+      const other = surface.format.forBody?.(this.#sent);
+      const format = other === undefined ? usual : await other.open();
       // Only streams are admitted in groups: a non-streaming answer sends nothing before its end, and running
       // many of them concurrently costs a third less.
       const streamed = (this.#sent as { stream?: unknown } | null)?.stream === true;
