@@ -60,8 +60,8 @@ import "./exchange/prompt.ts"; import "./exchange/proof.ts"; import "./exchange/
 import "./exchange/request_ids.ts"; import "./exchange/result_queues.ts"; import "./exchange/steps.ts";
 import "./exchange/tools.ts"; import "./exchange/trace_context.ts"; import "./exchange/unused_names.ts";
 import "./exchange/usage.ts"; import "./exchange/without_proofs.ts";
-import "./formats/aws_event_stream.ts"; import "./formats/cache_mark.ts"; import "./formats/called_name.ts";
-import "./formats/callers.ts";
+import "./formats/aws_event_stream.ts"; import "./formats/billing_note.ts"; import "./formats/cache_mark.ts";
+import "./formats/called_name.ts"; import "./formats/callers.ts";
 import "./formats/chat_completions/call_proofs.ts"; import "./formats/chat_completions/decode_answer.ts";
 import "./formats/chat_completions/decode_anthropic_parts.ts";
 import "./formats/chat_completions/decode_blocks.ts";

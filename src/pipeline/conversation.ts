@@ -3,6 +3,7 @@
  * prompt. A cache key set by the caller takes precedence.
  */
 import type { Turn } from "../exchange/prompt.ts";
+import { withoutNote } from "../formats/billing_note.ts";
 import type { Call } from "./call.ts";
 
 /** Characters used of each of the first texts: more would cost time without improving the result. */
@@ -29,7 +30,7 @@ function firstTexts(turns: readonly Turn[]): string {
   let texts = "";
   for (const { role, content } of turns) {
     for (const piece of content) {
-      if (piece.type === "text") texts += `${role}\0${piece.text.slice(0, READ_CHARS)}\0`;
+      if (piece.type === "text") texts += `${role}\0${withoutNote(piece.text.slice(0, READ_CHARS))}\0`;
       if (texts.length > 4 * READ_CHARS) return texts;
     }
     if (role === "user") break;

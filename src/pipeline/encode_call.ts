@@ -3,6 +3,8 @@ import { Failure } from "../exchange/failure.ts";
 import { jsonBytes } from "../exchange/json_bytes.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, type ToolNames } from "../exchange/tools.ts";
+import { withoutBillingNote } from "../formats/billing_note.ts";
+import { takesUnsigned } from "../formats/claude_rules.ts";
 import type { ProviderFormat, ProviderRequest } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { Outgoing } from "../providers/exchange.ts";
@@ -28,7 +30,8 @@ export function encodeFlat(
   providersModel: string,
   model: Model,
 ): ProviderRequest {
-  const encoded = format.encodeRequest(flat, {
+  const noted = upstream.api.readsBillingNote === true && !takesUnsigned(providersModel);
+  const encoded = format.encodeRequest(noted ? flat : withoutBillingNote(flat), {
     model: providersModel,
     stream: flat.stream,
     maxOutput: model.maxCompletion,

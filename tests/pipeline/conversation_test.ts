@@ -47,6 +47,16 @@ Deno.test("conversationOf() differs by key, by beginning, and goes by the cache 
   assertEquals(conversationOf(call([text("user", "anything")], { cacheKey: "session-1" })), all[4]);
 });
 
+Deno.test("conversationOf() ignores the billing note of Claude Code, which differs in each request", () => {
+  const noted = (cch: string) =>
+    call([
+      text("system", `x-anthropic-billing-header: cch=${cch};`),
+      text("system", "Be brief."),
+      text("user", "Hello"),
+    ]);
+  assertEquals(conversationOf(noted("ea6aa")), conversationOf(noted("71fea")));
+});
+
 Deno.test("conversationOf() is nothing where it is switched off, or where no routes share the load", () => {
   assertEquals(conversationOf(call(FIRST, { sticky: false })), null);
   assertEquals(conversationOf(call(FIRST, { weight: null })), null);

@@ -42,6 +42,7 @@ export const anthropicMessagesApi: ProviderApi = {
   // Required by the API on every request.
   headers: { "anthropic-version": "2023-06-01" },
   versionHeader: "anthropic-version",
+  readsBillingNote: true,
   needsBaseUrl: true,
   modelsList: MODELS,
   keyHeaders: (key) => ({ "x-api-key": key }),

@@ -29,6 +29,8 @@ export interface ProviderApi {
   readonly headers: Readonly<Record<string, string>>;
   /** The header with an API version that is a date. Absent: the API has no such versions. */
   readonly versionHeader?: string;
+  /** The vendor reads the billing note of Claude Code (formats/billing_note.ts). Absent: it is left out. */
+  readonly readsBillingNote?: boolean;
   /** False: the configuration may omit `base_url`. */
   readonly needsBaseUrl: boolean;
   /** The list of models; null: the API has none. */

@@ -86,11 +86,11 @@ export type Variant =
   & Partial<ProviderApi>
   & Required<Pick<ProviderApi, "name" | "address" | "keyHeaders">>;
 
-/** Without a model list, which a cloud has separately. */
+/** Without a model list, which a cloud has separately. Clouds do their own billing. */
 export function variant(own: Variant): ProviderApi {
   const api = PROVIDER_APIS.find(({ name }) => name === own.name);
   if (api === undefined) throw new Error(`no provider API has the name ${own.name}`);
-  return { ...api, modelsList: null, ...own };
+  return { ...api, modelsList: null, readsBillingNote: false, ...own };
 }
 
 /** Encodes a name as one path segment, as the libraries of AWS and Google do. */
