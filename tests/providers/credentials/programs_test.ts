@@ -6,6 +6,7 @@ import { googleCredential } from "../../../src/providers/credentials/google/mod.
 import { outputOf, wordsOf } from "../../../src/providers/credentials/program.ts";
 import { TokenError } from "../../../src/providers/credentials/token_service.ts";
 import { credentialOf } from "./aws_key.ts";
+import { eventually } from "../../support/time.ts";
 import { cloud, isoAfter, type Machine, machine, NOW } from "./cloud.ts";
 
 const CALL = { method: "POST" as const, url: "https://bedrock.example/", headers: {}, body: "" };
@@ -57,8 +58,28 @@ Deno.test("outputOf() gives what a program prints, and no other end of it", asyn
   await fails(much.command, /^the program writes more than 200000 bytes$/);
   // What it has started keeps the output open after its own end.
   await using slow = await script("sleep 3");
+  await using plain = await script("echo");
+  await Deno.chmod(plain.path, 0o644);
+  await fails(plain.command, /^the program cannot be started: it is not executable$/);
   const late = await fails(slow.command, /^the program did not end within 50 ms$/, 50);
   assertEquals(late.late, true);
+});
+
+Deno.test("a program that does not end, or writes without end, is ended", async () => {
+  const ends: [string, number, RegExp][] = [
+    ["exec sleep 1000", 50, /did not end within 50 ms/],
+    ["exec 2>/dev/null; trap '' PIPE; while :; do echo 0123456789; done", 60_000, /writes more than/],
+  ];
+  for (const [text, within, message] of ends) {
+    const file = await Deno.makeTempFile();
+    await using program = await script(`echo $$ > ${file}; ${text}`);
+    const thrown = await assertRejects(() => outputOf(program.command, { ...RUN, within }, {}), TokenError);
+    assertMatch(thrown.message, message);
+    const pid = (await Deno.readTextFile(file)).trim();
+    // It may have been ended before its first line.
+    await eventually(() => pid === "" || Deno.stat(`/proc/${pid}`).then(() => false, () => true));
+    await Deno.remove(file);
+  }
 });
 
 async function keyOf(on: Machine): Promise<string> {
