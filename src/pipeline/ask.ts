@@ -139,6 +139,7 @@ function openingOf(
   let sent = prompt;
   return {
     prepare(upstream, format, providersModel, fit) {
+      together?.placed.resolve();
       const encode = () => {
         const request = encodeFor(upstream, format, { providersModel, prompt: sent, model, made });
         if (sent !== prompt) made.dropped = [...made.dropped, PROOF_FIELDS[prompt.format] ?? "reasoning"];
