@@ -145,6 +145,8 @@ export interface ProviderRequest {
  * appended parts are valid. `end` is called at the end of the bytes and throws if the end marker is missing.
  */
 export interface StreamDecoder {
+  /** The end marker of the stream has been read: nothing but usage can follow. Absent: the format has none. */
+  readonly marked?: boolean;
   push(frame: Frame, out: Part[]): void;
   /**
    * Processes server-sent events that equal a known one except for their text, starting at the beginning of

@@ -74,6 +74,7 @@ class FetchReply implements Reply {
   readonly #limits: Limits;
   #next: Read | undefined;
   #begun = false;
+  #idleMs: number;
   #ended = false;
   /** Value of `content-length`; null: absent. */
   readonly #length: number | null;
@@ -82,6 +83,7 @@ class FetchReply implements Reply {
   constructor(response: Response, exchange: Exchange, limits: Limits) {
     this.#response = response;
     this.#exchange = exchange;
+    this.#idleMs = exchange.idleMs;
     this.#limits = limits;
     this.#length = bodyLength(response.status, response.headers.get("content-length"));
   }
@@ -97,7 +99,7 @@ class FetchReply implements Reply {
   async read(): Promise<Uint8Array | null> {
     const { deadline, late } = this.#limits;
     this.#next ??= reader(this.#response.body);
-    deadline.arm(this.#begun ? this.#exchange.idleMs : this.#exchange.firstByteMs);
+    deadline.arm(this.#waitMs);
     try {
       const bytes = await this.#next();
       deadline.disarm();
@@ -109,10 +111,17 @@ class FetchReply implements Reply {
       return bytes;
     } catch (cause) {
       this.#ended = true;
-      const { firstByteMs, idleMs } = this.#exchange;
       const begun = this.#begun;
-      throw late() ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
+      throw late() ? timeout(this.#waitMs, begun) : broken(cause, begun);
     }
+  }
+
+  boundIdle(ms: number): void {
+    this.#idleMs = Math.min(this.#idleMs, ms);
+  }
+
+  get #waitMs(): number {
+    return this.#begun ? this.#idleMs : this.#exchange.firstByteMs;
   }
 
   close(): void {

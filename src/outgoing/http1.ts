@@ -135,6 +135,7 @@ class Http1Reply implements Reply {
   /** The head of the answer arrived before the request was written completely. */
   early = false;
   #begun = false;
+  #idleMs: number;
   /** Why reading failed, if valid bytes precede the error. */
   #fault: unknown = null;
   #closed = false;
@@ -147,6 +148,7 @@ class Http1Reply implements Reply {
   constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
     this.#exchange = exchange;
+    this.#idleMs = exchange.idleMs;
     this.#ticker = ticker;
     this.#deadline = ticker.deadline(() => {
       this.late = true;
@@ -237,18 +239,25 @@ class Http1Reply implements Reply {
     return bytes === null && !this.#framing!.ended ? this.#readOn(pass) : bytes;
   }
 
+  boundIdle(ms: number): void {
+    this.#idleMs = Math.min(this.#idleMs, ms);
+  }
+
+  get #waitMs(): number {
+    return this.#begun ? this.#idleMs : this.#exchange.firstByteMs;
+  }
+
   /** Continues reading, when nothing in the buffer is needed any more. */
   async #readOn(pass: Pass | undefined): Promise<Uint8Array | null> {
     const connection = this.#connection;
     const framing = this.#framing!;
     const deadline = this.#deadline;
-    const { firstByteMs, idleMs } = this.#exchange;
     try {
       while (true) {
         if (this.#fault !== null) throw this.#fault;
         const { length } = connection.buffer;
         if (this.#to === length && length < BUFFER_BYTES_MOST) connection.grow(0);
-        deadline.arm(this.#begun ? idleMs : firstByteMs);
+        deadline.arm(this.#waitMs);
         const n = await connection.read(0);
         deadline.disarm();
         this.#from = 0;
@@ -296,10 +305,9 @@ class Http1Reply implements Reply {
   }
 
   #broke(cause: unknown): Failure {
-    const { firstByteMs, idleMs } = this.#exchange;
     const begun = this.#begun;
     this.#connection.close();
-    return this.late ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
+    return this.late ? timeout(this.#waitMs, begun) : broken(cause, begun);
   }
 
   close(): void {

@@ -100,6 +100,11 @@ export class AnswerReader {
     return this.#plain?.length ?? this.#frames.pending;
   }
 
+  /** The end marker of the stream has been read. */
+  get marked(): boolean {
+    return this.#decoder.marked === true;
+  }
+
   /** The answer begins neither as JSON nor as an event stream: no model has written it. */
   get isForeign(): boolean {
     return this.#isForeign;

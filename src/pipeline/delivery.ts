@@ -9,6 +9,7 @@ import type { Prompt } from "../exchange/prompt.ts";
 import { newCallIds } from "../exchange/call_ids.ts";
 import { restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
+import type { Reply } from "../outgoing/reply.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { AnswerReader } from "./answer_reader.ts";
 import { type Begun, isPreamble, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
@@ -19,6 +20,12 @@ import { SplitSecrets } from "./split_secrets.ts";
 
 export const NO_PARTS: readonly Part[] = [];
 const NO_BYTES = new Uint8Array();
+
+/**
+ * How long the end of the bytes is waited for after the end marker of a stream, in milliseconds. Usage may follow the marker, and a
+ * connection whose bytes have ended is used again; but some servers leave it open, and the caller waits for the end of the answer.
+ */
+const LINGER_MS = 1000;
 
 /** A call with the request to its provider. */
 export interface Asked {
@@ -62,6 +69,8 @@ export class Delivery {
   #batch: Part[];
   /** The batch without secrets; null: not computed yet. */
   #withoutSecrets: readonly Part[] | null = null;
+  /** When the end marker was read, on the ticker's clock; null: not yet. */
+  #markedAt: number | null = null;
   /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
 
@@ -129,6 +138,24 @@ export class Delivery {
     this.#batch = [];
     this.#withoutSecrets = null;
     this.isRead = false;
+  }
+
+  /** The next bytes of the answer; null: its end, or the end marker was read long enough ago. */
+  nextBytes(
+    pass: (bytes: Uint8Array) => Promise<void> | null,
+  ): Uint8Array | null | Promise<Uint8Array | null> {
+    const { reply } = this.#answering.opened;
+    if (this.#reader!.marked && this.#hasLingered(reply)) return null;
+    return reply.read(pass);
+  }
+
+  #hasLingered(reply: Reply): boolean {
+    const now = this.#asked.kit.ticker.recently();
+    if (this.#markedAt === null) {
+      this.#markedAt = now;
+      reply.boundIdle?.(LINGER_MS);
+    }
+    return now - this.#markedAt > LINGER_MS;
   }
 
   /** Fast path: passes the parts of these bytes directly to a waiting caller. Null: the bytes must be processed in the usual way. */

@@ -139,7 +139,7 @@ async function* deliver(
       delivery.next();
       let bytes: Uint8Array | null;
       try {
-        const reading = answering.opened.reply.read(pass);
+        const reading = delivery.nextBytes(pass);
         bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
         if (call.cut) return;

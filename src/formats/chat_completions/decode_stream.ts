@@ -29,6 +29,9 @@ export function decodeStream(): StreamDecoder {
     reader.finish(out, marked);
   };
   return {
+    get marked() {
+      return marked;
+    },
     pushKnown(bytes, out, withhold) {
       let at = 0;
       while (!marked && !done && repeated.knows(bytes, at)) {

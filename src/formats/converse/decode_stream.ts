@@ -9,6 +9,9 @@ import { MessageReader } from "./decode_blocks.ts";
 export function decodeStream(model = ""): StreamDecoder {
   const reader = new MessageReader(openaiReasoning(model) !== null);
   return {
+    get marked() {
+      return reader.finished;
+    },
     push(frame, out) {
       if (reader.finished) return;
       const { event, data } = frame;

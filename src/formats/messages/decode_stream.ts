@@ -16,6 +16,9 @@ export function decodeStream(): StreamDecoder {
   /** The delta part that {@link repeated} produces. */
   let delta: Delta | undefined;
   return {
+    get marked() {
+      return reader.stopped;
+    },
     push(frame, out) {
       const text = repeated.textOf(frame);
       if (text !== null) {

@@ -27,6 +27,10 @@ class ResponsesStream implements StreamDecoder {
   readonly #places = new Places();
   readonly #items = new ItemReader((part) => this.#out.push(part));
 
+  get marked(): boolean {
+    return this.#finished;
+  }
+
   push(frame: Frame, out: Part[]): void {
     if (this.#finished || frame.data.startsWith("[DONE]") || frame.data === "") return;
     const event = frameValue(frame);

@@ -74,6 +74,7 @@ export class Http2Stream implements Reply {
   /** Why the stream failed; null: it has not. */
   #fault: unknown = null;
   #begun = false;
+  #idleMs: number;
   #asking: Waiting<void> | null = null;
   #reading: Waiting<Uint8Array | null> | null = null;
   #pass: Pass | null = null;
@@ -87,6 +88,7 @@ export class Http2Stream implements Reply {
   constructor(connection: StreamConnection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
     this.#exchange = exchange;
+    this.#idleMs = exchange.idleMs;
     this.#deadline = ticker.deadline(() => {
       this.late = true;
       // Nothing arrived for any of its requests: the connection may be dead.
@@ -108,8 +110,7 @@ export class Http2Stream implements Reply {
   }
 
   get #waitMs(): number {
-    const { firstByteMs, idleMs } = this.#exchange;
-    return this.#begun ? idleMs : firstByteMs;
+    return this.#begun ? this.#idleMs : this.#exchange.firstByteMs;
   }
 
   /** Takes response headers or trailers. Throws {@link WireError}. */
@@ -299,6 +300,10 @@ export class Http2Stream implements Reply {
     if (this.#fault !== null) throw this.#broke();
     if (this.#ended) return null;
     return new Promise((resolve, reject) => this.#wait({ resolve, reject }, pass ?? null));
+  }
+
+  boundIdle(ms: number): void {
+    this.#idleMs = Math.min(this.#idleMs, ms);
   }
 
   close(): void {

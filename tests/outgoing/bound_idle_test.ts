@@ -1,0 +1,55 @@
+/** A shorter idle timeout for the rest of an answer, in each client of providers. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { Failure } from "../../src/exchange/failure.ts";
+import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
+import { sendHttp1 } from "../../src/outgoing/http1.ts";
+import type { Exchange, Reply } from "../../src/outgoing/reply.ts";
+import type { Ticker } from "../../src/timing/ticker.ts";
+import { stoppedTicker, turns } from "../support/time.ts";
+import { TLS } from "../support/tls.ts";
+import { ask } from "./http2/raw_server.ts";
+
+const CLIENTS: Record<string, (exchange: Exchange, ticker: Ticker) => Promise<Reply>> = {
+  "HTTP/1.1": (exchange, ticker) => sendHttp1(exchange, ticker),
+  "HTTP/2": ({ url, ...exchange }, ticker) => ask(url, ticker, exchange),
+  "fetch": (exchange, ticker) => sendByFetch(exchange, ticker),
+};
+
+type Begin = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+) => void;
+
+for (const [name, send] of Object.entries(CLIENTS)) {
+  Deno.test(`${name}: a read waits for the idle timeout, and no longer than a bound that is set later`, async () => {
+    const begin: Begin = (_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      (response as ServerResponse).write("ab");
+    };
+    const secure = name === "HTTP/2";
+    const server = secure ? createSecureServer(TLS, begin) : createServer(begin);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http${secure ? "s" : ""}://localhost:${(server.address() as AddressInfo).port}/`;
+    const { ticker, pass } = stoppedTicker();
+    const reply = await send({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 }, ticker);
+    try {
+      assertEquals(new TextDecoder().decode((await reply.read())!), "ab");
+      reply.boundIdle!(1000);
+      reply.boundIdle!(2000);
+      let over = false;
+      const reading = assertRejects(async () => await reply.read(), Failure, "1 second")
+        .finally(() => over = true);
+      pass(900);
+      await turns(5);
+      assertEquals(over, false);
+      pass(200);
+      await reading;
+    } finally {
+      reply.close();
+      server.close();
+    }
+  });
+}
