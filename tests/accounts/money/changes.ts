@@ -7,6 +7,12 @@ import { accountOf, dollars, type Key, type Limit, type Period, pico, startOf } 
 const LARGE = ["30000", "200000", "2000000"];
 const SIZES: Record<string, string[]> = { small: ["0.004", "0.02", "0.1"], big: LARGE, claude: LARGE };
 
+const GRANTS: readonly [account: string, credits: (string | null)[]][] = [
+  [POOR, ["0.5", "0.3", "1"]],
+  [RICH, ["3000000", "2000000"]],
+  [FREE, [null, "3000000"]],
+];
+
 interface Limits {
   limit: Limit | null;
   tag: Limit | null;
@@ -138,10 +144,38 @@ export class Changes {
   }
 
   async changeLimits(key: Key): Promise<void> {
+    if (key.written === null && this.#driver.chance(0.3)) return await this.#changeOneLimit(key);
     const limits = this.#limitsOf(key.model);
     await this.#write(key, this.#fields(limits));
     this.#apply(key, limits);
     this.#driver.note(`changed ${key.name} ${JSON.stringify(this.#fields(limits))}`);
+  }
+
+  /** What a change does not name stays as it is. */
+  async #changeOneLimit(key: Key): Promise<void> {
+    const driver = this.#driver;
+    const fields: Record<string, Record<string, unknown>> = {};
+    if (driver.chance(0.5)) {
+      key.requestsPerMinute = driver.pick([null, 2, 40]);
+      fields.rate_limit = { requests_per_minute: key.requestsPerMinute };
+    } else {
+      key.tokensPerMinute = driver.pick([null, 800, 100_000]);
+      fields.rate_limit = { tokens_per_minute: key.tokensPerMinute };
+    }
+    const session = key.session ?? { amount: null, requestsPerMinute: null };
+    if (driver.chance(0.5)) {
+      session.requestsPerMinute = driver.pick([null, 3, 20]);
+      fields.session_limit = { requests_per_minute: session.requestsPerMinute };
+    } else {
+      const amount = driver.pick([null, ...SIZES[key.model]]);
+      session.amount = amount === null ? null : pico(amount);
+      fields.session_limit = { amount };
+    }
+    key.session = session.amount === null && session.requestsPerMinute === null ? null : session;
+    await this.#write(key, fields);
+    driver.checks.limited(key);
+    driver.note(`changed ${key.name} ${JSON.stringify(fields)}`);
+    driver.count("single limits");
   }
 
   async changeKey(): Promise<void> {
@@ -161,7 +195,8 @@ export class Changes {
     const team = this.#driver.pick([null, ...TEAMS]);
     await this.#write(key, { team });
     // It keeps the account that has paid for it, where its new team has none.
-    key.account = accountOf(team === null ? key : { ...key, team }, this.#driver);
+    const paying = accountOf(key, this.#driver);
+    key.account = accountOf({ team, account: paying }, this.#driver);
     key.team = team;
     this.#driver.note(`${key.name} to team ${team}`);
   }
@@ -262,11 +297,28 @@ export class Changes {
       ? this.#driver.pick(["0.05", "-0.01"])
       : this.#driver.pick(["100000.5", "-1000.25"]);
     await this.#driver.admin("POST", `/admin/accounts/${encodeURIComponent(account)}/credits`, { amount });
-    this.#driver.credits.set(account, this.#driver.credits.get(account)! + pico(amount));
+    this.#driver.added.set(account, (this.#driver.added.get(account) ?? 0n) + pico(amount));
+    this.#driver.countCredits(account);
     this.#driver.checks.creditsChanged(account);
     this.#driver.note(`credits ${account} ${amount}`);
     this.#driver.count("credits");
     await this.#driver.settleChange();
+  }
+
+  /** The file grants more, less, or without a limit. */
+  async changeGrant(): Promise<void> {
+    const driver = this.#driver;
+    const [account, amounts] = driver.pick(GRANTS);
+    const credits = driver.pick(amounts);
+    // Calls that began without a limit have set nothing aside.
+    if (account === FREE) await driver.releaseAll();
+    driver.granted.set(account, credits);
+    await driver.reload();
+    driver.countCredits(account);
+    driver.checks.creditsChanged(account);
+    driver.note(`the file grants ${account} ${credits}`);
+    driver.count("grants");
+    await driver.settleChange();
   }
 
   async changePrices(): Promise<void> {

@@ -10,7 +10,8 @@ export const RICH = "=rich/a b\\";
 export const FREE = "free'%2F;--";
 export const TEAMS = ['t 1: "ü", %20', "@t2/a"];
 
-export const ACCOUNTS = [
+/** What the file grants to accounts at first; null: no limit. */
+export const ACCOUNTS: readonly { name: string; credits: string | null }[] = [
   { name: POOR, credits: "0.5" },
   { name: RICH, credits: "3000000" },
   { name: FREE, credits: null },
@@ -27,7 +28,10 @@ export interface Priced {
 
 export function configOf(
   store: Record<string, unknown>,
-  { version, change, keys }: Priced & { keys: readonly Record<string, unknown>[] },
+  { version, change, keys, granted }: Priced & {
+    keys: readonly Record<string, unknown>[];
+    granted: ReadonlyMap<string, string | null>;
+  },
   { provider, engine, receiver }: World,
 ): Record<string, unknown> {
   const providerAt = (path: string, api: string) => ({
@@ -68,6 +72,6 @@ export function configOf(
       events: ["budget.50", "budget.80", "budget.100"],
     }],
     keys,
-    accounts: [{ name: "default" }, ...ACCOUNTS],
+    accounts: [{ name: "default" }, ...[...granted].map(([name, credits]) => ({ name, credits }))],
   };
 }

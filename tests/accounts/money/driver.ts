@@ -9,6 +9,7 @@ import { Judge } from "./judge.ts";
 import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, startOf } from "./model.ts";
 import { Node, type Place } from "./node.ts";
 import { type Answer, prepare } from "./requests.ts";
+import { Repeats } from "./repeats.ts";
 import { prove, retire } from "./retirement.ts";
 import { Stall } from "./stall.ts";
 import { openWorld, type World } from "./world.ts";
@@ -28,14 +29,6 @@ interface Running {
   left: boolean;
 }
 
-interface Repeatable {
-  key: Key;
-  call: Call;
-  send(secret: string): Promise<Answer>;
-  until: number;
-  id: string;
-}
-
 export class Driver {
   readonly place: Place;
   readonly world: World = openWorld();
@@ -45,6 +38,10 @@ export class Driver {
   /** Of teams that have one. */
   readonly teamAccounts = new Map<string, string>();
   readonly credits = new Map<string, bigint>();
+  /** Credits in the file; null: no limit. */
+  readonly granted = new Map(ACCOUNTS.map(({ name, credits }) => [name, credits]));
+  /** Credits that administrators have added. */
+  readonly added = new Map<string, bigint>();
   readonly calls: Call[] = [];
   /** Calls that ran when their node was killed. */
   readonly lost: Call[] = [];
@@ -57,11 +54,11 @@ export class Driver {
   offset: number;
   nonces = 0;
   #next: () => number;
-  #repeatable: Repeatable[] = [];
   readonly stall = new Stall();
   readonly #judge = new Judge(this);
   readonly #changes = new Changes(this);
   readonly #crowds = new Crowds(this, this.#judge, this.#changes);
+  readonly #repeats = new Repeats(this);
   readonly checks = new Checks(this);
 
   constructor(place: Place, seed: number) {
@@ -102,9 +99,9 @@ export class Driver {
   }
 
   configOf(i: number): Record<string, unknown> {
-    const { version, change } = this;
+    const { version, change, granted } = this;
     const keys = this.keys.flatMap(({ written, revoked }) => written === null || revoked ? [] : [written]);
-    return configOf(this.place.stores[i], { version, change, keys }, this.world);
+    return configOf(this.place.stores[i], { version, change, keys, granted }, this.world);
   }
 
   async reload(): Promise<void> {
@@ -121,10 +118,17 @@ export class Driver {
 
   async start(): Promise<void> {
     for (let i = 0; i < this.place.stores.length; i++) this.nodes.push(await this.#startNode(i));
-    for (const { name, credits } of ACCOUNTS) if (credits !== null) this.credits.set(name, pico(credits));
+    for (const name of this.granted.keys()) this.countCredits(name);
     for (const name of TEAMS) await this.#changes.changeTeam(name);
     for (let i = 0; i < 6; i++) await this.#changes.makeKey();
     await this.settleChange();
+  }
+
+  /** The total credits of an account follow from what the file grants, and what was added. */
+  countCredits(account: string): void {
+    const granted = this.granted.get(account) ?? null;
+    if (granted === null) this.credits.delete(account);
+    else this.credits.set(account, pico(granted) + (this.added.get(account) ?? 0n));
   }
 
   #startNode(i: number): Promise<Node> {
@@ -166,12 +170,13 @@ export class Driver {
     if (roll < 54) await this.#call();
     else if (roll < 62) await this.#crowds.come();
     else if (roll < 70) await this.#release();
-    else if (roll < 74) await this.#repeat();
+    else if (roll < 74) await this.#repeats.come();
     else if (roll < 79) await this.#changes.changeKey();
     else if (roll < 81) await this.#changes.changeTeam(this.pick(TEAMS));
     else if (roll < 84) await this.#changes.rotate();
     else if (roll < 86) await this.#changes.revoke();
-    else if (roll < 88) await this.#changes.addCredits();
+    else if (roll < 87) await this.#changes.addCredits();
+    else if (roll < 88) await this.#changes.changeGrant();
     else if (roll < 90) await this.#changes.changePrices();
     else if (roll < 96) await this.#moveClock();
     else if (roll < 97) await this.#kill();
@@ -179,7 +184,7 @@ export class Driver {
   }
 
   async finish(): Promise<void> {
-    await this.#releaseAll();
+    await this.releaseAll();
     await this.checks.all();
     await this.checks.events();
     if (this.place.rateClock === "node" || this.offset < -20 * DAY) await retire(this);
@@ -204,8 +209,9 @@ export class Driver {
   }
 
   async #moveClock(): Promise<void> {
+    if (this.chance(0.2)) return await this.#stepBack();
     const far = this.chance(0.5);
-    if (far) await this.#releaseAll();
+    if (far) await this.releaseAll();
     const now = this.now;
     const nextDay = startOf("day", now + DAY);
     const by = far
@@ -215,6 +221,17 @@ export class Driver {
     for (const node of this.nodes) await node.tell(`clock ${this.offset}`);
     this.note(`clock +${Math.round(by / 1000)} s: ${new Date(this.now).toISOString()}`);
     this.count("clock");
+  }
+
+  /** As when a clock is corrected. */
+  async #stepBack(): Promise<void> {
+    const by = this.pick([500, 3000, 70_000, 3_600_000]);
+    this.offset -= by;
+    this.#judge.steppedBack();
+    this.#repeats.forget();
+    for (const node of this.nodes) await node.tell(`clock ${this.offset}`);
+    this.note(`clock -${by} ms: ${new Date(this.now).toISOString()}`);
+    this.count("clock back");
   }
 
   async #kill(): Promise<void> {
@@ -233,8 +250,7 @@ export class Driver {
     }
     this.nodes[i] = await this.#startNode(i);
     this.#judge.killed();
-    // Streams that ran may not be joined any more.
-    this.#repeatable = [];
+    this.#repeats.forget();
     this.count("kills");
     await this.settleChange();
     await this.checks.findLost();
@@ -245,7 +261,7 @@ export class Driver {
   }
   readonly #urls = new Map<string, string>();
 
-  async #releaseAll(): Promise<void> {
+  async releaseAll(): Promise<void> {
     while (this.running.size > 0) {
       await this.#release();
     }
@@ -287,24 +303,10 @@ export class Driver {
     call.tokens = broke ? 0 : uses.reduce((sum, { input, output }) => sum + input + output, 0);
   }
 
-  async #repeat(): Promise<void> {
-    this.#repeatable = this.#repeatable.filter(({ until, key }) =>
-      until > this.now && !key.revoked && key.expires > this.now + 2000
-    );
-    if (this.#repeatable.length === 0) return;
-    const { key, send, id } = this.pick(this.#repeatable);
-    const got = await send(key.secrets.at(-1)!.secret);
-    assertEquals([got.status, got.joined, got.id], [200, true, id], `joined: ${got.text}`);
-    this.count("joined");
-  }
-
   async #call(): Promise<void> {
     const key = this.pick(this.chance(0.9) ? this.keys.filter(({ revoked }) => !revoked) : this.keys);
-    const { order, labels, call, most, send, estimate, secret, until, tokens, repeatable, abort } = prepare(
-      this,
-      key,
-      this.running.size < 6 && this.chance(0.25),
-    );
+    const { order, labels, call, most, send, estimate, secret, until, tokens, repeatable, abort, stream } =
+      prepare(this, key, this.running.size < 6 && this.chance(0.25));
     const node = this.pick(this.nodes);
     const budgets = budgetsOf(key, labels, this);
     const may = this.#judge.judge(call, { budgets, most, secret: until, tokens });
@@ -327,7 +329,7 @@ export class Driver {
       }
     } else got = await answer;
     const second = await twin;
-    if (got !== null && second !== null) this.#joined(got, second, order.nonce);
+    if (got !== null && second !== null) this.#repeats.joined(got, second, order.nonce);
     const span = { from, to: this.#judge.time() };
     this.#judge.asked(call, rates, span);
     const { priced } = this;
@@ -353,7 +355,8 @@ export class Driver {
       this.assertWhole(got, order.nonce);
       if (order.rounds > 0) this.count("searched");
       if (repeatable && got.status === 200) {
-        this.#repeatable.push({ key, call, send, until: this.now + 250_000, id: got.id });
+        const { id, text } = got;
+        this.#repeats.add({ key, send, until: this.now + 250_000, id, stream, text });
       }
       return;
     }
@@ -383,17 +386,6 @@ export class Driver {
       `${what}: estimate ${told.text}`,
     );
     assert(pico(cost_max) > 0n, what);
-  }
-
-  /** Of two equal requests at once, one joins the other. */
-  #joined(first: Answer, second: Answer, nonce: string): void {
-    const what = `${nonce}: ${JSON.stringify(first)} and ${JSON.stringify(second)}`;
-    if (first.status !== 200 || second.status !== 200) {
-      assert(first.status !== 200 && second.status !== 200, what);
-      return;
-    }
-    assertEquals([first.id, [first.joined, second.joined].sort()], [second.id, [false, true]], what);
-    this.count("twins");
   }
 
   letIn(call: Call, rates: ReadonlySet<string>, span: { from: number; to: number }): void {

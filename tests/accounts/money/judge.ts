@@ -62,6 +62,13 @@ export class Judge {
     this.#driver = driver;
   }
 
+  /** The clock went back: nobody knows when a minute began. */
+  steppedBack(): void {
+    this.#steps.push(this.time());
+    this.#anew = new Set(this.#minutes.keys());
+  }
+  #steps: number[] = [];
+
   killed(): void {
     this.#kills.push(this.time());
     this.#anew = new Set(this.#minutes.keys());
@@ -165,6 +172,10 @@ export class Judge {
     return this.#kills.filter((at) => at > this.time() - MINUTE - 2000).length;
   }
 
+  #recentSteps(): number {
+    return this.#steps.filter((at) => at > this.time() - MINUTE - 2000).length;
+  }
+
   /**
    * Calls for which budget may be missing: nobody but the database knows the leases of a node without a journal, and
    * returns them when its heartbeats have been missing for half a minute.
@@ -184,7 +195,7 @@ export class Judge {
         : call.tokens;
     const usedSince = (time: number) =>
       own.filter(({ at, sure }) => sure && at >= time).reduce((sum, one) => sum + amount(one), 0);
-    const killed = this.#recentKills() > 0;
+    const killed = this.#recentKills() + this.#recentSteps() > 0;
     const unsure = killed || minutes.length === 0 ||
       minutes.some(({ from }) => now > from + MINUTE - NEAR_MS);
     const maybe = own.filter(({ at }) => at > now - MINUTE - 2000).reduce(

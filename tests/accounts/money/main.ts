@@ -32,7 +32,9 @@ try {
   await driver.finish();
   console.log(kind, seed, steps, JSON.stringify(driver.counts));
 } catch (thrown) {
-  console.error(driver.history.slice(-60).join("\n"));
+  const history = `${folder}.history`;
+  await Deno.writeTextFile(history, driver.history.join("\n"));
+  console.error(`${driver.history.slice(-60).join("\n")}\nall of it: ${history}`);
   console.error(kind, seed, "after", driver.history.length, JSON.stringify(driver.counts));
   for (const node of driver.nodes) console.error(node.said.slice(-3000));
   throw thrown;

@@ -59,9 +59,16 @@ function ownSearchPrice(model: string, version: number): string | undefined {
   return model === "small" ? `0.00${version % 4}7` : model === "big" ? `1${version % 3}.5` : undefined;
 }
 
+/** What each request to the provider costs beside its tokens, in some versions of the prices of a model. */
+function requestPrice(model: string, version: number): string | undefined {
+  if (version % 3 === 0) return undefined;
+  return model === "small" ? `0.000${version % 4}11` : `1${version % 3}.25`;
+}
+
 /** As they stand in the configuration. */
 export const catalogPrices = (model: string, version: number) => ({
   ...pricesOf(model, version),
+  request: requestPrice(model, version),
   web_search: ownSearchPrice(model, version),
 });
 
@@ -114,6 +121,7 @@ export function costOf(
   for (const one of billed) {
     const { input, cached, written, hour, audio, output, reasoning, spoken } = one;
     const prices = inForce(one, model, priced);
+    sum += atto(requestPrice(model, priced.version + tierOf(one)) ?? "0");
     // What a cache gave or took is billed as that, whatever it was of.
     const heard = Math.min(audio, input - cached - written);
     const counts: [number, keyof Prices][] = [
@@ -150,7 +158,9 @@ export function atMost(
   const [input, output] = [dearest(INPUT), dearest(OUTPUT)];
   const rounds = searches ? 2 : 1;
   const tokens = BigInt(answers * rounds * (chars + 2000) + (searches ? 10_000 : 0));
-  const sum = tokens * input + BigInt(cap * answers) * output +
+  const request = all.map((_, tier) => atto(requestPrice(model, priced.version + tier) ?? "0"))
+    .reduce((most, price) => price > most ? price : most);
+  const sum = tokens * input + BigInt(cap * answers) * output + BigInt(answers * rounds) * request +
     (searches ? dearestSearch(model, priced) : 0n);
   return sum / 1_000_000n + 1n;
 }
@@ -175,7 +185,7 @@ export interface Key {
   account: string;
   team: string | null;
   limit: Limit | null;
-  session: { amount: bigint; requestsPerMinute: number | null } | null;
+  session: { amount: bigint | null; requestsPerMinute: number | null } | null;
   tag: Limit | null;
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -268,7 +278,7 @@ export function budgetsOf(
     budgets.push({ name: `team ${team}`, limit: ofTeam, has: (call) => call.team === team });
   }
   const { session, customer } = labels;
-  if (session !== null && key.session !== null) {
+  if (session !== null && key.session !== null && key.session.amount !== null) {
     budgets.push({
       name: `session ${session} of ${key.id}`,
       limit: { amount: key.session.amount, period: "total" },

@@ -314,7 +314,9 @@ export class Reports {
       }
       assertEquals(status, 200, `${key.name}: ${text}`);
       const since = (period: Period, has: (record: Loose) => boolean) =>
-        records.filter((record) => has(record) && Date.parse(record.created) >= startOf(period, now));
+        records.filter((record) =>
+          has(record) && startOf(period, Date.parse(record.created)) === startOf(period, now)
+        );
       const cost = (of: readonly Loose[]) => dollars(of.reduce((sum, record) => sum + pico(record.cost), 0n));
       const own = since(key.limit?.period ?? "month", ({ key_id }) => key_id === key.id);
       const saved = own.reduce((sum, { cache_saved }) => sum + pico(cache_saved ?? "0"), 0n);

@@ -23,7 +23,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     written: driver.pick([0, 0.4]),
     hour: 0,
     n: 1,
-    own: key.model === "claude" ? driver.pick([0, 0, 0, 2]) : 0,
+    own: driver.pick([0, 0, 0, 0, 2, 25]),
     elsewhere: key.model !== "claude" && driver.chance(0.25) ? driver.pick(["refused", "started"]) : null,
     output: driver.random(200) + 1,
     rounds: searches ? driver.random(4) : 0,
@@ -32,6 +32,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     held,
     breaks: false,
     silent: false,
+    form: driver.pick(["plain", "plain", "quoted", "late"]),
     ...kindsOf(driver, key.model),
   };
   if (driver.chance(0.06)) [order.fails, order.breaks] = [order.rounds, true];
@@ -117,7 +118,7 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     call.least = costOf([billOf(order, content.length, { cap, n: 1 })], 0, key.model, priced);
   }
   const tokens = (chars + cap + 2000) * order.n;
-  return { estimate, order, labels, call, most, send, secret, until, tokens, repeatable, abort };
+  return { estimate, order, labels, call, most, send, secret, until, tokens, repeatable, abort, stream };
 }
 
 /** Tiers of service, and kinds of tokens. */

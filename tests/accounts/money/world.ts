@@ -34,6 +34,8 @@ export interface Order {
   breaks: boolean;
   /** It says nothing of what it has used. */
   silent: boolean;
+  /** How it says it: with digits in quotes, or behind the end marker of its stream. */
+  form: "plain" | "quoted" | "late";
   /** The tier of service that is asked for, and that the provider says it gave. */
   tier: string | undefined;
   serves: string | undefined;
@@ -232,8 +234,9 @@ function answer(
       audio_tokens: bill.audio,
     },
     completion_tokens_details: { reasoning_tokens: bill.reasoning, audio_tokens: bill.spoken },
+    ...(bill.own > 0 && { num_search_queries: bill.own }),
   };
-  const usage = order.silent ? undefined : used;
+  const usage = order.silent ? undefined : inForm(used, order);
   const n = Number(body.n ?? 1);
   const service_tier = order.serves;
   const call = query !== null && {
@@ -265,10 +268,16 @@ function answer(
       { length: n },
       (_, index) => chunk([{ index, delta }]) + chunk([{ index, delta: {}, finish_reason }]),
     ).join("") +
-      (order.silent ? "" : chunk([], { usage })) +
-      "data: [DONE]\n\n",
+      (order.silent || order.form === "late" ? "" : chunk([], { usage })) +
+      "data: [DONE]\n\n" + (order.silent || order.form !== "late" ? "" : chunk([], { usage })),
     { headers: { "content-type": "text/event-stream" } },
   );
+}
+
+/** Counts as the order wants them written. */
+function inForm<T>(usage: T, { form }: Order): T {
+  if (form !== "quoted") return usage;
+  return JSON.parse(JSON.stringify(usage, (_, value) => typeof value === "number" ? String(value) : value));
 }
 
 function eventsOf(events: readonly { type: string }[]): Response {
@@ -294,7 +303,7 @@ function answerMessages(
     service_tier: order.serves,
     ...(bill.own > 0 && { server_tool_use: { web_search_requests: bill.own } }),
   };
-  const usage = order.silent ? undefined : used;
+  const usage = order.silent ? undefined : inForm(used, order);
   const block = query === null
     ? { type: "text", text: "hello" }
     : { type: "tool_use", id: `call_${query.replace(" ", "_")}`, name: "web_search", input: { query } };
