@@ -17,6 +17,7 @@ import {
 import { deliveryError } from "../outgoing/ask.ts";
 import { postEvent } from "../outgoing/post_event.ts";
 import type { Clock } from "../timing/clock.ts";
+import { PatientTimer } from "../timing/within.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./budgets/money.ts";
 
@@ -187,10 +188,14 @@ export class Webhooks {
 
   async #deliver({ ref, send }: Receiver, delivery: Delivery): Promise<void> {
     const { store, clock, ended } = this.#options;
-    const trouble = await send(
-      delivery,
-      AbortSignal.any([this.#ending.signal, AbortSignal.timeout(this.#answerMs)]),
+    const late = new AbortController();
+    // An answer that came while the process was suspended counts: the receiver would be told twice.
+    const timer = new PatientTimer(
+      this.#answerMs,
+      () => late.abort(new DOMException("There was no answer in time.", "TimeoutError")),
     );
+    const trouble = await send(delivery, AbortSignal.any([this.#ending.signal, late.signal]))
+      .finally(() => timer.clear());
     if (trouble === null) {
       this.#complained.delete(ref.id);
       ended("delivered");
