@@ -4,6 +4,7 @@ import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import {
   costAtMost,
   costOf,
+  costOfAll,
   type Estimate,
   formatAmount,
   MAX_AMOUNT,
@@ -24,6 +25,7 @@ const NAMES = [
   "internal_reasoning",
   "audio_output",
   "image_output",
+  "request",
   "web_search",
 ];
 
@@ -59,8 +61,8 @@ function exact(text: string): { n: bigint; d: bigint } {
   return { n: BigInt(whole + fraction), d: 10n ** BigInt(fraction.length) };
 }
 
-/** Every token in one of eleven piles, summed as fractions without rounding: [numerator, denominator] of picodollars. */
-function rational(u: Usage, searches: number, p: Prices): [bigint, bigint] {
+/** Every token and request in one of twelve piles, summed as fractions without rounding: [numerator, denominator] of picodollars. */
+function rational(u: Usage, searches: number, p: Prices, requests = 1): [bigint, bigint] {
   const at = (...names: string[]) => exact(p[names.find((name) => p[name] !== undefined) ?? ""] ?? "0");
   const piles: [number, { n: bigint; d: bigint }][] = [];
   const uncached = u.input - u.cached - u.cacheWrite;
@@ -75,6 +77,7 @@ function rational(u: Usage, searches: number, p: Prices): [bigint, bigint] {
   const drawn = p.image_output === undefined ? 0 : Math.min(u.imageOutput, u.output - thought - spoken);
   piles.push([thought, at("internal_reasoning")], [spoken, at("audio_output")], [drawn, at("image_output")]);
   piles.push([u.output - thought - spoken - drawn, at("completion")], [searches, at("web_search")]);
+  piles.push([requests, at("request")]);
   let [n, d] = [0n, 1n];
   for (const [count, price] of piles) {
     n = n * price.d + BigInt(count) * price.n * d;
@@ -93,6 +96,24 @@ Deno.test("costOf() is the exact rational sum, rounded once and half up", () => 
   );
 });
 
+Deno.test("costOfAll() is the exact sum of calls at prices of their own, rounded once", () => {
+  const call = fc.tuple(usage, prices, fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }));
+  const calls = fc.array(call, { maxLength: 4 });
+  fc.assert(fc.property(calls, fc.integer({ min: 0, max: 20 }), prices, (all, searches, last) => {
+    let [n, d] = rational(normalizeUsage({}), searches, last, 0);
+    for (const [u, p, requests] of all) {
+      const [more, by] = rational(u, 0, p, requests ?? 1);
+      [n, d] = [n * by + more * d, d * by];
+    }
+    const cost = costOfAll(
+      all.map(([usage, prices, requests]) => ({ usage, prices, requests })),
+      searches,
+      priceTable(last),
+    );
+    assertEquals(cost, (2n * n + d) / (2n * d));
+  }));
+});
+
 Deno.test("costOf() prices no token twice: equal prices make the parts irrelevant", () => {
   fc.assert(fc.property(usage, price, (u, one) => {
     const p = Object.fromEntries(NAMES.map((name) => [name, one]));
@@ -109,10 +130,16 @@ Deno.test("costOf() never exceeds an estimate of the totals, whatever kinds of t
     const table = priceTable(raw as Prices);
     const media = Math.max(u.audioInput, u.imageInput);
     // What is neither audio nor image is text, however it is cached.
-    const most = costAtMost({ input: u.input, media: u.input, output: u.output, searches }, table);
+    const most = costAtMost(
+      { input: u.input, media: u.input, output: u.output, searches, requests: 1 },
+      table,
+    );
     assert(costOf(u, searches, table) <= most);
     if (media === 0) {
-      assert(costOf(u, searches, table) <= costAtMost({ input: u.input, output: u.output, searches }, table));
+      assert(
+        costOf(u, searches, table) <=
+          costAtMost({ input: u.input, output: u.output, searches, requests: 1 }, table),
+      );
     }
   }));
 });
