@@ -11,11 +11,11 @@ const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
   "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
-  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
+  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil",
   "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
   "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
-  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
-  "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락|(?:제|내) 번호",
+  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|(?:m[óo]j|tw[óo]j|nasz|jego|jej|pod|na) numer(?: (?:to|jest))?(?=\\W{0,3}$)|ula[şs]\\w*|telefonu",
+  "звон[а-яё]+|позвон[а-яё]+|(?:мой|твой|наш|его|е[её]|их|по|на|этот|этому) номер[ау]?(?=[^а-яё]{0,5}$)|拨打|致电|联系|連絡先|お電話|(?:私|僕|俺|彼|彼女|自分|こちら)の番号|연락|(?:제|내) 번호",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
   "tl?fno|tlfno|tel[ée]f|fono|rückfragen|טלפון|(?<![א-ת])נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
 );
@@ -26,6 +26,10 @@ const NAMED_PHONE = words(
   "handy(?:nummer)?|mobil\\w*|rufnummer|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
   "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
+
+/** Words for numbers of something else, and what may stand between them and the number. */
+const OTHER_NUMBER =
+  /(?<!\p{L})(?:orders?|invoice|ticket|case|tracking|reference|ref|customer|contract|serial|claim|policy|booking|part|item|article|batch|confirmation|transaction|session|request|issue|incident|(?:bestell|rechnungs|kunden|sendungs|vertrags|artikel|vorgangs|auftrag|bestellung|rechnung|serien|ticket|order|faktuur|factuur|klant|ärende|faktura|kund)\p{L}*|commande|facture|suivi|contrat|dossier|pedido|factura|seguimiento|contrato|expediente|ordine|fattura|pratica|protocolo|zam[óo]wieni\p{L}|faktur\p{L}|umowy|przesyłki|zgłoszenia|заказа?|договор\p{L}?|заявк\p{L}|счёт\p{L}?|订单|注文|주문)[^\d\n]{0,20}$/iu;
 
 /** Preceding lines, and sentences that end before a capitalized word. */
 const OTHER_SENTENCE =
@@ -197,6 +201,12 @@ function isNamedBefore(view: ScannedView, start: number): boolean {
     (isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN))) || isAsked(view, start));
 }
 
+/** Whether a word between the name and the number names something else: "call us about order 12345678". */
+function isOther(view: ScannedView, start: number): boolean {
+  const other = OTHER_NUMBER.exec(before(view, start, NAMED_WITHIN));
+  return other !== null && !isNamedBy(PHONE_WORDS, other[0]);
+}
+
 /** Whether the text goes on in a way that no telephone number does. */
 function isCut(text: string, start: number, end: number, mayBeGlued: boolean): boolean {
   const prev = text.charCodeAt(text.charCodeAt(start - 1) === 43 ? start - 2 : start - 1);
@@ -242,7 +252,7 @@ function domestic(view: ScannedView, start: number, end: number, namedBefore?: t
   if (namedBefore) return labelled;
   const alone = view.focused && isAlone(view, start, end);
   const other = national(written, digits, false, alone, /^[-/#]\w/.test(text.slice(end, end + 2)));
-  if (labelled === other) return other;
+  if (labelled === other || /^[1-9]\d+$/.test(written) && isOther(view, start)) return other;
   return isNamedBefore(view, start) || isNamedBehind(view, end) ? labelled : other;
 }
 
@@ -317,6 +327,11 @@ export const PHONE: readonly Recognizer[] = [
         "Quel est ton numéro de portable ?\n«06 12 34 06 89»",
         'variable "phone" {\n  default = "«07400 125089»"\n}',
         "tfno. «612 345 678»",
+        "mój numer to «601 234 567»",
+        "мой номер: «8 912 345 67 89»",
+        "私の番号は«090-1234-5678»です",
+        "call about the order: «07400 125089»",
+        "order hotline: «07400 125089»",
         "טלפון: «050-234-5678»",
         "Điện thoại: «0912 345 678»",
         "โทร «081 234 5678»",
@@ -333,6 +348,11 @@ export const PHONE: readonly Recognizer[] = [
         "x 123-45-6789-0 y",
         "Decimal('+35236450.6')",
         "שניידר 0400 4392232",
+        "注文番号：5309743215",
+        "Numer zamówienia: 530974321",
+        "Номер заказа: 53097432",
+        "please call us about order 53097432",
+        "Kontaktieren Sie uns telefonisch zu Auftrag 53097432",
         "'+3.140000'",
       ],
     },

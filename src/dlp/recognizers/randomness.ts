@@ -100,8 +100,9 @@ const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,
 /** Words and numbers, joined by punctuation or capitals. */
 const IDENTIFIER =
   /^(?:[A-Za-z]+\d{0,2}|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
-/** "int32/Elem=int32" */
-const NAMES_IN_A_ROW = /^[A-Za-z]+\d{0,2}(?:[/=|:.][A-Za-z]+\d{0,2})+=?$/;
+/** "int32/Elem=int32", "status/1788959142686239174" */
+const NAMES_IN_A_ROW =
+  /^[A-Za-z]+\d{0,2}(?:[/=|:.][A-Za-z]+\d{0,2})+=?$|^[A-Za-z]+(?:[/=|:.][A-Za-z]+)*[/=|:.]\d+$/;
 const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const DATED = /(?:19|20)\d\d-[01]\d-[0-3]\d/;
 const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;

@@ -32,7 +32,7 @@ const NAMED_BEHIND =
   /^["'`”]? (?:is|ist|est|es|è|é|jest|to|это) (?:[a-zà-ž'’]{1,8} ){0,3}(?:api[ -]?key|(?:access |secret |auth )?(?:token|key|secret)|passwor[dt]|mot de passe|contraseña|senha|jeton|schlüssel|klucz|chiave|clave)(?=\s*(?:[.,;!?)"'\n]|$)| (?:for|für|pour|para|per|voor|do|dla|для)\s)/i;
 const BEHIND = 56;
 const NOT_SECRET =
-  /(?:(?:recv|send|search)[_ -]?key|keyserver[^\n]{0,48}|fingerprint|public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault(?![_-]?(?:token|secret|pass))\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
+  /(?:(?:recv|send|search)[_ -]?key|keyserver[^\n]{0,48}|fingerprint|public[_ -]?key|[gp]pg[_ -]?key|key[_ -]?error|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault(?![_-]?(?:token|secret|pass))\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(|]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
 /** The end of a value that starts at `start`: a closing quote, white space or a terminating character. */
 function valueEnd(text: string, start: number): number {

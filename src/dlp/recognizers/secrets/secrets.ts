@@ -311,6 +311,8 @@ export const SECRETS: readonly Recognizer[] = [
         'api_key = "your-api-key-here"',
         "Authorization: Bearer $TOKEN",
         "tokenCount: 123456789012",
+        "| Token count | 6357751587845878 |",
+        "urn:uuid:0034a0e1-c1d6-4f28-b25a-ece6c57e3051\nThanks",
         "foreignKey=-Lm4Vb81RtYp03nW-q7Zk29xL",
         "keyVaultToStoreSecrets: st3-dev-4417290836",
         '"Use_element_access_for_0_95145"',
@@ -345,6 +347,7 @@ export const SECRETS: readonly Recognizer[] = [
       ],
       clean: [
         "github.com/songzhibin97/gkit",
+        "twitter status/9788959142686239174",
         "12|da39a3ee5e6b4b0d3255bfef95601890afd80709",
         'accessKey: "Ctrl+Shift+F1"',
         'foreign_key: "Users#Id_2!x"',
