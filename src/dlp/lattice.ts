@@ -129,6 +129,8 @@ export function settle<T extends { start: number; end: number }>(
     if (!first && !last) return true;
     // Made of the escape's own digits: "\\U0000201D".
     if (first === last && first!.end - first!.start <= LONGEST_ESCAPE) return false;
+    // The sign gives the value, which begins with the digits of the escape: "TIN=40361628579".
+    if (first && !last && text[first.start] === "=" && one.start === first.start + 1) return true;
     if (higher.some((other) => other.start < one.end && one.start < other.end)) return false;
     // What gives a value is no escape where the view above has nothing: "cuit=20451813979".
     if (first && text[first.start] !== "=") one.start = first.start;

@@ -10,14 +10,14 @@ import { type Span, type View, ViewWriter } from "./view.ts";
 const NAMES_A_VALUE = new RegExp(
   `(?<![a-z])(?:${
     [
-      "d\\.?o\\.?b|birth|born|geb|nais|n[ée]\\(?e?\\)? le|nac(?:im|[ií] el)|nasc|urod|ur\\.$|do[gğ]um|f[öø]dels|f[øo]dsel|født|syntym|narozen|na[sșş]ter|szület|ngày sinh",
+      "d\\.?o\\.?b|birth|born|geb|nais|n[ée]\\(?e?\\)? le|nac(?:im|(?:[ií]|id[oa]) el)|nat[oa] il|n[ée]e? le|nasc|urod|ur\\.$|do[gğ]um|f[öø]dels|f[øo]dsel|født|syntym|narozen|na[sșş]ter|szület|ngày sinh",
       "social|ssn$|sin$|tax|tin$|tfn$|steuer|idnr|(?:^| )f?ein(?![a-z])|employer id|vat|ust-?(?:id|nr)|utr|nino?$|ni (?:no|num)|n\\.?i\\.?[fe]\\.?(?![a-z])|d\\.?n\\.?i\\.?(?![a-z])|nir$|insee|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|burgerserv|pesel|nip$|regon|t\\.?c\\.?k|kimlik|cpr|hetu$|henkil|rodn[ée]|r\\.?[čc]\\.?$|contribuinte|cod(?:ul)? numeric|isikukood|identity|identifi[ck]ation|national id|personal (?:id|code|no|num)|pps",
       "passp|passep|pasap|reisep|licen[sc]e|dl (?:no|num)|f[üu]hrersch|permis|carnet|cnh$|habilit|passw|pass$|pwd$|pw$|mot de passe|mdp$|senha|wachtw|kennw|parol|l[öo]senord|passord|adgangsk|salasana|heslo$|jelsz|sandi$|bindpw|secret|token|ntlm|(?:api )?key$|cl[ée] (?:api|secr)",
-      "phone|fone$|t[ée]l(?:[.:ée]|$)|portable|rufnummer|komórk|tfno|tlf|tlm|mobi(?:l|el)|m[óo]vil|cell(?:$| |p|ul)|celul|handy|fax$|gsm$|fixe$|fisso$|fijo$|whatsapp|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|cryptogr|sicherheitscode|pr[üu]fn|c[óo]digo de segur|codice di sicur|g[üu]venlik kod|beveiligingsc|s[äa]kerhetskod|sikkerhe[dt]skod|turvakood|keamanan|mã bảo",
+      "phone|fone$|durchwahl|r[üu]ckruf|recapito|contact (?:no|num)|t[ée]l(?:[.:ée]|$)|portable|rufnummer|komórk|tfno|tlf|tlm|mobi(?:l|el)|m[óo]vil|cell(?:$| |p|ul)|celul|handy|fax$|gsm$|fixe$|fisso$|fijo$|whatsapp|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|cryptogr|sicherheitscode|pr[üu]fn|c[óo]digo de segur|codice di sicur|g[üu]venlik kod|beveiligingsc|s[äa]kerhetskod|sikkerhe[dt]skod|turvakood|keamanan|mã bảo",
       "iban|account|acct|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|blz$|bankleit|swift|bic$|wallet|npi$|dea$|mbi$|nhs|mrn$|patient|medic|insur",
       "aadhaa?r|voter|gstin|cpf(?![a-z])|cnpj(?![a-z])|rut$|cuit$|curp$|rfc$|cnp$|inn$|snils$|egn$|oib$|abn$|acn$|nric|hkid|uen$|personn|vin$|imei|iccid|zip|postal|plz$",
     ].join("|")
-  })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|[a-z]passw(?:or[dt]|d)?$|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
+  })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|[a-z]passw(?:or[dt]|d)?$|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|連絡先|전화|휴대|карт|卡|カード|카드|сч[её]т`,
   "i",
 );
 /** Number of lines of a block that may be a header. */

@@ -227,6 +227,7 @@ Deno.test("scan() reads escapes of eight hexadecimal digits, and finds no value 
   const wallet = "0x0000000000000000000000000000000000000001";
   assertEquals(found(wallet, "CRYPTO"), [`CRYPTO ${wallet}`]);
   assertEquals(found("cuit=20451813979&p=2", "AR_CUIT"), ["AR_CUIT 20451813979"]);
+  assertEquals(found("TIN=40361628579", "DE_TAX_ID", "US_SSN"), ["DE_TAX_ID 40361628579"]);
 });
 
 Deno.test("scan() reads bytes as databases and JSON write them, and strings that a program puts together", () => {

@@ -41,7 +41,7 @@ const CVV_NAME =
 const IS = "(?:is|ist|lautet|est|este|es|è|é|je|är|er|on|jest|to|это|είναι|هو|הוא|है|คือ|là|は|은|는|是|为|為)";
 /** Only one of its parts can match any given white space, so that many spaces are read once. */
 const CVV = new RegExp(
-  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-])\\s*)?["'“(]?` +
+  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-]|\\.{2,40})\\s*)?["'“(]?` +
     `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
   "imuy",
 );
@@ -186,6 +186,7 @@ export const CARDS: readonly Recognizer[] = [
       found: [
         "cvv: «123»",
         "security code is «0417»",
+        "CVV ........ «159»",
         '"cardCvc": "«123»"',
         "payment_cvv=«9134»",
         "What's the CVV on the back?\nUser: sure, «737»",

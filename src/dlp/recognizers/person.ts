@@ -71,6 +71,8 @@ const WRITTEN_DATE =
   `(?:(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})|(\\d{1,2})([-/.])(\\d{1,2})\\6(\\d{4}|\\d{2})` +
   `|(?:${MONTHS})\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}` +
   `|\\d{1,2}(?:st|nd|rd|th|er)?\\.? (?:of |de )?(?:${MONTHS})\\.?,? (?:de )?\\d{4}` +
+  `|\\d{1,2}(?:-(?:${MONTHS})-|/(?:${MONTHS})/|(?:${MONTHS}))\\d{4}|\\d{1,2}-(?:${MONTHS})-\\d{2}` +
+  `|(?:19|20)\\d\\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])` +
   `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)`;
 const DATE = new RegExp(`${WRITTEN_DATE}(?=T\\d|(?!\\w))`, "iy");
 /** The name of a month before the day. */
@@ -155,12 +157,19 @@ function mayBeDate(text: string, start: number): boolean {
   while (end - start < 5 && isDigit(text.charCodeAt(end))) end++;
   const joint = text.charCodeAt(end);
   if (joint > 127) return true;
+  // Year, month and day without separators.
+  if (end - start === 5) {
+    return /^(?:19|20)\d{6}(?!\d)/.test(text.slice(start, start + 9));
+  }
   if (joint === 32 || joint === 46 && text.charCodeAt(end + 1) === 32) {
     const letter = text.charCodeAt(joint === 32 ? end + 1 : end + 2);
     return letter > 127 || (CLASS_OF[letter] & LETTER) !== 0;
   }
   if (joint !== 45 && joint !== 46 && joint !== 47) {
     return (CLASS_OF[joint] & LETTER) !== 0 && (CLASS_OF[text.charCodeAt(end + 1)] & LETTER) !== 0;
+  }
+  if ((CLASS_OF[text.charCodeAt(end + 1)] & LETTER) !== 0) {
+    return (CLASS_OF[text.charCodeAt(end + 3)] & LETTER) !== 0;
   }
   // The month between two equal separators.
   const month = text.charCodeAt(end + 2) === joint ? end + 2 : end + 3;
@@ -195,6 +204,11 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "| DOB | «1981-03-12» |",
         "ur. «12.03.1981»",
         "né le «3 mars 1981»",
+        "DOB: «18-Sep-1953»",
+        "date of birth «18/SEP/1953»",
+        "Date of birth: «18SEP1953»",
+        "dob=«18-Sep-53»",
+        '{"birthDate":"«19530918»"}',
         "DOB (dd/mm/yyyy) ..... «12/03/1981»",
         "«1981年3月12日»生まれ",
         "Mein Geburtstag ist der «12. März 1981».",

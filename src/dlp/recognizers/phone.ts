@@ -14,7 +14,7 @@ const PHONE_WORDS = words(
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil",
   "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
   "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
-  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|(?:m[óo]j|tw[óo]j|nasz|jego|jej|pod|na) numer(?: (?:to|jest))?(?=\\W{0,3}$)|ula[şs]\\w*|telefonu",
+  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|kontakt(?:telefon)?(?= ?:)|(?:m[óo]j|tw[óo]j|nasz|jego|jej|pod|na) numer(?: (?:to|jest))?(?=\\W{0,6}$)|ula[şs]\\w*|telefonu",
   "звон[а-яё]+|позвон[а-яё]+|(?:мой|твой|наш|его|е[её]|их|по|на|этот|этому) номер[ау]?(?=[^а-яё]{0,5}$)|拨打|致电|联系|連絡先|お電話|(?:私|僕|俺|彼|彼女|自分|こちら)の番号|연락|(?:제|내) 번호",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
   "tl?fno|tlfno|tel[ée]f|fono|rückfragen|טלפון|(?<![א-ת])נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
@@ -22,8 +22,8 @@ const PHONE_WORDS = words(
 
 /** Those of the words that name nothing else. */
 const NAMED_PHONE = words(
-  "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*",
-  "handy(?:nummer)?|mobil\\w*|rufnummer|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
+  "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best |contact )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*|t[ée]l|recapito",
+  "handy(?:nummer)?|mobil\\w*|rufnummer|rückrufnummer|durchwahl|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
   "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
 
@@ -130,6 +130,9 @@ function isNanpLength(count: number): boolean {
   return count === 10 || count === 11;
 }
 
+/** The international prefix of most countries, and a country code in a group of its own. */
+const ABROAD = /^00[1-9]\d{0,2}[ /.(-]/;
+
 /** Checks for a telephone number whose first digit is at `at`; returns where to continue. */
 function scanPhone(view: ScannedView, at: number): number {
   const text = view.text;
@@ -165,9 +168,12 @@ function scanPhone(view: ScannedView, at: number): number {
     p += joint;
   }
   if (count < FEWEST_DIGITS) return at;
+  const abroad = !plus && grouped && ABROAD.test(text.slice(at, at + 6));
   if (ends > 0) {
     const isWhole = (to: number, digits: number) =>
-      plus
+      abroad
+        ? gradeOf(digitsOf(text, start, to).slice(2)) === "assigned"
+        : plus
         ? gradeOf(digitsOf(text, start, to)) === "assigned"
         : isNanpLength(digits) && NANP.test(text.slice(start, to));
     const last = isWhole(end, count) ? -1 : wholeEnd(ends, isWhole);
@@ -175,7 +181,8 @@ function scanPhone(view: ScannedView, at: number): number {
   }
   // Without a name, a form that needs none: tables contain nothing else.
   if (
-    !plus && !isNanpLength(count) && text.charCodeAt(start) !== 40 && !isLetterNear(view, start, end) &&
+    !plus && !isNanpLength(count) && text.charCodeAt(start) !== 40 &&
+    !isLetterNear(view, start, end) &&
     !isAlone(view, start, end)
   ) return at;
   // An opening bracket around the whole number.
@@ -184,6 +191,9 @@ function scanPhone(view: ScannedView, at: number): number {
     ? 0
     : plus
     ? international(view, start, end, grouped)
+    : abroad && gradeOf(digitsOf(text, start, end).slice(2)) === "assigned" &&
+        (isAlone(view, start, end) || isNamedBefore(view, start) || isNamedBehind(view, end))
+    ? 0.8
     : domestic(view, start, end);
   if (confidence < 0.5 && !plus && ends > 0 && isNamedBefore(view, start)) {
     const last = wholeEnd(ends, (to) => (confidence = domestic(view, start, to, true)) >= 0.5);
@@ -327,11 +337,15 @@ export const PHONE: readonly Recognizer[] = [
         "Quel est ton numéro de portable ?\n«06 12 34 06 89»",
         'variable "phone" {\n  default = "«07400 125089»"\n}',
         "tfno. «612 345 678»",
-        "mój numer to «601 234 567»",
-        "мой номер: «8 912 345 67 89»",
+        "mój numer to «601 234 567».",
+        "Mobil: «0049 221 99326437»",
+        "«0049 30 901820»",
+        "Kontakt: «602-075-722».",
+        "What is your Durchwahl?\n[10:13] Anna: «0176 52296153»",
+        "мой номер: «8 912 345 67 89».",
         "私の番号は«090-1234-5678»です",
-        "call about the order: «07400 125089»",
-        "order hotline: «07400 125089»",
+        "call about the order: «07400 125089».",
+        "order hotline: «07400 125089».",
         "טלפון: «050-234-5678»",
         "Điện thoại: «0912 345 678»",
         "โทร «081 234 5678»",
@@ -349,6 +363,7 @@ export const PHONE: readonly Recognizer[] = [
         "Decimal('+35236450.6')",
         "שניידר 0400 4392232",
         "注文番号：5309743215",
+        "0069 0307 0301; LATIN SMALL LETTER",
         "Numer zamówienia: 530974321",
         "Номер заказа: 53097432",
         "please call us about order 53097432",

@@ -163,6 +163,7 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       label: words(
         "num[ée]ro (?:de registre )?national",
         "registre national",
+        "rrn|insz|niss",
         "rijksregister\\w*",
         "insz",
         "niss",
