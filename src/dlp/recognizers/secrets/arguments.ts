@@ -83,7 +83,7 @@ export function scanWifi(view: ScannedView, start: number): void {
   report(view, "PASSWORD", WIFI.lastIndex - 1 - key.length, WIFI.lastIndex - 1, 0.85);
 }
 
-const SIGNATURE = /sig=([A-Za-z0-9+/%]{42,80}(?:=|%3[dD]))/y;
+const SIGNATURE = /sig=([A-Za-z0-9+/%]{42,80}(?:=|%3[dD])|[A-Za-z0-9_-]{43}(?![\w-]))/y;
 
 /** The signature in a URL (SAS) for Azure Storage or Service Bus. */
 export function scanSignature(view: ScannedView, start: number): void {

@@ -1,7 +1,7 @@
 /** Recognizers of secrets that do not depend on the issuer. */
 
 import type { Recognizer } from "../recognizer.ts";
-import { API_KEY_TOKENS } from "./api_keys.ts";
+import { API_KEY_TOKENS, SECRET_ADDRESSES } from "./api_keys.ts";
 import { AZURE_DEVOPS_TOKEN } from "./azure_devops.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { ISSUERS } from "./issuers.ts";
@@ -277,7 +277,7 @@ export const SECRETS: readonly Recognizer[] = [
     type: "API_KEY",
     group: "SECRET",
     triggers: CREDENTIALS,
-    tokens: API_KEY_TOKENS,
+    tokens: [...API_KEY_TOKENS, ...SECRET_ADDRESSES],
     samples: {
       found: [
         "«dop_v1_4f52b1c9e07d3a86f1b2c3d4e5a697880f1e2d3c4b5a69788796a5b4c3d2e1f0»",
@@ -304,6 +304,12 @@ export const SECRETS: readonly Recognizer[] = [
         "Authorization: Bearer «365|kwUu4Jb3pThYuoMVvZneUmenw2ietUGvQEveCrpX»",
         "| 7 | «8|kwUu4Jb3pThYuoMVvZneUmenw2ietUGvQEveCrpX» |",
         "Authorization: SSWS «00q7Zk29xLm4Vb81RtYp03»",
+        "https://mainnet.«infura.io/v3/7238211010344719ad14a89db874158c»",
+        "wss://eth-mainnet.g.«alchemy.com/v2/PajdHzB75s1V_7aldcQ6XbodqDCWMC7m»",
+        "https://fn.«azurewebsites.net/api/x?clientId=a&code=x7Kp2QzLm4Vb81RtYp03nWe5sHc9Jd2fx7Kp2QzLm4Vb81RtYp03nQ==»",
+        "https://«hook.eu1.make.com/6qk2x9z7m4vb81rtyp03nwe5shc9jd2f»",
+        "https://b.s3.amazonaws.com/k?x=1&«X-Amz-Signature=4f52b1c9e07d3a86f1b2c3d4e5a697880f1e2d3c4b5a69788796a5b4c3d2e1f0»",
+        "«slk_4f52b1c9e07d3a86f1b2c3d4e5a697880f1e2d3c4b5a69788796a5b4c3d2e1f0»",
         "«vercel_blob_rw_8okamPBcY3CXsmID_vFjcRJbSPoWy4NxyDSGzwKnDww0dSE63»",
       ],
       clean: [
@@ -316,6 +322,8 @@ export const SECRETS: readonly Recognizer[] = [
         "foreignKey=-Lm4Vb81RtYp03nW-q7Zk29xL",
         "keyVaultToStoreSecrets: st3-dev-4417290836",
         '"Use_element_access_for_0_95145"',
+        "https://mainnet.infura.io/v3/YOUR-PROJECT-ID",
+        "https://a.azurewebsites.net/api/x?code=200",
         "isinstance(key, Ed25519PublicKey)",
         "GPG_KEY=E3FF2839C048B25C084DEBE9B26995E310250568",
         "gpg --keyserver hkps://keys.openpgp.org --recv-keys 5BE8A3F6C8A5C01D106C0AD820B1A390B168D356",
