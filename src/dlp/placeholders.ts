@@ -17,6 +17,13 @@ export interface Placeholders {
 /** Maximum length of a type name in a placeholder. */
 const LONGEST_NAME = 40;
 const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
+/** The name of a placeholder, and with escapes of Markdown in it. */
+const NAME = "[A-Z](?:[A-Z0-9]|\\\\{0,2}_)*\\\\{0,2}_\\d{1,9}";
+/** Spellings of a placeholder: as it is, and escaped as in JSON, Markdown, markup and URLs. In any case. */
+const SPELLINGS =
+  `(?:<|\\\\u003c)(${NAME})(?:>|\\\\u003e)|\\\\<(${NAME})\\\\>|&lt;(${NAME})&gt;|%3c(${NAME})%3e`;
+const SPELLED = new RegExp(SPELLINGS, "gi");
+const SPELLED_HERE = new RegExp(SPELLINGS, "iy");
 
 /**
  * @param texts all texts of the request
@@ -25,8 +32,7 @@ const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
 export function placeholders(texts: Iterable<string>, taken = new Set<string>()): Placeholders {
   const avoid = (texts: Iterable<string>) => {
     for (const text of texts) {
-      if (!text.includes("<")) continue;
-      for (const [written] of text.matchAll(WRITTEN)) taken.add(written);
+      for (const match of text.matchAll(SPELLED)) taken.add(placeholderIn(match));
     }
   };
   avoid(texts);
@@ -92,6 +98,48 @@ export function unnamed(text: string, originals: ReadonlyMap<string, string>): s
 export function unmasked(text: string, originals: ReadonlyMap<string, string>): string {
   if (originals.size === 0 || !text.includes("<")) return text;
   return text.replace(WRITTEN, (written) => originals.get(written) ?? written);
+}
+
+/** The placeholder that a match of {@link SPELLED} means. */
+function placeholderIn(match: RegExpMatchArray): string {
+  const name = match[1] ?? match[2] ?? match[3] ?? match[4];
+  return `<${name.replaceAll("\\", "").toUpperCase()}>`;
+}
+
+/** A placeholder in one of its spellings: its length, and its value escaped as the spelling requires. */
+export interface Spelled {
+  readonly length: number;
+  readonly value: string;
+}
+
+/** The known placeholder at a position; null: there is none. */
+export function spelledAt(
+  text: string,
+  at: number,
+  originals: ReadonlyMap<string, string>,
+): Spelled | null {
+  SPELLED_HERE.lastIndex = at;
+  const match = SPELLED_HERE.exec(text);
+  const value = match === null ? undefined : valueOf(match, originals);
+  return value === undefined ? null : { length: match![0].length, value };
+}
+
+function valueOf(match: RegExpMatchArray, originals: ReadonlyMap<string, string>): string | undefined {
+  const value = originals.get(placeholderIn(match));
+  if (value === undefined) return undefined;
+  if (match[3] !== undefined) return value.replace(/[&<>]/g, (sign) => ENTITIES[sign]);
+  return match[4] === undefined ? value : encodeURIComponent(value.toWellFormed());
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** A text of the model with placeholders in all spellings replaced by their values. */
+export function respelled(text: string, originals: ReadonlyMap<string, string>): string {
+  if (originals.size === 0 || !/[<&%\\]/.test(text)) return text;
+  return text.replace(
+    SPELLED,
+    (written, ...groups) => valueOf([written, ...groups.slice(0, 4)], originals) ?? written,
+  );
 }
 
 function nameOf(type: string): string {

@@ -9,7 +9,7 @@ import type { Part } from "../exchange/part.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import type { Citation } from "../exchange/citation.ts";
 import { JsonNesting } from "./json_nesting.ts";
-import { unmasked } from "./placeholders.ts";
+import { respelled, spelledAt } from "./placeholders.ts";
 
 /** Values by placeholder, `<EMAIL_ADDRESS_1>`. */
 type Originals = ReadonlyMap<string, string>;
@@ -28,9 +28,10 @@ interface Open {
   shifts: { at: number; by: number }[];
 }
 
-const WHOLE = /^(?:<|\\u003c)([A-Z][A-Z0-9_]*_\d+)(?:>|\\u003e)/i;
+/** What may stand before the name of a placeholder, and a beginning of a placeholder in one of its spellings. */
+const OPENING = /^(?:\\?<|\\u003c|&lt;|%3c)/i;
 const PIECE =
-  /^(?:<[A-Z0-9_]*|\\(?:u(?:0(?:0(?:3(?:c(?:[A-Z0-9_]*(?:\\(?:u(?:0(?:0(?:3)?)?)?)?)?)?)?)?)?)?)?)$/i;
+  /^(?:\\?(?:<[A-Z0-9_\\]*)?|\\u(?:0(?:0(?:3(?:c(?:[A-Z0-9_]*(?:\\(?:u(?:0(?:0(?:3)?)?)?)?)?)?)?)?)?)?|&(?:l(?:t(?:;[A-Z0-9_\\]*(?:&(?:g(?:t)?)?)?)?)?)?|%(?:3(?:c[A-Z0-9_]*(?:%3?)?)?)?)$/i;
 
 /** @param originals values by placeholder; more may be added between blocks */
 export async function* restore(
@@ -104,11 +105,11 @@ function restorePart(part: Part, { originals, open, opened }: Restoring, out: Pa
       return;
     case "media":
       if (part.transcript === undefined) break;
-      out.push({ ...part, transcript: unmasked(part.transcript, originals) });
+      out.push({ ...part, transcript: respelled(part.transcript, originals) });
       return;
     case "finish":
       if (part.explanation === undefined) break;
-      out.push({ ...part, explanation: unmasked(part.explanation, originals) });
+      out.push({ ...part, explanation: respelled(part.explanation, originals) });
       return;
   }
   out.push(part);
@@ -120,26 +121,24 @@ function feed(block: Open, more: string, originals: Originals): string {
   let said = "";
   let done = 0;
   block.held = "";
-  for (let at = nextOpen(text, 0, block.json); at >= 0; at = nextOpen(text, at, block.json)) {
-    const tail = text.slice(at, at + LONGEST);
-    const whole = WHOLE.exec(tail);
-    const original = whole ? originals.get(`<${whole[1].toUpperCase()}>`) : undefined;
-    if (whole && original !== undefined) {
+  for (let at = nextOpen(text, 0); at >= 0; at = nextOpen(text, at)) {
+    const whole = spelledAt(text, at, originals);
+    if (whole) {
       block.nesting?.read(text.slice(done, at));
-      const value = written(original, Math.max(block.nesting?.open ?? 0, block.json ? 1 : 0));
+      const value = written(whole.value, Math.max(block.nesting?.open ?? 0, block.json ? 1 : 0));
       said += text.slice(done, at) + value;
-      done = at + whole[0].length;
+      done = at + whole.length;
       const before = block.shifts.at(-1)?.by ?? 0;
-      block.shifts.push({ at: block.seen + done, by: before + value.length - whole[0].length });
+      block.shifts.push({ at: block.seen + done, by: before + value.length - whole.length });
       at = done;
-    } else if (!whole && at + LONGEST > text.length && mayGrow(text.slice(at), originals)) {
+    } else if (at + LONGEST > text.length && mayGrow(text.slice(at), originals)) {
       block.held = text.slice(at);
       block.nesting?.read(text.slice(done, at));
       said += text.slice(done, at);
       block.seen += at;
       return said;
       // An escape sequence is skipped as a whole: an escaped backslash starts no escape.
-    } else at += text[at] === "\\" ? 2 : 1;
+    } else at += text[at] === "\\" && (block.json || text[at + 1] === "\\") ? 2 : 1;
   }
   block.seen += text.length;
   block.nesting?.read(text.slice(done));
@@ -156,21 +155,21 @@ function written(value: string, strings: number): string {
   return value;
 }
 
-/** Maximum length of a placeholder with both brackets escaped. */
-const LONGEST = 64;
+/** Maximum length of a placeholder with escapes. */
+const LONGEST = 96;
 
-function nextOpen(text: string, from: number, json: boolean): number {
-  const plain = text.indexOf("<", from);
-  if (!json) return plain;
-  const escaped = text.indexOf("\\", from);
-  return plain < 0 ? escaped : escaped < 0 ? plain : Math.min(plain, escaped);
+const OPEN = /[<\\&%]/g;
+
+function nextOpen(text: string, from: number): number {
+  OPEN.lastIndex = from;
+  return OPEN.test(text) ? OPEN.lastIndex - 1 : -1;
 }
 
 /** Whether the end of a text may be the beginning of an existing placeholder. */
 function mayGrow(tail: string, originals: Originals): boolean {
   if (!PIECE.test(tail)) return false;
-  const name = tail.replace(/^(?:<|\\u003c)|\\.*$/gi, "").toUpperCase();
-  if (!tail.startsWith("<") && tail.length < 6) return true;
+  if (!OPENING.test(tail)) return true;
+  const name = tail.replace(OPENING, "").replace(/\\(?=_)/g, "").replace(/[\\&%].*$/, "").toUpperCase();
   for (const placeholder of originals.keys()) if (placeholder.startsWith(name, 1)) return true;
   return false;
 }
@@ -186,7 +185,7 @@ const DEEPEST = 6;
 
 /** A value with placeholders in its strings replaced; the same object if there are none. */
 function turnedBack(value: unknown, originals: Originals, depth: number): unknown {
-  if (typeof value === "string") return unmasked(value, originals);
+  if (typeof value === "string") return respelled(value, originals);
   if (!isObject(value) || depth === DEEPEST) return value;
   let changed: Loose | null = null;
   for (const name of Object.keys(value)) {

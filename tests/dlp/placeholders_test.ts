@@ -48,3 +48,14 @@ Deno.test("placeholders() gives values that differ in their signs alone a number
   );
   assertEquals(numbers, ["<PHONE_NUMBER_1>", "<PHONE_NUMBER_1>"]);
 });
+
+Deno.test("placeholders() skips numbers that the request has in another spelling or case", () => {
+  const texts = [
+    "<email_address_1>",
+    String.raw`\u003cEMAIL_ADDRESS_2\u003e`,
+    "&lt;EMAIL_ADDRESS_3&gt;",
+    String.raw`\<EMAIL\_ADDRESS\_4\>`,
+    "%3CEMAIL_ADDRESS_5%3E",
+  ];
+  assertEquals(placeholders(texts).of("EMAIL_ADDRESS", "pii", "jo@example.com"), "<EMAIL_ADDRESS_6>");
+});

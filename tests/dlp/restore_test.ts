@@ -118,6 +118,35 @@ Deno.test("restore() moves citations with the text, and leaves reasoning as it i
   assertEquals(got.at(-1), parts.at(-1));
 });
 
+Deno.test("restore() turns back placeholders with escapes of JSON, Markdown, markup and URLs, wherever cut", async () => {
+  const originals = new Map([...ORIGINALS, ["<STOP_WORD_2>", "A & <B>"]]);
+  const spelled: readonly (readonly [string, string])[] = [
+    [String.raw`{"to":"\u003cEMAIL_ADDRESS_1\u003e"}`, '{"to":"jane@corp.example"}'],
+    [
+      String.raw`write \<EMAIL\_ADDRESS\_1\> or <EMAIL\_ADDRESS\_12>`,
+      "write jane@corp.example or x@corp.example",
+    ],
+    [
+      "<p>&lt;STOP_WORD_2&gt; &amp; &lt;EMAIL_ADDRESS_1&gt;</p>",
+      "<p>A &amp; &lt;B&gt; &amp; jane@corp.example</p>",
+    ],
+    ["https://x.example/?q=%3CSTOP_WORD_2%3e&r=100%", "https://x.example/?q=A%20%26%20%3CB%3E&r=100%"],
+    [
+      String.raw`C:\<EMAIL_ADDRESS_1> & 5 % \ &lt;b&gt; %3Cb%3E`,
+      String.raw`C:\jane@corp.example & 5 % \ &lt;b&gt; %3Cb%3E`,
+    ],
+  ];
+  for (const [said, want] of spelled) {
+    for (let i = 0; i <= said.length; i++) {
+      const out: Part[] = [];
+      for await (const batch of restore(batches(text(said.slice(0, i), said.slice(i))), originals)) {
+        out.push(...batch);
+      }
+      assertEquals(textOf(out), want, `${i}`);
+    }
+  }
+});
+
 Deno.test("restore() keeps blocks that interleave apart", async () => {
   const got = await restored([
     { type: "text-start", block: 0, choice: 0 },
