@@ -42,7 +42,7 @@ const IS = "(?:is|ist|lautet|est|este|es|è|é|je|är|er|on|jest|to|это|εί�
 /** Only one of its parts can match any given white space, so that many spaces are read once. */
 const CVV = new RegExp(
   `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-]|\\.{2,40})\\s*)?["'“(]?` +
-    `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
+    `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}(?:\\d{1,2}\\s?/\\s?\\d{2,4}(?:,| and| und| et| y| e)? )?["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
   "imuy",
 );
 
@@ -190,6 +190,7 @@ export const CARDS: readonly Recognizer[] = [
         '"cardCvc": "«123»"',
         "payment_cvv=«9134»",
         "What's the CVV on the back?\nUser: sure, «737»",
+        "The expiry and security code?\nCustomer: 09/27 and «737»",
         "«737» is my card's CVV.",
         "12/27, «0417» (CVV)",
         "Sicherheitscode: «737»",

@@ -16,7 +16,11 @@ function scanEmail(view: ScannedView, at: number): void {
     if (start < 0 || at - start > 64 || start > 0 && isLocal(text.charCodeAt(start - 1))) return;
     if (!/^"(?:[^"\\\r\n]|\\.)+"$/.test(text.slice(start, at))) return;
   } else {
-    while (start > 0 && at - start <= 64 && isLocal(text.charCodeAt(start - 1))) start--;
+    const ascii = text.charCodeAt(at - 1) < 128;
+    while (start > 0 && at - start <= 64 && isLocal(text.charCodeAt(start - 1))) {
+      if (ascii && isUnspaced(text.charCodeAt(start - 1))) break;
+      start--;
+    }
     while (start < at && !isNamed(text.charCodeAt(start))) start++;
   }
   if (start === at || at - start > 64 || text.charCodeAt(at - 1) === 46) return;
@@ -30,6 +34,7 @@ function scanEmail(view: ScannedView, at: number): void {
       dot = end;
       label = end + 1;
     } else if (c !== 45 && !isNamed(c)) break;
+    else if (isUnspaced(c) && dot >= 0 && isTopLevel(text, label, end)) break;
     end++;
   }
   while (text.charCodeAt(end - 1) === 45) end--;
@@ -118,7 +123,28 @@ function scanWordedEmail(view: ScannedView, start: number): void {
 }
 
 function isNamed(c: number): boolean {
-  return isAlphanumeric(c) || (c > 0xa0 && c < 0xfe00 && !(c >= 0x2000 && c < 0x2070)) || c === 95;
+  return isAlphanumeric(c) || c === 95 ||
+    c > 0xa0 && c < 0xfe00 && !(c >= 0x2000 && c < 0x2070) && !isMark(c);
+}
+
+/** Signs of Latin-1, and those of Chinese and Japanese: a full stop, a comma, brackets, a middle dot. */
+function isMark(c: number): boolean {
+  return c < 0xc0 && c !== 0xaa && c !== 0xb5 && c !== 0xba || c >= 0x3000 && c < 0x3005 ||
+    c > 0x3007 && c < 0x3020 || c === 0x30fb;
+}
+
+/** A letter of a script whose words are written without spaces, or with endings: Chinese, Japanese, Korean, Thai. */
+function isUnspaced(c: number): boolean {
+  return c >= 0x0e00 && c < 0x1100 || c >= 0x3005 && c < 0xa000 || c >= 0xac00 && c < 0xd7b0 ||
+    c >= 0xf900 && c < 0xfb00;
+}
+
+/** Whether a label consists of at least two ASCII letters. */
+function isTopLevel(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    if ((text.charCodeAt(i) | 32) < 97 || (text.charCodeAt(i) | 32) > 122) return false;
+  }
+  return end - start > 1;
 }
 
 function isLocal(c: number): boolean {
@@ -142,6 +168,12 @@ export const EMAIL: readonly Recognizer[] = [
         "«user (at) example (dot) com»",
         "write to «jane.doe at corp dot example» now",
         '«"j doe"@corp.example»',
+        "連絡先は090-1234-5678、メールは«lukas_k@correo.example»です。カード",
+        "메일은 «anna@firma.example»입니다",
+        "请发邮件到«anna@firma.example»谢谢",
+        "「«anna@firma.example»」",
+        "«用户@例子.公司»",
+        "«jürgen@müller.example»",
       ],
       clean: [
         "sprite@2x.png",

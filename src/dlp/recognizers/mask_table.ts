@@ -15,6 +15,8 @@ export interface Form {
   rule: NumberRule;
   /** Confidence without a name; negative for a non-standard grouping, which requires a name. */
   plain: number;
+  /** The digits are in other groups than in any of the forms. */
+  regrouped?: true;
 }
 
 const KEPT = 0x3fffffff;

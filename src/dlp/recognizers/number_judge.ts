@@ -87,13 +87,20 @@ export function judge(
   if (!valid && rule.loose === undefined) return;
   const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
   let confidence = valid ? plain : 0;
-  if (isNamed(view, rule.label, start, end)) {
+  if (isNamed(view, rule.label, start, end) && !(form.regrouped && isNamedApart(view, rule.label, start))) {
     confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
   } else if (form.plain >= 0 && valid && isAlone(view, start, end)) {
     if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
     else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
   }
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
+}
+
+/** Whether the name is in a line before, and the number's own line has another one: unusual groups are not enough then. */
+function isNamedApart(view: ScannedView, label: RegExp, start: number): boolean {
+  const lead = wholeWords(view.text, start);
+  const line = lead.slice(lead.lastIndexOf("\n") + 1);
+  return line !== lead && /\p{L}{2}/u.test(line) && !namingTexts(line).some((text) => label.test(text));
 }
 
 /** Sentence ends before a line that starts with a capitalized word. */

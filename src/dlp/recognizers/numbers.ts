@@ -306,7 +306,9 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
       if (partOf && !wordNear) continue;
       if (partOf) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, plain !== upper);
       else if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
-      else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
+      else if (form.rule.check) {
+        judge(view, { rule: form.rule, plain: -1, regrouped: true }, start, end, upper, false);
+      }
     }
     // "Seite 204037 von 93" is a phrase, and so is "Página 9001100 de 380".
     if (

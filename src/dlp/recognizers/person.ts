@@ -12,7 +12,7 @@ import { before, report, type ScannedView } from "./scanned_view.ts";
 
 /** Words for date of birth, by language. */
 const BIRTH_NAMES = [
-  "d\\.?o\\.?b\\.?|(?:dates?|days?|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)",
+  'd\\.?o\\.?b\\.?|(?:dates?|days?|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|(?<=[\\n"]|^)bday',
   "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|verjaardag",
   "date[ _]?(?:et lieu )?(?:de[ _])?naiss(?:ance)?\\.?|anniversaire",
   "(?:fecha|f\\.)[ _]?(?:de[ _])?nac(?:imiento)?\\.?|cumpleaños",
@@ -27,8 +27,8 @@ const BIRTH_NAMES = [
 /** Phrases between a person and the date of birth. */
 const BORN = [
   "born(?: on|[^\\n.;]{0,40}? on)?|(?<=[(,] ?)b(?:\\.|(?=\\.))",
-  "geboren(?: am| op)?|geb\\.?(?: am)?|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
-  "n[ée]+(?:\\(e\\)|e)? le|nac(?:[ií]|id[oa]|ió) el|nat[oa](?:\\/[oa])? il|nasc(?:id[oa]|i|eu) (?:em|a|no dia)",
+  "geboren(?: (?:bin|wurde|ist) (?:ich|er|sie))?(?: am| op)?|geb\\.?(?: am)?|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
+  "n[ée]+(?:\\(e\\)|e)? le|nac(?:[ií]|id[oa]|ió) el|nat[oa](?:\\/[oa])?(?: ad? [A-Za-z\\u00c0-\\u00ff][A-Za-z\\u00c0-\\u00ff ]{1,24}?)? il|nasc(?:id[oa]|i|eu) (?:em|a|no dia)",
   "urodzon[ya](?: dnia)?|urodził(?:a|em|am)? się(?: w?\\s?dni[au])?|ur(?:\\.|(?=\\.))|родил(?:ся|ась)|narozen[áý]?|född(?: den)?|født(?: den)?",
   "出生于|生于|출생",
 ].join("|");
@@ -204,6 +204,10 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "| DOB | «1981-03-12» |",
         "ur. «12.03.1981»",
         "né le «3 mars 1981»",
+        "geboren bin ich am «12.03.1981».",
+        "sono nato a Reggio Emilia il «12/03/1981».",
+        "PID|1||00482913^^^H^MR||ROE^JANE||«19840312»|F|||12 MAIN ST^^BOSTON",
+        "BEGIN:VCARD\nBDAY:«1981-03-12»\nEND:VCARD",
         "DOB: «18-Sep-1953»",
         "date of birth «18/SEP/1953»",
         "Date of birth: «18SEP1953»",

@@ -89,7 +89,11 @@ export const NORDIC: readonly Recognizer[] = [
         "CPR-nr. «2208523717»",
         '{"personnummer":"«0111914121»"}',
       ],
-      clean: ["0101110118", "CPR-nr. 3208523717"],
+      clean: [
+        "Personnummer: 460325-3743\nTelefon: 070-123 45 67",
+        "0101110118",
+        "CPR-nr. 3208523717",
+      ],
     },
   },
   {

@@ -119,13 +119,26 @@ const SIGNED =
 /** A key, token or salt with signs such as `!` and `#`, which other keys do not have. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {
   const { text } = view;
-  if (!KEY_NAME.test(text.slice(Math.max(start, end - 24), end))) return;
+  if (!isSignAhead(text, end) || !KEY_NAME.test(text.slice(Math.max(start, end - 24), end))) return;
   SIGNED.lastIndex = end;
   const match = SIGNED.exec(text);
   const value = match?.[1] ?? match?.[2] ?? match?.[3];
   if (value === undefined || isPlaceholder(value) || !isSigned(value) && !isLongSigned(value)) return;
   report(view, "GENERIC_SECRET", SIGNED.lastIndex - value.length, SIGNED.lastIndex, 0.7);
 }
+
+/** Whether one of the signs is in the rest of the line: most keys have none. */
+function isSignAhead(text: string, from: number): boolean {
+  for (let i = from, stop = Math.min(text.length, from + 180); i < stop; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 128 && SIGNS[unit] === 1) return true;
+    if (unit === 10) return false;
+  }
+  return false;
+}
+
+const SIGNS = new Uint8Array(128);
+for (const sign of "!#$%^&*()?+~@;|[]{}") SIGNS[sign.charCodeAt(0)] = 1;
 
 /** Letters of both cases, digits and signs in one word, as password generators make it. */
 function isSigned(value: string): boolean {
