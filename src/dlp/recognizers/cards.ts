@@ -41,7 +41,7 @@ const CVV_NAME =
 const IS = "(?:is|ist|lautet|est|este|es|è|é|je|är|er|on|jest|to|это|είναι|هو|הוא|है|คือ|là|は|은|는|是|为|為)";
 /** Only one of its parts can match any given white space, so that many spaces are read once. */
 const CVV = new RegExp(
-  `${CVV_NAME}(?:["'\\])]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-]|\\.{2,40})\\s*)?["'“(]?` +
+  `${CVV_NAME}(?:["'\\])】」』]{0,2}\\s*(?:(?:on|of|for) \\p{L}{2,9} )?(?:(?:${IS}(?!\\p{Script=Latin})|no\\.?|number|[- ]?[ck]ode?|番号|번호|[- ]?код|码|碼)\\s*)?(?:(?:->|=>|[:：=#|—–-]|\\.{2,40})\\s*)?["'“(]?` +
     `(\\d{3,4})(?![\\d\\w.,-]*\\d)|${REPLY}(?:\\d{1,2}\\s?/\\s?\\d{2,4}(?:,| and| und| et| y| e)? )?["'“]?(\\d{3,4})(?=["'”.!]{0,2}\\s*$))`,
   "imuy",
 );
@@ -215,6 +215,7 @@ export const CARDS: readonly Recognizer[] = [
         "κωδικός ασφαλείας: «123»",
         "CVV-код: «123»",
         "CVC번호 «123»",
+        "【CVV】«123»",
         "«737» est mon code de sécurité.",
         "4111111111111111 12/27 «123»",
         "4111 1111 1111 1111, exp 12/2027, «123»",

@@ -36,7 +36,7 @@ const IS = "is|was|ist|lautet|war|est|es|era|é|è|to|jest|şu|это";
 const NAMED_AS = `(?<![A-Za-z])(?:${BIRTH_NAMES}|${BORN})`;
 /** After words that name a date, before its introduction. */
 const NAMED_BIRTH = new RegExp(
-  `(?<=${NAMED_AS}["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?(?:\\s{0,2}(?:${IS}|は|은|는|이|是|为|為))?` +
+  `(?<=${NAMED_AS}["'\\])】」』]{0,2}(?: ?\\([^)\\n]{2,16}\\))?(?:\\s{0,2}(?:${IS}|は|은|는|이|是|为|為))?` +
     `(?:\\s{0,2}(?:->|=>|[:=#|—–-]|：|\\s(?:on|the|der|am|den|le|el|il|em|op)))?)`,
   "iy",
 );
@@ -201,6 +201,7 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "geboren am «31.12.1999»",
         "생년월일은 «1981년 3월 12일»",
         "誕生日は«1981年3月12日»です",
+        "【生年月日】«1981年3月12日»",
         "| DOB | «1981-03-12» |",
         "ur. «12.03.1981»",
         "né le «3 mars 1981»",

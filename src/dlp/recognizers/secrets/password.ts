@@ -12,8 +12,8 @@ const MORE_WORDS =
   "lozinka|zaporka|(?<=kata )(?:sandi(?:nya)?|laluan)";
 const PASSWORD_WORD = new RegExp(
   `(?:pass(?:word|wd|phrase|code|e)?|(?<=master|primary)auth|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_PASSWORDS})` +
-    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?(?:[ \\t]{9,64}(?=[:=])|\\s{0,8})" +
-    `(?:=>|:{1,2}=|={1,3}|[:：]|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
+    "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]】」』]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?(?:[ \\t]{9,64}(?=[:=])|\\s{0,8})" +
+    `(?:=>|:{1,2}=|={1,3}|[:：]|(?<=[】」』])|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
     "(?:(?<=[:=])[ \\t]{9,64}|\\s{0,8})(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}(?:[NBRUEL@]{1,2}(?=[\"']))?([\"'`]?)",
   "iuy",
 );
