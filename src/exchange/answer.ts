@@ -26,6 +26,7 @@ export type Block =
     name: string;
     namespace?: string;
     kind: "function" | "custom";
+    typed?: string;
     arguments: string;
     proof?: Proof;
     extra?: Extra;
@@ -177,6 +178,7 @@ export class Collector {
           name: part.name,
           namespace: part.namespace,
           kind: part.kind,
+          ...(part.typed !== undefined && { typed: part.typed }),
           arguments: "",
           proof: part.proof,
           extra: part.extra,

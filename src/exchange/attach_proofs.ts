@@ -22,7 +22,9 @@ export function attachProofs(turns: Turn[]): Turn[] {
       if (c.type === "reasoning" && c.proof?.call) {
         if (c.sections.length > 0) content.push({ ...c, proof: undefined });
       } else if (c.type === "call" && byCall.has(c.id)) content.push({ ...c, proof: byCall.get(c.id) });
-      else content.push(c);
+      else if (c.type === "opaque" && c.as?.type === "call" && byCall.has(c.as.id)) {
+        content.push({ ...c, as: { ...c.as, proof: byCall.get(c.as.id) } });
+      } else content.push(c);
     }
     if (content.length > 0 || turn.content.length === 0) attached.push({ ...turn, content });
   }

@@ -27,9 +27,9 @@ export function blockParts(b: Block, number: number, choice: number): Part[] {
         { type: "reasoning-end", block, proof: b.proof },
       ];
     case "call": {
-      const { id, name, namespace, kind, proof, extra } = b;
+      const { id, name, namespace, kind, typed, proof, extra } = b;
       return [
-        { type: "call-start", block, choice, id, name, namespace, kind, proof, extra },
+        { type: "call-start", block, choice, id, name, namespace, kind, typed, proof, extra },
         ...(b.arguments !== "" ? [{ type: "call-delta", block, text: b.arguments } as const] : []),
         { type: "call-end", block },
       ];

@@ -84,6 +84,8 @@ export type Part =
     name: string;
     namespace?: string;
     kind: "function" | "custom";
+    /** The function stands for a typed tool of the caller. */
+    typed?: string;
     /** Set if the provider attaches a proof to the call itself; its `call` is `id`. */
     proof?: Proof;
     extra?: Extra;

@@ -93,6 +93,8 @@ export interface CallContent extends Marked {
   /** JSON text for a function, freeform text for a custom tool. */
   arguments: string;
   proof?: Proof;
+  /** The function stands for a typed tool, see {@link FunctionTool.typed}. */
+  typed?: string;
 }
 export interface ResultContent extends Marked {
   type: "result";
@@ -112,6 +114,10 @@ interface OpaqueContent extends Marked {
   value: Loose;
   /** Its information is also in other fields of the vocabulary, so another format loses nothing by omitting it. */
   represented?: boolean;
+  /** The same for providers that do not know the tool that it is about. */
+  as?: CallContent | ResultContent;
+  /** The type of that tool. */
+  tool?: string;
 }
 
 export type Content =
@@ -168,6 +174,8 @@ export interface FunctionTool extends Declared {
   /** JSON Schema of the arguments; absent: not declared. */
   parameters?: Loose;
   strict?: boolean;
+  /** It stands for a typed tool that the client runs, whose calls have another form than calls of functions. */
+  typed?: string;
   /** A tool of the gateway, not of the caller. */
   made?: true;
   cache?: CacheMark;
@@ -195,7 +203,7 @@ export type Tool = FunctionTool | CustomTool | OpaqueTool;
 
 export type ToolChoice =
   | { type: "auto" | "none" | "required" }
-  | { type: "tool"; name: string; namespace?: string; kind: "function" | "custom" }
+  | { type: "tool"; name: string; namespace?: string; kind: "function" | "custom"; typed?: string }
   /** Only these tools may be called; `required`: one of them must be. */
   | { type: "allowed"; required: boolean; names: string[] };
 

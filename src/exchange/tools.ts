@@ -30,8 +30,8 @@ export interface ToolForms {
   history?: boolean;
   /** Tools that the provider runs itself are passed to it under their original names. */
   builtIn?: boolean;
-  /** The caller's typed tools are known: they are not sent as functions. */
-  typed?: boolean;
+  /** The caller's typed tools are known, all or those of these types: they are not sent as functions. */
+  typed?: true | ReadonlySet<unknown>;
   /** Whether a function may have this schema. Absent: every schema is accepted. */
   accepts?(parameters: Loose): boolean;
 }
@@ -40,6 +40,8 @@ interface Original {
   name: string;
   namespace?: string;
   kind: "function" | "custom";
+  /** It stands for a typed tool. */
+  typed?: string;
   /** Its input or arguments are the text of one parameter. */
   wrapped?: boolean;
 }
@@ -52,14 +54,22 @@ const LONGEST = 64;
 const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 const LETTER_FIRST = /^[a-zA-Z_]/;
 
-/** Typed tools that the client runs, as functions for providers that do not know them. */
-function withFunctions(prompt: Prompt, forms: ToolForms): Prompt {
-  if (forms.typed || !prompt.tools.some((t) => t.kind === "opaque" && t.asFunction)) return prompt;
+/** Typed tools that the client runs, with their calls and results, as functions for providers that do not know them. */
+function withFunctions(prompt: Prompt, { typed }: ToolForms): Prompt {
+  if (typed === true) return prompt;
+  const isKnown = (type: unknown) => typed !== undefined && typed.has(type);
+  const asFunction = (t: Tool) => t.kind === "opaque" && !isKnown(t.value.type) ? t.asFunction : undefined;
+  const asContent = (c: Content) => c.type === "opaque" && !isKnown(c.tool) ? c.as : undefined;
+  const inTurns = prompt.turns.some(({ content }) => content.some((c) => asContent(c) !== undefined));
+  if (!inTurns && !prompt.tools.some((t) => asFunction(t) !== undefined)) return prompt;
   const tools = prompt.tools.map((t): Tool => {
-    if (t.kind !== "opaque" || !t.asFunction) return t;
-    return t.declared === undefined ? t.asFunction : { ...t.asFunction, declared: t.declared };
+    const made = asFunction(t);
+    if (made === undefined) return t;
+    return t.declared === undefined ? made : { ...made, declared: t.declared };
   });
-  return { ...prompt, tools };
+  if (!inTurns) return { ...prompt, tools };
+  const turns = prompt.turns.map((t) => ({ ...t, content: t.content.map((c) => asContent(c) ?? c) }));
+  return { ...prompt, tools, turns };
 }
 
 /** The prompt with plain functions only, and the names for converting calls back; null if nothing was converted. */
@@ -72,7 +82,7 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
   const isWrapped = (t: Named) =>
     t.kind === "custom" ? !forms.custom : refused.size > 0 && refused.has(keyOf(t));
   const needs = (t: Named) =>
-    (t.namespace !== undefined && !forms.namespaces) || isWrapped(t) ||
+    (t.namespace !== undefined && !forms.namespaces) || t.typed !== undefined || isWrapped(t) ||
     (!LEGAL.test(t.name) && !builtIn.has(t.name)) ||
     (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
   const inTools = prompt.tools.some((t) => t.kind !== "opaque" && needs(t));
@@ -97,9 +107,15 @@ export function flattenTools(given: Prompt, forms: ToolForms): { prompt: Prompt;
     if (name === undefined) {
       name = unused.take(legalName(original, forms));
       flatNames.set(key, name);
-      const { namespace, kind } = original;
+      const { namespace, kind, typed } = original;
       const wrapped = isWrapped(original);
-      names.set(name, { name: original.name, namespace, kind, ...(wrapped && { wrapped }) });
+      names.set(name, {
+        name: original.name,
+        namespace,
+        kind,
+        ...(typed !== undefined && { typed }),
+        ...(wrapped && { wrapped }),
+      });
     }
     return name;
   };
@@ -145,10 +161,10 @@ function legalName(original: Original, forms: ToolForms): string {
   return begun.slice(0, LONGEST).replace(/[^a-zA-Z0-9_-]/g, "_") || "tool";
 }
 
-type Named = Pick<Original, "name" | "namespace" | "kind">;
+type Named = Pick<Original, "name" | "namespace" | "kind" | "typed">;
 
-function keyOf({ name, namespace }: { name: string; namespace?: string }): string {
-  return `${namespace ?? ""}\n${name}`;
+function keyOf({ name, namespace, typed }: { name: string; namespace?: string; typed?: string }): string {
+  return `${namespace ?? ""}\n${name}${typed === undefined ? "" : "\n"}`;
 }
 
 function refusedFunctions(tools: readonly Tool[], { accepts }: ToolForms): ReadonlySet<string> {
@@ -233,7 +249,7 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolFo
   if (choice?.type !== "tool") return choice;
   // A `tool_choice` may omit the namespace, and may give another kind of tool.
   const named = (t: Tool) =>
-    t.kind !== "opaque" && t.name === choice.name &&
+    t.kind !== "opaque" && t.name === choice.name && isTyped(t) === isTyped(choice) &&
     (choice.namespace === undefined || t.namespace === choice.namespace);
   const tool = prompt.tools.find(named) as Exclude<Tool, { kind: "opaque" }> | undefined ?? choice;
   const namespace = forms.namespaces ? tool.namespace : undefined;
@@ -243,6 +259,10 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolFo
     name: flat(tool),
     ...(namespace !== undefined && { namespace }),
   };
+}
+
+function isTyped(named: object): boolean {
+  return "typed" in named && named.typed !== undefined;
 }
 
 /** Converts a provider's calls back to calls of the caller's tools. Stateful: one per answer. */
@@ -257,8 +277,8 @@ export function restoreTools(names: ToolNames): (parts: readonly Part[]) => read
         if (original?.wrapped) freeform.set(part.block, new InputReader(original.kind));
         if (original === undefined) restored.push(part);
         else {
-          const { name, namespace, kind } = original;
-          restored.push({ ...part, name, namespace, kind });
+          const { name, namespace, kind, typed } = original;
+          restored.push({ ...part, name, namespace, kind, ...(typed !== undefined && { typed }) });
         }
       } else if (part.type === "call-delta" && freeform.has(part.block)) {
         const text = freeform.get(part.block)!.push(part.text);

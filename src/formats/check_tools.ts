@@ -39,7 +39,11 @@ export function checkChoice(
   loc: Path,
 ): void {
   if (choice?.type !== "tool" && choice?.type !== "allowed") return;
-  const declared = new Set(tools.map((tool) => tool.kind === "opaque" ? string(tool.value.name) : tool.name));
+  const declared = new Set(
+    tools.map((tool) =>
+      tool.kind === "opaque" ? tool.asFunction?.name ?? string(tool.value.name) : tool.name
+    ),
+  );
   const names = choice.type === "tool" ? [choice.name] : choice.names;
   for (const name of names) {
     if (declared.has(name)) continue;

@@ -155,7 +155,9 @@ function addOptions(lost: Set<string>, { verbatim, output, toolChoice, search }:
     }
   }
   if (output === undefined && isObject(object(verbatim.text).format)) lost.add("text.format");
-  if (output === undefined && isObject(verbatim.response_format)) lost.add("response_format");
+  if (output === undefined && object(verbatim.response_format).type !== undefined) {
+    lost.add("response_format");
+  }
   if (Array.isArray(verbatim.include) && verbatim.include.some(isUnheard)) lost.add("include");
   if (toolChoice === undefined && !search?.first && isObject(verbatim.tool_choice)) lost.add("tool_choice");
 }

@@ -19,6 +19,7 @@ import {
   type ToolChoice,
 } from "../../exchange/prompt.ts";
 import { decodeSearchOptions, isSearch, isSearchType } from "../decode_search.ts";
+import { clientName, clientTool } from "./client_tools.ts";
 import {
   checkOptional,
   checkToolCount,
@@ -67,9 +68,13 @@ export function decodeTools(
         { param: pathText(loc) },
       );
     } else if (type === "namespace") decodeNamespace(tool, loc, mistakes, tools);
-    else {tools.push(
-        decodeTool(type, tool, loc, mistakes) ?? { kind: "opaque", format: "responses", value: tool },
-      );}
+    else {
+      const asFunction = clientTool(type, tool);
+      tools.push(
+        decodeTool(type, tool, loc, mistakes) ??
+          { kind: "opaque", format: "responses", value: tool, ...(asFunction && { asFunction }) },
+      );
+    }
   }
   return { tools, search };
 }
@@ -166,6 +171,8 @@ export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoic
     const mode = value.mode ?? object(value.allowed_tools).mode;
     return { type: "allowed", required: mode === "required", names: list.flatMap(nameOf) };
   }
+  const client = clientName(type);
+  if (client !== undefined) return { type: "tool", name: client, kind: "function", typed: type };
   if (type !== "function" && type !== "custom") return undefined;
   const [name] = nameOf(value);
   if (name === undefined) {
@@ -176,9 +183,11 @@ export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoic
   return { type: "tool", name, kind: type, ...(namespace !== undefined && { namespace }) };
 }
 
-/** The name of a function or custom tool in a choice. */
+/** The name of a tool in a choice, if it is a function or custom tool, or may become a function. */
 function nameOf(entry: unknown): string[] {
   const e = object(entry);
+  const client = clientName(string(e.type) ?? "");
+  if (client !== undefined) return [client];
   if (e.type !== "function" && e.type !== "custom") return [];
   const name = string(e.name) ?? string(object(e.function).name);
   return name === undefined ? [] : [name];

@@ -20,6 +20,7 @@ import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { isSearchType } from "../decode_search.ts";
 import type { ToolChange } from "../history_tools.ts";
+import { clientCall, clientResult } from "./client_tools.ts";
 import { decodeParts } from "./decode_content.ts";
 import { decodeTools } from "./decode_tools.ts";
 
@@ -104,9 +105,16 @@ class ItemReader implements Input {
           return this.#declare(item, item.tools, role, [...loc, "tools"]);
         }
         const represented = type === "configuration_update" && this.#configure(item) && { represented: true };
+        const as = clientCall(item) ?? clientResult(item);
         this.turns.push({
           role,
-          content: [{ type: "opaque", format: "responses", value: item, ...represented }],
+          content: [{
+            type: "opaque",
+            format: "responses",
+            value: item,
+            ...represented,
+            ...(as && { as, tool: as.name }),
+          }],
         });
       }
     }

@@ -14,6 +14,7 @@ import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
+import { clientItem } from "./client_tools.ts";
 import { type Emit, OutputList, place } from "./encode_items.ts";
 import { ResponseObject, suffixOf } from "./encode_response.ts";
 import { MessageWriter } from "./encode_text_blocks.ts";
@@ -39,6 +40,15 @@ interface CallState {
   deltaHead: string;
 }
 
+/** A call of a function that stands for a typed tool of the client. */
+interface TypedState {
+  type: "typed";
+  typed: string;
+  callId: string;
+  name: string;
+  pieces: string[];
+}
+
 interface SearchState {
   type: "search";
   index: number;
@@ -52,7 +62,7 @@ export class ResponseWriter {
   readonly #response: ResponseObject;
   readonly #list: OutputList;
   readonly #messages: MessageWriter;
-  readonly #blocks = new Map<number, ReasoningState | CallState | SearchState>();
+  readonly #blocks = new Map<number, ReasoningState | CallState | TypedState | SearchState>();
   #started = false;
   #usage: Usage | null = null;
   #searches: number | undefined;
@@ -180,6 +190,7 @@ export class ResponseWriter {
       case "reasoning":
         return this.#reasoningEnd(block, undefined);
       case "call":
+      case "typed":
         return this.#callEnd(block);
       case "search":
         return this.#searchEnd(block, [], true);
@@ -256,6 +267,11 @@ export class ResponseWriter {
   #callStart(part: Extract<Part, { type: "call-start" }>): void {
     if (part.proof) this.#carry(part.proof);
     else this.#messages.leave();
+    if (part.typed !== undefined) {
+      const { typed, id: callId, name } = part;
+      this.#blocks.set(part.block, { type: "typed", typed, callId, name, pieces: [] });
+      return;
+    }
     const custom = part.kind === "custom";
     const fields = extraOf(part.extra, "responses");
     const id = this.#list.id(custom ? "ctc" : "fc", fields?.id);
@@ -276,6 +292,7 @@ export class ResponseWriter {
 
   #callDelta(block: number, text: string): void {
     const state = this.#blocks.get(block);
+    if (state?.type === "typed") state.pieces.push(text);
     if (state?.type !== "call") return;
     state.pieces.push(text);
     const type = state.custom
@@ -284,8 +301,20 @@ export class ResponseWriter {
     this.#list.emit?.(type, `${state.deltaHead}${JSON.stringify(text)}}`);
   }
 
+  /** The item of a typed tool. A call whose arguments do not fit is one of a function. */
+  #typedEnd(block: number, { typed, callId, name, pieces }: TypedState): void {
+    this.#blocks.delete(block);
+    const text = pieces.join("");
+    const made = clientItem(typed, callId, text);
+    if (made !== undefined) return this.#whole(made.item, made.prefix);
+    this.#callStart({ type: "call-start", block, choice: 0, id: callId, name, kind: "function" });
+    if (text !== "") this.#callDelta(block, text);
+    this.#callEnd(block);
+  }
+
   #callEnd(block: number): void {
     const state = this.#blocks.get(block);
+    if (state?.type === "typed") return this.#typedEnd(block, state);
     if (state?.type !== "call") return;
     const received = state.pieces.join("");
     // Empty arguments are an empty object in this format.

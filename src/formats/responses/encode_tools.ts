@@ -75,7 +75,8 @@ export function encodeToolChoice(prompt: Prompt): unknown {
   if (prompt.tools.length === 0) return undefined;
   if (choice === undefined) return isObject(own) && !isSearchType(string(own.type) ?? "") ? own : undefined;
   if (choice.type === "tool") {
-    const { name, namespace, kind } = choice;
+    const { name, namespace, kind, typed } = choice;
+    if (typed !== undefined) return { type: typed };
     return { type: kind, name, ...(namespace !== undefined && { namespace }) };
   }
   if (choice.type !== "allowed") return choice.type;

@@ -5,7 +5,7 @@ import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
-const OWN: ToolForms = { custom: true, namespaces: true, history: true };
+const OWN: ToolForms = { custom: true, namespaces: true, history: true, typed: true };
 const FOREIGN: ToolForms = { custom: true, namespaces: false };
 
 export const openaiResponsesApi: ProviderApi = {

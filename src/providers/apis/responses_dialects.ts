@@ -8,6 +8,7 @@
  * no tools were specified") and of llama.cpp's server ("'type' of tool must be 'function'").
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
+import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderApi } from "./api.ts";
 import { dialectOf, type Served } from "./served.ts";
 
@@ -57,8 +58,6 @@ const UNKNOWN_ITEMS: ReadonlySet<unknown> = new Set([
   "tool_search_output",
 ]);
 
-const FUNCTIONS = { custom: false, namespaces: false };
-
 /** One object per dialect, so that APIs can be compared by identity. */
 const spoken = new Map<ResponsesDialect, ProviderApi>();
 
@@ -71,9 +70,10 @@ export function inResponsesDialect(api: ProviderApi, preset: string | null, base
   if (dialect === undefined) return api;
   const known = spoken.get(dialect);
   if (known !== undefined) return known;
+  const forms: ToolForms = { custom: false, namespaces: false, typed: dialect.tools };
   const made: ProviderApi = {
     ...api,
-    toolForms: () => FUNCTIONS,
+    toolForms: () => forms,
     finish: ({ body, headers, dropped }) => {
       const lost = new Set(dropped);
       fitTools(body, dialect, lost);

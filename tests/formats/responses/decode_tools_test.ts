@@ -67,18 +67,12 @@ Deno.test("responses.decodeRequest() refuses tools that fetch pages or run code 
     const { code, param } = failure(ask({ tools: [tool] }));
     assertEquals([code, param], ["feature_not_supported", "tools[0]"]);
   }
-  for (
-    const type of [
-      "file_search",
-      "computer_use_preview",
-      "mcp",
-      "image_generation",
-      "tool_search",
-      "local_shell",
-      "new",
-    ]
-  ) {
+  for (const type of ["file_search", "mcp", "image_generation", "tool_search", "new"]) {
     assertEquals(tools({ type }).tools, [{ kind: "opaque", format: "responses", value: { type } }]);
+  }
+  for (const type of ["computer_use_preview", "local_shell"]) {
+    const [tool] = tools({ type }).tools;
+    assertEquals([tool.kind, tool.kind === "opaque" && tool.value], ["opaque", { type }]);
   }
 });
 

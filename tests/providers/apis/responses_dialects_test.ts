@@ -119,7 +119,7 @@ for (const preset of ["xai", "vllm", "lmstudio", "llamacpp", "ollama"]) {
       const { tools, input } = provider.seen[0].body as Any;
       assertEquals(
         tools.map(({ type, name }: Any) => `${type} ${name}`),
-        ["exec_command", "apply_patch", "mcp__git__log", "spawn", "note", "found"].map((n) =>
+        ["exec_command", "apply_patch", "mcp__git__log", "local_shell", "spawn", "note", "found"].map((n) =>
           `function ${n}`
         ),
       );
@@ -130,6 +130,8 @@ for (const preset of ["xai", "vllm", "lmstudio", "llamacpp", "ollama"]) {
         "function_call_output a",
         "function_call apply_patch",
         "function_call_output b",
+        "function_call local_shell",
+        "function_call_output c",
       ]);
       assert(dropped.includes("tools") && dropped.includes("input"), String(dropped));
     }
