@@ -3,7 +3,7 @@
  * OpenAI accepts has no entry.
  *
  * Sources: the types in the vendors' libraries (`@mistralai/mistralai` 2.7, `groq-sdk`,
- * `@cerebras/cerebras_cloud_sdk`, `together-ai`), their documentation of OpenAI compatibility, and their
+ * `@cerebras/cerebras_cloud_sdk`, `together-ai`, `fireworks-ai`), their documentation of OpenAI compatibility, and their
  * error messages.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
@@ -163,7 +163,25 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   },
   cohere: { host: /(?:^|\.)cohere\.(?:ai|com)$/, olderCap: true, noDeveloper: true, oneAnswer: true },
   deepinfra: { host: /(?:^|\.)deepinfra\.com$/, olderCap: true, noDeveloper: true },
-  fireworks: { host: /(?:^|\.)fireworks\.ai$/, noDeveloper: true, oneSystem: true },
+  fireworks: {
+    host: /(?:^|\.)fireworks\.ai$/,
+    noDeveloper: true,
+    oneSystem: true,
+    // "Extra inputs are not permitted, field: '…'"
+    refused: [
+      "audio",
+      "cache_control",
+      "modalities",
+      "moderation",
+      "prompt_cache_options",
+      "prompt_cache_retention",
+      "safety_identifier",
+      "store",
+      "verbosity",
+    ],
+    values: { service_tier: ["auto", "default", "flex", "priority"] },
+    efforts: USUAL_EFFORTS,
+  },
   huggingface: { host: /^router\.huggingface\.co$/, olderCap: true, noDeveloper: true },
   llamacpp: { olderCap: true, noDeveloper: true, oneSystem: true, oneAnswer: true },
   lmstudio: {

@@ -1,4 +1,4 @@
-/** Forms of chat-completions that only OpenAI's own servers know: older functions, and refusals of earlier answers. */
+/** What only OpenAI's own servers know of chat-completions: older functions, refusals of earlier answers, some fields. */
 import { assertEquals } from "@std/assert";
 import { inDialect } from "../../../src/providers/apis/chat_dialects.ts";
 import { apiNamed } from "../../../src/providers/apis/mod.ts";
@@ -121,4 +121,41 @@ Deno.test("Perplexity gets no JSON mode without a schema, and only its own level
     const { body, dropped } = sent("chat_completions", { messages, reasoning_effort: effort });
     assertEquals([body.reasoning_effort, dropped], [level, lost]);
   }
+});
+
+Deno.test("Fireworks gets none of the fields that it refuses, and only its own values", () => {
+  const known = {
+    messages: [{ role: "user", content: "Hi" }],
+    user: "ann",
+    metadata: { a: "b" },
+    prompt_cache_key: "k",
+    logprobs: true,
+    top_logprobs: 2,
+    seed: 7,
+    logit_bias: { "1": 1 },
+    prediction: { type: "content", content: "a" },
+    service_tier: "priority",
+    parallel_tool_calls: false,
+    max_completion_tokens: 9,
+  };
+  const unknown = {
+    store: true,
+    safety_identifier: "ann",
+    verbosity: "low",
+    prompt_cache_retention: "24h",
+    modalities: ["text"],
+  };
+  const { body, dropped } = sentRequest("fireworks", "chat_completions", { ...known, ...unknown });
+  assertEquals(body, { model: "m", ...known });
+  assertEquals(dropped.toSorted(), Object.keys(unknown).toSorted());
+  const effort = (reasoning_effort: string) =>
+    sentRequest("fireworks", "chat_completions", { messages: known.messages, reasoning_effort }).body;
+  assertEquals(["none", "minimal", "medium", "xhigh"].map((level) => effort(level).reasoning_effort), [
+    "none",
+    "low",
+    "medium",
+    "high",
+  ]);
+  const tier = sentRequest("fireworks", "responses", { input: "Hi", service_tier: "scale" });
+  assertEquals([tier.body.service_tier, tier.dropped], [undefined, ["service_tier"]]);
 });
