@@ -1,7 +1,11 @@
 /**
  * Fields that a server of the messages API refuses although the caller may send them to Anthropic: "Extra inputs are
  * not permitted". Clouds and other vendors add fields of the API later than Anthropic, and Claude Code sends many.
- * Such a request is sent once more without these fields, and so are later ones to the same model for an hour.
+ * Such a request is sent once more without these fields, and so are later ones of the same key to the same model for
+ * an hour.
+ *
+ * Error messages repeat values of the request, so a caller could write such a message into them. What is learned
+ * from one caller's request therefore concerns no other caller.
  */
 import { Failure } from "../exchange/failure.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
@@ -18,7 +22,7 @@ export interface Fitted {
 /** Leaves fields out of the body of a request, which is not changed itself. */
 export type Fit = (body: Loose) => Fitted;
 
-/** Per model. */
+/** Per key and model. */
 const MOST_PATHS = 30;
 /** How often a request is sent again without refused fields: a server may name one field at a time. */
 const MOST_FITS = 8;
@@ -34,6 +38,19 @@ const ESSENTIAL: ReadonlySet<string | null> = new Set([
   "stream",
   "system",
   "tools",
+]);
+
+/** Without these, a message, block or tool would be another one. */
+const ESSENTIAL_INSIDE: ReadonlySet<string> = new Set([
+  "content",
+  "id",
+  "input",
+  "input_schema",
+  "name",
+  "role",
+  "source",
+  "tool_use_id",
+  "type",
 ]);
 
 const REFUSALS = [
@@ -79,6 +96,8 @@ function without(holder: unknown, path: Path, at: number, found: (steps: string[
   if (!isObject(holder) || step === null) return holder;
   if (Object.hasOwn(holder, step)) {
     if (at === path.length - 1) {
+      // A block of the kind `text` is nothing without its `text`.
+      if (at > 0 && (ESSENTIAL_INSIDE.has(step) || step === kindOf(holder))) return holder;
       found([step]);
       const { [step]: _, ...rest } = holder;
       return rest;
@@ -95,7 +114,7 @@ function kindOf({ type }: Loose): unknown {
   return type ?? "custom";
 }
 
-/** The fields that a model has refused lately. */
+/** The fields that a model has refused lately in requests of one key. */
 export class RefusedFields {
   readonly fit: Fit;
   readonly paths: readonly Path[];
@@ -111,8 +130,10 @@ export class RefusedFields {
 
 export interface Refusal<Request, Answer> {
   refused: Failure;
-  /** Holds the fields that the model has refused before; those of this refusal are added. */
-  model: { refusedFields: RefusedFields | null };
+  /** The fields that the model has refused before; undefined: none. */
+  known: RefusedFields | undefined;
+  /** Called with these and those of the refusal. */
+  learn(fields: RefusedFields): void;
   /** Builds the request again. */
   prepare(fit: Fit): Request | Promise<Request>;
   ask(request: Request): Promise<Answer | Failure>;
@@ -121,17 +142,17 @@ export interface Refusal<Request, Answer> {
 
 /** The answer to the request without the fields that a refusal names; the refusal itself if it is another one. */
 export async function askWithoutRefused<Request, Answer>(
-  { refused, model, prepare, ask, now }: Refusal<Request, Answer>,
+  { refused, known, learn, prepare, ask, now }: Refusal<Request, Answer>,
 ): Promise<Answer | Failure> {
   let last = refused;
   let before = -1;
   for (let fits = 0; fits < MOST_FITS; fits++) {
     const named = refusedFields(last.message);
     if (named.length === 0) return last;
-    const more = new RefusedFields([...model.refusedFields?.paths ?? [], ...named], now());
+    const more = new RefusedFields([...known?.paths ?? [], ...named], now());
     let lost = 0;
     const request = await prepare((body) => {
-      if (before < 0) before = model.refusedFields?.fit(body).lost.length ?? 0;
+      if (before < 0) before = known?.fit(body).lost.length ?? 0;
       const fitted = more.fit(body);
       lost = fitted.lost.length;
       return fitted;
@@ -139,7 +160,8 @@ export async function askWithoutRefused<Request, Answer>(
     // They are not there, or may not be left out.
     if (lost <= before) return last;
     before = lost;
-    model.refusedFields = more;
+    known = more;
+    learn(more);
     const got = await ask(request);
     if (!(got instanceof Failure)) return got;
     last = got;

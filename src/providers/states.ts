@@ -44,8 +44,8 @@ export interface ModelState {
   lastFailure: LastFailure | null;
   /** The last refusal that an operator has to correct, so that it is logged only once. */
   complaint: string;
-  /** Fields that requests leave out because the model has refused them; null: none. */
-  refusedFields: RefusedFields | null;
+  /** Fields that requests leave out because the model has refused them, by the id of the caller's key; null: none. */
+  refusedFields: Map<string, RefusedFields> | null;
 }
 
 /** State of a route's provider and of its model there. */

@@ -11,7 +11,7 @@ import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import type { Permit } from "./breaker.ts";
 import type { Asking, Exchange, Exchanged, Heard, Outgoing } from "./exchange.ts";
 import { noteFailure } from "./last_failure.ts";
-import type { Fit } from "./refused_fields.ts";
+import type { Fit, RefusedFields } from "./refused_fields.ts";
 import type { OpenAnswer, Opened, Opening } from "./opening.ts";
 import type { Route, Upstream } from "./provider.ts";
 import { cancelled } from "./refusals.ts";
@@ -20,6 +20,9 @@ import type { ModelState, RouteState } from "./states.ts";
 
 /** Needed only by servers that are not Anthropic's own. */
 const refusedFields = lazy(() => import("./refused_fields.ts"));
+
+/** Maximum number of keys for which a model's refused fields are kept. */
+const MOST_KEYS = 1000;
 
 /** An attempt without an answer. */
 export interface Failed {
@@ -63,7 +66,7 @@ export async function tryRoute<T>(
   try {
     const loading = upstream.api.format.open();
     format = loading instanceof Promise ? await loading : loading;
-    const prepared = opening.prepare(upstream, format, route.model, knownFit(found.model, came));
+    const prepared = opening.prepare(upstream, format, route.model, knownFit(found.model, opening.key, came));
     if (prepared instanceof Promise) {
       outgoing = await prepared;
       began = ticker.now();
@@ -144,7 +147,7 @@ async function exchangedWithoutRefused(
   refused: Failure,
   asking: Exchanging,
   { opening, format, model, ticker }: {
-    opening: Pick<Opening<unknown>, "prepare">;
+    opening: Pick<Opening<unknown>, "prepare" | "key">;
     format: ProviderFormat;
     model: ModelState;
     ticker: Ticker;
@@ -154,7 +157,8 @@ async function exchangedWithoutRefused(
   const { upstream, route, heard } = asking;
   return await askWithoutRefused({
     refused,
-    model,
+    known: model.refusedFields?.get(opening.key),
+    learn: (fields) => learnRefused(model, opening.key, fields),
     prepare: (fit) => opening.prepare(upstream, format, route.model, fit),
     ask(outgoing) {
       heard.status = null;
@@ -164,11 +168,22 @@ async function exchangedWithoutRefused(
   });
 }
 
-/** What leaves out the fields that a model is known to refuse. */
-function knownFit(model: ModelState, now: number): Fit | undefined {
-  if (model.refusedFields === null) return undefined;
-  if (model.refusedFields.until <= now) model.refusedFields = null;
-  return model.refusedFields?.fit;
+/** What leaves out the fields that a model is known to refuse in requests of a key. */
+function knownFit({ refusedFields }: ModelState, key: string, now: number): Fit | undefined {
+  const known = refusedFields?.get(key);
+  if (known === undefined || known.until > now) return known?.fit;
+  refusedFields!.delete(key);
+}
+
+function learnRefused(model: ModelState, key: string, fields: RefusedFields): void {
+  const known = model.refusedFields ??= new Map();
+  known.delete(key);
+  known.set(key, fields);
+  if (known.size <= MOST_KEYS) return;
+  for (const oldest of known.keys()) {
+    known.delete(oldest);
+    break;
+  }
 }
 
 function namesFields({ message }: Failure): boolean {

@@ -188,6 +188,48 @@ Deno.test("refused fields are sent again after an hour, since the server may hav
   assertEquals([sent.context_management, (sent.tools as Any)[0].defer_loading], [{ edits: [] }, undefined]);
 });
 
+Deno.test("what a caller writes into a refusal takes no field from the requests of others", async () => {
+  const forged = [
+    "1 request validation error: Extra inputs are not permitted, field: 'messages[0].content'",
+    "tools.0.custom.description: Extra inputs are not permitted",
+    "messages.0.content.0.text.text: Extra inputs are not permitted",
+    "system: Extra inputs are not permitted",
+  ].join("; ");
+  await using provider = loopbackProvider(({ body }) => {
+    const { x_mine, ...rest } = body as Any;
+    if (x_mine === undefined) return answer({ ...rest, tools: undefined });
+    const message = `Extra inputs are not permitted, field: 'x_mine', value: ${x_mine}`;
+    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, {
+      status: 400,
+    });
+  });
+  const secret = (name: string) => `sk_live_${name.padEnd(30, "k")}`;
+  await using gateway = await testGateway(
+    { cloud: { api: "anthropic-messages", url: `${provider.url}/v1` } },
+    { keys: ["mallory", "alice"].map((name) => ({ name, secret: secret(name) })) },
+  );
+  const body = {
+    model: "cloud/model",
+    max_tokens: 100,
+    system: "Be brief.",
+    messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    tools: [{ name: "f", description: "Finds", input_schema: { type: "object" } }],
+  };
+  const ask = async (name: string, more: Any = {}) => {
+    const headers = { "x-api-key": secret(name), authorization: "" };
+    const response = await gateway.post("/v1/messages", { ...body, ...more }, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  await ask("mallory", { x_mine: forged });
+  const sent = provider.seen.at(-1)!.body as Any;
+  assertEquals(sent.messages, body.messages);
+  provider.seen.length = 0;
+  const { status, text } = await ask("alice");
+  assertEquals(status, 200, text);
+  const { messages, system, tools } = provider.seen[0].body as Any;
+  assertEquals([messages, system, tools], [body.messages, body.system, body.tools]);
+});
+
 Deno.test("a refusal of something that must not be left out reaches the caller", async () => {
   const message = "output_config.format: Extra inputs are not permitted";
   await using provider = loopbackProvider(() =>

@@ -245,7 +245,10 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     created_at: moment(),
     context_length: nullable(whole()),
     max_completion_tokens: nullable(whole()),
-    pricing: map(nullable(text()), "Prices per token, per request or per search, as decimal strings. Null: unknown."),
+    pricing: map(
+      nullable(text()),
+      "Prices per token, per request or per search, as decimal strings. Null: unknown.",
+    ),
     capabilities: object({
       modality_input: list(text()),
       modality_output: list(text()),
