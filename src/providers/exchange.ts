@@ -24,6 +24,8 @@ export interface Heard {
   head: number | null;
   /** HTTP status of a refusal. */
   status: number | null;
+  /** Text of a refusal that may name fields, see refused_fields.ts; null: there is none. */
+  refusal: string | null;
 }
 
 export interface Asking {
@@ -57,6 +59,9 @@ const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
  * answer is requested whole: the caller gets it as a stream all the same.
  */
 const STREAMS_NO_CALLS = /support tool use in streaming mode/i;
+
+/** Statuses of an invalid request. */
+const INVALID: ReadonlySet<number> = new Set([400, 422]);
 
 /** Whether the URL alone says if the answer is streamed. */
 function choosesByUrl({ provider, api }: Upstream, { model }: Route): boolean {
@@ -100,6 +105,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
     if (reply.status < 200 || reply.status >= 300) {
       heard.status = reply.status;
       const text = withheld.refusal(await readRefusal(reply, ticker));
+      if (upstream.addsFieldsLater && INVALID.has(reply.status)) heard.refusal = text;
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
       if (upstream.usesCallerCredential && REFUSED_CREDENTIAL.has(reply.status)) {
         return ownCredentialRefused(reply.status);

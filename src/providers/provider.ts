@@ -65,7 +65,7 @@ export interface Upstream {
   readonly withheld: Withheld;
   /** The credential is the caller's own, so its refusal does not concern other calls. Absent: it is the gateway's. */
   readonly usesCallerCredential?: true;
-  /** It has Anthropic's API, but is not Anthropic: it may refuse fields that Anthropic takes. */
+  /** It has the API of Anthropic or OpenAI, but is neither: it may refuse fields that they take. */
   readonly addsFieldsLater: boolean;
 }
 
@@ -82,6 +82,7 @@ export function upstreamOf(provider: Provider, api: ProviderApi): Upstream {
 }
 
 function addsFieldsLater({ baseUrl }: Provider, api: ProviderApi): boolean {
+  if (api.formatName === "chat_completions") return !api.vendorsOwn;
   return api.formatName === "messages" && !/^https:\/\/api\.anthropic\.com\//.test(`${baseUrl}/`);
 }
 

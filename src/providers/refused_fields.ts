@@ -1,8 +1,8 @@
 /**
- * Fields that a server of the messages API refuses although the caller may send them to Anthropic: "Extra inputs are
- * not permitted". Clouds and other vendors add fields of the API later than Anthropic, and Claude Code sends many.
- * Such a request is sent once more without these fields, and so are later ones of the same key to the same model for
- * an hour.
+ * Fields that a server refuses although the caller may send them to the vendor of its API: clouds and other vendors add
+ * fields of the messages API later than Anthropic, and Claude Code sends many; servers of chat-completions do not know all
+ * fields of OpenAI. Such a request is sent once more without these fields, and so are later ones of the same key to the
+ * same model for an hour.
  *
  * Error messages repeat values of the request, so a caller could write such a message into them. What is learned
  * from one caller's request therefore concerns no other caller.
@@ -40,38 +40,112 @@ const ESSENTIAL: ReadonlySet<string | null> = new Set([
   "tools",
 ]);
 
+/**
+ * Fields of OpenAI without which a chat-completions request is still answered as asked for, except for a detail. Those of
+ * messages and tools may be removed too. The refusal of any other field is the caller's to read.
+ */
+const OPTIONAL_IN_CHAT: ReadonlySet<string | null> = new Set([
+  "frequency_penalty",
+  "logit_bias",
+  "logprobs",
+  "messages",
+  "metadata",
+  "moderation",
+  "parallel_tool_calls",
+  "prediction",
+  "presence_penalty",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "reasoning_effort",
+  "safety_identifier",
+  "seed",
+  "service_tier",
+  "stop",
+  "store",
+  "stream_options",
+  "temperature",
+  "tools",
+  "top_logprobs",
+  "top_p",
+  "user",
+  "verbosity",
+]);
+
 /** Without these, a message, block or tool would be another one. */
 const ESSENTIAL_INSIDE: ReadonlySet<string> = new Set([
+  "arguments",
   "content",
+  "function",
   "id",
+  "image_url",
   "input",
   "input_schema",
   "name",
+  "parameters",
   "role",
   "source",
+  "tool_call_id",
+  "tool_calls",
   "tool_use_id",
   "type",
 ]);
 
+/** Of a message, these say nothing that its content does not say. */
+const OPTIONAL_OF_MESSAGE: ReadonlySet<string> = new Set(["id", "name", "type"]);
+
+/** Behind the name of a field, unless the name follows. */
+const BEHIND = ": Extra inputs are not permitted";
+const FOLLOWS = ", field";
+/** Longer names are cut. */
+const LONGEST_NAME = 300;
+
+/** Each with a field, or with an object and its field. */
 const REFUSALS = [
-  /([A-Za-z_][\w.]*): Extra inputs are not permitted(?!, field)/g,
-  /Extra inputs are not permitted, field: '([^']+)'/g,
+  /Extra inputs are not permitted, field: '([^']{1,300})'/g,
+  // A list of errors of FastAPI (Mistral, vLLM), in JSON or as printed by Python.
+  /["']type["']: ?["']extra_forbidden["'], ?["']loc["']: ?[[(]([^\])]{1,300})[\])]/g,
+  // Groq and Cerebras
+  /(?:'([\w.]{1,300})' ?: )?property '([\w.]{1,300})' is unsupported/g,
+  // OpenAI's own, which others imitate
+  /Unrecognized request arguments? supplied: (\w{1,300})/g,
+  /Unknown parameter: '([^']{1,300})'/g,
 ];
 
 /** The fields that an error message names; empty: it is another error. */
 export function refusedFields(text: string): Path[] {
-  if (!text.includes("Extra inputs are not permitted")) return [];
-  return REFUSALS.flatMap((pattern) => [...text.matchAll(pattern)]).map(([, field]) =>
-    field.replaceAll(/\[(\d+)\]/g, ".$1").split(".").map((step) => /^\d+$/.test(step) ? null : step)
-  );
+  const plain = text.replaceAll('\\"', '"');
+  const fields: string[] = [];
+  for (let at = plain.indexOf(BEHIND); at >= 0; at = plain.indexOf(BEHIND, at + 1)) {
+    if (plain.startsWith(FOLLOWS, at + BEHIND.length)) continue;
+    const [name] = /[A-Za-z_][\w.]*$/.exec(plain.slice(Math.max(0, at - LONGEST_NAME), at)) ?? [];
+    if (name !== undefined) fields.push(name);
+  }
+  for (const pattern of REFUSALS) {
+    for (const [, object, field] of plain.matchAll(pattern)) {
+      fields.push(object === undefined ? field : field === undefined ? object : `${object}.${field}`);
+    }
+  }
+  return fields.slice(0, MOST_PATHS).map(pathOf).filter((path) => path.length > 0);
 }
 
-/** Leaves the fields out of all blocks and tools of the kinds that the paths name, as far as the request is still the same without them. */
-export function withoutFields(body: Loose, paths: readonly Path[]): Fitted {
+/** `tools[0].name`, `body.tools.0.name` or `"body", "tools", 0, "name"`. */
+function pathOf(field: string): Path {
+  const steps = field.replaceAll(/["'\s]/g, "").split(/[.,[\]]+/).filter((step) => step !== "");
+  return (steps[0] === "body" ? steps.slice(1) : steps).map((step) => /^\d+$/.test(step) ? null : step);
+}
+
+/**
+ * Leaves the fields out of all messages, blocks and tools of the kinds that the paths name, as far as the request is still the
+ * same without them.
+ * @param chat the request is one of chat-completions
+ */
+export function withoutFields(body: Loose, paths: readonly Path[], chat = false): Fitted {
   const lost = new Set<string>();
   let fitted: unknown = body;
   for (const path of paths) {
     if (path.length === 1 && ESSENTIAL.has(path[0])) continue;
+    if (chat && !OPTIONAL_IN_CHAT.has(path[0])) continue;
     // Without its schema, the answer would have another form than asked for.
     const isFormat = path[0] === "output_config" && (path[1] ?? "format") === "format";
     if (isFormat && isObject(body.output_config) && body.output_config.format !== undefined) continue;
@@ -97,7 +171,7 @@ function without(holder: unknown, path: Path, at: number, found: (steps: string[
   if (Object.hasOwn(holder, step)) {
     if (at === path.length - 1) {
       // A block of the kind `text` is nothing without its `text`.
-      if (at > 0 && (ESSENTIAL_INSIDE.has(step) || step === kindOf(holder))) return holder;
+      if (at > 0 && isEssential(step, holder)) return holder;
       found([step]);
       const { [step]: _, ...rest } = holder;
       return rest;
@@ -109,9 +183,14 @@ function without(holder: unknown, path: Path, at: number, found: (steps: string[
   return step === kindOf(holder) ? without(holder, path, at + 1, found) : holder;
 }
 
-/** The kind of a block or tool in error messages. */
-function kindOf({ type }: Loose): unknown {
-  return type ?? "custom";
+function isEssential(field: string, holder: Loose): boolean {
+  if (holder.role !== undefined && OPTIONAL_OF_MESSAGE.has(field)) return false;
+  return ESSENTIAL_INSIDE.has(field) || field === kindOf(holder);
+}
+
+/** The kind of a message, block or tool in error messages. */
+function kindOf({ type, role }: Loose): unknown {
+  return type ?? role ?? "custom";
 }
 
 /** The fields that a model has refused lately in requests of one key. */
@@ -121,15 +200,20 @@ export class RefusedFields {
   /** When they are forgotten. */
   readonly until: number;
 
-  constructor(paths: readonly Path[], now: number) {
+  /** @param chat the requests are those of chat-completions */
+  constructor(paths: readonly Path[], chat: boolean, now: number) {
     this.paths = paths.slice(-MOST_PATHS);
-    this.fit = (body) => withoutFields(body, this.paths);
+    this.fit = (body) => withoutFields(body, this.paths, chat);
     this.until = now + KEPT_MS;
   }
 }
 
 export interface Refusal<Request, Answer> {
   refused: Failure;
+  /** The request is one of chat-completions. */
+  chat: boolean;
+  /** Text of the last refusal; null: the request was not refused as invalid. */
+  text(): string | null;
   /** The fields that the model has refused before; undefined: none. */
   known: RefusedFields | undefined;
   /** Called with these and those of the refusal. */
@@ -142,24 +226,22 @@ export interface Refusal<Request, Answer> {
 
 /** The answer to the request without the fields that a refusal names; the refusal itself if it is another one. */
 export async function askWithoutRefused<Request, Answer>(
-  { refused, known, learn, prepare, ask, now }: Refusal<Request, Answer>,
+  { refused, chat, text, known, learn, prepare, ask, now }: Refusal<Request, Answer>,
 ): Promise<Answer | Failure> {
   let last = refused;
-  let before = -1;
   for (let fits = 0; fits < MOST_FITS; fits++) {
-    const named = refusedFields(last.message);
+    const named = refusedFields(text() ?? "");
     if (named.length === 0) return last;
-    const more = new RefusedFields([...known?.paths ?? [], ...named], now());
-    let lost = 0;
+    const before = known;
+    const more = new RefusedFields([...before?.paths ?? [], ...named], chat, now());
+    let isLess = false;
     const request = await prepare((body) => {
-      if (before < 0) before = known?.fit(body).lost.length ?? 0;
       const fitted = more.fit(body);
-      lost = fitted.lost.length;
+      isLess = fitted.lost.length > (before?.fit(body).lost.length ?? 0);
       return fitted;
     });
     // They are not there, or may not be left out.
-    if (lost <= before) return last;
-    before = lost;
+    if (!isLess) return last;
     known = more;
     learn(more);
     const got = await ask(request);

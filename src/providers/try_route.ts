@@ -21,6 +21,10 @@ import type { ModelState, RouteState } from "./states.ts";
 /** Needed only by servers that are not Anthropic's own. */
 const refusedFields = lazy(() => import("./refused_fields.ts"));
 
+/** The words of servers that refuse fields, see refused_fields.ts. */
+const REFUSES_FIELDS =
+  /Extra inputs are not permitted|extra_forbidden|' is unsupported|Unrecognized request arg|Unknown parameter/;
+
 /** Maximum number of keys for which a model's refused fields are kept. */
 const MOST_KEYS = 1000;
 
@@ -90,7 +94,7 @@ export async function tryRoute<T>(
   let got: Exchanged | Failure;
   try {
     got = await exchanged(outgoing, asking);
-    if (got instanceof Failure && upstream.addsFieldsLater && heard.status === 400 && namesFields(got)) {
+    if (got instanceof Failure && heard.refusal !== null && REFUSES_FIELDS.test(heard.refusal)) {
       got = await exchangedWithoutRefused(got, asking, { opening, format, model: found.model, ticker });
     }
   } catch (thrown) {
@@ -157,11 +161,13 @@ async function exchangedWithoutRefused(
   const { upstream, route, heard } = asking;
   return await askWithoutRefused({
     refused,
+    chat: upstream.api.formatName === "chat_completions",
+    text: () => heard.refusal,
     known: model.refusedFields?.get(opening.key),
     learn: (fields) => learnRefused(model, opening.key, fields),
     prepare: (fit) => opening.prepare(upstream, format, route.model, fit),
     ask(outgoing) {
-      heard.status = null;
+      heard.status = heard.refusal = null;
       return exchanged(outgoing, asking);
     },
     now: () => ticker.now(),
@@ -184,10 +190,6 @@ function learnRefused(model: ModelState, key: string, fields: RefusedFields): vo
     known.delete(oldest);
     break;
   }
-}
-
-function namesFields({ message }: Failure): boolean {
-  return message.includes("Extra inputs are not permitted");
 }
 
 interface AttemptParts {
@@ -214,7 +216,7 @@ class RouteAttempt {
   constructor(parts: AttemptParts) {
     this.#parts = parts;
     this.#model = parts.found.model;
-    this.heard = { measured: parts.watch?.measures === true, head: null, status: null };
+    this.heard = { measured: parts.watch?.measures === true, head: null, status: null, refusal: null };
   }
 
   /** The answer has started successfully. */

@@ -46,6 +46,8 @@ export interface ProviderApi {
   toolForms(from: FormatName): ToolForms;
   /** Whether one call can return this many choices. */
   severalAnswers(stream: boolean, n: number): boolean;
+  /** The server is that of the vendor who defines the API, so that it knows all fields. */
+  readonly vendorsOwn?: true;
   /**
    * Adapts the encoded request, for endpoints that deviate from the format.
    * @param prompt the prompt that the request was encoded from

@@ -27,6 +27,7 @@ export function isOpenAi(preset: string | null, baseUrl: string): boolean {
 export function withoutEffortBesideTools(api: ProviderApi): ProviderApi {
   return {
     ...api,
+    vendorsOwn: true,
     finish: (request, model, prompt) => {
       const { body } = request;
       const generation = openaiReasoning(model) ?? 0;

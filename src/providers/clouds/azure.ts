@@ -33,6 +33,7 @@ function openAzure(settings: CloudSettings): Cloud {
       name: "openai-chat",
       keyHeaders,
       address: (base) => `${base}/openai/v1/chat/completions`,
+      vendorsOwn: true,
       finish,
     }),
     "anthropic-messages": variant({
