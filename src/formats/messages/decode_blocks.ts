@@ -134,7 +134,10 @@ export class MessageReader {
 
   openBlock(index: unknown, value: Loose, out: Part[]): void {
     if (!this.#started) this.start({}, out);
-    if (this.#open.has(index)) this.closeBlock(index, out);
+    // Some servers omit the end of a block, but no text goes on behind the next one.
+    for (const [other, { kind }] of this.#open) {
+      if (other === index || kind === "text" || kind === "reasoning") this.closeBlock(other, out);
+    }
     this.#open.set(index, this.#begin(value, out));
   }
 
