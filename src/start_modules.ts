@@ -81,9 +81,9 @@ import "./formats/chat_completions/encode_request.ts"; import "./formats/chat_co
 import "./formats/chat_completions/encode_tools.ts"; import "./formats/chat_completions/encode_turns.ts";
 import "./formats/chat_completions/failure.ts"; import "./formats/chat_completions/finish.ts";
 import "./formats/chat_completions/leaves.ts"; import "./formats/chat_completions/logprobs.ts";
-import "./formats/chat_completions/mod.ts"; import "./formats/chat_completions/read_answer.ts";
-import "./formats/chat_completions/reasoning.ts"; import "./formats/chat_completions/usage.ts";
-import "./formats/chat_completions/write_answer.ts";
+import "./formats/chat_completions/mod.ts"; import "./formats/chat_completions/one_by_one.ts";
+import "./formats/chat_completions/read_answer.ts"; import "./formats/chat_completions/reasoning.ts";
+import "./formats/chat_completions/usage.ts"; import "./formats/chat_completions/write_answer.ts";
 import "./formats/check_tools.ts"; import "./formats/claude_rules.ts"; import "./formats/decode_failure.ts";
 import "./formats/decode_overflow.ts"; import "./formats/decode_retry_after.ts";
 import "./formats/decode_search.ts"; import "./formats/effort.ts"; import "./formats/encode_dropped.ts";

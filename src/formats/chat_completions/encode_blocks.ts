@@ -13,6 +13,7 @@ import { encodeDetails, textFields } from "./encode_reasoning.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeLogprob } from "./logprobs.ts";
 import { audioFormat, dataUrl } from "../media.ts";
+import { OneByOne } from "./one_by_one.ts";
 import { readReplay, type ReasoningField } from "./reasoning.ts";
 
 /** Fields of a chunk's choice other than its delta. */
@@ -80,6 +81,7 @@ export class DeltaWriter {
   readonly #legacy: boolean;
   readonly #choices = new Map<number, OpenChoice>();
   readonly #blocks = new Map<number, OpenBlock>();
+  readonly #order = new OneByOne();
 
   constructor(context: EncodeAnswer) {
     this.#context = context;
@@ -100,6 +102,13 @@ export class DeltaWriter {
   }
 
   write(part: Part, emit: EmitDelta): void {
+    if (!("block" in part)) return this.#write(part, emit);
+    if (this.#order.holds(part)) return;
+    this.#write(part, emit);
+    for (const next of this.#order.after(part)) this.#write(next, emit);
+  }
+
+  #write(part: Part, emit: EmitDelta): void {
     switch (part.type) {
       case "text-start":
         this.#blocks.set(part.block, {

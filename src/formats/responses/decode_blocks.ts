@@ -24,8 +24,8 @@ export class ItemReader {
   refused = false;
   readonly #slots = new Map<number, Slot>();
   #blocks = 0;
-  /** A reasoning item whose kind is unknown; it must start before anything that follows it. */
-  #waiting: Slot | null = null;
+  /** Reasoning items whose kind is unknown; they must start before anything that follows them. */
+  #waiting: Slot[] = [];
 
   constructor(private readonly emit: (part: Part) => void) {}
 
@@ -56,7 +56,7 @@ export class ItemReader {
       ended: false,
     };
     this.#slots.set(index, slot);
-    if (slot.type === "reasoning") this.#waiting = slot;
+    if (slot.type === "reasoning") this.#waiting.push(slot);
     else if (isCall(slot) && item.name) this.#startCall(slot);
   }
 
@@ -186,10 +186,11 @@ export class ItemReader {
     return index + beside;
   }
 
-  /** A new block number. Waiting reasoning starts first, since order is determined by starts. */
-  #open(): number {
-    const waiting = this.#waiting;
-    if (waiting) this.#startReasoning(waiting, waiting.kind);
+  /** A new block number. Waiting reasoning up to this one starts first, since order is determined by starts. */
+  #open(reasoning?: Slot): number {
+    for (let [first] = this.#waiting; first !== undefined && first !== reasoning; [first] = this.#waiting) {
+      this.#startReasoning(first, first.kind);
+    }
     return this.#blocks++;
   }
 
@@ -294,9 +295,9 @@ export class ItemReader {
   }
 
   #startReasoning(slot: Slot, kind: "summary" | "text"): void {
-    if (this.#waiting === slot) this.#waiting = null;
     slot.kind = kind;
-    slot.block = this.#open();
+    slot.block = this.#open(slot);
+    if (this.#waiting[0] === slot) this.#waiting.shift();
     const id = string(slot.item.id);
     this.emit({
       type: "reasoning-start",
@@ -346,8 +347,7 @@ export class ItemReader {
         const proof = proofOf(slot.item);
         // Hidden reasoning without a proof is omitted, unless its block has started.
         if (slot.block < 0 && !proof) {
-          if (this.#waiting === slot) this.#waiting = null;
-          return;
+          return void (this.#waiting = this.#waiting.filter((other) => other !== slot));
         }
         if (slot.block < 0) this.#startReasoning(slot, slot.kind);
         this.emit({ type: "reasoning-end", block: slot.block, ...(proof && { proof }) });
