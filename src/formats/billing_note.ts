@@ -12,7 +12,7 @@ const NOTE = /^(?:x-anthropic-[\w-]+:[^\n]*(?:\n+|$))+/;
 
 /** A text without the note. */
 export function withoutNote(text: string): string {
-  return text.startsWith("x-anthropic-") ? text.replace(NOTE, "") : text;
+  return text.replace(NOTE, "");
 }
 
 /** A prompt without the note. Callers of other formats send none. */
