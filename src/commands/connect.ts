@@ -2,10 +2,10 @@
  * `sluice connect`: the settings that a client needs to use the gateway, as text or written to the client's
  * settings file.
  */
-import { UsageError, wrong } from "./option_values.ts";
-import { object } from "../exchange/json.ts";
-import { writePrivateFile } from "./private_file.ts";
+import { array, object } from "../exchange/json.ts";
+import { wrong } from "./option_values.ts";
 import { inShell, inYaml, quoted } from "./quoted_text.ts";
+import { jsonFile, newFile, pretty, type SettingsFile } from "./settings_file.ts";
 
 export interface Connection {
   /** Without a path: `http://127.0.0.1:8787`. */
@@ -15,6 +15,21 @@ export interface Connection {
   model: string;
   /** API of the provider that the client calls with a credential of its own (`pass_credentials`). Absent: none. */
   passes?: string;
+  /** What the catalog says of the model. Absent: nothing is known. */
+  facts?: ModelFacts;
+}
+
+/**
+ * Clients do not read these from the gateway. Without them, they assume a context of 128,000 to 1,000,000
+ * tokens or none at all, and begin to shorten a conversation too late or never.
+ */
+export interface ModelFacts {
+  /** In tokens; null: unknown. */
+  context: number | null;
+  /** In tokens; null: unknown. */
+  output: number | null;
+  images: boolean;
+  reasons: boolean;
 }
 
 export interface ClientSettings {
@@ -24,31 +39,32 @@ export interface ClientSettings {
   file?: SettingsFile;
 }
 
-interface SettingsFile {
-  /** Relative to the home folder. */
-  path: string;
-  /**
-   * The new text of the file, from its current text (null: there is no file). Null: the file cannot be
-   * changed safely.
-   */
-  write(before: string | null): string | null;
-}
-
 type Client = (connection: Connection) => ClientSettings;
 
 const CLIENTS: Readonly<Record<string, Client>> = {
-  "claude-code": ({ url, secret, model, passes }) => {
+  "claude-code": ({ url, secret, model, passes, facts }) => {
     if (passes === "anthropic-messages") return ownSubscription(url, secret, model);
-    const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: secret, ANTHROPIC_MODEL: model };
+    const env = {
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: secret,
+      ANTHROPIC_MODEL: model,
+      // It uses them for small tasks and for agents, whatever the model is.
+      ...(!/claude/i.test(model) && {
+        ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+        ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+      }),
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: facts?.context ? String(facts.context) : undefined,
+    };
     return {
       text: `In ~/.claude/settings.json:\n\n${pretty({ env })}`,
       file: jsonFile(".claude/settings.json", { env }),
     };
   },
-  codex: ({ url, secret, model, passes }) => {
+  codex: ({ url, secret, model, passes, facts }) => {
     if (passes === "openai-responses") return ownLogin(url, secret, model);
     const toml = `model = ${quoted(model)}
-model_provider = "sluice"
+${facts?.context ? `model_context_window = ${facts.context}\n` : ""}model_provider = "sluice"
 
 [model_providers.sluice]
 name = "Sluice"
@@ -62,12 +78,12 @@ supports_websockets = true
       file: newFile(".codex/config.toml", toml),
     };
   },
-  opencode: ({ url, secret, model }) => {
+  opencode: ({ url, secret, model, facts }) => {
     const provider = {
       sluice: {
         npm: "@ai-sdk/openai-compatible",
         options: { baseURL: `${url}/v1`, apiKey: secret },
-        models: { [model]: {} },
+        models: { [model]: openCodeModel(facts) },
       },
     };
     return {
@@ -86,7 +102,7 @@ openai-api-key: ${secret}
 `;
     return { text: `In ~/.aider.conf.yml:\n\n${yaml}`, file: newFile(".aider.conf.yml", yaml) };
   },
-  continue: ({ url, secret, model }) => {
+  continue: ({ url, secret, model, facts }) => {
     const yaml = `name: Sluice
 version: 0.0.1
 schema: v1
@@ -97,8 +113,8 @@ models:
     apiBase: ${url}/v1
     apiKey: ${secret}
     roles: [chat, edit, apply]
-    capabilities: [tool_use]
-`;
+    capabilities: [tool_use${facts?.images ? ", image_input" : ""}]
+${facts?.context ? `    defaultCompletionOptions:\n      contextLength: ${facts.context}\n` : ""}`;
     return { text: `In ~/.continue/config.yaml:\n\n${yaml}`, file: newFile(".continue/config.yaml", yaml) };
   },
   "qwen-code": (connection) => {
@@ -121,6 +137,127 @@ models:
       file: newFile(".config/io.datasette.llm/extra-openai-models.yaml", yaml),
     };
   },
+  copilot: ({ url, secret, model, facts }) =>
+    shell({
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: secret,
+      COPILOT_PROVIDER_WIRE_API: "responses",
+      COPILOT_MODEL: model,
+      ...(facts?.context && facts.output && facts.output < facts.context && {
+        COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(facts.context - facts.output),
+        COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(facts.output),
+      }),
+      COPILOT_OFFLINE: "true",
+    }),
+  pi: ({ url, secret, model, facts }) => {
+    const providers = {
+      sluice: {
+        baseUrl: `${url}/v1`,
+        api: "openai-responses",
+        apiKey: secret,
+        models: [{
+          id: model,
+          reasoning: facts?.reasons ?? false,
+          input: facts?.images ? ["text", "image"] : ["text"],
+          ...(facts?.context && { contextWindow: facts.context }),
+          ...(facts?.output && { maxTokens: facts.output }),
+        }],
+      },
+    };
+    return {
+      text: `In ~/.pi/agent/models.json:\n\n${pretty({ providers })}\nthen: pi --provider sluice --model ${
+        inShell(model)
+      }`,
+      file: jsonFile(".pi/agent/models.json", { providers }),
+    };
+  },
+  crush: ({ url, secret, model, facts }) => {
+    const providers = {
+      sluice: {
+        name: "Sluice",
+        type: "openai-compat",
+        base_url: `${url}/v1`,
+        api_key: secret,
+        models: [{
+          id: model,
+          name: model,
+          ...(facts?.context && { context_window: facts.context }),
+          ...(facts?.output && { default_max_tokens: facts.output }),
+          can_reason: facts?.reasons ?? false,
+          supports_attachments: facts?.images ?? false,
+        }],
+      },
+    };
+    return {
+      text: `In ~/.config/crush/crush.json:\n\n${pretty({ providers })}`,
+      file: jsonFile(".config/crush/crush.json", { providers }),
+    };
+  },
+  droid: ({ url, secret, model, facts }) => {
+    const own = {
+      model,
+      displayName: `Sluice: ${model}`,
+      baseUrl: `${url}/v1`,
+      apiKey: secret,
+      provider: "generic-chat-completion-api",
+      ...(facts?.output && { maxOutputTokens: facts.output }),
+      ...(facts && !facts.images && { noImageSupport: true }),
+    };
+    return {
+      text: `In ~/.factory/settings.json:\n\n${pretty({ customModels: [own] })}`,
+      file: jsonFile(".factory/settings.json", (before) => ({
+        customModels: [
+          ...array(object(before).customModels).filter((one) => object(one).displayName !== own.displayName),
+          own,
+        ],
+      })),
+    };
+  },
+  goose: ({ url, secret, model, facts }) =>
+    shell({
+      GOOSE_PROVIDER: "openai",
+      GOOSE_MODEL: model,
+      OPENAI_HOST: url,
+      OPENAI_BASE_PATH: "v1/chat/completions",
+      OPENAI_API_KEY: secret,
+      ...(facts?.context && { GOOSE_CONTEXT_LIMIT: String(facts.context) }),
+    }),
+  zed: ({ url, secret, model, facts }) => {
+    const language_models = {
+      openai_compatible: {
+        Sluice: {
+          api_url: `${url}/v1`,
+          available_models: [{
+            name: model,
+            max_tokens: facts?.context ?? 128_000,
+            ...(facts?.output && { max_output_tokens: facts.output }),
+            capabilities: { tools: true, images: facts?.images ?? false, parallel_tool_calls: true },
+          }],
+        },
+      },
+    };
+    return {
+      text: `In ~/.config/zed/settings.json:\n\n${
+        pretty({ language_models })
+      }\nand in the shell that starts Zed:\n\nexport SLUICE_API_KEY=${inShell(secret)}`,
+    };
+  },
+  librechat: ({ url, secret, model }) => ({
+    text: `In librechat.yaml:
+
+endpoints:
+  custom:
+    - name: Sluice
+      apiKey: ${quoted(secret)}
+      baseURL: ${quoted(`${url}/v1`)}
+      models:
+        default: [${quoted(model)}]
+        fetch: true
+      titleConvo: true
+      titleModel: current_model`,
+  }),
+  "open-webui": ({ url, secret }) =>
+    shell({ OPENAI_API_BASE_URL: `${url}/v1`, OPENAI_API_KEY: secret, ENABLE_OLLAMA_API: "false" }),
   openai: ({ url, secret }) => shell({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: secret }),
   anthropic: ({ url, secret }) => shell({ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: secret }),
   "ai-sdk": ({ url, secret, model }) => ({
@@ -143,6 +280,19 @@ model = ChatOpenAI(model=${quoted(model)}, base_url="${url}/v1", api_key="${secr
     };
   },
 };
+
+/** Without a limit, opencode never shortens a conversation; without `attachment`, it sends no images. */
+function openCodeModel(facts: ModelFacts | undefined) {
+  if (facts === undefined) return {};
+  const { context, output, images, reasons } = facts;
+  return {
+    reasoning: reasons,
+    attachment: images,
+    tool_call: true,
+    ...(images && { modalities: { input: ["text", "image"], output: ["text"] } }),
+    ...(context && { limit: { context, output: output ?? context } }),
+  };
+}
 
 /** Claude Code with a sign-in at the vendor. If a token or a key is set, Claude Code ignores its own sign-in. */
 function ownSubscription(url: string, secret: string, model: string): ClientSettings {
@@ -200,79 +350,4 @@ function shell(variables: Readonly<Record<string, string>>): ClientSettings {
   return {
     text: Object.entries(variables).map(([name, value]) => `export ${name}=${inShell(value)}`).join("\n"),
   };
-}
-
-function pretty(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-type Fields = Record<string, unknown>;
-
-/** Merges fields into those that the file has. Undefined fields are removed. */
-function jsonFile(path: string, more: Fields | ((before: unknown) => Fields)): SettingsFile {
-  return {
-    path,
-    write(before) {
-      const over = (has: unknown) => typeof more === "function" ? more(has) : more;
-      if (before === null || before.trim() === "") return pretty(over({}));
-      try {
-        const has = JSON.parse(before);
-        return pretty(merged(has, over(has)));
-      } catch {
-        // The file has comments or is damaged: its owner has to change it.
-        return null;
-      }
-    },
-  };
-}
-
-function merged(before: unknown, more: unknown): unknown {
-  const isFields = (value: unknown): value is Record<string, unknown> =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isFields(before) || !isFields(more)) return more;
-  const fields = { ...before };
-  for (const [name, value] of Object.entries(more)) fields[name] = merged(before[name], value);
-  return fields;
-}
-
-/** A file in a format that is not merged here: it is written only if it is missing or empty. */
-function newFile(path: string, text: string): SettingsFile {
-  return { path, write: (before) => before === null || before.trim() === "" ? text : null };
-}
-
-/** The home folder. Throws `UsageError` if the environment does not name it. */
-export function homeFolder(env: (name: string) => string | undefined): string {
-  const home = env("HOME") || env("USERPROFILE");
-  if (home) return home;
-  throw new UsageError("Cannot write settings: expected the variable HOME to name a folder, it is not set");
-}
-
-/**
- * Writes the settings. Resolves with what was done, or why nothing was. The file as it was before the first
- * time is kept as a backup beside it. Afterwards only its owner can read the file, which contains a key.
- */
-export async function writeSettings({ file }: ClientSettings, home: string): Promise<string> {
-  if (file === undefined) return "This client has no file of settings; they are above.";
-  const path = `${home}/${file.path}`;
-  const before = await Deno.readTextFile(path).catch((error) => {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
-  });
-  const text = file.write(before);
-  if (text === null) return `${path} is there already and was left as it is; the settings are above.`;
-  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-  if (before === null) {
-    await writePrivateFile(path, text, { createNew: true });
-    return `Wrote ${path}.`;
-  }
-  const backup = `${path}.before-sluice`;
-  const kept = await writePrivateFile(backup, before, { createNew: true }).then(
-    () => `what was there is in ${backup}`,
-    (error) => {
-      if (error instanceof Deno.errors.AlreadyExists) return `what was there at first is in ${backup}`;
-      throw error;
-    },
-  );
-  await writePrivateFile(path, text);
-  return `Wrote ${path}; ${kept}.`;
 }

@@ -1,10 +1,11 @@
 /** The commands for the first steps: `init`, `import`, `connect`, `try`. */
 import type { Level } from "../exchange/log_level.ts";
 import type { Config } from "../config/schema.ts";
-import { AUTO } from "../models/catalog.ts";
+import { AUTO, type Model } from "../models/catalog.ts";
 import type { Env } from "../providers/presets.ts";
 import type { TryGateway } from "./try.ts";
 import type { Command } from "./command.ts";
+import type { Connection, ModelFacts } from "./connect.ts";
 import { UsageError, wrong } from "./option_values.ts";
 import { writePrivateFile } from "./private_file.ts";
 import { programCalled } from "./program_called.ts";
@@ -75,7 +76,10 @@ async function importFile(
 }
 
 async function connect(command: Extract<Own, { command: "connect" }>, around: Setup): Promise<void> {
-  const { clientNamed, homeFolder, writeSettings } = await import("./connect.ts");
+  const [{ clientNamed }, { homeFolder, writeSettings }] = await Promise.all([
+    import("./connect.ts"),
+    import("./settings_file.ts"),
+  ]);
   const client = clientNamed(command.client);
   // Before a key is created, whose secret nobody would see.
   const home = command.write ? homeFolder(around.env) : null;
@@ -88,10 +92,10 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
     /\/+$/,
     "",
   );
-  const { model, passes } = await modelFor(command, config, around);
+  const { model, passes, facts } = await modelFor(command, config, around);
   const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
   const secret = command.secret ?? await around.makeKey(config, name);
-  const settings = client({ url, secret, model, passes });
+  const settings = client({ url, secret, model, passes, facts });
   if (home === null || settings.file === undefined) around.print(settings.text);
   if (home === null) return;
   let done: string;
@@ -107,14 +111,14 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
 }
 
 /**
- * The named model, or the first of the catalog that supports tool calls, which most clients use. Also the API
- * of its provider if that provider takes the callers' own credentials.
+ * The named model, or the first of the catalog that supports tool calls, which most clients use, and what the
+ * catalog says of it. Also the API of its provider if that provider takes the callers' own credentials.
  */
 async function modelFor(
   { model: named, url }: Extract<Own, { command: "connect" }>,
   config: Config,
   { env, log }: Setup,
-): Promise<{ model: string; passes?: string }> {
+): Promise<Pick<Connection, "model" | "passes" | "facts">> {
   const passing = new Map(
     config.providers.filter(({ passCredentials }) => passCredentials).map((
       { name, api },
@@ -122,7 +126,11 @@ async function modelFor(
   );
   // The catalog of a gateway at another address is unknown here.
   const settled = named === AUTO || url !== undefined || config.models.some(({ id }) => id === named);
-  if (named !== undefined && settled && passing.size === 0) return { model: named };
+  if (named !== undefined && settled && passing.size === 0) {
+    const { effectiveModels } = await import("../discovery/effective_catalog.ts");
+    const known = await effectiveModels(config, { discovery: null, asked: [], now: Date.now() });
+    return { model: named, facts: factsOf(known.find(({ id }) => id === named)) };
+  }
   const { catalogOf } = await import("./catalog_of.ts");
   const models = await catalogOf(config, { env, log });
   const found = named === undefined
@@ -140,5 +148,18 @@ async function modelFor(
     throw wrong("--model", models.map(({ id }) => id), named);
   }
   const route = found?.routes.find(({ provider }) => passing.has(provider));
-  return { model: named ?? found!.id, passes: route && (route.api ?? passing.get(route.provider)) };
+  return {
+    model: named ?? found!.id,
+    passes: route && (route.api ?? passing.get(route.provider)),
+    facts: factsOf(found),
+  };
+}
+
+function factsOf(model: Model | undefined): ModelFacts | undefined {
+  return model && {
+    context: model.contextLength,
+    output: model.maxCompletion,
+    images: model.inputs.includes("image"),
+    reasons: model.features.has("reasoning"),
+  };
 }

@@ -1,7 +1,8 @@
 /** Settings of clients: foreign names in snippets, files that were there, and keys that nobody would see. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { parse as parseYaml } from "@std/yaml/parse.js";
-import { clientNamed, writeSettings } from "../../src/commands/connect.ts";
+import { CLIENT_NAMES, clientNamed } from "../../src/commands/connect.ts";
+import { writeSettings } from "../../src/commands/settings_file.ts";
 import { address, UsageError } from "../../src/commands/option_values.ts";
 import { setUp } from "../../src/commands/setup.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -55,6 +56,74 @@ Deno.test({
       assertEquals(JSON.parse(name), model);
     }
   },
+});
+
+const FACTS = { context: 128_000, output: 16_000, images: true, reasons: true };
+
+Deno.test("connect tells clients the size of the model, and whether it reads images", () => {
+  const settings = (client: string, facts?: typeof FACTS) =>
+    clientNamed(client)({ url: URL, secret: SECRET, model: "a/b", facts });
+  const json = (client: string) => JSON.parse(settings(client, FACTS).file!.write(null)!);
+  const { env } = json("claude-code");
+  assertEquals([env.CLAUDE_CODE_MAX_CONTEXT_TOKENS, env.ANTHROPIC_DEFAULT_HAIKU_MODEL], ["128000", "a/b"]);
+  assertEquals(json("opencode").provider.sluice.models["a/b"], {
+    reasoning: true,
+    attachment: true,
+    tool_call: true,
+    modalities: { input: ["text", "image"], output: ["text"] },
+    limit: { context: 128_000, output: 16_000 },
+  });
+  assertEquals(json("pi").providers.sluice.models[0].contextWindow, 128_000);
+  assertEquals(json("crush").providers.sluice.models[0].context_window, 128_000);
+  assertEquals(json("droid").customModels[0].maxOutputTokens, 16_000);
+  // Keys of TOML that belong to no table come first.
+  assert(/^model_context_window = 128000$/m.test(settings("codex", FACTS).file!.write(null)!.split("[")[0]));
+  // deno-lint-ignore no-explicit-any
+  const { models: [yaml] } = parseYaml(settings("continue", FACTS).file!.write(null)!) as any;
+  assertEquals([yaml.capabilities, yaml.defaultCompletionOptions.contextLength], [
+    ["tool_use", "image_input"],
+    128_000,
+  ]);
+  const goose = settings("goose", FACTS).text;
+  assertStringIncludes(goose, "export GOOSE_CONTEXT_LIMIT=128000");
+  assertStringIncludes(settings("copilot", FACTS).text, "export COPILOT_PROVIDER_MAX_PROMPT_TOKENS=112000");
+  for (const client of CLIENT_NAMES) assert(!/undefined|null|NaN/.test(settings(client).text), client);
+});
+
+Deno.test("a size that is not known is removed with the model that had it, and models of others stay", () => {
+  const connect = (client: string, model: string, before: string | null, facts?: typeof FACTS) =>
+    clientNamed(client)({ url: URL, secret: SECRET, model, facts }).file!.write(before);
+  const first = connect("claude-code", "a/b", null, FACTS);
+  assertEquals(
+    JSON.parse(connect("claude-code", "a/c", first)!).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS,
+    undefined,
+  );
+  const others = JSON.stringify({ customModels: [{ displayName: "Mine" }] });
+  const twice = connect("droid", "a/b", connect("droid", "a/b", others));
+  // deno-lint-ignore no-explicit-any
+  assertEquals(JSON.parse(twice!).customModels.map((one: any) => one.displayName), ["Mine", "Sluice: a/b"]);
+});
+
+Deno.test("connect knows the size of a model from the file, and of known models without asking anybody", async () => {
+  const { config } = loadConfig(
+    JSON.stringify({
+      providers: { openai: {} },
+      models: [{ id: "a/b", context_length: 77_000, routes: [{ provider: "openai", model: "gpt-5" }] }],
+    }),
+    { env: (name) => name === "OPENAI_API_KEY" ? "k" : undefined },
+  );
+  let printed = "";
+  await setUp({ command: "connect", client: "codex", model: "a/b", write: false, secret: SECRET }, {
+    env: () => undefined,
+    load: () => Promise.resolve(config),
+    log: () => {},
+    makeKey: () => Promise.reject(new Error("a key is given")),
+    open: () => Promise.reject(new Error("nobody is asked")),
+    print: (line) => printed += line,
+    note: () => {},
+    failed() {},
+  });
+  assertStringIncludes(printed, "model_context_window = 77000");
 });
 
 Deno.test("--url may contain the version, as clients have it", () => {

@@ -1,6 +1,7 @@
 /** The commands of those who begin: what they write, print and refuse. */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/connect.ts";
+import { CLIENT_NAMES, clientNamed } from "../../src/commands/connect.ts";
+import { writeSettings } from "../../src/commands/settings_file.ts";
 import { importLitellm } from "../../src/commands/import_litellm.ts";
 import { asking, initFile } from "../../src/commands/init.ts";
 import { changesText, modelsText } from "../../src/commands/models.ts";
