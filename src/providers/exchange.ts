@@ -11,6 +11,7 @@ import type { Reply } from "../outgoing/reply.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Send } from "../outgoing/send.ts";
 import { Withheld } from "../outgoing/withheld.ts";
+import { cutAnswer, isSpent } from "./spent_output.ts";
 
 export interface Outgoing {
   body: string | Uint8Array<ArrayBuffer>;
@@ -115,6 +116,10 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
         if (stream && reply.status === 400 && STREAMS_NO_CALLS.test(text) && choosesByUrl(upstream, route)) {
           heard.status = null;
           return exchange(upstream, route, { ...opening, stream: false, outgoing, again });
+        }
+        if (isSpent(upstream, reply.status, text)) {
+          heard.status = null;
+          return { ...cutAnswer(route.model), withheld };
         }
         // Filtered again after decoding, since JSON can escape characters in several ways.
         return withheld.failure(decodeFailure(refusal));
