@@ -24,10 +24,18 @@ const COMPANIONS = [
   "session_id",
   "session-id",
   "conversation_id",
+  "thread-id",
+  "x-client-request-id",
   "x-goog-user-project",
   "x-app",
   "user-agent",
 ];
+
+/**
+ * Codex names the form of its request in `x-openai-internal-codex-responses-lite`, and its turn in
+ * `x-codex-turn-state`.
+ */
+const COMPANION_FAMILIES = ["x-codex-*", "x-openai-*"];
 
 /** The routes of a call and its credential. */
 export interface CallRoutes {
@@ -113,11 +121,16 @@ function credentialOf(
   return Object.keys(found).length > 0 ? found : null;
 }
 
-function companionHeaders({ header }: Arrival): Record<string, string> {
+function companionHeaders({ header, headers }: Arrival): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of COMPANIONS) {
     const value = header(name);
     if (value !== null && !value.includes(KEY_PREFIX)) found[name] = value;
+  }
+  for (const family of COMPANION_FAMILIES) {
+    for (const [name, value] of Object.entries(headers(family.slice(0, -1)))) {
+      if (!value.includes(KEY_PREFIX)) found[name] = value;
+    }
   }
   return found;
 }

@@ -77,6 +77,25 @@ Deno.test("a bearer token of a signed-in user goes where an API key would", asyn
   await provider.close();
 });
 
+Deno.test("headers by which the vendor knows the form and the turn of Codex's request go with its credential", async () => {
+  const provider = scriptedProvider("openai-responses", [SAID]);
+  const gateway = await testGateway({ p: { api: "openai-responses", url: provider.url, more: PASSES } });
+  const codex = {
+    "thread-id": "t-1",
+    "x-openai-internal-codex-responses-lite": "true",
+    "x-codex-turn-state": "state-1",
+    "x-codex-window-id": "t-1:0",
+  };
+  const headers = { authorization: `Bearer ${OAUTH}`, ...codex, "x-codex-key": SECRET, "x-other": "1" };
+  const response = await gateway.post("/v1/responses", request("/v1/responses"), as(headers));
+  assertEquals(response.status, 200, await response.text());
+  const sent = provider.seen[0].headers;
+  for (const [name, value] of Object.entries(codex)) assertEquals(sent.get(name), value);
+  assertEquals([sent.get("x-codex-key"), sent.get("x-other"), sent.get("x-svc-key")], [null, null, null]);
+  await gateway.close();
+  await provider.close();
+});
+
 Deno.test("without the vendor's credential the refusal names its header, and nobody is asked", async () => {
   const provider = scriptedProvider("anthropic-messages", []);
   const gateway = await testGateway({ p: { api: "anthropic-messages", url: provider.url, more: PASSES } });
