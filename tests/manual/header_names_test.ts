@@ -50,8 +50,9 @@ const known = [...REQUEST_HEADERS, ...ANSWER_HEADERS, ...WEBHOOK_HEADERS].map((r
 
 function isListed(name: string): boolean {
   const pattern = new RegExp(`^${name.replaceAll("*", "[\\w-]+")}$`);
+  // A family of names is listed as one.
   return known.some((row) =>
-    pattern.test(row) || new RegExp(`^${row.replaceAll("*", "[\\w-]+")}$`).test(name)
+    row === name || pattern.test(row) || new RegExp(`^${row.replaceAll("*", "[\\w-]+")}$`).test(name)
   );
 }
 
