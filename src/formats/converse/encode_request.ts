@@ -3,6 +3,7 @@
  *
  * Callers cannot use this format, so there are no fields to send unchanged.
  */
+import { withAskedCache } from "../asked_cache.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { BINDING_BETA, bindsThinking, LENIENT } from "../claude_rules.ts";
@@ -23,8 +24,9 @@ import { type Rules, rulesOf } from "./rules.ts";
 import { thinMarks } from "./thin_marks.ts";
 
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
-  const { prompt, cut } = withinRanges(given, "converse");
+  const { prompt: ranged, cut } = withinRanges(given, "converse");
   const rules = rulesOf(context);
+  const prompt = rules.claude && rules.caches ? withAskedCache(ranged) : ranged;
   const dropped = new Set<string>([
     ...unknownFieldNames(prompt),
     ...foreignFields(prompt, "converse", rules.claude),

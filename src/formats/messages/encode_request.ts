@@ -5,6 +5,7 @@
  * and sampling. For callers of other formats the API's rules are observed: with thinking no temperature other
  * than 1, no `top_k`, no forced tool; at most one of temperature and `top_p`; at most four cache breakpoints.
  */
+import { withAskedCache } from "../asked_cache.ts";
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import { extraOf, type Prompt } from "../../exchange/prompt.ts";
@@ -34,11 +35,15 @@ import { encodeTurns } from "./encode_turns.ts";
 const WITH_SYSTEM_MESSAGES = 4.8;
 
 export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
-  const { prompt, cut } = withinRanges(given, "messages");
+  const ranged = withinRanges(given, "messages");
+  const { cut } = ranged;
+  const unsignedTaken = takesUnsigned(context.model);
+  // Other vendors' models with this API cache by themselves.
+  const caches = !unsignedTaken && context.features?.has("prompt_caching") !== false;
+  const prompt = caches ? withAskedCache(ranged.prompt) : ranged.prompt;
   const max_tokens = outputCap(prompt, context);
   const fit = isRaised(prompt, context);
   const systemTaken = takes("system_messages", context);
-  const unsignedTaken = takesUnsigned(context.model);
   // Other vendors' servers of this API know the roles user and assistant only.
   const systemRefused = !systemTaken &&
     (context.parameters?.system_messages === false || unsignedTaken ||
