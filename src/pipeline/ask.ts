@@ -219,7 +219,8 @@ export async function askAgain(
 ): Promise<Answering> {
   const { call, kit } = asking;
   const routes = asking.routes ?? call.routes;
-  const isSame = ({ provider, model }: Route) => provider === opened.provider.name && model === opened.model;
+  const isSame = ({ provider, model, api }: Route) =>
+    provider === opened.provider.name && model === opened.model && api === opened.route.api;
   const others = routes.filter((route) => !isSame(route));
   if (others.length === 0) {
     if (mayFitElsewhere(failure, call.model.contextLength)) throw failure;

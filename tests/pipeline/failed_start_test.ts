@@ -4,6 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { readCaller } from "../corpus/caller.ts";
+import { leastAnswer } from "../support/answers.ts";
 import { CALLERS } from "../support/scenarios.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
@@ -283,3 +284,22 @@ for (const [retries, failures, asked] of [[2, 2, 3], [2, 3, 3], [0, 1, 1]]) {
     await provider.close();
   });
 }
+
+Deno.test("a route to the same model over another API answers as any other route", async () => {
+  await using provider = loopbackProvider((seen) =>
+    seen.path.endsWith("/messages") ? leastAnswer(seen) : sseResponse(FAILING["openai-chat"])
+  );
+  await using gateway = await testGateway({
+    up: { api: "openai-chat", url: `${provider.url}/v1`, more: { retries: 2 } },
+  }, {
+    models: [{
+      id: "v/m",
+      routes: [{ provider: "up", model: "m" }, { provider: "up", model: "m", api: "anthropic-messages" }],
+    }],
+  }, { sleep: () => Promise.resolve() });
+  const messages = [{ role: "user", content: "Hello" }];
+  const response = await gateway.post("/v1/chat/completions", { model: "v/m", stream: true, messages });
+  const text = await response.text();
+  assertEquals([text.includes('"hi"'), text.includes('"error"')], [true, false], text);
+  assertEquals(provider.seen.map(({ path }) => path), ["/v1/chat/completions", "/v1/messages"]);
+});
