@@ -119,8 +119,13 @@ Deno.test("GitHub and Cloudflare list their models elsewhere; Perplexity has no 
   function found(asked: URLSearchParams) {
     const all = Array.from({ length: 103 }, (_, i) => ({
       id: crypto.randomUUID(),
-      name: i === 101 ? "@cf/openai/gpt-oss-120b" : i === 102 ? "@cf/meta/llama-3-9b" : `@cf/baai/bge-${i}`,
-      task: { name: i < 101 ? "Text Embeddings" : "Text Generation" },
+      // The name of the first says nothing about its task.
+      name: [
+        "@cf/microsoft/resnet-50",
+        ...Array.from({ length: 100 }, (_, n) => `@cf/baai/bge-${n}`),
+      ].at(i) ??
+        (i === 101 ? "@cf/openai/gpt-oss-120b" : "@cf/meta/llama-3-9b"),
+      task: { name: i === 0 ? "Image Classification" : i < 101 ? "Text Embeddings" : "Text Generation" },
       properties: [{ property_id: "context_window", value: "32000" }, { property_id: "beta", value: "true" }],
     }));
     const size = Number(asked.get("per_page"));
@@ -136,7 +141,7 @@ Deno.test("GitHub and Cloudflare list their models elsewhere; Perplexity has no 
   }, async (gateway) => {
     const all = await ids(gateway);
     assertEquals(all.filter((id) => id.startsWith("openai/")), ["openai/gpt-4.1", "openai/gpt-oss-120b"]);
-    assert(all.includes("meta/llama-3-9b") && !all.some((id) => id.includes("bge")), all.join());
+    assert(all.includes("meta/llama-3-9b") && !all.some((id) => /bge|resnet/.test(id)), all.join());
     assert(all.includes("perplexity/sonar"), all.join());
     const headers = { authorization: `Bearer ${SECRET}` };
     const entry = await (await fetch(`${gateway.url}/v1/models/openai/gpt-4.1`, { headers })).json();
