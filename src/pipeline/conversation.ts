@@ -1,6 +1,7 @@
 /**
- * Identifies the conversation of a call, for the providers' prompt caches: key, model, and the start of the
- * prompt. A cache key set by the caller takes precedence.
+ * Identifies the conversation of a call, for the providers' prompt caches: key, model, and the cache key that the
+ * caller sets, else its session, else the start of the prompt. All conversations of an agent's session begin with the
+ * same instructions and tools, so they share a part of the cache.
  */
 import type { Turn } from "../exchange/prompt.ts";
 import { withoutNote } from "../formats/billing_note.ts";
@@ -16,13 +17,13 @@ const READ_CHARS = 1024;
 const LEAST_CACHED_CHARS = 1024;
 
 /** Null: routes of the model are not chosen by conversation. */
-export function conversationOf({ arrival, prompt, model, size }: Call): string | null {
+export function conversationOf({ arrival, prompt, model, size, labels }: Call): string | null {
   // With another order, routes are not chosen by their weights.
   if ((model.order ?? "written") !== "written") return null;
   if (!model.stickyCache || !model.routes.some(({ weight }) => weight !== null)) return null;
-  if (prompt.cacheKey === undefined && size.chars < LEAST_CACHED_CHARS && size.attachments === 0) return null;
-  const beginning = prompt.cacheKey ?? firstTexts(prompt.turns);
-  return `${arrival.key.id}\0${model.id}\0${beginning}`;
+  const name = prompt.cacheKey ?? labels?.session ?? undefined;
+  if (name === undefined && size.chars < LEAST_CACHED_CHARS && size.attachments === 0) return null;
+  return `${arrival.key.id}\0${model.id}\0${name ?? firstTexts(prompt.turns)}`;
 }
 
 /** The start of the conversation up to its first user turn: later turns are only appended. */

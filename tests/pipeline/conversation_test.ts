@@ -11,19 +11,21 @@ function call(
   more: {
     key?: string;
     cacheKey?: string;
+    session?: string;
     sticky?: boolean;
     weight?: number | null;
     chars?: number;
     attachments?: number;
   } = {},
 ) {
-  const { key = "k", cacheKey, sticky = true, weight = 1, chars = 2000, attachments = 0 } = more;
+  const { key = "k", cacheKey, session, sticky = true, weight = 1, chars = 2000, attachments = 0 } = more;
   const routes = ["a", "b"].map((provider) => ({ provider, model: "m", weight }));
   return {
     arrival: { key: { id: key } },
     prompt: { turns, cacheKey },
     model: { id: "x/y", stickyCache: sticky, routes },
     size: { chars, attachments },
+    labels: session === undefined ? null : { tags: null, session },
   } as unknown as Call;
 }
 
@@ -55,6 +57,14 @@ Deno.test("conversationOf() ignores the billing note of Claude Code, which diffe
       text("user", "Hello"),
     ]);
   assertEquals(conversationOf(noted("ea6aa")), conversationOf(noted("71fea")));
+});
+
+Deno.test("conversationOf() goes by the session where there is no cache key", () => {
+  const named = (first: string, more: { cacheKey?: string; key?: string; chars?: number } = {}) =>
+    conversationOf(call([text("user", first)], { session: "run-1", ...more }));
+  assertEquals(named("First task"), named("Another task", { chars: 10 }));
+  const others = [named("a", { cacheKey: "c" }), named("a", { key: "other" }), conversationOf(call(FIRST))];
+  assertEquals(new Set([named("a"), ...others]).size, 4);
 });
 
 Deno.test("conversationOf() is nothing where it is switched off, or where no routes share the load", () => {
