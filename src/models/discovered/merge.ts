@@ -3,7 +3,8 @@
  * table of known models.
  *
  * A model that several providers list is one model, with a route for each in the order of the configuration.
- * Precedence per field: the configuration; then the list of the first route; then the table of known models.
+ * Precedence per field: the configuration; then the list of the first route; then the table of known models. The context is the largest
+ * of all routes: a request that exceeds that of one goes to the next.
  */
 import { sha256Hex } from "../../exchange/hashes.ts";
 import { type PriceSheet, sheetAt } from "../../exchange/prices.ts";
@@ -156,7 +157,7 @@ function priced(route: ModelRoute, known: Omit<Known, "route"> | undefined): Mod
     : { ...route, cost: costOfRoute(sheet.prices) };
 }
 
-/** For each field the first route with a value counts. */
+/** For each field but the context, the first route with a value counts. */
 function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings["unpriced"]): Model {
   const first = <T>(of: (k: Known) => T | undefined): T | undefined => {
     for (const k of known) {
@@ -165,7 +166,9 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
     }
   };
   const sheets = first(sheetsOf) ?? [];
-  const contextLength = first((k) => k.listed.contextLength ?? k.facts?.contextLength) ?? null;
+  const contexts = known.map((k) => k.listed.contextLength ?? k.facts?.contextLength)
+    .filter((length) => typeof length === "number");
+  const contextLength = contexts.length === 0 ? null : Math.max(...contexts);
   const maxCompletion = first((k) => k.listed.maxCompletion ?? k.facts?.maxCompletion) ?? null;
   const short = id.slice(id.indexOf("/") + 1);
   return {

@@ -81,6 +81,18 @@ Deno.test("the same model behind several providers is one, with routes in the or
   assertEquals(turned.pricing.prompt, "3.3");
 });
 
+Deno.test("the context of a model is the largest of its routes", () => {
+  const of = (provider: string, contextLength?: number) => ({
+    provider,
+    preset: "openrouter",
+    models: [{ id: "v/unknown", contextLength }],
+  });
+  const context = (...lengths: (number | undefined)[]) =>
+    merge([], lengths.map((length, i) => of(`p${i}`, length)))[0].contextLength;
+  assertEquals([context(8000, 128_000), context(128_000, 8000)], [128_000, 128_000]);
+  assertEquals([context(undefined, 8000), context(undefined)], [8000, null]);
+});
+
 Deno.test("a name with and one without a date stay apart where one provider lists both, or there are two dates", () => {
   const ids = (...names: string[]) => merge([], [listing("o", "openai", ...names)]).map((m) => m.id);
   assertEquals(ids("gpt-b", "gpt-b-2024-08-06"), ["openai/gpt-b", "openai/gpt-b-2024-08-06"]);
