@@ -8,6 +8,7 @@ import { wellFormed } from "../exchange/json.ts";
 import { lazy } from "../exchange/lazy.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { withoutProofs } from "../exchange/without_proofs.ts";
+import { leastTokens } from "../models/limits.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
@@ -177,6 +178,7 @@ function openingOf(
     key: arrival.key.id,
     model: model.id,
     contextLength: model.contextLength,
+    leastTokens: leastTokens(call.size),
     conversation: conversationOf(call),
     order: model.order,
     previous: call.previous,

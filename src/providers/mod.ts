@@ -16,7 +16,7 @@ import { type Exchange, openExchanges } from "./exchange.ts";
 import type { OpenAnswer, Opening } from "./opening.ts";
 import { apiOf, type Provider, type Route } from "./provider.ts";
 import { CALLER_LEFT, cancelled, noPlace, noRoute } from "./refusals.ts";
-import { isTransient, mayFitElsewhere, mostHelpful, pauseMs } from "./retry.ts";
+import { comesLast, isTransient, mayFitElsewhere, mostHelpful, pauseMs } from "./retry.ts";
 import { beginningWith, byLatency, byPrice, drawFor, inOrder, partition } from "./routes.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { tryRoute } from "./try_route.ts";
@@ -139,7 +139,10 @@ class OpenProviders implements Providers {
     const came = ticker.now();
     const line = new RouteLine(
       beginningWith(opening.previous, this.inTurn(routes, opening)),
-      (route) => (this.states.find(route)?.model.avoidedUntil ?? 0) > came,
+      (route) => {
+        const found = this.states.find(route);
+        return found !== undefined && comesLast(found.model, opening.leastTokens ?? 0, came);
+      },
     );
     const shut: Route[] = [];
     let full = false;
@@ -260,10 +263,10 @@ class OpenProviders implements Providers {
   }
 }
 
-/** The routes of a call in the order of its attempts: routes within their `Retry-After` come last, routes without capacity twice. */
+/** The routes of a call in the order of its attempts: those that others are preferred to come last, routes without capacity twice. */
 class RouteLine {
   readonly turns: { route: Route; waits: boolean }[];
-  /** Index up to which routes come before those within their `Retry-After`. */
+  /** Index up to which routes come before those that others are preferred to. */
   #first: number;
 
   constructor(routes: readonly Route[], rests: (route: Route) => boolean) {

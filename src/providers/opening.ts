@@ -58,6 +58,8 @@ export interface Opening<T> {
   model: string;
   /** Tokens that the model accepts according to the catalog. Null or absent: unknown. */
   contextLength?: number | null;
+  /** The least number of tokens that the prompt has. Absent: unknown. */
+  leastTokens?: number;
   /** Identifies the conversation for sticky routing; null: none. */
   conversation: string | null;
   /** Absent: the order of the configuration. */

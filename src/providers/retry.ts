@@ -85,6 +85,29 @@ export function avoidMs(failure: Failure): number {
   return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_AVOID_MS);
 }
 
+/** A provider's own context counts for this time, in milliseconds: it may become larger. */
+const CONTEXT_KEPT_MS = 3_600_000;
+
+/** The context in tokens that a provider named in its last overflow, and the time until which it counts. */
+export interface NamedContext {
+  tokens: number;
+  until: number;
+}
+
+/** Null: the failure names none. */
+export function contextNamed({ overflow }: Failure, now: number): NamedContext | null {
+  return overflow?.limit === undefined ? null : { tokens: overflow.limit, until: now + CONTEXT_KEPT_MS };
+}
+
+/** Whether other routes are preferred: the provider has asked for a pause, or has a smaller context than the request. */
+export function comesLast(
+  { avoidedUntil, context }: { avoidedUntil: number; context: NamedContext | null },
+  tokens: number,
+  now: number,
+): boolean {
+  return avoidedUntil > now || (context !== null && tokens > context.tokens && now < context.until);
+}
+
 export class RetryBudget {
   readonly #window = new SlidingWindow(BUDGET_MS);
 

@@ -11,7 +11,7 @@ import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import { apiOf, type Provider, type Route, type Upstream, upstreamOf } from "./provider.ts";
 import type { RefusedFields } from "./refused_fields.ts";
-import { RetryBudget } from "./retry.ts";
+import { type NamedContext, RetryBudget } from "./retry.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface ProviderState {
@@ -46,6 +46,8 @@ export interface ModelState {
   complaint: string;
   /** Fields that requests leave out because the model has refused them, by the id of the caller's key; null: none. */
   refusedFields: Map<string, RefusedFields> | null;
+  /** Its context according to the provider; null: no request has exceeded it, or it was not named. */
+  context: NamedContext | null;
 }
 
 /** State of a route's provider and of its model there. */
@@ -230,6 +232,7 @@ function modelState(provider: Provider, route: Route, log: (line: string, level:
     lastFailure: null,
     complaint: "",
     refusedFields: null,
+    context: null,
   };
 }
 

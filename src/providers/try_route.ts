@@ -15,7 +15,7 @@ import type { Fit, RefusedFields } from "./refused_fields.ts";
 import type { OpenAnswer, Opened, Opening } from "./opening.ts";
 import type { Route, Upstream } from "./provider.ts";
 import { cancelled } from "./refusals.ts";
-import { avoidMs, isFault, isTransient } from "./retry.ts";
+import { avoidMs, contextNamed, isFault, isTransient } from "./retry.ts";
 import type { ModelState, RouteState } from "./states.ts";
 
 /** Needed only by servers that are not Anthropic's own. */
@@ -243,6 +243,7 @@ class RouteAttempt {
     const fault = isFault(failure);
     const rest = avoidMs(failure);
     if (rest > 0) this.#model.avoidedUntil = ticker.now() + rest;
+    if (failure.overflow !== undefined) this.#model.context = contextNamed(failure, ticker.now());
     if (isTransient(failure) || failure.lasting) {
       noteFailure(this.#model, failure);
       this.#model.firstBytes.failed(ticker.now());

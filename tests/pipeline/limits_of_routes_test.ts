@@ -3,6 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
+import { steadyClock } from "../support/time.ts";
 
 const json = (status: number, error: unknown, headers: Record<string, string> = {}) => () =>
   Response.json({ error }, { status, headers });
@@ -47,9 +48,14 @@ const OWN_LIMITS: Readonly<Record<string, (seen: Seen) => Response>> = {
 };
 
 interface Routes {
-  ask(stream: boolean): Promise<{ status: number; text: string; retryAfter: string | null }>;
+  ask(
+    stream: boolean,
+    content?: string,
+  ): Promise<{ status: number; text: string; retryAfter: string | null }>;
   /** Requests that each of the two got. */
   seen(): number[];
+  /** Lets time pass. */
+  wait(ms: number): void;
   failures(): Promise<number[]>;
 }
 
@@ -61,6 +67,8 @@ async function withRoutes(
   await using first = loopbackProvider(answers[0]);
   await using second = loopbackProvider(answers[1]);
   const more = { retries: 2 };
+  const steady = steadyClock();
+  let passed = 0;
   await using gateway = await testGateway({
     first: { api: "openai-chat", url: first.url, more },
     second: { api: "openai-chat", url: second.url, more },
@@ -71,16 +79,17 @@ async function withRoutes(
       context_length: context,
       routes: [{ provider: "first", model: "m" }, { provider: "second", model: "m" }],
     }],
-  }, { sleep: () => Promise.resolve() });
+  }, { sleep: () => Promise.resolve(), clock: { now: () => steady.now() + passed } });
   await test({
+    wait: (ms) => passed += ms,
     seen: () => [first.seen.length, second.seen.length],
     async failures() {
       const headers = { authorization: "Bearer admin-key-of-the-test" };
       const { data } = await (await fetch(`${gateway.url}/admin/providers`, { headers })).json();
       return data.map(({ models }: { models: { failures: number }[] }) => models[0].failures);
     },
-    async ask(stream) {
-      const messages = [{ role: "user", content: "Hello" }];
+    async ask(stream, content = "Hello") {
+      const messages = [{ role: "user", content }];
       const response = await gateway.post("/v1/chat/completions", { model: "v/m", stream, messages });
       const retryAfter = response.headers.get("retry-after");
       return { status: response.status, text: await response.text(), retryAfter };
@@ -158,6 +167,29 @@ for (const [name, refuse] of Object.entries(OWN_CONTEXTS)) {
     });
   }
 }
+
+Deno.test("a route that is too small for a request is asked last, until its provider may have changed that", async () => {
+  const refuse = overflow(8192, 40_000);
+  await withRoutes([refuse, leastAnswer], async ({ ask, seen, wait }) => {
+    const long = "word ".repeat(20_000);
+    const counts: number[][] = [];
+    for (const [content, ms] of [[long, 0], [long, 0], ["Hello", 0], [long, 3_600_000]] as const) {
+      wait(ms);
+      assertEquals((await ask(false, content)).status, 200);
+      counts.push(seen());
+    }
+    assertEquals(counts, [[1, 1], [1, 2], [2, 3], [3, 4]]);
+  }, 32_768);
+  let down = false;
+  const second = (seen: Seen) => down ? json(503, { message: "down" })() : leastAnswer(seen);
+  await withRoutes([refuse, second], async ({ ask, seen }) => {
+    const long = "word ".repeat(20_000);
+    await ask(false, long);
+    down = true;
+    const { status } = await ask(false, long);
+    assertEquals([status, seen()], [413, [2, 4]]);
+  }, 32_768);
+});
 
 Deno.test("if all routes are too small, the caller gets the largest context", async () => {
   const [small, large] = [overflow(8192, 40_000), overflow(16_384, 40_000)];
