@@ -192,6 +192,8 @@ Deno.test("searchLoop() takes a call by a name near to the search's for a search
     // The history has the name that the provider knows.
     const told = asked[1].turns.flatMap(({ content }) => content).filter(({ type }) => type === "call");
     assertEquals(told.map((c) => c.type === "call" && c.name), ["web_search"], name);
+    const results = asked[1].turns.flatMap(({ content }) => content).filter(({ type }) => type === "result");
+    assertEquals(results.map((c) => c.type === "result" && c.name), ["web_search"], name);
   }
   const tool = (name: string): Tool => ({ kind: "function", name, parameters: {} });
   const others: [name: string, tools: Tool[]][] = [

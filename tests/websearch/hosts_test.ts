@@ -55,6 +55,9 @@ Deno.test("domainFilter() takes a domain with a path for the pages at this path 
     ["example.com/*/news", "https://example.com/de/newspaper", false],
     ["example.com/a*b*c", "https://example.com/aXbYc/z", true],
     ["example.com/a*b*c", "https://example.com/acb", false],
+    ["example.com/a*b*c", "https://example.com/axc", false],
+    ["example.com/a*bc*c", "https://example.com/abc", false],
+    ["example.com/a*b", "https://example.com/ab", true],
     ["example.com?x", "https://example.com/any", true],
     ["example.com", "https://example.com./any", true],
   ];
@@ -62,6 +65,9 @@ Deno.test("domainFilter() takes a domain with a path for the pages at this path 
     assertEquals(domainFilter({ allowedDomains: [domain] })(page), fits, `${domain} allows ${page}`);
     assertEquals(domainFilter({ blockedDomains: [domain] })(page), !fits, `${domain} blocks ${page}`);
   }
+  const several = domainFilter({ allowedDomains: ["example.com/news", "example.com/blog"] });
+  const pages = ["news/1", "blog/1", "shop"].map((path) => several(`https://example.com/${path}`));
+  assertEquals(pages, [true, true, false]);
   const both = domainFilter({ allowedDomains: ["example.com"], blockedDomains: ["example.com/private"] });
   assertEquals(both("https://example.com/open"), true);
   assertEquals(both("https://example.com/private/x"), false);

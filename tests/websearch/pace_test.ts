@@ -1,6 +1,7 @@
 /** An engine that takes some requests a second, and says so with 429. */
 import { assert, assertEquals } from "@std/assert";
 import { openWebSearch } from "../../src/websearch/mod.ts";
+import { Pace } from "../../src/websearch/pace.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { eventually } from "../support/time.ts";
 
@@ -56,6 +57,18 @@ for (const refusal of REFUSALS) {
     await server.close();
   });
 }
+
+Deno.test("Pace gives each request the time until its turn, a second after the one before it", () => {
+  let now = 5000;
+  const pace = new Pace(() => now, 10_000);
+  assertEquals(pace.take(15_000), 0);
+  pace.limited(2);
+  assertEquals([pace.take(15_000), pace.take(15_000)], [2100, 3200]);
+  // The third turn is at 9300.
+  assertEquals([pace.take(9300), pace.take(9301)], [null, 4300]);
+  now = 20_000;
+  assertEquals([pace.take(30_000), pace.take(30_000)], [0, 0]);
+});
 
 Deno.test("a search whose turn would come too late fails at once, and asks nobody", async () => {
   const lines: string[] = [];
