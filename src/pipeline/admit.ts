@@ -191,7 +191,7 @@ export function autoroute(
   // A caller's own credential goes to no model that autorouting names.
   const healthy = (m: Model) =>
     auto?.tried.has(m) !== true && providers.healthy(ownRoutes(m.routes, providers));
-  const { model, route } = router({
+  const { model, route: reason } = router({
     prompt,
     size,
     access: key,
@@ -199,6 +199,7 @@ export function autoroute(
     limited,
     healthy,
   });
+  const route = reason + [...auto?.tried ?? []].map(({ id }) => `,after:${id}`).join("");
   steps.add("admission", "route", 0, "ok", { route });
   return { model, headers: { "x-svc-route": route } };
 }

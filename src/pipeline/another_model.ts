@@ -19,7 +19,6 @@ import { capOutput, upperBound } from "./upper_bound.ts";
  */
 export async function chooseAnother(call: Call, prompt: Prompt, kit: Kit): Promise<boolean> {
   const auto = call.auto!;
-  const from = call.model.id;
   for (let tried: Model = call.model;;) {
     auto.tried.add(tried);
     let chosen: Chosen;
@@ -37,7 +36,7 @@ export async function chooseAnother(call: Call, prompt: Prompt, kit: Kit): Promi
     call.routes = ownRoutes(chosen.model.routes, kit.providers);
     call.sheet = sheetOf(chosen.model, call.created);
     call.prompt.maxOutput = prompt.maxOutput = maxOutput;
-    call.headers["x-svc-route"] = `${chosen.headers["x-svc-route"]},after:${from}`;
+    Object.assign(call.headers, chosen.headers);
     return true;
   }
 }

@@ -36,6 +36,8 @@ interface Rig {
   /** Requests that each of the two providers got. */
   seen: { dear: Seen[]; cheap: Seen[] };
   records(): Promise<Record<string, unknown>[]>;
+  /** Those of the record with this id. */
+  steps(id: unknown): Promise<{ name: string; route?: string }[]>;
 }
 
 interface Options {
@@ -80,6 +82,9 @@ async function withAuto(
         route: response.headers.get("x-svc-route"),
       };
     },
+    async steps(id) {
+      return (await (await fetch(`${gateway.url}/admin/generations/${id}`, { headers: ADMIN })).json()).steps;
+    },
     async records() {
       return (await (await fetch(`${gateway.url}/admin/generations`, { headers: ADMIN })).json()).data;
     },
@@ -88,7 +93,7 @@ async function withAuto(
 
 for (const [name, dear] of Object.entries(FAILURES)) {
   Deno.test(`svc/auto: another model answers after ${name}, in each format`, async () => {
-    await withAuto({ dear }, async ({ post, records }) => {
+    await withAuto({ dear }, async ({ post, records, steps }) => {
       let calls = 0;
       for (const [path, body] of Object.entries(BODIES)) {
         for (const stream of [false, true]) {
@@ -98,7 +103,8 @@ for (const [name, dear] of Object.entries(FAILURES)) {
           assertStringIncludes(route ?? "", "v/cheap ");
           assertStringIncludes(route ?? "", ",after:v/dear");
           const all = await records();
-          const [{ model, requested_model, provider, status: end, cost }] = all;
+          const [{ id, model, requested_model, provider, status: end, cost }] = all;
+          assertEquals((await steps(id)).findLast(({ name }) => name === "route")?.route, route);
           // Three tokens in and one out, at the price of the model that answered.
           assertEquals(
             [all.length, model, requested_model, provider, end, Number(cost)],

@@ -88,7 +88,8 @@ const MEMBERS = { steps: [], findings: [], prices: [] };
 
 /** @param {{ g: Details }} props */
 function Whole({ g }) {
-  const route = g.steps.find(({ name }) => name === "route");
+  // The last one: the models that were chosen before could not answer.
+  const route = g.steps.findLast(({ name }) => name === "route");
   const dropped = g.steps.find(({ name }) => name === "dropped");
   const find = (/** @type {Record<string, string>} */ by) => href("explore", { query: by });
   return html`
