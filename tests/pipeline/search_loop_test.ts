@@ -1,5 +1,5 @@
 /** The loop alone, its provider and its engine functions of the test. Through the whole gateway: tests/websearch. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part, SearchHit } from "../../src/exchange/part.ts";
 import type { Prompt, ResultContent, Tool } from "../../src/exchange/prompt.ts";
@@ -207,6 +207,33 @@ Deno.test("searchLoop() takes a call by a name near to the search's for a search
     const { parts } = await loop([[START, ...call("q", 0, { name }), ...end("tool-calls")]], { tools });
     assertEquals(parts.flatMap((part) => part.type === "call-start" ? [part.name] : []), [name]);
   }
+});
+
+Deno.test("searchLoop() tells the model in the order of its calls what became of each", async () => {
+  const wrong = (block: number, text: string): Part[] => {
+    const [start, , last] = call("", block);
+    return [start, { type: "call-delta", block, text }, last];
+  };
+  const queries: string[] = [];
+  const engine: WebSearch = {
+    engine: "test",
+    search: (query, options) => (queries.push(query), ENGINE.search(query, options)),
+  };
+  const round = [...wrong(0, "{}"), ...call("q", 1), ...wrong(2, '{"query": 5}'), ...call("r", 3)];
+  const { asked, parts } = await loop(
+    [[START, ...round, ...end("tool-calls")], [...text("Done."), ...end()]],
+    { search: { maxUses: 1 } },
+    { engine },
+  );
+  const told = results(asked[1]).map(({ content: [first] }) => first.type === "text" ? first.text : "");
+  const expected = [
+    /must be a JSON object like \{"query"/,
+    /https:\/\/a\.test\/q\nT[^]*limit of searches for this request is now used up/,
+    /must be a JSON object like \{"query"/,
+    /^The search was not run: the limit of searches/,
+  ];
+  told.forEach((text, i) => assertMatch(text, expected[i]));
+  assertEquals([told.length, queries, collect(parts).searches], [4, ["q"], 1]);
 });
 
 Deno.test("searchLoop() counts rounds of which the provider reports nothing by estimate", async () => {
