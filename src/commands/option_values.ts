@@ -9,12 +9,16 @@ export class UsageError extends Error {
 }
 
 /** The error for a word that is not allowed; it names the most similar allowed one. */
-export function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {
-  const hint = got === undefined ? undefined : nearest(got, allowed);
+export function wrong(
+  what: string,
+  allowed: readonly string[],
+  got: string | undefined,
+  hint = "",
+): UsageError {
+  const similar = got === undefined ? undefined : nearest(got, allowed);
   const found = got === undefined ? "nothing" : JSON.stringify(got);
-  return new UsageError(
-    `Cannot read ${what}: expected ${oneOf(allowed)}, got ${found}${hint ? `; nearest is ${hint}` : ""}`,
-  );
+  const more = similar === undefined ? hint : `; nearest is ${similar}`;
+  return new UsageError(`Cannot read ${what}: expected ${oneOf(allowed)}, got ${found}${more}`);
 }
 
 /** Every option, with the type of its value for `parseArgs`. */

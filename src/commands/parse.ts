@@ -24,7 +24,11 @@ for (const name of Object.keys(COMMANDS)) {
 export function parseCommand(args: readonly string[]): Command {
   const { values, words } = split(args);
   if (values.help || words[0] === "help") {
-    const about = topicOf(words[0] === "help" ? words.slice(1) : words);
+    const [first, ...rest] = words;
+    if (first === "help" && rest.length > 0 && !ACTIONS.has(rest[0])) {
+      throw wrong("command", [...ACTIONS.keys()], rest[0]);
+    }
+    const about = topicOf(first === "help" ? rest : words);
     return { command: "help", ...(about !== undefined && { about }) };
   }
   if (values.version) return { command: "version" };
@@ -39,7 +43,8 @@ export function parseCommand(args: readonly string[]): Command {
   }
   const command = read({ name, values, words, json: values.json ?? false, config: values.config });
   if (words.length > 0) {
-    throw new UsageError(`Cannot read ${name}: expected no more words, got ${JSON.stringify(words[0])}`);
+    const found = `${JSON.stringify(words[0])}${hintOf(words[0])}`;
+    throw new UsageError(`Cannot read ${name}: expected no more words, got ${found}`);
   }
   return command;
 }
@@ -55,11 +60,22 @@ function topicOf([first, second]: readonly string[]): string | undefined {
 function nameOf(words: string[]): string {
   const first = words.shift() ?? "serve";
   const actions = ACTIONS.get(first);
-  if (actions === undefined) throw wrong("command", [...ACTIONS.keys()], first);
+  if (actions === undefined) throw wrong("command", [...ACTIONS.keys()], first, hintOf(first));
   if (actions.length === 0) return first;
   const action = words.shift();
   if (action === undefined || !actions.includes(action)) throw wrong(first, actions, action);
   return `${first} ${action}`;
+}
+
+/** For the path of a configuration without `--config`. */
+function hintOf(word: string): string {
+  return /\.jsonc?$/i.test(word) ? "; a configuration is given as --config FILE" : "";
+}
+
+/** The options of the command that these words begin with; of all commands if there is none. */
+function optionsOf([first = "serve", action]: readonly string[]): readonly string[] {
+  const name = [first, `${first} ${action}`].find((name) => Object.hasOwn(COMMANDS, name));
+  return name === undefined ? Object.keys(OPTIONS) : ["config", ...COMMANDS[name].options, "help"];
 }
 
 function split(args: readonly string[]): { values: Values; words: string[] } {
@@ -70,8 +86,10 @@ function split(args: readonly string[]): { values: Values; words: string[] } {
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
-    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
-    if (!Object.hasOwn(OPTIONS, token.name)) throw wrong("option", known, token.rawName);
+    if (!Object.hasOwn(OPTIONS, token.name)) {
+      const given = tokens.flatMap((other) => other.kind === "positional" ? [other.value] : []);
+      throw wrong("option", optionsOf(given).map((name) => `--${name}`), token.rawName);
+    }
     const option = token.name as Option;
     if (Object.hasOwn(values, option)) {
       throw new UsageError(`Cannot read --${option}: expected it once, got it twice`);

@@ -156,11 +156,10 @@ for (const [line, command] of COMMANDS) {
   Deno.test(`parseCommand() reads "sluice ${line}"`, () => assertEquals(parseCommand(words(line)), command));
 }
 
+const UNKNOWN =
+  "Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 8 more, got";
 const MISTAKES: [line: string, message: string][] = [
-  [
-    "sevre",
-    'Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 8 more, got "sevre"; nearest is serve',
-  ],
+  ["sevre", `${UNKNOWN} "sevre"; nearest is serve`],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],
   ["dlp", "Cannot read dlp: expected one of scan, got nothing"],
@@ -170,7 +169,21 @@ const MISTAKES: [line: string, message: string][] = [
   ["keys create", "Cannot read keys create: expected a name for the key, got nothing"],
   ["keys revoke", "Cannot read keys revoke: expected the id or name of a key, got nothing"],
   ["keys revoke a b", 'Cannot read keys revoke: expected no more words, got "b"'],
-  ["serve s.jsonc", 'Cannot read serve: expected no more words, got "s.jsonc"'],
+  [
+    "serve s.jsonc",
+    'Cannot read serve: expected no more words, got "s.jsonc"; a configuration is given as --config FILE',
+  ],
+  ["s.jsonc --port 80", `${UNKNOWN} "s.jsonc"; a configuration is given as --config FILE`],
+  ["help kyes", `${UNKNOWN} "kyes"; nearest is keys`],
+  ["help nothing", `${UNKNOWN} "nothing"`],
+  [
+    "keys list --by key --naem x",
+    'Cannot read option: expected one of --config, --json, --help, got "--naem"',
+  ],
+  [
+    "--verbose",
+    'Cannot read option: expected one of --config, --port, --hostname, --workers, --demo, --help, got "--verbose"',
+  ],
   ["--port 65536", 'Cannot read --port: expected a whole number from 0 to 65535, got "65536"'],
   ["--port 80x", 'Cannot read --port: expected a whole number from 0 to 65535, got "80x"'],
   ["--port", "Cannot read --port: expected a value, got nothing"],
@@ -231,6 +244,11 @@ Deno.test("parseCommand() names the nearest of the options for one it does not k
   const { message } = assertThrows(() => parseCommand(["--prot", "80"]), UsageError);
   assertStringIncludes(message, "Cannot read option: expected one of --config, --port,");
   assertStringIncludes(message, 'got "--prot"; nearest is --port');
+  // Where the command is not known, those of all commands are named.
+  for (const first of ["sevre", "constructor"]) {
+    const { message } = assertThrows(() => parseCommand([first, "--naem", "x"]), UsageError);
+    assertStringIncludes(message, 'got "--naem"; nearest is --name');
+  }
 });
 
 Deno.test("parseCommand() never throws anything but a UsageError", () => {
