@@ -78,13 +78,15 @@ function textOf(proof: LedgerProof): string {
     }; sums of ${countOf(proof.daysSummed, "day")} compared.`,
   ];
   if (proof.unchained > 0) {
-    lines.push(`${countOf(proof.unchained, "record")} from before the chains: compared by the sums.`);
+    const [count, have] = [countOf(proof.unchained, "record"), proof.unchained === 1 ? "has" : "have"];
+    lines.push(`${count} of an older version ${have} no chain: only their sums were compared.`);
   }
   if (proof.replaced > 0) {
-    lines.push(`${countOf(proof.replaced, "presumed end")} gave way to what was reported later.`);
+    const count = countOf(proof.replaced, "provisional record");
+    lines.push(`${count} of nodes that seemed dead: replaced by the actual records.`);
   }
   if (proof.retiredBefore > 0) {
-    lines.push(`Records before ${dayText(proof.retiredBefore)} are past the retention and were deleted.`);
+    lines.push(`Records before ${dayText(proof.retiredBefore)} were deleted after store.retention_days.`);
   }
   lines.push(...proof.shown.map(faultText));
   if (proof.faults > proof.shown.length) lines.push(`… and ${proof.faults - proof.shown.length} more.`);

@@ -54,10 +54,10 @@ async function readPayload(
   const place = await options.accounts.payloadPlace(id);
   throw notFound(
     place === null
-      ? `There is no payload of ${JSON.stringify(id)}: it was not kept, or its time is over.`
+      ? `There is no payload of ${JSON.stringify(id)}: it was not stored, or it has expired.`
       : `The payload of ${
         JSON.stringify(id)
-      } is on ${place}, which keeps payloads in files of its own, unless its time is over.`,
+      } is on ${place}, in that node's own files, unless it has expired.`,
   );
 }
 

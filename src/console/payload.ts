@@ -55,6 +55,6 @@ function readFailure(id: string, thrown: unknown): Failure {
 
 function elsewhere(place: string | null): string {
   return place === null
-    ? ": it was not kept, or its time is over"
-    : `: it is on ${place}, which keeps payloads in files of its own, unless its time is over`;
+    ? ": it was not stored, or it has expired"
+    : `: it is on ${place}, in that node's own files, unless it has expired`;
 }

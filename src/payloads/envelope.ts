@@ -71,7 +71,7 @@ export async function seal(content: Bytes, id: string, { id: keyId, key }: Paylo
 /** Throws {@link UnreadablePayload}. */
 export async function open(sealed: Bytes, id: string, keys: readonly PayloadKey[]): Promise<Bytes> {
   if (sealed.length < HEAD + TAG || MAGIC.some((byte, i) => sealed[i] !== byte)) {
-    throw new UnreadablePayload("it is damaged: it is cut, or was not written by Sluice");
+    throw new UnreadablePayload("it is damaged: it was truncated, or was not written by Sluice");
   }
   if (sealed[4] !== VERSION) {
     throw new UnreadablePayload("it is damaged, or was written by a newer release");
@@ -85,7 +85,9 @@ export async function open(sealed: Bytes, id: string, keys: readonly PayloadKey[
   try {
     return new Uint8Array(await crypto.subtle.decrypt(cipher(head, id), found.key, sealed.subarray(HEAD)));
   } catch {
-    throw new UnreadablePayload("it is damaged: it was cut or changed, or belongs to another generation");
+    throw new UnreadablePayload(
+      "it is damaged: it was truncated or changed, or belongs to another generation",
+    );
   }
 }
 

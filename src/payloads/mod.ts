@@ -126,6 +126,6 @@ async function contentOf(packed: Uint8Array<ArrayBuffer>): Promise<unknown> {
     return await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")))
       .json();
   } catch {
-    throw new UnreadablePayload("it is damaged: what was encrypted is no payload");
+    throw new UnreadablePayload("it is damaged: the decrypted data is not a payload");
   }
 }
