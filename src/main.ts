@@ -62,8 +62,18 @@ export async function main(): Promise<void> {
     if (!isOperatorError(error)) throw error;
     const { readableMessage } = await import("./commands/system_error.ts");
     console.error(readableMessage(error));
-    Deno.exit(MISTAKE);
+    await exit(MISTAKE);
   }
+  if (telemetryIsOn(env)) await exit(Deno.exitCode);
+}
+
+/**
+ * Ends the process, within some seconds also if a telemetry collector does not answer.
+ * @param collectorAnswers false: it is known not to
+ */
+async function exit(status: number, collectorAnswers = true): Promise<void> {
+  if (telemetryIsOn(env)) (await import("./telemetry/exit.ts")).boundExit(collectorAnswers);
+  Deno.exit(status);
 }
 
 /** Whether the operator can fix the cause: arguments, configuration, a port in use, missing permissions. */
@@ -151,8 +161,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await drain(gateway, server, config.server.shutdownGraceMs);
   const { collectorAnswers } = await gateway.close();
   await Promise.all([jsonLog?.flush(), logs?.flush()]);
-  if (telemetryIsOn(env)) (await import("./telemetry/mod.ts")).boundExit(collectorAnswers);
-  Deno.exit(0);
+  await exit(0, collectorAnswers);
 }
 
 type Config = Loaded["config"];
@@ -195,8 +204,7 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
   });
   await jsonLog?.flush();
   // A worker whose telemetry collector does not answer has killed itself.
-  if (resource !== null) (await import("./telemetry/mod.ts")).boundExit(!killed);
-  Deno.exit(status);
+  await exit(status, !killed);
 }
 
 /** Connects this worker to the others, to return the metrics of all and to report changes to all. */

@@ -10,7 +10,6 @@ import { Exporter, type ExporterOptions } from "./otlp/exporter.ts";
 import { withinNoTrace } from "./place.ts";
 import { Recording } from "./recording.ts";
 
-export { boundExit } from "./exit.ts";
 export { withinNoTrace } from "./place.ts";
 
 /** One per process; a reload keeps it. */

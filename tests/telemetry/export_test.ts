@@ -1,5 +1,6 @@
 /** What is exported beside the traces, how, and what becomes of calls when the collector does not take it. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runProgram } from "../support/program.ts";
 import { eventually } from "../support/time.ts";
 import { type Receiver, silentCollector } from "./receiver.ts";
 import { assertTree, PARENT, TRACEPARENT, withRig } from "./rig.ts";
@@ -182,6 +183,39 @@ Deno.test("telemetry: a process that is told to end does not wait for a collecto
       },
     });
   }
+  await silent.close();
+});
+
+Deno.test("telemetry: a command, and a mistake at the start, end beside a collector that does not answer", async () => {
+  const silent = silentCollector();
+  const cwd = await Deno.makeTempDir();
+  const ends = async (config: object, args: string[]) => {
+    const file = await Deno.makeTempFile({ dir: cwd });
+    await Deno.writeTextFile(file, JSON.stringify(config));
+    const { out, err } = await runProgram([...args, "--config", file], {
+      cwd,
+      env: {
+        OTEL_DENO: "true",
+        OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
+        // Exports that are as frequent as these keep Deno itself waiting for good.
+        OTEL_METRIC_EXPORT_INTERVAL: "500",
+      },
+    });
+    return out + err;
+  };
+  const demo = {
+    providers: { d: { api: "demo" } },
+    models: [{ id: "a/b", routes: [{ provider: "d", model: "m" }] }],
+  };
+  const [mistake, refused, checked] = await Promise.all([
+    ends({ nonsense: 1 }, ["check"]),
+    ends({ nonsense: 1 }, ["serve"]),
+    ends(demo, ["check"]),
+  ]);
+  assertStringIncludes(mistake, "nonsense");
+  assertStringIncludes(refused, "nonsense");
+  assertStringIncludes(checked, "a/b");
+  await Deno.remove(cwd, { recursive: true });
   await silent.close();
 });
 
