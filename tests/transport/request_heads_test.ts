@@ -56,6 +56,8 @@ Deno.test("RequestHeads.next() says of a head what reading it says, whichever it
       head("0"),
       head("123456789"),
       head("1234567890"),
+      head("1234567890123456"),
+      head("9".repeat(40)),
       head("007"),
       head(""),
       head("-1"),
