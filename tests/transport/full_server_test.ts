@@ -1,6 +1,5 @@
 /** What a full server, and one that may open very many files, does about connections. */
 import { assertEquals } from "@std/assert";
-import { connectionBound } from "../../src/transport/connection_bound.ts";
 import { eventually } from "../support/time.ts";
 import { Caller, get, listening } from "./caller.ts";
 
