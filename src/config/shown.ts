@@ -3,7 +3,7 @@
  * and with defaults for missing fields. Values from the environment are shown as `${NAME}`; literal secrets
  * are hidden.
  */
-import { type InputPath, isSecret, pathText, withoutPassword } from "../schema/mistakes.ts";
+import { type InputPath, isReceiver, isSecret, pathText, withoutPassword } from "../schema/mistakes.ts";
 import { type Config, configJsonSchema } from "./schema.ts";
 
 interface Written {
@@ -80,7 +80,7 @@ export function isHidden(path: InputPath): boolean {
 
 /** Shows only the origin of a webhook: its path often authorizes posting to it. */
 function addressOf(value: string, path: InputPath): string {
-  if (path[0] !== "webhooks" && path[0] !== "alerts" || !URL.canParse(value)) return value;
+  if (!isReceiver(path) || !URL.canParse(value)) return value;
   const { origin, pathname } = new URL(value);
   return pathname === "/" ? origin : `${origin}/…`;
 }

@@ -10,7 +10,8 @@ import { Buffer } from "node:buffer";
 import { Failure } from "../exchange/failure.ts";
 import { disguises } from "./disguises.ts";
 
-const WITHHELD = "[withheld]";
+/** Stands in place of a secret. */
+export const WITHHELD = "[withheld]";
 /** Shorter values are words that may occur in any answer. */
 const LEAST_SECRET = 8;
 const PREFIX = 12;

@@ -6,6 +6,7 @@ import { object } from "../exchange/json.ts";
 import { ask } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
 import type { ListedModel } from "./apis/mod.ts";
+import { WITHHELD, Withheld } from "../outgoing/withheld.ts";
 import { type Provider, type Upstream, upstreamOf } from "./provider.ts";
 
 const MOST_PAGES = 50;
@@ -23,6 +24,9 @@ const LARGEST_CONTEXT = 2 ** 31;
 
 /** Ids allowed in routes, without `*`, which has a meaning in patterns. */
 const ID = /^[!-)+-~]{1,200}$/;
+
+/** An id that repeats the credential would be shown to every caller. */
+const isId = (id: string) => ID.test(id) && !id.includes(WITHHELD);
 
 export interface ListingOptions {
   /** The provider's preset. */
@@ -56,7 +60,7 @@ export async function listModels(
       const read = modelsList.read(body, page);
       if (read === null) throw new Error("the answer is no list of models");
       for (const model of read.models) {
-        if (ID.test(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));
+        if (isId(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));
       }
       lists++;
       page = read.next;
@@ -144,7 +148,10 @@ async function asked(
     signal,
     tls,
   });
-  if (answer.ok) return await jsonIn(answer.text());
+  if (answer.ok) {
+    const withheld = signed === undefined ? upstream.withheld : new Withheld({ ...headers, ...signed });
+    return await jsonIn(withheld.answer(answer.text()));
+  }
   const { status, header } = answer;
   const refused = signed !== undefined && !again &&
     credential.refused?.({ status, header, text: answer.text() }, signed);

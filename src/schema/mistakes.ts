@@ -69,10 +69,24 @@ const CREDENTIALS = new Set([
   "slack",
 ]);
 
+const NOT_SHOWN = "another value (not shown)";
+
 /** Whether the value at this path must never be shown. */
 export function isSecret(path: InputPath): boolean {
   return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers") ||
     path[0] === "payloads" && path[1] === "key";
+}
+
+/** Whether the value at this path is the URL of a webhook, whose path often authorizes posting to it. */
+export function isReceiver(path: InputPath): boolean {
+  const name = path.at(-1);
+  return (path[0] === "webhooks" && name === "url") || (path[0] === "alerts" && name === "webhook");
+}
+
+/** Scheme and host of a URL, which need not be valid; null: it has no scheme. */
+function originOf(address: string): string | null {
+  const [, origin, rest] = /^([a-z][a-z\d+.-]*:\/*[^/?#]*)(.*)$/is.exec(address) ?? [];
+  return origin === undefined ? null : rest === "" ? origin : `${origin}/…`;
 }
 
 /** Prefixes of secrets of vendors and of this gateway: such a secret may be in the wrong field. */
@@ -89,10 +103,13 @@ export function shownInput(value: unknown, path: InputPath): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return "an object";
-  if (isSecret(path)) return "another value (not shown)";
+  if (isSecret(path)) return NOT_SHOWN;
   if (typeof value !== "string") return String(value);
   if (SECRET_LIKE.test(value)) return "a text like a secret (not shown)";
-  return quoted(withoutPassword(value));
+  const address = withoutPassword(value);
+  if (!isReceiver(path) || value === "") return quoted(address);
+  const origin = originOf(address);
+  return origin === null ? NOT_SHOWN : quoted(origin);
 }
 
 /**

@@ -11,13 +11,20 @@ interface Asking {
   path?: string;
   signal?: AbortSignal;
   showMs?: number;
+  key?: string;
 }
 
 /** @param over is called before the provider closes */
 async function listed(
   answer: (seen: Seen, nth: number) => Response | Promise<Response>,
-  { api = "openai-chat", preset = null, path = "/v1", signal = new AbortController().signal, showMs }:
-    Asking = {},
+  {
+    api = "openai-chat",
+    preset = null,
+    path = "/v1",
+    signal = new AbortController().signal,
+    showMs,
+    key = "the-key",
+  }: Asking = {},
   over: () => void = () => {},
 ): Promise<{ models: ListedModel[] | null; seen: Seen[] }> {
   const provider = loopbackProvider(answer);
@@ -26,7 +33,7 @@ async function listed(
       name: "p",
       api: apiNamed(api),
       baseUrl: provider.url + path,
-      credential: keyCredential("the-key"),
+      credential: keyCredential(key),
       headers: { "x-own": "1" },
       maxVersion: null,
       firstByteMs: 1,
@@ -49,6 +56,21 @@ Deno.test("listModels() asks with the provider's credential and headers", async 
   assertEquals(models, [{ id: "a" }, { id: "b" }]);
   assertEquals(seen.map(({ path }) => path), ["/v1/models"]);
   assertEquals([seen[0].headers.get("authorization"), seen[0].headers.get("x-own")], ["Bearer the-key", "1"]);
+});
+
+Deno.test("listModels() lists no model whose id repeats the credential", async () => {
+  for (const api of ["openai-chat", "anthropic-messages", "gemini"]) {
+    const { models } = await listed(({ headers }) => {
+      const sent = headers.get("authorization") ?? headers.get("x-api-key") ?? headers.get("x-goog-api-key")!;
+      const key = sent.replace("Bearer ", "");
+      const ids = ["a", key, `m-${key}`, `${key}:latest`, encodeURIComponent(key), btoa(key)];
+      return Response.json({
+        data: ids.map((id) => ({ id, name: key })),
+        models: ids.map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ["generateContent"] })),
+      });
+    }, { api, key: "sk-0123456789" });
+    assertEquals(models?.map(({ id }) => id), ["a"], api);
+  }
 });
 
 Deno.test("listModels() reads all pages, and ends where they go in a circle", async () => {
