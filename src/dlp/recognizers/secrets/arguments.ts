@@ -112,7 +112,7 @@ export function scanKeyFile(view: ScannedView, start: number): void {
 
 /** Names of keys with a word that says what they are for, and of salts and tokens. */
 const KEY_NAME =
-  /(?:(?:api|secret|access|auth|private|signing|signature|encryption|session|master|service|app|client|deploy|bot|admin|user|root|jwt|csrf|hmac|license|storage|shared|bearer|refresh|webhook|hub|lab|ci|npm|sonar|vault)[_-]?(?:key|token)|[_-](?:key|salt)|(?<![a-z])token)$/i;
+  /(?:(?:api|secret|access|auth|private|signing|signature|encryption|session|master|service|app|client|deploy|bot|admin|user|root|jwt|csrf|hmac|license|storage|shared|bearer|refresh|webhook|hub|lab|ci|npm|sonar|vault)[_-]?(?:key|token)|[_-](?:key|salt)|key[_-]base|(?<![a-z])token)$/i;
 const SIGNED =
   /(?:["']?\)?\]?\s{0,32}(?:: ?&?(?:str|[Ss]tring)\s?=|=>|:=|[=:,])\s{0,32}(?:["']([^"'\n]{8,128})(?=["'])|([^\s"'`<>(){}[\],;\\]{8,128})(?=["'\s]|$))|\s(?:--body[ =])?["']([^"'\s]{8,128})(?=["']))/y;
 

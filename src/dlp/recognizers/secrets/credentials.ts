@@ -62,7 +62,7 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", lengths: [4], lacks: DIGIT, begins: "t", followedBy: ":", scan: scanOracle },
   { on: "run", lengths: [7], lacks: DIGIT, begins: "s", followedBy: " ", scan: scanSqlPlus },
   { on: "run", lengths: [3, 4], lacks: DIGIT, begins: "u", followedBy: " ", scan: scanNet },
-  { on: "run", lengths: [11, 12], begins: "sr", followedBy: " ", scan: scanCommunity },
+  { on: "run", lengths: [11, 12, 13], begins: "srt", followedBy: " ", scan: scanCommunity },
   { on: "run", lengths: [7, 8], holds: DIGIT, begins: "c", followedBy: " ", scan: scanCommunity },
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
@@ -98,12 +98,12 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
     return;
   }
   scanPasswordWord(view, start, end);
-  // "key", "token" or "_salt".
+  // "key", "token", "_salt" or "_base".
   const ending = text.charCodeAt(end - 1) | 32;
   if (
     ending === 121 && (text.charCodeAt(end - 3) | 32) === 107 ||
     ending === 110 && (text.charCodeAt(end - 4) | 32) === 111 ||
-    ending === 116 && isJoiner(text, end - 5)
+    (ending === 116 || ending === 101) && isJoiner(text, end - 5)
   ) scanSignedKey(view, start, end);
   const first = text.charCodeAt(start) | 32;
   if (first === 97 || first === 98 || first === 116) {

@@ -95,9 +95,9 @@ export function scanNet(view: ScannedView, start: number, end: number): void {
 }
 
 const COMMUNITY =
-  /(?:snmp-server\s{1,4}community|r[ow]community6?|com2sec6?\s{1,4}[\w.-]{1,40}\s{1,4}[\w.:/-]{1,60})\s{1,4}(?:\d\s)?["']?([^\s"'<>[\]{}$%]{5,64})/iy;
+  /(?:snmp-server\s{1,4}community|r[ow]community6?|com2sec6?\s{1,4}[\w.-]{1,40}\s{1,4}[\w.:/-]{1,60}|(?:tacacs|radius)-server\s[^\n]{0,80}?\bkey)\s{1,4}(?:\d\s)?["']?([^\s"'<>[\]{}$%]{5,64})/iy;
 
-/** The SNMP community in a device configuration, which serves as a password. */
+/** The SNMP community, or the key of a TACACS or RADIUS server, in a device configuration. */
 export function scanCommunity(view: ScannedView, start: number): void {
   COMMUNITY.lastIndex = start;
   const value = COMMUNITY.exec(view.text)?.[1];

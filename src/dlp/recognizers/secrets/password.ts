@@ -48,7 +48,7 @@ const VALUE_BEFORE = new RegExp(
 );
 
 /** A word before the value that assigns it. */
-const IS_GIVEN = new RegExp(`\\s(?:${GIVES})\\s+$`, "iu");
+const IS_GIVEN = new RegExp(`\\s(?:${GIVES}|by)\\s+$`, "iu");
 
 /** Letters, digits and a character that words do not contain. */
 function isUnlikeWords(value: string): boolean {

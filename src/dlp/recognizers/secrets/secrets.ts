@@ -193,6 +193,8 @@ export const SECRETS: readonly Recognizer[] = [
         "argocd login cd.corp.example --username svc --password «Heron2042!»",
         "run --conn-login svc --conn-password «river-maple762» --conn-host db",
         "machine git.corp.example login svc password «MapleSummer82!»",
+        "tacacs-server host 10.1.1.1 key «jTxS^NhkX3Ac2»",
+        "ALTER USER svc IDENTIFIED BY «Sm8cEfI4RYBZ» ACCOUNT UNLOCK;",
         "enable password «river-maple762»",
         "[client]\npassword=«aQB.XvY7vKXxwY#8»",
         "What's the db password again?\n[10:13] bob: «blue-Heron42»",
@@ -354,6 +356,7 @@ export const SECRETS: readonly Recognizer[] = [
         'const apiKey = "«F?zE36zZiMhK#0j»";',
         "export GITHUB_TOKEN=«RS!p994uo2WKhkXw»\n",
         "API_TOKEN: «Qm7#Lx2$Kp9z»",
+        "heroku config:set SECRET_KEY_BASE=«XvXK8D4%Z9wpE_rV» -a shop",
         "secret_access_key = «N#I7JWM4btybTTNk»",
       ],
       clean: [
