@@ -48,7 +48,10 @@ export const SECRETS: readonly Recognizer[] = [
     aliases: ["JSON_WEB_TOKEN"],
     triggers: CREDENTIALS,
     samples: {
-      found: ["Cookie: s=«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4N0twMlF6OSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg»"],
+      found: [
+        "Cookie: s=«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4N0twMlF6OSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg»",
+        "Bearer «eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4N0twMlF6OSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg»... and so on",
+      ],
       clean: ["eyJhbGciOiJIUzI1NiJ9", "eyJ.eyJ.x"],
     },
   },
