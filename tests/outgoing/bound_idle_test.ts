@@ -1,7 +1,7 @@
 /** A shorter idle timeout for the rest of an answer, in each client of providers. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { createServer, type ServerResponse } from "node:http";
+import { createSecureServer, type Http2ServerResponse } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
@@ -18,15 +18,10 @@ const CLIENTS: Record<string, (exchange: Exchange, ticker: Ticker) => Promise<Re
   "fetch": (exchange, ticker) => sendByFetch(exchange, ticker),
 };
 
-type Begin = (
-  request: IncomingMessage | Http2ServerRequest,
-  response: ServerResponse | Http2ServerResponse,
-) => void;
-
 for (const [name, send] of Object.entries(CLIENTS)) {
   Deno.test(`${name}: a read waits for the idle timeout, and no longer than a bound that is set later`, async () => {
-    const begin: Begin = (_, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
+    const begin = (_: unknown, response: ServerResponse | Http2ServerResponse) => {
+      response.setHeader("content-type", "text/event-stream");
       (response as ServerResponse).write("ab");
     };
     const secure = name === "HTTP/2";
