@@ -139,29 +139,63 @@ function listening(server: TlsServer, address: Address): Promise<void> {
   });
 }
 
+/** The TCP connection below TLS. */
+interface TcpHandle {
+  readStart(): void;
+  readStop(): void;
+}
+
 /** A Node socket with the interface of a Deno connection. Reads only on demand. */
 class TlsConn implements Conn {
   readonly #socket: TLSSocket;
+  readonly #tcp: TcpHandle | undefined;
   #ended = false;
   #failed: Error | null = null;
-  #wake = () => {};
+  /** Null: no read is pending. */
+  #wake: (() => void) | null = null;
+  #stopped = false;
   readonly remoteAddr: Deno.NetAddr;
   readonly http2: boolean;
 
   constructor(socket: TLSSocket) {
     this.#socket = socket;
+    this.#tcp = (socket as { _parent?: { _handle?: TcpHandle } })._parent?._handle;
     this.http2 = socket.alpnProtocol === "h2";
     this.remoteAddr = addressOf(socket);
-    socket.on("readable", () => this.#wake());
+    socket.on("readable", () => this.#arrived());
     socket.on("end", () => this.#end(null));
     socket.on("close", () => this.#end(null));
     socket.on("error", (error: Error) => this.#end(error));
   }
 
+  /**
+   * If nobody reads, nothing more is received: Deno decrypts and keeps all that arrives, also above the socket's high-water mark (Deno
+   * 2.9.6), so that a client could fill the memory, and the next read would take seconds.
+   */
+  #arrived(): void {
+    if (this.#wake !== null) this.#wakes();
+    else if (!this.#stopped && !this.#ended) {
+      this.#stopped = true;
+      this.#tcp?.readStop();
+    }
+  }
+
+  #receive(): void {
+    if (!this.#stopped) return;
+    this.#stopped = false;
+    this.#tcp?.readStart();
+  }
+
+  #wakes(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
+  }
+
   #end(error: Error | null): void {
     this.#ended = true;
     this.#failed ??= error;
-    this.#wake();
+    this.#wakes();
   }
 
   setNoDelay(on: boolean): void {
@@ -180,6 +214,7 @@ class TlsConn implements Conn {
       }
       if (this.#failed) throw this.#failed;
       if (this.#ended) return null;
+      this.#receive();
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }

@@ -1,0 +1,80 @@
+/** Callers over TLS who send more than is read: they have to wait, and nothing of it is lost. */
+import { assert, assertEquals } from "@std/assert";
+import { turns } from "../support/time.ts";
+import { CA } from "../support/tls.ts";
+import { CLOSE, encoder, get, listeningTls } from "./caller.ts";
+
+const dial = (port: number) =>
+  Deno.connectTls({ hostname: "localhost", port, caCerts: [CA], alpnProtocols: ["http/1.1"] });
+
+async function send(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
+}
+
+async function heard(conn: Deno.Conn): Promise<string> {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(1 << 16);
+  let text = "";
+  for (let n = await conn.read(buffer); n !== null; n = await conn.read(buffer)) {
+    text += decoder.decode(buffer.subarray(0, n), { stream: true });
+  }
+  return text;
+}
+
+Deno.test("a caller over TLS who sends without end while its request is handled has to wait", async () => {
+  const over = Promise.withResolvers<Response>();
+  const { server } = await listeningTls({ handle: () => over.promise });
+  const conn = await dial(server.addr.port);
+  await send(conn, encoder.encode(get("/")));
+  const piece = new Uint8Array(1 << 20).fill(120);
+  const most = 256 << 20;
+  let sent = 0;
+  const sending = (async () => {
+    try {
+      for (; sent < most; sent += piece.length) await send(conn, piece);
+    } catch {
+      // Closed below.
+    }
+  })();
+  for (let before = -1; sent !== before && sent < most;) {
+    before = sent;
+    await turns(100);
+  }
+  assert(sent < 64 << 20, `${sent} bytes were received`);
+  conn.close();
+  over.resolve(new Response("ok"));
+  await sending;
+  await server.shutdown();
+});
+
+Deno.test("a body over TLS that is read slowly arrives whole, and so do the next request and the end", async () => {
+  const { server } = await listeningTls({
+    async handle(request) {
+      let bytes = 0;
+      let sum = 0;
+      if (request.body !== null) {
+        for await (const piece of request.body) {
+          for (let i = 0; i < piece.length; i++) sum = (sum * 31 + piece[i]) | 0;
+          bytes += piece.length;
+          if (bytes % 7 === 0) await turns(2);
+        }
+      }
+      return new Response(`${bytes} ${sum} `);
+    },
+  });
+  const body = new Uint8Array(3_000_000);
+  for (let i = 0; i < body.length; i++) body[i] = i * 7 + (i >> 9);
+  const sum = body.reduce((sum, byte) => (sum * 31 + byte) | 0, 0);
+  const conn = await dial(server.addr.port);
+  const answers = heard(conn);
+  const head = `POST / HTTP/1.1\r\nhost: h\r\ncontent-length: ${body.length}\r\n\r\n`;
+  for (let i = 0; i < 2; i++) {
+    await send(conn, encoder.encode(head));
+    await send(conn, body);
+  }
+  await send(conn, encoder.encode(get("/", CLOSE)));
+  const told = [...(await answers).matchAll(/\r\n\r\n(\d+ -?\d+) /g)].map(([, answer]) => answer);
+  assertEquals(told, [`${body.length} ${sum}`, `${body.length} ${sum}`, "0 0"]);
+  conn.close();
+  await server.shutdown();
+});
