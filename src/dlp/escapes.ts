@@ -22,9 +22,12 @@ const MARK = /[%&\\=+\x00-\x08\x0e-\x1f\x7f]/g;
 const BACKSLASH =
   /\\{1,8}(?:u([0-9A-Fa-f]{4})|[ux]\{([0-9A-Fa-f]{1,6})\}|U(0{2}[01][0-9A-Fa-f]{5})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,64}|%u([0-9A-Fa-f]{4})/y;
-/** Entities of markup characters are skipped: pages are full of them, and values do not contain them. */
+/** Brackets and ampersands of markup are skipped: pages are full of them, and values do not contain them. */
 const ENTITY =
-  /&(?:amp;){0,4}(?:#(\d{1,7});?|#[xX]([0-9A-Fa-f]{1,6});?|(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,30});)/y;
+  /&(?:amp;){0,4}(?:#(\d{1,7});?|#[xX]([0-9A-Fa-f]{1,6});?|(?!(?:amp|lt|gt);)([A-Za-z][A-Za-z0-9]{1,30});)/y;
+/** Escaped markup with an element that is named like a secret: there, brackets are decoded. */
+const NAMING_MARKUP = /(?:pass\w{0,4}|pwd|secret|token|key|pin|iban|ssn|card\w{0,7})&(?:amp;){0,4}gt;/i;
+const BRACKET = /&(?:amp;){0,4}(?:lt|gt);/y;
 const SHORT: Readonly<Record<string, string>> = {
   n: "\n",
   r: "\r",
@@ -48,6 +51,7 @@ const QUOTED_ALONE =
 export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
   let quoted: RegExp | undefined;
+  let brackets: boolean | undefined;
   MARK.lastIndex = firstMark(text);
   if (MARK.lastIndex === text.length) return spots;
   while (MARK.test(text)) {
@@ -57,7 +61,10 @@ export function escapes(text: string): Spot[] {
         backslash(text, start, spots);
         break;
       case 38:
-        entity(text, start, spots);
+        if (!entity(text, start, spots)) {
+          brackets ??= NAMING_MARKUP.test(text);
+          if (brackets) bracket(text, start, spots);
+        }
         break;
       case 37:
         percent(text, start, spots);
@@ -75,7 +82,8 @@ export function escapes(text: string): Spot[] {
       case 43:
         if (isDigit(text.charCodeAt(start - 1)) && isDigit(text.charCodeAt(start + 1))) {
           if (!isBirthDate(text, start)) spots.push({ start, end: start + 1, says: " " });
-        } else concatenation(text, start, spots);
+        } else if (isBlankOfForm(text, start, spots)) spots.push({ start, end: start + 1, says: " " });
+        else concatenation(text, start, spots);
         break;
       default:
         spots.push({ start, end: start + 1, says: "" });
@@ -84,6 +92,13 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** Whether a plus is a blank in a form: percent-encoding is directly beside it. */
+function isBlankOfForm(text: string, at: number, spots: readonly Spot[]): boolean {
+  const last = spots.at(-1);
+  return last !== undefined && last.end === at && text.charCodeAt(last.start) === 37 ||
+    text.charCodeAt(at + 1) === 37 && /^%[0-9A-Fa-f]{2}/.test(text.slice(at + 1, at + 4));
 }
 
 /** Whether six or eight digits stand before a position, as in Nordic personal numbers, which have a plus behind them. */
@@ -237,11 +252,11 @@ function quotedPrintable(text: string, start: number, pattern: RegExp, spots: Sp
 /** Cache of decoded HTML entities. */
 const NAMED = new Map<string, string | null>();
 
-/** An HTML character reference, possibly escaped itself. */
-function entity(text: string, start: number, spots: Spot[]): void {
+/** An HTML character reference, possibly escaped itself; returns whether there is one. */
+function entity(text: string, start: number, spots: Spot[]): boolean {
   ENTITY.lastIndex = start;
   const match = ENTITY.exec(text);
-  if (!match) return;
+  if (!match) return false;
   const decimal = match[1];
   const says = decimal !== undefined
     ? unit(Number(decimal))
@@ -249,6 +264,14 @@ function entity(text: string, start: number, spots: Spot[]): void {
     ? unit(parseInt(match[2], 16))
     : named(match[3]);
   if (says !== null) spots.push({ start, end: start + match[0].length, says });
+  return true;
+}
+
+/** An angle bracket of escaped markup. */
+function bracket(text: string, start: number, spots: Spot[]): void {
+  BRACKET.lastIndex = start;
+  const match = BRACKET.exec(text);
+  if (match) spots.push({ start, end: start + match[0].length, says: match[0].endsWith("lt;") ? "<" : ">" });
 }
 
 function named(name: string): string | null {

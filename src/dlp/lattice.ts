@@ -77,13 +77,11 @@ export function* readings(text: string, place: TablePlace = tablePlace()): Gener
   if (!first) return;
   const decoded: Reading = { ...first, level: 1, joined: false };
   yield decoded;
-  if (first.escapes.length > 0) {
-    const decodedTable = tableCells(first.view, place.decodedOpen);
-    place.decodedOpen = decodedTable?.open ?? null;
-    for (const cells of [decodedTable?.view, namedFields(first.view, place.decodedFields)]) {
-      if (cells && cells.text !== "") {
-        yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
-      }
+  const decodedTable = tableCells(first.view, place.decodedOpen);
+  place.decodedOpen = decodedTable?.open ?? null;
+  for (const cells of [decodedTable?.view, namedFields(first.view, place.decodedFields)]) {
+    if (cells && cells.text !== "") {
+      yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
     }
   }
   const second = decodings(first.view, decoded.hints);

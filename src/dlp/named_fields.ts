@@ -111,9 +111,17 @@ function parts(text: string, at: number): boolean {
     if (text.charCodeAt(at - 1) === 92) return false;
     let next = at + 1;
     while (text.charCodeAt(next) === 32) next++;
-    return text.charCodeAt(next) === 10 || text.charCodeAt(next) === 45;
+    // In a removed line of a diff, more blanks follow.
+    return text.charCodeAt(next) === 10 || text.charCodeAt(next) === 45 && text.charCodeAt(next + 2) !== 32;
   }
-  return unit === 123 || unit === 125 || unit === 60 || unit === 62;
+  return unit === 123 || unit === 125 || unit === 60 || unit === 62 && !isQuoteMark(text, at);
+}
+
+/** Whether a bracket stands at the beginning of a line, as in a quoted mail. */
+function isQuoteMark(text: string, at: number): boolean {
+  let start = at;
+  while (at - start < 16 && (text.charCodeAt(start - 1) === 62 || text.charCodeAt(start - 1) === 32)) start--;
+  return start === 0 || text.charCodeAt(start - 1) === 10;
 }
 
 function objectStart(text: string, from: number, before: number): number {
@@ -333,7 +341,8 @@ const DEFAULT =
   /["']?\b[dD]efault(?:Value)?["']?[ \t]{0,3}:[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'{}[\],]{1,120})/g;
 /** The key of an object in JSON, up to its bracket, and a line of YAML that is a key. */
 const OBJECT_KEY = /["']([\w.-]{2,60})["']\s{0,3}:\s{0,3}\{[^{}]*$/;
-const KEY_LINE = /^([ \t]*)["']?([\w.-]{2,60})["']?:[ \t]*$/;
+const KEY_LINE = /^[ \t>+#|/-]*["']?([\w.-]{2,60})["']?:[ \t]*\r?$/;
+const INDENT = /^[ \t>+#|/-]*/;
 const PARENT_WITHIN = 400;
 
 function defaults(text: string, addField: AddField): void {
@@ -349,11 +358,12 @@ function parentKey(lead: string): string | null {
   const key = OBJECT_KEY.exec(lead)?.[1];
   if (key !== undefined) return key;
   const lines = lead.split("\n");
-  const indent = /^[ \t]*/.exec(lines.pop()!)![0].length;
+  const indent = INDENT.exec(lines.pop()!)![0].length;
   while (lines.length > 0) {
     const line = lines.pop()!;
-    const deeper = /^[ \t]*/.exec(line)![0].length;
-    if (deeper < indent) return lines.length > 0 ? KEY_LINE.exec(line)?.[2] ?? null : null;
+    if (INDENT.exec(line)![0].length < indent) {
+      return lines.length > 0 ? KEY_LINE.exec(line)?.[1] ?? null : null;
+    }
   }
   return null;
 }

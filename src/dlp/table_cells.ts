@@ -24,7 +24,7 @@ const NAMES_A_VALUE = new RegExp(
 const HEADER_WITHIN = 3;
 const LONGEST_HEADER = 400;
 /** The line below a header in Markdown and printed tables. */
-const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\n/y;
+const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\r?\n/y;
 /** Names of columns, excluding characters that do not occur in them. */
 const HEADER = /^[^\d=<>{},;\t|│]{0,60}[,;\t|│][^\d=<>{}]+$/;
 /** The number at the end of a name, such as the second of several addresses. */

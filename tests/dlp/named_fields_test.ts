@@ -157,6 +157,7 @@ Deno.test("namedFields() takes nothing for named that its name does not name", (
       "<td>City</td><td>12345</td>",
       '{"columns":["id","city"],"rows":[[1,"12345"]]}',
       '{"city":["12345"]}',
+      "<table><tr><th>Id</th><th>SSN</th></tr></table><tr><td>7</td><td>536904399</td></tr>",
       "**Note:** 12345",
       "a < b and value = 12345",
       "<a>base-passwd@packages.example.org</a>\n&#62;</code> 12345",

@@ -30,7 +30,7 @@ const GIVES =
   "is|was|c['’]est|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah";
 const WORDS = `${WORD}\\)?(?:[ -]\\p{L}[\\p{L}\\d_'’-]{0,14}){0,4}(?: \\w{1,32}@[\\w.-]{1,64})?`;
 const PASSWORD_PHRASE = new RegExp(
-  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:${GIVES}|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
+  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:${GIVES}|—|–|-)(?=\\s))\\s{0,6}["'\`]?`,
   "iuy",
 );
 const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
@@ -217,10 +217,10 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
 /** The line before a password word: an option, or a setting at the beginning of the line. */
 const OPTION = /(?:^|\s)--?[\w-]*$/;
 const SETTING =
-  /(?:^|\n)[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
+  /(?:^|\n)(?:[^\n]{0,80}(?:[|>#/+•-][ \t]|[:\t]))?[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
 /** A value that ends with its line or a blank, quoted or not. */
 const ARGUMENT =
-  /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(-][^\s"'`<>]{5,99}))(?=\s|$)/y;
+  /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(-][^\s"'`<>]{5,99}))(?=["'\s]|$)/y;
 
 /** The argument of an option (`--db-password Heron42!`) or of a setting in a line of its own (`requirepass Heron42!`). */
 function scanArgument(view: ScannedView, start: number): boolean {
@@ -232,11 +232,11 @@ function scanArgument(view: ScannedView, start: number): boolean {
   const value = match[2] ?? match[3] ?? match[4];
   const lead = before(view, start, 120);
   const isSetting = match[1] !== "=" && SETTING.test(lead) &&
-    /^[ \t]*(?:\r?\n|$)/.test(after(view, ARGUMENT.lastIndex, 16));
+    /^["']?[ \t]*(?:\r?\n|["'}]|$)/.test(after(view, ARGUMENT.lastIndex, 16));
   if (!isSetting && !OPTION.test(lead)) return false;
   if (
     !/\d/.test(value) || kindsOf(value) < 2 || !isPassword(value, true) || isFolder(value, "") ||
-    /^[\d.:]+$/.test(value)
+    /^[\d.:]+$|[;,]$|^\w+:\/|:\d{1,5}$/.test(value)
   ) return false;
   // In a line of text that is broken before the word.
   if (isSetting && (value.length < 8 || /^[A-Za-z]+\d{1,2}$/.test(value))) return false;
