@@ -6,7 +6,7 @@
  */
 import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
 import { array, isObject, type Loose } from "../exchange/json.ts";
-import { currentDraft, loneReference, mapSchema, plainKeywords } from "./map_schema.ts";
+import { currentDraft, loneReference, mapSchema } from "./map_schema.ts";
 import { functionSchema } from "./object_schema.ts";
 
 /** Keywords whose values are or contain schemas. */
@@ -122,7 +122,7 @@ function qualifies(schema: unknown, depth: number, size: Size): boolean {
 
 /** The schema of a strict tool or output in a form that OpenAI accepts; undefined: there is none. */
 function strictForm(schema: Loose): Loose | undefined {
-  const form = mapSchema(schema, plainKeywords);
+  const form = mapSchema(schema, currentDraft);
   return isStrict(form) ? mapSchema(form, loneReference) : undefined;
 }
 

@@ -166,3 +166,23 @@ Deno.test("a schema that nobody wants exactly is not said to be lost", () => {
   const features = new Set(["response_format"]);
   assertEquals(convert("chat_completions", body, "gemini", "m", { features }).dropped, []);
 });
+
+Deno.test("strict schemas of an older draft reach OpenAI in the present one", () => {
+  const positive = (bounds: Loose) => closed({ n: { type: "number", ...bounds } });
+  const given = positive({ minimum: 0, exclusiveMinimum: true, exclusiveMaximum: false, maximum: 9 });
+  const sent = positive({ exclusiveMinimum: 0, maximum: 9 });
+  const ask = { max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+  const { body } = convert(
+    "messages",
+    {
+      ...ask,
+      tools: [{ name: "f", input_schema: given, strict: true }],
+      output_config: { format: { type: "json_schema", schema: given } },
+    },
+    "responses",
+    "gpt-5-mini",
+  );
+  const [tool] = body.tools as Loose[];
+  const format = (body.text as Loose).format as Loose;
+  assertEquals([tool.parameters, tool.strict, format.schema, format.strict], [sent, true, sent, true]);
+});
