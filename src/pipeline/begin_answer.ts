@@ -42,7 +42,8 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
   const buffer = answerBufferOf(call);
   // Fast path: most answers that are not streamed are short and arrive together with their headers.
   if (
-    reply.ended === true && first.length <= LARGE && !framing.isStream(reply.header("content-type") ?? "")
+    reply.ended === true && first.length <= LARGE &&
+    !framing.isStream(reply.header("content-type") ?? "", first)
   ) {
     const batch = kit.metrics.holding(
       "convert",
@@ -82,7 +83,7 @@ async function beginLater(
 ): Promise<Begun> {
   const { slices } = kit;
   const { id } = call.arrival.key;
-  if (!framing.isStream(reply.header("content-type") ?? "")) {
+  if (!framing.isStream(reply.header("content-type") ?? "", first)) {
     let unpaused = 0;
     const came = async (bytes: number) => {
       const room = buffer.more(bytes);

@@ -1,6 +1,6 @@
 /**
- * Streams of small servers were refused for what their heads say: nothing of their type, that it is text, its name in capitals, or a
- * content encoding that is none (some say so to keep proxies from packing the stream).
+ * Streams of small servers were refused for what their heads say: nothing of their type, that it is text or JSON, its name in capitals,
+ * or a content encoding that is none (some say so to keep proxies from packing the stream).
  */
 import { assertEquals } from "@std/assert";
 import { CHAT_FRAMES } from "../support/answers.ts";
@@ -11,6 +11,8 @@ const HEADS: readonly Record<string, string>[] = [
   {},
   { "content-type": "text/plain; charset=utf-8" },
   { "content-type": "Text/Event-Stream" },
+  { "content-type": "application/json" },
+  { "content-type": "application/octet-stream" },
   { "content-type": "text/event-stream", "content-encoding": "none" },
   { "content-type": "text/event-stream", "content-encoding": "UTF-8" },
   { "content-type": "text/event-stream", "content-encoding": "Identity" },

@@ -7,8 +7,11 @@ import { brokenAnswer } from "../../formats/decode_failure.ts";
 import { FrameReader } from "../../formats/sse.ts";
 
 export interface Framing {
-  /** Whether an answer with this content type is a stream. */
-  isStream(contentType: string): boolean;
+  /**
+   * Whether an answer is a stream.
+   * @param first its first bytes
+   */
+  isStream(contentType: string, first: Uint8Array): boolean;
   /**
    * Frames are text. Some providers send a JSON body with the content type of a stream, which can be detected
    * by the first byte of text.
@@ -33,8 +36,19 @@ export interface FrameSource {
 /** Small servers send no content type, or plain text. A JSON body is still detected by its first byte. */
 const MAYBE_EVENTS = /^$|event-stream|^text\/plain\b/i;
 
+/** The beginning of an event stream: a comment, or the name of a field. JSON has no colon there. */
+const EVENTS = /^[\s\ufeff]*(?:data|event|id|retry)?:/;
+
+const OPENING_BRACE = 123;
+const decoder = new TextDecoder();
+
+/** Whether bytes begin an event stream: official clients do not look at the content type, so some servers state another one. */
+function beginsEvents(first: Uint8Array): boolean {
+  return first[0] !== OPENING_BRACE && EVENTS.test(decoder.decode(first.subarray(0, 64)));
+}
+
 export const SERVER_SENT_EVENTS: Framing = {
-  isStream: (contentType) => MAYBE_EVENTS.test(contentType),
+  isStream: (contentType, first) => MAYBE_EVENTS.test(contentType) || beginsEvents(first),
   text: true,
   open: () => new FrameReader(),
 };

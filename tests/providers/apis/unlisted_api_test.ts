@@ -122,7 +122,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
       conversation: null,
     });
     const contentType = opened.reply.header("content-type") ?? "";
-    assert(opened.api.framing.isStream(contentType));
+    assert(opened.api.framing.isStream(contentType, new Uint8Array(0)));
     const reader = new AnswerReader(opened.format, opened.api.framing);
     const parts: Part[] = [];
     for (let bytes: Uint8Array | null = opened.first; bytes !== null; bytes = await opened.reply.read()) {
