@@ -98,10 +98,6 @@ export class Collector {
     this.#choice(choice).blocks.push(block);
   }
 
-  #block(number: number): Block | undefined {
-    return this.#open.get(number)?.block;
-  }
-
   #piece(number: number, text: string): void {
     const open = this.#open.get(number);
     if (open === undefined) return;
@@ -126,102 +122,12 @@ export class Collector {
         this.answer.extra = part.extra;
         return;
       case "text-start":
-        return this.#begin(part.block, part.choice, {
-          type: "text",
-          text: "",
-          refusal: part.refusal === true,
-          citations: [],
-          extra: part.extra,
-        });
-      case "text-delta": {
-        this.#piece(part.block, part.text);
-        const block = this.#block(part.block);
-        if (part.logprobs && block?.type === "text") (block.logprobs ??= []).push(...part.logprobs);
-        return;
-      }
-      case "citation": {
-        const block = this.#block(part.block);
-        if (block?.type === "text") block.citations.push(part.citation);
-        return;
-      }
-      case "text-end": {
-        const block = this.#block(part.block);
-        if (block?.type !== "text") return;
-        block.text = this.#text(part.block);
-        block.proof = part.proof;
-        return;
-      }
       case "reasoning-start":
-        return this.#begin(part.block, part.choice, {
-          type: "reasoning",
-          sections: [],
-          kind: part.kind,
-          extra: part.extra,
-        });
-      case "reasoning-delta": {
-        if (part.text === "") return;
-        const block = this.#block(part.block);
-        if (block?.type !== "reasoning") return;
-        while (block.sections.length <= part.section) block.sections.push("");
-        block.sections[part.section] += part.text;
-        return;
-      }
-      case "reasoning-end": {
-        const block = this.#block(part.block);
-        if (block?.type === "reasoning") block.proof = part.proof;
-        return;
-      }
       case "call-start":
-        return this.#begin(part.block, part.choice, {
-          type: "call",
-          id: part.id,
-          name: part.name,
-          namespace: part.namespace,
-          kind: part.kind,
-          ...(part.typed !== undefined && { typed: part.typed }),
-          arguments: "",
-          proof: part.proof,
-          extra: part.extra,
-        });
-      case "call-delta":
-        return this.#piece(part.block, part.text);
-      case "call-end": {
-        const block = this.#block(part.block);
-        if (block?.type === "call") block.arguments = this.#text(part.block);
-        return;
-      }
       case "media":
-        return this.#begin(part.block, part.choice, {
-          type: "media",
-          mediaType: part.mediaType,
-          data: part.data,
-          transcript: part.transcript,
-          proof: part.proof,
-          extra: part.extra,
-        });
       case "search-start":
-        return this.#begin(part.block, part.choice, {
-          type: "search",
-          id: part.id,
-          query: part.query,
-          hits: [],
-          failed: false,
-          extra: part.extra,
-        });
-      case "search-end": {
-        const block = this.#block(part.block);
-        if (block?.type !== "search") return;
-        block.hits = part.hits;
-        block.failed = part.failed === true;
-        block.resultExtra = part.extra;
-        return;
-      }
       case "opaque":
-        return this.#begin(part.block, part.choice, {
-          type: "opaque",
-          format: part.format,
-          value: part.value,
-        });
+        return this.#begin(part.block, part.choice, blockOf(part));
       case "usage":
         this.answer.usage = part.usage;
         if (part.searches !== undefined) this.answer.searches = part.searches;
@@ -236,7 +142,82 @@ export class Collector {
         choice.extra = part.extra;
         return;
       }
+      default:
+        return this.#goOn(part);
     }
+  }
+
+  /** A part of a block that has started. */
+  #goOn(part: Exclude<Part, { choice: number } | { type: "start" | "usage" }>): void {
+    const block = this.#open.get(part.block)?.block;
+    switch (part.type) {
+      case "text-delta":
+        this.#piece(part.block, part.text);
+        if (part.logprobs && block?.type === "text") {
+          const logprobs = block.logprobs ??= [];
+          // No spread: the number of function arguments is limited.
+          for (const token of part.logprobs) logprobs.push(token);
+        }
+        return;
+      case "citation":
+        if (block?.type === "text") block.citations.push(part.citation);
+        return;
+      case "text-end":
+        if (block?.type !== "text") return;
+        block.text = this.#text(part.block);
+        block.proof = part.proof;
+        return;
+      case "reasoning-delta":
+        if (part.text === "" || block?.type !== "reasoning") return;
+        while (block.sections.length <= part.section) block.sections.push("");
+        block.sections[part.section] += part.text;
+        return;
+      case "reasoning-end":
+        if (block?.type === "reasoning") block.proof = part.proof;
+        return;
+      case "call-delta":
+        return this.#piece(part.block, part.text);
+      case "call-end":
+        if (block?.type === "call") block.arguments = this.#text(part.block);
+        return;
+      case "search-end":
+        if (block?.type !== "search") return;
+        block.hits = part.hits;
+        block.failed = part.failed === true;
+        block.resultExtra = part.extra;
+    }
+  }
+}
+
+/** The block that a part starts, without what arrives later. */
+function blockOf(part: Extract<Part, { block: number; choice: number }>): Block {
+  switch (part.type) {
+    case "text-start":
+      return { type: "text", text: "", refusal: part.refusal === true, citations: [], extra: part.extra };
+    case "reasoning-start":
+      return { type: "reasoning", sections: [], kind: part.kind, extra: part.extra };
+    case "call-start": {
+      const { id, name, namespace, kind, typed, proof, extra } = part;
+      return {
+        type: "call",
+        id,
+        name,
+        namespace,
+        kind,
+        ...(typed !== undefined && { typed }),
+        arguments: "",
+        proof,
+        extra,
+      };
+    }
+    case "media": {
+      const { mediaType, data, transcript, proof, extra } = part;
+      return { type: "media", mediaType, data, transcript, proof, extra };
+    }
+    case "search-start":
+      return { type: "search", id: part.id, query: part.query, hits: [], failed: false, extra: part.extra };
+    case "opaque":
+      return { type: "opaque", format: part.format, value: part.value };
   }
 }
 

@@ -145,7 +145,7 @@ class TagReader {
   #read(text: OpenText, piece: string, tokens: readonly TokenLogprob[]): void {
     const { choice } = text;
     choice.held += piece;
-    choice.tokens.push(...tokens);
+    for (const token of tokens) choice.tokens.push(token);
     while (choice.state === "before" ? this.#readBefore(text) : this.#readWithin(text));
   }
 

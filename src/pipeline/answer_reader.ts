@@ -24,7 +24,10 @@ const STREAM_STARTS: ReadonlySet<number> = new Set([...":deir"].map((c) => c.cha
 /** Maximum size of a JSON body with the content type of an event stream, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Maximum number of blocks in a JSON body: they are encoded in one step, and each may need a signature. */
+/**
+ * Maximum number of blocks, citations and sections of reasoning in a JSON body: they are encoded in one step, and each
+ * block may need a signature.
+ */
 const MOST_BLOCKS = 10_000;
 
 const decoder = new TextDecoder();
@@ -48,12 +51,17 @@ export function* readWholeInSlices(text: string, format: ProviderFormat): Genera
   return wholeCharacters(bounded(format.decodeAnswer(parsed.value)));
 }
 
+/** Parts that count besides starts of blocks. */
+const COUNTED: ReadonlySet<Part["type"]> = new Set<Part["type"]>(["media", "opaque", "citation"]);
+
 /** Throws if there are too many blocks. */
 function bounded(parts: Part[]): Part[] {
   if (parts.length <= MOST_BLOCKS) return parts;
   let blocks = 0;
-  for (const { type } of parts) {
-    if (type.endsWith("-start") || type === "media" || type === "opaque") blocks++;
+  for (const part of parts) {
+    // A new section, as far as whole answers have one delta for each.
+    const isSection = part.type === "reasoning-delta" && part.section > 0;
+    if (isSection || part.type.endsWith("-start") || COUNTED.has(part.type)) blocks++;
   }
   if (blocks > MOST_BLOCKS) throw brokenAnswer(`it has more than ${MOST_BLOCKS} blocks`);
   return parts;

@@ -90,3 +90,24 @@ Deno.test("a JSON body has at most 10,000 blocks, however short they are", () =>
     ) assertThrows(() => read(text(10_001), format), Failure, "more than 10000 blocks", name);
   }
 });
+
+Deno.test("a JSON body has at most 10,000 citations and sections of reasoning", () => {
+  const citation = { type: "web_search_result_location", url: "https://x.test", title: "", cited_text: "" };
+  const texts = (citations: number) => ({
+    content: [{ type: "text", text: "x", citations: Array(citations).fill(citation) }],
+    stop_reason: "end_turn",
+  });
+  const sections = (count: number) => ({
+    output: [{ type: "reasoning", summary: Array(count).fill({ type: "summary_text", text: "x" }) }],
+    status: "completed",
+  });
+  const { messages, responses } = PROVIDER_FORMATS;
+  assertEquals(readWhole(JSON.stringify(texts(9_000)), messages).length, 9_005);
+  assertThrows(() => readWhole(JSON.stringify(texts(10_001)), messages), Failure, "more than 10000 blocks");
+  assertEquals(readWhole(JSON.stringify(sections(9_000)), responses).length, 9_004);
+  assertThrows(
+    () => readWhole(JSON.stringify(sections(10_002)), responses),
+    Failure,
+    "more than 10000 blocks",
+  );
+});

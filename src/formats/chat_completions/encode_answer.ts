@@ -53,8 +53,10 @@ class Fold {
 
   add(delta: Loose, end: ChunkEnd | undefined): void {
     for (const key of Object.keys(delta)) this.#field(key, delta[key]);
-    this.#logprobs.content.push(...array(end?.logprobs?.content));
-    this.#logprobs.refusal.push(...array(end?.logprobs?.refusal));
+    const { content, refusal } = this.#logprobs;
+    // No spread: the number of function arguments is limited.
+    for (const token of array(end?.logprobs?.content)) content.push(token);
+    for (const token of array(end?.logprobs?.refusal)) refusal.push(token);
     if (end?.finish_reason !== undefined) this.#finish = end.finish_reason;
     if (end?.extra) this.#extra = end.extra;
   }
