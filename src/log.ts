@@ -8,7 +8,7 @@
 import type { GenerationView } from "./accounts/mod.ts";
 import type { Level } from "./exchange/log_level.ts";
 import { countOf, printable } from "./exchange/printable.ts";
-import { pause } from "./timing/waits.ts";
+import { atMost, pause } from "./timing/waits.ts";
 
 export type { Level };
 
@@ -16,6 +16,12 @@ export type { Level };
 const GATHER_MS = 20;
 /** The most bytes that wait to be written. Above that, new lines are dropped and counted. */
 const MOST_BYTES = 8 << 20;
+
+/** The most bytes in one write to a stream. */
+const PIECE = 1 << 16;
+/** A flush ends when the reader takes nothing for this long, in milliseconds, or after so many times of it. */
+const END_MS = 2000;
+const ENDS = 5;
 
 /** If an event concerns a request, its message contains the id of the request. */
 const REQUEST = /\bgen_[0-9a-f]{32}\b/;
@@ -27,7 +33,8 @@ export interface LogOptions {
   now(): number;
   /** Number of the worker that writes; absent: there is only one process, or it serves nothing itself. */
   worker?: number;
-  write(text: string): Promise<void>;
+  /** @param taken called each time the reader has taken a part */
+  write(text: string, taken: () => void): Promise<void>;
 }
 
 export class Log {
@@ -35,6 +42,8 @@ export class Log {
   #text = "";
   #left = 0;
   #writing: Promise<void> | null = null;
+  /** How many times the reader has taken something. */
+  #taken = 0;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -60,6 +69,11 @@ export class Log {
     this.#add(this.#line({ level, event: "generation", ...ids, generation: record }));
   }
 
+  /** Adds a line that another process has already formed. */
+  formed(line: string): void {
+    this.#add(`${line}\n`);
+  }
+
   #leftOut(level: Level): boolean {
     return this.#options.level === "warn" && level === "info";
   }
@@ -68,9 +82,16 @@ export class Log {
     return new Date(this.#options.now()).toISOString();
   }
 
-  /** Resolves when all lines have been written. */
+  /** Resolves when all lines have been written, or when nobody reads them. */
   async flush(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
+    const all = async () => {
+      while (this.#writing !== null) await this.#writing;
+    };
+    for (let waited = 0; waited < ENDS && this.#writing !== null; waited++) {
+      const before = this.#taken;
+      await atMost(END_MS, all());
+      if (this.#taken === before) return;
+    }
   }
 
   #add(line: string): void {
@@ -97,7 +118,7 @@ export class Log {
     this.#text = "";
     this.#left = 0;
     try {
-      await this.#options.write(text);
+      await this.#options.write(text, () => this.#taken++);
     } catch {
       // The reader of the log has closed it; the gateway continues.
     }
@@ -133,11 +154,12 @@ function word(text: string): string {
 }
 
 /** Writes texts to a stream of the process, as a whole. */
-export function writeTo(
-  output: { write(bytes: Uint8Array): Promise<number> },
-): (text: string) => Promise<void> {
-  return async (text) => {
+export function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): LogOptions["write"] {
+  return async (text, taken) => {
     const bytes = new TextEncoder().encode(text);
-    for (let done = 0; done < bytes.length;) done += await output.write(bytes.subarray(done));
+    for (let done = 0; done < bytes.length;) {
+      done += await output.write(bytes.subarray(done, done + PIECE));
+      taken();
+    }
   };
 }

@@ -40,13 +40,18 @@ function env(name: string): string | undefined {
   }
 }
 
-let jsonLog: Log | null = null;
-/** Minimum level of text lines. JSON lines are filtered by their own log. */
-let leastLevel: Level = "info";
+/** The log of a serving process. Commands write their lines with `console.error`. */
+let running: Log | null = null;
+/** With telemetry, Deno exports the lines of `console.error` in text form. The least level of such lines. */
+let exported: Level | null = null;
 function log(line: string, level: Level = "info"): void {
-  if (jsonLog !== null) return jsonLog.event(line, level);
-  if (leastLevel === "warn" && level === "info") return;
-  console.error(`${new Date().toISOString()} ${printable(line)}`);
+  if (running !== null && exported === null) return running.event(line, level);
+  if (exported === "warn" && level === "info") return;
+  try {
+    console.error(`${new Date().toISOString()} ${printable(line)}`);
+  } catch {
+    // The reader of the log has closed it; the gateway continues.
+  }
 }
 
 export async function main(): Promise<void> {
@@ -59,6 +64,7 @@ export async function main(): Promise<void> {
       serve: telemetryIsOn(env) ? serveQuietly : serve,
     });
   } catch (error) {
+    await running?.flush();
     if (!isOperatorError(error)) throw error;
     const { readableMessage } = await import("./commands/system_error.ts");
     console.error(readableMessage(error));
@@ -160,21 +166,24 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await endRequested(worker);
   await drain(gateway, server, config.server.shutdownGraceMs);
   const { collectorAnswers } = await gateway.close();
-  await Promise.all([jsonLog?.flush(), logs?.flush()]);
+  await running?.flush();
   await exit(0, collectorAnswers);
 }
 
 type Config = Loaded["config"];
 type Worker = ReturnType<typeof workerOf>;
 
-/** Configures the logs. Returns the log for generations; null: generations are not logged. */
+/**
+ * Configures the logs. Returns the log for generations; null: generations are not logged.
+ *
+ * Lines are written by a {@link Log}: `console.error` would stop the process while nobody reads its output.
+ */
 function openLogs(config: Config, worker: Worker): Log | null {
-  leastLevel = config.logLevel;
-  const form = config.logs;
-  const options = { form, level: leastLevel, now: Date.now, worker: worker?.which };
-  if (form === "json") jsonLog = new Log({ ...options, write: writeTo(Deno.stdout) });
-  if (!(config.logGenerations ?? form === "json")) return null;
-  return jsonLog ?? new Log({ ...options, write: writeTo(Deno.stderr) });
+  const { logs: form, logLevel: level } = config;
+  if (form === "text" && telemetryIsOn(env)) exported = level;
+  const write = writeTo(form === "json" ? Deno.stdout : Deno.stderr);
+  running = new Log({ form, level, now: Date.now, worker: worker?.which, write });
+  return config.logGenerations ?? form === "json" ? running : null;
 }
 
 /** Programs that print the credentials of this configuration. */
@@ -201,8 +210,11 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
     resource,
     main: import.meta.url,
     log,
+    // Without waiting for the reader: this process has to replace workers and to follow signals.
+    print: (line) => config.logs === "json" ? running!.formed(line) : console.log(line),
+    printError: (line) => config.logs === "text" ? running!.formed(line) : console.error(line),
   });
-  await jsonLog?.flush();
+  await running?.flush();
   // A worker whose telemetry collector does not answer has killed itself.
   await exit(status, !killed);
 }

@@ -62,11 +62,15 @@ export interface Supervised {
   /** URL of the program's main module. */
   main: string;
   log(line: string, level?: Level): void;
+  /** Print a line that a worker has written. */
+  print(line: string): void;
+  printError(line: string): void;
 }
 
 /** Runs workers until a signal ends them. */
 export async function supervise(
-  { source, flags, count, graceMs, permissions, programs, resource, main, log }: Supervised,
+  { source, flags, count, graceMs, permissions, programs, resource, main, log, print, printError }:
+    Supervised,
 ): Promise<WorkersEnd> {
   // Without this, Deno would look for a deno.json in the working directory.
   const root = `${import.meta.dirname}/..`;
@@ -84,7 +88,8 @@ export async function supervise(
   const hub = openHub();
   const workers = runWorkers({
     count,
-    print: (line) => console.log(line),
+    print,
+    printError,
     log,
     patienceMs: graceMs + EXIT_MS,
     spawn(which, port) {
@@ -108,6 +113,8 @@ export async function supervise(
         },
         stdin: "piped",
         stdout: "piped",
+        // Several processes that wrote to one pipe would divide each other's lines.
+        stderr: "piped",
       } as const;
       return new Deno.Command(Deno.execPath(), options).spawn();
     },

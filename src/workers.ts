@@ -3,10 +3,11 @@
  * It serves no requests.
  *
  * The kernel distributes connections among sockets that share an address (SO_REUSEPORT). Each worker is a
- * separate node that uses the same store. The workers' other output is identical, so only that of the first
- * worker is printed. Log lines of all workers are printed.
+ * separate node that uses the same store. What workers print besides log lines is identical, so only that of
+ * the first worker is printed. Log lines of all workers are printed.
  */
 import type { Level } from "./exchange/log_level.ts";
+import { atMost } from "./timing/waits.ts";
 import { TextLineStream } from "@std/streams/text_line_stream.js";
 
 /** The first line of a process that serves. */
@@ -18,6 +19,8 @@ const LOGGED = /^\{/;
 const SHORT_LIFE_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+/** How long the last lines of a worker that has ended are waited for, in milliseconds. */
+const LAST_LINES_MS = 1000;
 
 export interface WorkersOptions {
   count: number;
@@ -27,6 +30,7 @@ export interface WorkersOptions {
    */
   spawn(which: number, port: number | null): Deno.ChildProcess;
   print(line: string): void;
+  printError(line: string): void;
   log(line: string, level?: Level): void;
   /** Milliseconds within which workers have to end after a signal. Then they are killed. */
   patienceMs: number;
@@ -133,19 +137,22 @@ class WorkerGroup {
 
   /** Starts a worker. @param say gets its lines other than those of the log */
   #start(which: number, port: number | null, say: (line: string) => void): StartedWorker {
-    const { spawn, print } = this.#options;
+    const { spawn, print, printError } = this.#options;
     const child = spawn(which, port);
     this.#alive.set(which, child);
     const listening = Promise.withResolvers<number | null>();
-    void readLines(child.stdout, (line) => {
+    const output = readLines(child.stdout, (line) => {
       const match = LISTENING.exec(line);
       if (match) listening.resolve(Number(match[1]));
       if (LOGGED.test(line)) print(line);
       else say(line);
     });
-    const ended = child.status.then((status) => {
+    const errors = readLines(child.stderr, printError);
+    const ended = child.status.then(async (status) => {
       this.#alive.delete(which);
       listening.resolve(null);
+      // Its last lines. A program that it started may keep its output open.
+      await atMost(LAST_LINES_MS, Promise.all([output, errors]));
       return status;
     });
     return { listening: listening.promise, ended };

@@ -66,6 +66,12 @@ Deno.test("Log goes on where nobody takes its lines, and says how many it left o
   assertMatch(written.at(-1)!, /\d\d lines of the log were left out/);
 });
 
+Deno.test("Log.flush() ends also where nobody takes the lines", async () => {
+  const log = new Log({ form: "text", level: "info", now: () => 0, write: () => new Promise(() => {}) });
+  log.event("unread", "info");
+  await log.flush();
+});
+
 Deno.test("logs: json tells each generation with its record, and nothing of what was said", async () => {
   const folder = await Deno.makeTempDir();
   const canary = "CANARY-7c1f3a";

@@ -126,8 +126,11 @@ Deno.test({
       `trap "" TERM; echo "sluice listening on http://127.0.0.1:9"; echo "both listen"; exec sleep 600`;
     const workers = runWorkers({
       count: 2,
-      spawn: () => new Deno.Command("sh", { args: ["-c", deaf], stdin: "null", stdout: "piped" }).spawn(),
+      spawn: () =>
+        new Deno.Command("sh", { args: ["-c", deaf], stdin: "null", stdout: "piped", stderr: "piped" })
+          .spawn(),
       print: (line) => line === "both listen" && said.resolve(),
+      printError: () => {},
       log: (line) => logged.push(line),
       patienceMs: 100,
     });

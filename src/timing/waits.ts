@@ -19,6 +19,16 @@ export function rest(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits for a promise, but not longer than this many milliseconds. */
+export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([promise, rest(ms, over.signal)]);
+  } finally {
+    over.abort();
+  }
+}
+
 /** Gives a promise that is about to settle the chance to do so. Returns whether it was fulfilled or rejected. */
 export async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
