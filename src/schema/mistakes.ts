@@ -83,10 +83,11 @@ export function isReceiver(path: InputPath): boolean {
   return (path[0] === "webhooks" && name === "url") || (path[0] === "alerts" && name === "webhook");
 }
 
-/** Scheme and host of a URL, which need not be valid; null: it has no scheme. */
+/** Scheme and host of a URL, which need not be valid, or the name of a variable; null: it has no scheme and host. */
 function originOf(address: string): string | null {
-  const [, origin, rest] = /^([a-z][a-z\d+.-]*:\/*[^/?#]*)(.*)$/is.exec(address) ?? [];
-  return origin === undefined ? null : rest === "" ? origin : `${origin}/…`;
+  if (/^\$\{\w+\}$/.test(address)) return address;
+  const [, origin, rest] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]+)(.*)$/is.exec(address) ?? [];
+  return origin === undefined ? null : rest.length > 1 ? `${origin}/…` : `${origin}${rest}`;
 }
 
 /** Prefixes of secrets of vendors and of this gateway: such a secret may be in the wrong field. */

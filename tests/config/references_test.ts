@@ -1,0 +1,64 @@
+/** What one section of the configuration says of another, and what must be there only once. */
+import { assertEquals } from "@std/assert";
+import { least, load, mistakesOf } from "./example.ts";
+
+const plus = (fields: Record<string, unknown>) => ({ ...least(), ...fields });
+const alert = (name: string, more: Record<string, unknown> = {}) => ({
+  name,
+  when: { metric: "store_lag" },
+  to: [{ slack: "https://hooks.example/1" }],
+  ...more,
+});
+const webhook = (url: string) => ({ url, secret: "a-secret-of-enough-letters", events: ["budget.80"] });
+
+const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
+  ["two teams of one name", plus({ teams: [{ name: "red" }, { name: "blue" }, { name: "red" }] }), [
+    'teams[2].name: expected a value that teams[0].name does not have, got "red"',
+  ]],
+  ["two alerts of one name", plus({ alerts: [alert("lag"), alert("lag", { for: "5m" })] }), [
+    'alerts[1].name: expected a value that alerts[0].name does not have, got "lag"',
+  ]],
+  [
+    "two webhooks of one address",
+    plus({ webhooks: [webhook("https://a.example/1"), webhook("https://a.example/1")] }),
+    [
+      'webhooks[1].url: expected a value that webhooks[0].url does not have, got "https://a.example/…"',
+    ],
+  ],
+  ["a team of an unknown account", plus({ teams: [{ name: "red", account: "defualt" }] }), [
+    'teams[0].account: expected one of the accounts default, got "defualt"; nearest is default',
+  ]],
+  [
+    "a team of no account where default is none",
+    plus({ accounts: [{ name: "acme" }], teams: [{ name: "red", account: "default" }, { name: "blue" }] }),
+    ['teams[0].account: expected one of the accounts acme, got "default"'],
+  ],
+];
+
+for (const [situation, value, expected] of MISTAKES) {
+  Deno.test(`loadConfig() names ${situation}`, () => assertEquals(mistakesOf(() => load(value)), expected));
+}
+
+const ADDRESS = "an http:// or https:// address without user and fragment";
+const WEBHOOKS: [url: string, shown: string][] = [
+  ["ftp://a.example/CANARY", '"ftp://a.example/…"'],
+  ["https://a.example/CANARY#CANARY", '"https://a.example/…"'],
+  ["https://user:CANARY@a.example/", '"https://…@a.example/"'],
+  ["ftp://a.example?CANARY", '"ftp://a.example/…"'],
+  ["a.example/hooks/CANARY", "another value (not shown)"],
+  ["//a.example/CANARY", "another value (not shown)"],
+  ["https:/CANARY#x", "another value (not shown)"],
+  ["CANARY", "another value (not shown)"],
+];
+for (const [url, shown] of WEBHOOKS) {
+  Deno.test(`a mistake in the webhook ${url} does not show its path`, () => {
+    const value = plus({
+      webhooks: [webhook(url)],
+      alerts: [alert("lag", { to: [{ webhook: url, secret: "a-secret-of-enough-letters" }] })],
+    });
+    assertEquals(mistakesOf(() => load(value)), [
+      `webhooks[0].url: expected ${ADDRESS}, got ${shown}`,
+      `alerts[0].to[0].webhook: expected ${ADDRESS}, got ${shown}`,
+    ]);
+  });
+}
