@@ -9,6 +9,7 @@ const alert = (name: string, more: Record<string, unknown> = {}) => ({
   to: [{ slack: "https://hooks.example/1" }],
   ...more,
 });
+const KEY = { name: "k", secret: "sk_live_0123456789abcdef" };
 const webhook = (url: string) => ({ url, secret: "a-secret-of-enough-letters", events: ["budget.80"] });
 
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
@@ -33,11 +34,40 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     plus({ accounts: [{ name: "acme" }], teams: [{ name: "red", account: "default" }, { name: "blue" }] }),
     ['teams[0].account: expected one of the accounts acme, got "default"'],
   ],
+  ["a key of an unknown team", plus({ teams: [{ name: "red" }], keys: [{ ...KEY, team: "rde" }] }), [
+    'keys[0].team: expected one of the teams red, got "rde"; nearest is red',
+  ]],
+  [
+    "a key of another account than its team's",
+    plus({
+      accounts: [{ name: "acme" }, { name: "other" }],
+      teams: [{ name: "red", account: "acme" }],
+      keys: [{ ...KEY, team: "red", account: "other" }],
+    }),
+    [`keys[0].account: expected "acme", which is the team's account, or none, got "other"`],
+  ],
 ];
 
 for (const [situation, value, expected] of MISTAKES) {
   Deno.test(`loadConfig() names ${situation}`, () => assertEquals(mistakesOf(() => load(value)), expected));
 }
+
+Deno.test("loadConfig() warns of payloads that are asked for where no place is configured", () => {
+  const asking = {
+    keys: [{ ...KEY, payloads: true }, { ...KEY, name: "l", secret: `${KEY.secret}l`, payloads: false }],
+    dlp_policies: { strict: { mode: "mask", payloads: true } },
+    access_policies: { eu: { allow: ["*"], payloads: true } },
+  };
+  const told = (value: unknown) => load(value).warnings.filter((warning) => /payloads/.test(warning));
+  const end = "payloads: nothing is kept, as the configuration has no `payloads` to say where";
+  assertEquals(told(plus(asking)), [
+    `keys[0].${end}`,
+    `dlp_policies.strict.${end}`,
+    `access_policies.eu.${end}`,
+  ]);
+  const payloads = { to: "file:./payloads", key: "a-key-of-sixteen-letters" };
+  assertEquals(told(plus({ ...asking, payloads })), []);
+});
 
 const ADDRESS = "an http:// or https:// address without user and fragment";
 const WEBHOOKS: [url: string, shown: string][] = [
