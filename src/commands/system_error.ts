@@ -11,12 +11,12 @@ const VERBS: Readonly<Record<string, string>> = {
   stat: "read",
   writefile: "write",
 };
-/** The form of Deno's messages: the system's text, its number, the operation and the file. */
-const FORM = /^(.+) \(os error \d+\): (\w+) '(.+)'(?: -> '.+')?$/s;
+/** The form of Deno's messages: the system's text, its number, the operation, the file, and its new path. */
+const FORM = /^(.+?) \(os error \d+\): (\w+) '(.+?)'(?: -> '(.+)')?$/s;
 
 /** A readable message for an error of the operating system. */
 export function readableMessage(error: Error): string {
-  const [, text, operation, file] = FORM.exec(error.message) ?? [];
+  const [, text, operation, file, target] = FORM.exec(error.message) ?? [];
   if (file === undefined) return error.message;
   const { IsADirectory, NotADirectory, NotFound, PermissionDenied } = Deno.errors;
   const why = error instanceof NotFound
@@ -30,5 +30,7 @@ export function readableMessage(error: Error): string {
     : error instanceof PermissionDenied
     ? "this user has no permission"
     : `${text[0].toLowerCase()}${text.slice(1)}`;
+  // A file is written beside its path and then renamed.
+  if (operation === "rename" && file === `${target}.part`) return `Cannot write ${target}: ${why}`;
   return `Cannot ${VERBS[operation] ?? "use"} ${file.replace(/\.part$/, "")}: ${why}`;
 }

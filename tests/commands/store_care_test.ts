@@ -189,3 +189,28 @@ Deno.test("a restore that cannot write the pepper of the backup changes nothing"
     Deno.removeSync(folder, { recursive: true });
   }
 });
+
+Deno.test("a folder or a device is no backup, and is not replaced by one", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const config: CareConfig = { url: `sqlite:${folder}/store.db`, pepper: null, journal: null };
+  try {
+    await makeStore(config);
+    Deno.mkdirSync(`${folder}/backups`);
+    Deno.symlinkSync("/dev/null", `${folder}/device`);
+    for (const force of [false, true]) {
+      for (const [name, what] of [["backups", "a folder"], ["device", "a device or a pipe"]]) {
+        const file = `${folder}/${name}`;
+        for (const [command, verb] of [["backup", "write"], ["restore", "read"]] as const) {
+          await assertRejects(
+            () => storeCommand({ ...run, command, file, force }, config),
+            UsageError,
+            `Cannot ${verb} ${file}: expected a file, got ${what}`,
+          );
+        }
+      }
+    }
+    assertEquals(Deno.readLinkSync(`${folder}/device`), "/dev/null");
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

@@ -55,6 +55,7 @@ export async function backup(
 ): Promise<Copied> {
   const path = pathOf(place);
   if (path !== null && sameFile(path, file)) throw new CareRefused(`The file ${file} is the store itself.`);
+  refuseOthersThanFiles("write", file);
   if (!force && exists(file)) {
     throw new CareRefused(`The file ${file} exists. Name another one, or say --force to replace it.`);
   }
@@ -92,6 +93,7 @@ export interface RestoreOptions {
  * nodes are using the store or, unless forced, if it has data. In these cases nothing is changed.
  */
 export async function restore(place: Place, file: string, options: RestoreOptions = {}): Promise<Copied> {
+  refuseOthersThanFiles("read", file);
   const { head, totals } = await provenDump(readDump(file));
   options.accept?.(head);
   await refuseUsed(place, options);
@@ -287,14 +289,26 @@ function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm"]) if (exists(path + end)) Deno.removeSync(path + end);
 }
 
+/** A backup is renamed to its path, which would replace a device such as /dev/stdout. */
+function refuseOthersThanFiles(verb: "read" | "write", path: string): void {
+  const info = statIfThere(path);
+  if (info === null || info.isFile) return;
+  const found = info.isDirectory ? "a folder" : "a device or a pipe";
+  throw new CareRefused(`Cannot ${verb} ${path}: expected a file, got ${found}`);
+}
+
 function exists(path: string): boolean {
   return sizeIfThere(path) !== null;
 }
 
 /** Size in bytes; null: no such file. Throws if the file system reports another error. */
 function sizeIfThere(path: string): number | null {
+  return statIfThere(path)?.size ?? null;
+}
+
+function statIfThere(path: string): Deno.FileInfo | null {
   try {
-    return Deno.statSync(path).size;
+    return Deno.statSync(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
