@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ENDPOINTS } from "../../src/assemble.ts";
-import { ACCESS, type Access, changes, ROLES } from "../../src/accounts/mod.ts";
+import { ACCESS, type Access, changes, type Role, ROLES } from "../../src/accounts/mod.ts";
 import { admin, withPeople } from "./people.ts";
 
 const ADMINISTRATION = (await ENDPOINTS.all()).filter((e) => e.credential === "admin_key");
@@ -83,6 +83,36 @@ Deno.test("the table of roles: who reads may not change, and only owners decide 
     // What screens a text changes nothing.
     else if (path !== "/admin/dlp/scan") assert(changes(access), `${method} ${path}`);
   }
+});
+
+/** Whoever opens another endpoint to members, or that of people to operators, has to say so here. */
+Deno.test("members may use these endpoints only, and operators all but those of tokens and sessions", () => {
+  const named = (role: Role) =>
+    ADMINISTRATION.filter(({ access }) => (ACCESS[access] as readonly string[]).includes(role))
+      .map(({ method, path }) => `${method} ${path}`);
+  assertEquals(named("member").sort(), [
+    "DELETE /admin/keys/{key}",
+    "GET /admin/attention",
+    "GET /admin/generations",
+    "GET /admin/generations/{id}",
+    "GET /admin/keys",
+    "GET /admin/keys/{key}",
+    "GET /admin/keys/{key}/models",
+    "GET /admin/live",
+    "GET /admin/overview",
+    "GET /admin/usage",
+    "POST /admin/keys",
+    "POST /admin/keys/{key}/rotate",
+  ]);
+  const operators = new Set(named("operator"));
+  assertEquals(named("owner").filter((one) => !operators.has(one)).sort(), [
+    "DELETE /admin/sessions",
+    "DELETE /admin/sessions/{id}",
+    "DELETE /admin/tokens/{id}",
+    "GET /admin/sessions",
+    "GET /admin/tokens",
+    "POST /admin/tokens",
+  ]);
 });
 
 Deno.test("the manual's table names all that an operator may change, and what not", () => {
