@@ -42,7 +42,7 @@ function env(name: string): string | undefined {
 
 /** The log of a serving process. Commands write their lines with `console.error`. */
 let running: Log | null = null;
-/** With telemetry, Deno exports the lines of `console.error` in text form. The least level of such lines. */
+/** With telemetry, and on Deno Deploy, text lines are taken from `console.error`. The least level of such lines. */
 let exported: Level | null = null;
 function log(line: string, level: Level = "info"): void {
   if (running !== null && exported === null) return running.event(line, level);
@@ -180,7 +180,7 @@ type Worker = ReturnType<typeof workerOf>;
  */
 function openLogs(config: Config, worker: Worker): Log | null {
   const { logs: form, logLevel: level } = config;
-  if (form === "text" && telemetryIsOn(env)) exported = level;
+  if (form === "text" && (telemetryIsOn(env) || isHosted())) exported = level;
   const write = writeTo(form === "json" ? Deno.stdout : Deno.stderr);
   running = new Log({ form, level, now: Date.now, worker: worker?.which, write });
   return config.logGenerations ?? form === "json" ? running : null;
