@@ -200,6 +200,8 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
   // Workers share their port with each other, and would also share it with workers of another program.
   await listening({ hostname, port }, () => Deno.listen({ hostname, port }).close());
   const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
+  const text = { form: "text", level: config.logLevel, now: Date.now, write: writeTo(Deno.stderr) } as const;
+  const errors = config.logs === "text" ? running! : new Log(text);
   const { status, killed } = await supervise({
     source,
     flags,
@@ -212,9 +214,9 @@ async function serveByWorkers(source: string | undefined, flags: Flags, config: 
     log,
     // Without waiting for the reader: this process has to replace workers and to follow signals.
     print: (line) => config.logs === "json" ? running!.formed(line) : console.log(line),
-    printError: (line) => config.logs === "text" ? running!.formed(line) : console.error(line),
+    printError: (line) => errors.formed(line),
   });
-  await running?.flush();
+  await Promise.all([running?.flush(), errors.flush()]);
   // A worker whose telemetry collector does not answer has killed itself.
   await exit(status, !killed);
 }
