@@ -26,9 +26,11 @@ export function describe(config: Config): string {
       config.auto.models.length ? `over ${config.auto.models.join(", ")}` : "off (no auto.models)"
     }`,
     `keys       ${config.keys.length} in the configuration, of ${countOf(config.accounts.length, "account")}`,
+    ...(config.teams.length === 0 ? [] : [`teams      ${config.teams.map(({ name }) => name).join(", ")}`]),
     `search     ${search.engine}${search.baseUrl && ` at ${new URL(search.baseUrl).host}`}`,
     ...(config.payloads === null ? [] : [`payloads   ${describePayloads(config.payloads)}`]),
     ...(config.alerts.length === 0 ? [] : [`alerts     ${config.alerts.map(({ name }) => name).join(", ")}`]),
+    ...(config.webhooks.length === 0 ? [] : [`webhooks   ${config.webhooks.length}`]),
     `DLP        ${dlp.enabled ? "on" : "off"}, ${
       countOf(Object.keys(config.dlpPolicies).length, "policy", "policies")
     }`,

@@ -1,8 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe } from "../../src/config/describe.ts";
 import { demoConfig } from "../../src/config/demo.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { environment, EXAMPLE, mistakesOf, NO_ENV } from "./example.ts";
+import { loadConfig, loadValue } from "../../src/config/load.ts";
+import { environment, EXAMPLE, least, mistakesOf, NO_ENV } from "./example.ts";
 
 Deno.test("describe() says what the contract's example would run", () => {
   const env = environment({
@@ -25,6 +25,47 @@ keys       1 in the configuration, of 1 account
 search     searxng at 127.0.0.1:8888
 DLP        on, 1 policy`,
   );
+});
+
+Deno.test("describe() names sections that only some configurations have", () => {
+  const { config } = loadValue({
+    ...least(),
+    store: { url: "sqlite::memory:", retention_days: 1 },
+    teams: [{ name: "red" }, { name: "blue" }],
+    webhooks: [{
+      url: "https://a.example/CANARY",
+      secret: "CANARY-of-enough-letters",
+      events: ["budget.80"],
+    }],
+    alerts: [{ name: "lag", when: { metric: "store_lag" }, to: [{ slack: "https://a.example/CANARY" }] }],
+    payloads: { to: "file:./data/payloads", key: "CANARY-of-enough-letters", retention_days: 1 },
+    oidc: {
+      issuer: "https://id.example",
+      client_id: "sluice",
+      client_secret: "CANARY",
+      roles: { claim: "roles", map: { a: "owner" } },
+    },
+    server: { public_url: "https://gateway.example" },
+  }, { env: NO_ENV });
+  const text = describe(config);
+  for (
+    const line of [
+      "listens on http://127.0.0.1:8787",
+      "store      sqlite::memory:, generations kept 1 day",
+      "admin      on, sign-in with https://id.example",
+      "teams      red, blue",
+      "webhooks   1",
+      "alerts     lag",
+      "payloads   files in ./data/payloads, kept 1 day, read by owner",
+    ]
+  ) assertStringIncludes(`${text}\n`, `${line}\n`);
+  assert(!text.includes("CANARY"), text);
+  const { payloads } = loadValue({
+    ...least(),
+    payloads: { to: "s3://bucket/prefix", key: "a-key-of-sixteen-letters", readers: [] },
+  }, { env: NO_ENV }).config;
+  assertStringIncludes(describe({ ...config, payloads }), "payloads   s3://bucket/prefix/, kept ");
+  assertStringIncludes(describe({ ...config, payloads }), ", read by nobody\n");
 });
 
 Deno.test("demoConfig() is a configuration without a warning, on loopback, with an embedded provider", () => {

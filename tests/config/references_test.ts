@@ -69,6 +69,20 @@ Deno.test("loadConfig() warns of payloads that are asked for where no place is c
   assertEquals(told(plus({ ...asking, payloads })), []);
 });
 
+Deno.test("loadConfig() warns of policies of keys and teams that are not applied", () => {
+  const value = plus({
+    dlp: { enabled: false },
+    dlp_policies: { strict: { mode: "block" } },
+    teams: [{ name: "red", dlp_policy: "strict" }],
+    keys: [{ ...KEY, dlp_policy: "strict" }],
+  });
+  const end = "dlp_policy: not applied, as `dlp.enabled` is false";
+  assertEquals(load(value).warnings.filter((warning) => /dlp/.test(warning)), [
+    `keys[0].${end}`,
+    `teams[0].${end}`,
+  ]);
+});
+
 const ADDRESS = "an http:// or https:// address without user and fragment";
 const WEBHOOKS: [url: string, shown: string][] = [
   ["ftp://a.example/CANARY", '"ftp://a.example/…"'],
