@@ -223,7 +223,7 @@ export class Alerts {
     const verdict = this.#state.judge.judge(id, value, clock.now(), thresholds(rule));
     if (verdict === null) return;
     const data = dataOf(rule, group, value);
-    const change = { id, now: now(), data, receivers: rule.to.map(receiverId) };
+    const change = { id, now: now(), data, receivers: receiversOfRule(rule) };
     try {
       await (verdict === "fires" ? store.openAlert(change) : store.closeAlert(change));
       wake();
@@ -251,7 +251,7 @@ export class Alerts {
         starts: this.#state.since.get(key) ?? now(),
         ends: verdict === "fires" ? null : now(),
       };
-      for (const to of rule.to) this.#sendDirectly(receiverId(to), key, event);
+      for (const receiver of receiversOfRule(rule)) this.#sendDirectly(receiver, key, event);
     }
   }
 
@@ -280,6 +280,11 @@ export class Alerts {
     sending.add(notifying);
     lastOf.set(line, notifying);
   }
+}
+
+/** A receiver that a rule names twice is notified once. */
+function receiversOfRule({ to }: AlertRule): string[] {
+  return [...new Set(to.map(receiverId))];
 }
 
 function valueOf({ when }: AlertRule, numbers: readonly number[] | undefined): number | null {

@@ -52,6 +52,13 @@ onBothEngines(({ name, place }) => {
       }),
   );
 
+  test("a receiver that a rule names twice gets one notification", (store) =>
+    fleet(store, [{ ...RULE, to: [...TO, ...TO] }], async ({ pass, told }) => {
+      await pass(12, generated("completed", 1000));
+      await pass(6, generated("failed", 5000));
+      assertEquals((await told()).map(({ event }) => event), ["alert.firing"]);
+    }));
+
   test("a storm is told of, and its end, while the clocks are set back and forward", (store) =>
     fleet(store, [RULE], async ({ pass, told, set }) => {
       await pass(12, generated("completed", 1000));
