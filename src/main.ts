@@ -101,13 +101,12 @@ function sourceOf(named: string | undefined, flags: Flags): string | null {
 async function load(
   named: string | undefined,
   flags: Flags,
-  { listens = true, env: lookUp = env }: { listens?: boolean; env?: typeof env } = {},
+  { listens = true, env: lookUp = env, pipeMs }: { listens?: boolean; env?: typeof env; pipeMs?: number } =
+    {},
 ): Promise<Loaded> {
   const source = sourceOf(named, flags);
-  if (source === null) {
-    return await checked(examineDemo({ env: lookUp, flags }), { listens });
-  }
-  const { name, text } = await readSource(source);
+  if (source === null) return await checked(examineDemo({ env: lookUp, flags }), { listens });
+  const { name, text } = await readSource(source, pipeMs);
   return await checked(examineText(text, { env: lookUp, flags, source: name }), { listens });
 }
 
@@ -361,7 +360,7 @@ async function reload(
   },
 ): Promise<void> {
   try {
-    const { config, warnings: found } = await load(source, flags);
+    const { config, warnings: found } = await load(source, flags, { pipeMs: 10_000 });
     const { unappliedChanges } = await import("./config/at_start.ts");
     const warnings = [...found, ...unappliedChanges(started, config)];
     warn(warnings);

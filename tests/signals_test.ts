@@ -168,3 +168,24 @@ Deno.test("of two reloads side by side the later one counts, though the earlier 
     program.kill("SIGTERM");
     assertEquals(await program.ended, 0);
   }));
+
+Deno.test({
+  name: "a pipe to which nobody writes keeps no reload waiting for ever",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    inFolder(async (cwd) => {
+      const file = `${cwd}/sluice.json`;
+      const program = await serveProgram(["--config", "sluice.json"], { cwd });
+      const text = await Deno.readTextFile(file);
+      await Deno.remove(file);
+      await new Deno.Command("mkfifo", { args: [file] }).output();
+      program.kill("SIGHUP");
+      await program.said("it is a pipe, and nothing was written to it in time");
+      await Deno.remove(file);
+      await Deno.writeTextFile(file, text);
+      program.kill("SIGHUP");
+      await program.said("configuration reloaded");
+      program.kill("SIGTERM");
+      assertEquals(await program.ended, 0);
+    }),
+});

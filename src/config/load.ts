@@ -9,6 +9,7 @@
 import { isObject } from "../exchange/json.ts";
 import { MOST_WORKERS } from "../http/config.ts";
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
+import { within } from "../timing/within.ts";
 import { linkedDatabase } from "./linked_database.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
@@ -72,15 +73,19 @@ export function examineValue(value: unknown, options: LoadOptions): Examination 
   return examine({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
 }
 
-/** The text of a configuration: `source` itself if it contains a `{`, else the file of that name. */
-export async function readSource(source: string): Promise<{ name: string; text: string }> {
+/**
+ * The text of a configuration: `source` itself if it contains a `{`, else the file of that name.
+ *
+ * @param pipeMs how long the writer of a pipe is waited for; absent: without end
+ */
+export async function readSource(source: string, pipeMs?: number): Promise<{ name: string; text: string }> {
   if (source.includes("{")) return { name: "configuration", text: source };
   const name = `configuration ${source}`;
   const refusal = (why: string) => new ConfigError(name, [{ path: "", message: why }]);
   let bytes: Uint8Array;
   try {
     // A read in another thread would delay the start. Only a pipe may have to be waited for.
-    bytes = Deno.statSync(source).isFile ? Deno.readFileSync(source) : await Deno.readFile(source);
+    bytes = Deno.statSync(source).isFile ? Deno.readFileSync(source) : await readPipe(source, pipeMs);
   } catch (error) {
     throw refusal(fileTrouble(error));
   }
@@ -89,6 +94,16 @@ export async function readSource(source: string): Promise<{ name: string; text: 
   } catch {
     throw refusal("not UTF-8 text");
   }
+}
+
+async function readPipe(path: string, pipeMs: number | undefined): Promise<Uint8Array> {
+  const reading = Deno.readFile(path);
+  if (pipeMs === undefined) return await reading;
+  return await within(
+    pipeMs,
+    reading,
+    () => new Error("it is a pipe, and nothing was written to it in time"),
+  );
 }
 
 function fileTrouble(error: unknown): string {
