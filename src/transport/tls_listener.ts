@@ -168,19 +168,22 @@ class TlsConn implements Conn {
     socket.on("error", (error: Error) => this.#end(error));
   }
 
+  #arrived(): void {
+    if (this.#wake !== null) this.#wakes();
+    else this.#pause();
+  }
+
   /**
    * If nobody reads, nothing more is received: Deno decrypts and keeps all that arrives, also above the socket's high-water mark (Deno
    * 2.9.6), so that a client could fill the memory, and the next read would take seconds.
    */
-  #arrived(): void {
-    if (this.#wake !== null) this.#wakes();
-    else if (!this.#stopped && !this.#ended) {
-      this.#stopped = true;
-      this.#tcp?.readStop();
-    }
+  #pause(): void {
+    if (this.#stopped || this.#ended) return;
+    this.#stopped = true;
+    this.#tcp?.readStop();
   }
 
-  #receive(): void {
+  #resume(): void {
     if (!this.#stopped) return;
     this.#stopped = false;
     this.#tcp?.readStart();
@@ -210,11 +213,13 @@ class TlsConn implements Conn {
       if (bytes !== null) {
         into.set(bytes.subarray(0, into.length));
         if (bytes.length > into.length) socket.unshift(bytes.subarray(into.length));
+        // No event tells of more before the rest has been read.
+        if (socket.readableLength > 0) this.#pause();
         return Math.min(bytes.length, into.length);
       }
       if (this.#failed) throw this.#failed;
       if (this.#ended) return null;
-      this.#receive();
+      this.#resume();
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }

@@ -10,6 +10,10 @@ import { TLS } from "../support/tls.ts";
 
 export const encoder = new TextEncoder();
 
+/** Asks for a WebSocket. */
+export const HANDSHAKE = "GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
 /** Says what it was asked. */
 export async function echo(request: Parameters<ServeOptions["handle"]>[0]): Promise<Response> {
   const { pathname } = new URL(request.url);

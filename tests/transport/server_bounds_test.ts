@@ -5,7 +5,7 @@ import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
 import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
-import { Caller, CLOSE, echo, get, listening, once } from "./caller.ts";
+import { Caller, CLOSE, echo, get, HANDSHAKE, listening, once } from "./caller.ts";
 
 Deno.test("serve() ends heads and bodies that do not come, and idle connections, and gives up what they held", async () => {
   const failed: string[] = [];
@@ -139,9 +139,6 @@ Deno.test("serve() gives the place of who has waited longest to who comes, and k
   assertEquals(server.refused, 1);
   await server.shutdown();
 });
-
-const HANDSHAKE = "GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
-  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 Deno.test("serve() takes no handshake of a WebSocket with a body or over HTTP/1.0, and what follows is no frame", async () => {
   let open = 0;

@@ -1,8 +1,10 @@
 /** Callers over TLS who send more than is read: they have to wait, and nothing of it is lost. */
 import { assert, assertEquals } from "@std/assert";
+import type { Incoming } from "../../src/transport/server.ts";
+import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
 import { turns } from "../support/time.ts";
 import { CA } from "../support/tls.ts";
-import { CLOSE, encoder, get, listeningTls } from "./caller.ts";
+import { CLOSE, encoder, get, HANDSHAKE, listeningTls } from "./caller.ts";
 
 const dial = (port: number) =>
   Deno.connectTls({ hostname: "localhost", port, caCerts: [CA], alpnProtocols: ["http/1.1"] });
@@ -21,12 +23,8 @@ async function heard(conn: Deno.Conn): Promise<string> {
   return text;
 }
 
-Deno.test("a caller over TLS who sends without end while its request is handled has to wait", async () => {
-  const over = Promise.withResolvers<Response>();
-  const { server } = await listeningTls({ handle: () => over.promise });
-  const conn = await dial(server.addr.port);
-  await send(conn, encoder.encode(get("/")));
-  const piece = new Uint8Array(1 << 20).fill(120);
+/** How many bytes are taken of a caller who sends a piece again and again. */
+async function floodedWith(conn: Deno.Conn, piece: Uint8Array): Promise<number> {
   const most = 256 << 20;
   let sent = 0;
   const sending = (async () => {
@@ -40,10 +38,43 @@ Deno.test("a caller over TLS who sends without end while its request is handled 
     before = sent;
     await turns(100);
   }
-  assert(sent < 64 << 20, `${sent} bytes were received`);
   conn.close();
-  over.resolve(new Response("ok"));
   await sending;
+  return sent;
+}
+
+Deno.test("a caller over TLS who sends without end while its request is handled has to wait", async () => {
+  const over = Promise.withResolvers<Response>();
+  const { server } = await listeningTls({ handle: () => over.promise });
+  const conn = await dial(server.addr.port);
+  await send(conn, encoder.encode(get("/")));
+  const sent = await floodedWith(conn, new Uint8Array(1 << 20).fill(120));
+  assert(sent < 64 << 20, `${sent} bytes were received`);
+  over.resolve(new Response("ok"));
+  await server.shutdown();
+});
+
+Deno.test("a caller over TLS who sends messages without end while one is handled has to wait", async () => {
+  const handled = Promise.withResolvers<void>();
+  const { server } = await listeningTls({
+    handle: (request) =>
+      Promise.resolve(
+        WebSocketUpgrade.of(request as Incoming, {
+          mostMessageBytes: 1 << 20,
+          pingMs: 60_000,
+          take: () => handled.promise,
+        })!,
+      ),
+  });
+  const conn = await dial(server.addr.port);
+  await send(conn, encoder.encode(HANDSHAKE));
+  await conn.read(new Uint8Array(1000));
+  const length = 20_000;
+  const message = new Uint8Array(8 + length).fill(120, 8);
+  message.set([0x81, 0x80 | 126, length >> 8, length & 255]);
+  const sent = await floodedWith(conn, message);
+  assert(sent < 64 << 20, `${sent} bytes were received`);
+  handled.resolve();
   await server.shutdown();
 });
 
