@@ -86,3 +86,29 @@ Deno.test("attempts that time out before a handshake has begun do not count as h
     await server.close();
   }
 });
+
+Deno.test("behind 64 handshakes that have not ended, a server is tried by one attempt at a time", async () => {
+  const { ticker } = stoppedTicker();
+  const server = listening();
+  try {
+    const attempts = new Attempts();
+    const attempt = () =>
+      dial(
+        { secure: false, hostname: "127.0.0.1", port: server.port, attempts },
+        { firstByteMs: 60_000 },
+        ticker,
+        { protocols: [] },
+      ).then(({ conn }) => conn.close(), (thrown) => Failure.from(thrown).code);
+    const outcomes = async (stuck: number) => {
+      attempts.stuck = stuck;
+      return await Promise.all(Array.from({ length: 5 }, attempt));
+    };
+    assertEquals(await outcomes(63), [undefined, undefined, undefined, undefined, undefined]);
+    assertEquals(await outcomes(64), [undefined, ...Array(4).fill("provider_unavailable")]);
+    // One that succeeds ends the caution.
+    assertEquals(attempts.stuck, 0);
+    await eventually(() => server.open() === 0);
+  } finally {
+    await server.close();
+  }
+});

@@ -83,3 +83,20 @@ Deno.test("AnswerBuffer counts an answer once it is worth it, as many times as i
   assertEquals(memory.bytes, 0);
   held.close();
 });
+
+Deno.test("AnswerMemory allows 256 MiB in all, and half of it for one key", async () => {
+  const memory = new AnswerMemory();
+  const goesOn = async (held: ReturnType<AnswerMemory["open"]>, bytes: number) =>
+    await settled(held.grow(bytes));
+  const [first, second] = [memory.open("a"), memory.open("a")];
+  assertEquals(await goesOn(first, 100 << 20), true);
+  assertEquals(await goesOn(second, 28 << 20), true);
+  assertEquals(await goesOn(second, 1), false);
+  // The oldest call of each key goes on.
+  const [other, further] = [memory.open("b"), memory.open("b")];
+  assertEquals(await goesOn(other, 127 << 20), true);
+  assertEquals(await goesOn(further, 1 << 20), false);
+  assertEquals(await goesOn(other, 1 << 30), true);
+  for (const held of [first, second, other, further]) held.close();
+  assertEquals(memory.bytes, 0);
+});
