@@ -1,3 +1,5 @@
+import { crc32 } from "node:zlib";
+import { EventStreamReader } from "../../src/formats/aws_event_stream.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { Failure } from "../../src/exchange/failure.ts";
@@ -185,6 +187,23 @@ Deno.test("FrameReader refuses a frame that never ends", () => {
   }, Failure);
   assertEquals(failure.code, "provider_unavailable");
   assertEquals(reader.pending, 0);
+});
+
+Deno.test("a frame has at most 32 MiB, of either kind of stream", () => {
+  const piece = new Uint8Array(1 << 20).fill(120);
+  const reader = new FrameReader();
+  for (let i = 0; i < 32; i++) reader.push(piece, []);
+  assertThrows(() => reader.push(piece, []), Failure);
+  // The length of a message stands before it.
+  for (const [length, refused] of [[32 << 20, false], [(32 << 20) + 1, true]] as const) {
+    const prelude = new Uint8Array(12);
+    const view = new DataView(prelude.buffer);
+    view.setUint32(0, length);
+    view.setUint32(8, crc32(prelude.subarray(0, 8)));
+    const push = () => new EventStreamReader().push(prelude, []);
+    if (refused) assertThrows(push, Failure, "over 33554432 bytes");
+    else push();
+  }
 });
 
 Deno.test("FrameReader bounds one frame, not what arrives together", () => {
