@@ -1,5 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { merge } from "../../src/dlp/merge.ts";
+import { readRequestOptions } from "../../src/dlp/request.ts";
+import { textsOf } from "../../src/dlp/screen_body.ts";
+import { readLeaves } from "../../src/formats/leaves.ts";
+import { LEAVES } from "../../src/formats/mod.ts";
 import {
   DECODED_AT_ONCE,
   replaceInJson,
@@ -70,4 +75,25 @@ Deno.test("replaceInText() keeps JSON that a text is, or holds, JSON", () => {
   assertEquals(mask("4111", "4111"), "<X_1>");
   // Half of an escape would be left.
   assertEquals(mask('{"a":"x\\n4111"}', "n4111"), null);
+});
+
+Deno.test("textsOf() hands control back while it decodes the escapes of long arguments", () => {
+  const turn = {
+    role: "assistant",
+    tool_calls: [{
+      id: "c",
+      type: "function",
+      function: { name: "f", arguments: JSON.stringify({ a: "a\n".repeat(1_000_000) }) },
+    }],
+  };
+  const body = { messages: [{ role: "user", content: "x" }, turn] };
+  const check = merge(null, readRequestOptions({ regexes: [{ name: "x", pattern: "zzz" }] }), {
+    unscannable: "pass",
+    restore: false,
+  });
+  const reading = readLeaves(body, LEAVES.chat_completions);
+  const texts = textsOf(reading, check);
+  let yields = 0;
+  while (!texts.next().done) yields++;
+  assert(yields > 3, `${yields} yields`);
 });
