@@ -306,10 +306,8 @@ export class Reports {
     const { key } = query;
     if (key === undefined) return filter;
     if (this.#isId(key)) return { ...filter, keyId: key };
-    const keysNow = [...this.#options.keyring.states()].flatMap((state) =>
-      state.key.name === key ? [state.key.id] : []
-    );
-    return { ...filter, key, keysNow };
+    const named = this.#options.keyring.states().filter(({ name }) => name === key);
+    return { ...filter, key, keysNow: named.map(({ id }) => id).toArray() };
   }
 
   /** A key may be given by id or by name. Keys that have left the configuration file are no longer known. */
