@@ -59,11 +59,15 @@ async function showsWhatItKnows(ground: Ground): Promise<void> {
     };
     const made = await ask("POST", "/admin/keys", {
       headers: admin,
-      body: { name: "made", team: "research", spend_limit: { amount: "5.00", period: "day" } },
+      body: { name: "new", team: "research", spend_limit: { amount: "5.00", period: "day" } },
     });
     await ask("POST", "/admin/tokens", { headers: admin, body: { name: "ci", role: "auditor" } });
     const before = await call(gateway, SECRET, "phase=before");
-    await call(gateway, made.json.secret, "phase=before");
+    const ofMade = await call(gateway, made.json.secret, "phase=before");
+    assertEquals(
+      (await ask("PATCH", "/admin/keys/new", { headers: admin, body: { name: "made" } })).status,
+      200,
+    );
     assertEquals((await get("/admin/keys")).headers.get("x-svc-store"), "up");
     assertEquals((await get("/admin/keys")).json.store, undefined);
 
@@ -121,6 +125,10 @@ async function showsWhatItKnows(ground: Ground): Promise<void> {
       ),
       [before],
     );
+    for (const name of ["made", "new"]) {
+      const { data } = (await get(`/admin/generations?key=${name}`)).json;
+      assertEquals(data.map(({ id }: { id: string }) => id), [ofMade], name);
+    }
     assertEquals((await get("/admin/generations?status=failed")).json.data, []);
     const page = await get("/admin/generations?limit=1");
     const rest = await get(`/admin/generations?limit=5&cursor=${page.json.next_cursor}`);

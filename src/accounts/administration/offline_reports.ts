@@ -150,7 +150,8 @@ export class OfflineReports {
       wanted === undefined || found.includes(wanted);
     const all = this.calls();
     const found = all.filter((g) =>
-      is(query.key, g.key, g.keyId) && is(query.model, g.model) && is(query.account, g.account) &&
+      is(query.key, g.key, g.keyId, this.#nameOf(g.keyId)) && is(query.model, g.model) &&
+      is(query.account, g.account) &&
       is(query.session, g.session ?? "") && (from === null || g.created >= from) &&
       (to === null || g.created < to) && (traits === null || hasTraits(g, traits)) &&
       (after === null || g.created < after.created || (g.created === after.created && g.id < after.id))
@@ -206,6 +207,11 @@ export class OfflineReports {
 
   get #now(): number {
     return this.#options.clock.now();
+  }
+
+  /** The present name of a key; empty: unknown. */
+  #nameOf(keyId: string): string {
+    return this.#options.keyring.state(keyId)?.name ?? "";
   }
 
   #isSeen({ member }: { member: string | null }): boolean {
