@@ -275,6 +275,8 @@ function Bill({ g, usage }) {
       g.cost,
     )}${g.searches > 0
       ? `, ${g.searches === 1 ? "a web search" : `${count(g.searches)} web searches`} included`
+      : ""}${Number(prices.request ?? 0) > 0
+      ? `, ${money(prices.request)} for each request to the provider included`
       : ""}${Number(g.cache_saved) > 0 ? `, ${money(g.cache_saved)} saved by the cache` : ""}${g.price_version
       ? `, at prices ${g.price_version}`
       : ""}.</p>
