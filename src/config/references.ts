@@ -151,11 +151,29 @@ function checkModels({ providers, models, ids, discovers }: Written, report: Rep
         `${pathText([...path, "pricing"])}: left out, so the model costs nothing unless its price is known`,
       );
     }
-    for (const [kind, price] of Object.entries(object(value.pricing))) {
-      if (!(Number(price) > HIGHEST_TOKEN_PRICE)) continue;
-      const where = pathText([...path, "pricing", kind]);
-      report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
+    warnOfHighPrices({ value: object(value.pricing), path: [...path, "pricing"] }, report);
+    for (const tier of items(value.pricing_tiers, [...path, "pricing_tiers"])) warnOfHighPrices(tier, report);
+    for (const change of items(value.price_changes, [...path, "price_changes"])) {
+      const { pricing, pricing_tiers: tiers } = change.value;
+      warnOfHighPrices({ value: object(pricing), path: [...change.path, "pricing"] }, report);
+      for (const tier of items(tiers, [...change.path, "pricing_tiers"])) warnOfHighPrices(tier, report);
     }
+  }
+}
+
+/** Price fields that are not prices of a token. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  "request",
+  "web_search",
+  "above_input_tokens",
+  "service_tier",
+]);
+
+function warnOfHighPrices({ value, path }: Item, report: Report): void {
+  for (const [kind, price] of Object.entries(value)) {
+    if (OF_OTHERS.has(kind) || !(Number(price) > HIGHEST_TOKEN_PRICE)) continue;
+    const where = pathText([...path, kind]);
+    report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
   }
 }
 

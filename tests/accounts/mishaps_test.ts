@@ -1,5 +1,5 @@
 /** What must not lose, double or let through anything: keys that end, configurations that change, usage and limits that cannot be. */
-import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { sqlitePlace } from "../support/cluster.ts";
@@ -194,14 +194,37 @@ Deno.test("limits of keys are read whole or refused, on every way in", async () 
   }
 });
 
-Deno.test("a price above a cent for a token is doubted", () => {
-  const warnings = (prompt: string) =>
+Deno.test("a price above a cent for a token is doubted, in tiers and changes too, that of a request or search is not", () => {
+  const warnings = (fields: Record<string, unknown>) =>
     loadValue({
       providers: { p: { api: "openai-chat", base_url: "http://127.0.0.1:1/v1" } },
-      models: [{ id: "p/m", routes: [{ provider: "p", model: "m" }], pricing: { prompt, completion: "0" } }],
-    }, { env: () => undefined }).warnings.filter((warning) => warning.includes("pricing.prompt"));
-  assertEquals(warnings("0.01"), []);
-  assertMatch(warnings("1.25").join(), /models\[0\]\.pricing\.prompt: 1\.25 for one token/);
+      models: [{ id: "p/m", routes: [{ provider: "p", model: "m" }], ...fields }],
+    }, { env: () => undefined }).warnings.filter((warning) => warning.includes("for one token"));
+  const free = { prompt: "0", completion: "0" };
+  const dear = { ...free, prompt: "1.25" };
+  const fine = { ...free, prompt: "0.01", request: "0.5", web_search: "0.014" };
+  const from = "2030-01-01";
+  assertEquals(
+    warnings({
+      pricing: fine,
+      pricing_tiers: [{ ...fine, above_input_tokens: 200_000 }],
+      price_changes: [{ from, pricing: fine, pricing_tiers: [{ ...fine, service_tier: "flex" }] }],
+    }),
+    [],
+  );
+  const said = (where: string) =>
+    `models[0].${where}.prompt: 1.25 for one token; prices are for a token, not for a million`;
+  assertEquals(warnings({ pricing: dear }), [said("pricing")]);
+  assertEquals(warnings({ pricing: free, pricing_tiers: [{ ...free, service_tier: "flex" }, dear] }), [
+    said("pricing_tiers[1]"),
+  ]);
+  assertEquals(
+    warnings({
+      pricing: free,
+      price_changes: [{ from, pricing: dear, pricing_tiers: [{ ...dear, above_input_tokens: 5 }] }],
+    }),
+    [said("price_changes[0].pricing"), said("price_changes[0].pricing_tiers[0]")],
+  );
 });
 
 Deno.test("prices that change while a call runs count for the next one, that of searches too", async () => {
