@@ -14,8 +14,11 @@ export function withServices(preset: string, { prices, tiers = [] }: RowSheet): 
   return [...tiers, ...derived];
 }
 
+/** Searches cost the same in each tier of service. */
 function times(prices: MillionPrices, factor: number): MillionPrices {
   return Object.fromEntries(
-    Object.entries(prices).map(([name, price]) => [name, Number((price * factor).toFixed(9))]),
+    Object.entries(prices).map((
+      [name, price],
+    ) => [name, name === "web_search" ? price : Number((price * factor).toFixed(9))]),
   );
 }

@@ -62,6 +62,9 @@ Deno.test("the table has sizes, prices with their tiers, efforts and what models
     [60, 240],
     [360, 600],
   ]);
+  // Of a model that searches by itself; with tools, the gateway searches, at a price of its own.
+  assertEquals(facts.find("perplexity", "sonar-deep-research")!.sheets![0].prices.web_search, "0.005");
+  assertEquals(sheet.prices.web_search, undefined);
   assertEquals(facts.find("openai", "text-embedding-3-small"), null);
   assertEquals(facts.find("openai", "no-such-model"), undefined);
   assertEquals(facts.find("no-preset", "gpt-5.4"), undefined);
@@ -84,9 +87,9 @@ Deno.test("every price of the table is one that money can count, at every tier",
             Number(each.prompt) === 0,
             Number(each.completion) === 0,
           ], id);
-          // Above this a price was surely meant for a million tokens.
-          for (const price of Object.values(each)) {
-            assert(Number(price) <= 0.002, `${preset} ${id}: ${price}`);
+          // Above this a price was surely meant for a million tokens, or for a thousand searches.
+          for (const [name, price] of Object.entries(each)) {
+            assert(Number(price) <= (name === "web_search" ? 0.05 : 0.002), `${preset} ${id}: ${price}`);
           }
           priced++;
         }

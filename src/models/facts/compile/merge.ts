@@ -45,7 +45,7 @@ export function compile(file: FactsFile, today: string): Compiled {
     for (const row of priced) {
       if (!taken.has(row) && !known.has(row.id)) rows.push(row);
     }
-    presets[preset.name] = rows.map(withHourCache).map(tidy);
+    presets[preset.name] = rows.map(withHourCache).map(withOwnSearches).map(tidy);
   }
   const sources = { "genai-prices": PRICES_VERSION, "models.dev": FACTS_VERSION };
   return { table: { sources, presets }, disagreements };
@@ -83,6 +83,26 @@ function withHourCache(row: Row): Row {
     sheets: row.sheets.map((sheet) => ({
       ...priced(sheet),
       ...(sheet.tiers && { tiers: sheet.tiers.map(priced) }),
+    })),
+  };
+}
+
+/**
+ * The price of searches is kept for models without tools, which search by themselves. With other models the
+ * gateway searches, and the price of that is the operator's.
+ */
+function withOwnSearches(row: Row): Row {
+  if (row.features !== undefined && !row.features.includes("tools")) return row;
+  const without = <T extends { prices: MillionPrices }>(of: T): T => {
+    if (of.prices.web_search === undefined) return of;
+    const { web_search: _, ...prices } = of.prices;
+    return { ...of, prices };
+  };
+  return {
+    ...row,
+    sheets: row.sheets?.map((sheet) => ({
+      ...without(sheet),
+      ...(sheet.tiers && { tiers: sheet.tiers.map(without) }),
     })),
   };
 }

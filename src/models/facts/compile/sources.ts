@@ -7,7 +7,7 @@ import type { MillionPrices, Row, RowSheet, RowTier } from "../row.ts";
 export const PRICES_VERSION = "0.1.8";
 export const FACTS_VERSION = "f3fc69229 of 2026-07-02";
 
-/** The package's price names and ours. Prices per other units than tokens are omitted. */
+/** The package's price names and ours. Prices per other units than tokens and searches are omitted. */
 const PRICE_NAMES: Readonly<Record<string, string>> = {
   input_mtok: "prompt",
   output_mtok: "completion",
@@ -20,6 +20,8 @@ const PRICE_NAMES: Readonly<Record<string, string>> = {
   input_image_mtok: "image",
   output_image_mtok: "image_output",
 };
+/** The package's name for the price of a thousand searches; ours are per million of the unit. */
+const SEARCHES = "web_searches_kcount";
 
 export function priceRows(preset: FactsPreset): Row[] {
   const rows = new Map<string, Row>();
@@ -53,6 +55,7 @@ function sheetOf(prices: ModelPrice): Pick<RowSheet, "prices" | "tiers"> {
   const base: Record<string, number> = {};
   const tiers = new Map<number, Record<string, number>>();
   for (const [key, price] of Object.entries(prices)) {
+    if (key === SEARCHES && typeof price === "number") base.web_search = exact(1000 * price);
     const name = PRICE_NAMES[key];
     if (name === undefined || price === undefined) continue;
     if (typeof price === "number") base[name] = exact(price);
