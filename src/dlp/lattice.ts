@@ -12,6 +12,7 @@ import { type FieldsPlace, fieldsPlace } from "./fields_place.ts";
 import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
 import { namedFields } from "./named_fields.ts";
+import { unquoted } from "./quoted_lines.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
@@ -73,6 +74,15 @@ export function* readings(text: string, place: TablePlace = tablePlace()): Gener
   }
   const fields = namedFields(plain, place.fields);
   if (fields) yield { view: fields, level: 0, joined: false, cells: true, escapes: [] };
+  const unmarked = unquoted(plain);
+  if (unmarked) {
+    yield { view: unmarked, level: 0, joined: false, escapes: [] };
+    for (const cells of [tableCells(unmarked, null)?.view, namedFields(unmarked)]) {
+      if (cells && cells.text !== "") {
+        yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
+      }
+    }
+  }
   const first = decodings(plain, sent.hints);
   if (!first) return;
   const decoded: Reading = { ...first, level: 1, joined: false };

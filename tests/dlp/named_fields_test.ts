@@ -116,6 +116,7 @@ Deno.test("scan() finds each value of a list or table that is longer than a segm
       `Dates of birth:\n${days.map((day) => `- ${day}\n`).join("")}\nHolidays\n2001-03-12\n`,
       `Dates of birth: ${days.join(", ")}\n2001-03-12, 2001-03-13`,
       `dob\n${days.join("\n")}`,
+      `COPY people (id, dob) FROM stdin;\n${days.map((day, i) => `${i}\t${day}`).join("\n")}\n\\.\n`,
       `id\trecorded date of birth\n${days.map((day, i) => `${i % 9}\t${day}`).join("\n")}`,
     ]
   ) {
@@ -190,4 +191,19 @@ Deno.test("namedFields() says no more than three times what the text is long", (
     const view = namedFields({ text: unit.repeat(2000) });
     assert(view !== null && view.text.length < unit.length * 2000 * 4);
   }
+});
+
+Deno.test("scan() finds what is named in another line of a quoted mail", () => {
+  const { scan } = detector(new Set(["DATE_OF_BIRTH", "PASSWORD", "US_SSN"]));
+  for (
+    const [text, ...want] of [
+      ["On Monday Bob wrote:\n> Date of birth\n> 1984-03-12\n", "1984-03-12"],
+      ["> > | Name | SSN |\n> > |---|---|\n> > | Jo | 536904399 |\n", "536904399"],
+      ["> id,dob\n> 7,1984-03-12\n> 8,1985-03-12\n", "1984-03-12", "1985-03-12"],
+      ["> What is the password?\n> Bob: blue-Heron42\n", "blue-Heron42"],
+    ]
+  ) {
+    assertEquals(scan(text).map(({ start, end }) => text.slice(start, end)), want, text);
+  }
+  assertEquals(scan("a > b\n> 1984-03-12\nx"), []);
 });
