@@ -88,6 +88,7 @@ export const NORDIC: readonly Recognizer[] = [
         "Personnummer: «220852-3717»",
         "CPR-nr. «2208523717»",
         '{"personnummer":"«0111914121»"}',
+        "personnummeret er «0111914121»",
       ],
       clean: [
         "Personnummer: 460325-3743\nTelefon: 070-123 45 67",
