@@ -61,6 +61,11 @@ Deno.test("scan() finds tokens of issuers by their beginnings, with a body drawn
     "polar_oat_ a43, ramp_sec_ a48, rootly_ h64, rpa_ u40 a6, samsara_api_ a30, sgp_ a64, signkey-prod- h64",
     "sk_car_ a22, snyk_uat. h8 . a60 . a43, SWMKEY-1- a43, tr_prod_ a24, ucat_ a26, vtwn_ a32",
     "waka_ h8 - h4 - h4 - h4 - h12, xapp-12- u11 - 1234567890123 - h64, xnd_production_ a60, zpka_ l32 _ h8",
+    "cr- h58, flp_ a48, live_ h32, live_auth_ h32, bb_pr_ h30, salad_cloud_org_ a30, 3MVG9 a85, VF.WS. h24 . a16",
+    "shltm_ a40, ddw_ a36, pk. h32, mergify_application_key_ a76, X-Amz-Security-Token= a300, quiknode.pro/ h40",
+    "feishu.cn/open-apis/bot/v2/hook/ h36, maker.ifttt.com/trigger/x/with/key/ a30, thingsboard.cloud/api/v1/ l20",
+    "hooks.airtable.com/workflows/v1/genericWebhook/ a17 / a17 / a17, kagi.com/search?token= a11 . a43",
+    "calendar.google.com/calendar/ical/jo%40corp.example/private- h32, tines.com/webhook/ l32 / l32",
   ].join(", ").split(", ");
   const scan = detector(new Set(RECOGNIZERS.filter((one) => one.group === "SECRET").map((one) => one.type)));
   for (const form of forms) {
