@@ -42,7 +42,7 @@ const LONGEST_QUESTION = 64;
 const IS_BEFORE = /\s(?:is|ist|est|es|è|é|jest|to|это|as|als|comme|como)\s/i;
 /** "x7$kLm29 is my password": the value, and the text between it and the word that starts here. */
 const VALUE_BEFORE = new RegExp(
-  `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:is|ist|est|es|è|é|jest|to|это|as|als|comme|como) (?:\\p{L}[\\p{L}'’-]{0,9} ){0,3})` +
+  `(?<=(?:^|[\\s"'“\`(:])((?=\\S{0,64}\\d)[^\\s"'<>()]{6,64})["'”\`]? (?:(?:is|ist|est|es|è|é|jest|to|это) (?:\\p{L}[\\p{L}'’-]{0,9} )|(?:as|als|comme|como) )(?:\\p{L}[\\p{L}'’-]{0,9} ){0,2})` +
     `${WORD}(?=\\s*(?:[.,;!?)]|$)| (?:for|to|of|on|für|zum|pour|para|per|voor|do|dla|от|к)\\s)`,
   "imuy",
 );
@@ -220,7 +220,7 @@ const SETTING =
   /(?:^|\n)(?:[^\n]{0,80}(?:[|>#/+•-][ \t]|[:\t]))?[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
 /** A value that ends with its line or a blank, quoted or not. */
 const ARGUMENT =
-  /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(-][^\s"'`<>]{5,99}))(?=["'\s]|$)/y;
+  /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(*&-][^\s"'`<>]{5,99}))(?=["'\s]|$)/y;
 
 /** The argument of an option (`--db-password Heron42!`) or of a setting in a line of its own (`requirepass Heron42!`). */
 function scanArgument(view: ScannedView, start: number): boolean {
@@ -235,7 +235,8 @@ function scanArgument(view: ScannedView, start: number): boolean {
     /^["']?[ \t]*(?:\r?\n|["'}]|$)/.test(after(view, ARGUMENT.lastIndex, 16));
   if (!isSetting && !OPTION.test(lead)) return false;
   if (
-    !/\d/.test(value) || kindsOf(value) < 2 || !isPassword(value, true) || isFolder(value, "") ||
+    !/\d/.test(value) || kindsOf(value) < 2 || !isPassword(value, match[4] === undefined) ||
+    isFolder(value, "") ||
     /^[\d.:]+$|[;,]$|^\w+:\/|:\d{1,5}$/.test(value)
   ) return false;
   // In a line of text that is broken before the word.

@@ -273,6 +273,8 @@ export const SECRETS: readonly Recognizer[] = [
         "read(pass?: Pass): Uint8Array | null;",
         "const MAY_BE_SECRET = /\\S{8}/;",
         "pool_passwd = '/init/passwd'",
+        "struct {\n\tsecret *v1.Secret\n\tpassword string2bytes.Buffer\n}",
+        "That should allow `1.2.3-pr.2` to pass.",
         "#\tfastcgi_pass unix:/run/php/php7.4-fpm.sock;\n#\tproxy_pass 127.0.0.1:9000;\n",
         "echo 'Version2024' | tee out",
         "server.login(user2, password2)",
