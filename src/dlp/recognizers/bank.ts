@@ -56,14 +56,14 @@ export const BANK: readonly Recognizer[] = [
       label: words(
         "(?:bank|checking|savings?|debit|current)[ _-]*(?:acc(?:oun)?t|a/c)(?:[ _-]*(?:no|num(?:ber)?|#))?",
         "acc(?:oun)?t[ _-]*(?:no|num(?:ber)?|#)",
-        "account(?= ?(?:is|:|#|\\d))",
+        "account(?= ?(?:is|:|#|\\d))|acct(?= ?(?:is|:|#|$))",
       ),
       plain: 0,
       alone: 0,
       labelled: 0.65,
     }],
     samples: {
-      found: ["account number: «9456839487»"],
+      found: ["ACH routing 026016599 acct «133617123».", "account number: «9456839487»"],
       clean: ["order 9456839487"],
     },
   },

@@ -13,7 +13,7 @@ import { before, report, type ScannedView } from "./scanned_view.ts";
 /** Words for date of birth, by language. */
 const BIRTH_NAMES = [
   'd\\.?o\\.?b\\.?|(?:dates?|days?|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|(?<=[\\n"]|^)bday',
-  "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|verjaardag",
+  "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|geb\\.?[ -]?dat\\.?|verjaardag",
   "date[ _]?(?:et lieu )?(?:de[ _])?naiss(?:ance)?\\.?|anniversaire",
   "(?:fecha|f\\.)[ _]?(?:de[ _])?nac(?:imiento)?\\.?|cumpleaños",
   "data[ _](?:di[ _])?nascita|data e luogo di nascita|compleanno",
@@ -28,7 +28,7 @@ const BIRTH_NAMES = [
 const BORN = [
   "born(?: on|[^\\n.;]{0,40}? on)?|(?<=[(,] ?)b(?:\\.|(?=\\.))",
   "geboren(?: (?:bin|wurde|ist) (?:ich|er|sie))?(?: am| op)?|geb\\.?(?: am)?|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
-  "n[ée]+(?:\\(e\\)|e)? le|nac(?:[ií]|id[oa]|ió) el|nat[oa](?:\\/[oa])?(?: ad? [A-Za-z\\u00c0-\\u00ff][A-Za-z\\u00c0-\\u00ff ]{1,24}?)? il|nasc(?:id[oa]|i|eu) (?:em|a|no dia)",
+  "n[ée]+(?:\\(e\\)|e)? le|nac(?:[ií]|id[oa]|ió) el|nat[oa](?:\\/[oa])?(?: ad? [A-Za-z\\u00c0-\\u00ff][A-Za-z\\u00c0-\\u00ff ]{1,24}?(?: \\([A-Z]{2}\\))?)? il|nasc(?:id[oa]|i|eu) (?:em|a|no dia)",
   "urodzon[ya](?: dnia)?|urodził(?:a|em|am)? się(?: w?\\s?dni[au])?|ur(?:\\.|(?=\\.))|родил(?:ся|ась)|narozen[áý]?|född(?: den)?|født(?: den)?",
   "出生于|生于|출생",
 ].join("|");
@@ -205,6 +205,8 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "| DOB | «1981-03-12» |",
         "ur. «12.03.1981»",
         "né le «3 mars 1981»",
+        "Geb.-Dat.: «21.04.1982»",
+        "nato a Torino (TO) il «02/08/1977».",
         "geboren bin ich am «12.03.1981».",
         "sono nato a Reggio Emilia il «12/03/1981».",
         "PID|1||00482913^^^H^MR||ROE^JANE||«19840312»|F|||12 MAIN ST^^BOSTON",

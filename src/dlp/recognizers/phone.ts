@@ -10,8 +10,8 @@ import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./s
 const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
-  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
-  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil",
+  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|reachable (?:at|on|under)|(?:otp|code) (?:\\d{4,8} )?(?:sent )?to|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
+  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|(?:handy|mobil|ruf|fax)(?:nummer|[- ]?nr)|handy|mobil|portable|celular|m[óo]vil",
   "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
   "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
   "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|kontakt(?:telefon)?(?= ?:)|(?:m[óo]j|tw[óo]j|nasz|jego|jej|pod|na) numer(?: (?:to|jest))?(?=\\W{0,6}$)|ula[şs]\\w*|telefonu",
@@ -23,7 +23,7 @@ const PHONE_WORDS = words(
 /** Those of the words that name nothing else. */
 const NAMED_PHONE = words(
   "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best |contact )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*|t[ée]l|recapito",
-  "handy(?:nummer)?|mobil\\w*|rufnummer|rückrufnummer|durchwahl|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
+  "(?:handy|mobil|ruf|fax)(?:nummer|[- ]?nr)|handy|mobil\\w*|rückrufnummer|durchwahl|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
   "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
 );
 
@@ -65,7 +65,7 @@ function digitsOf(text: string, start: number, end: number): string {
 }
 
 /** Words after a telephone number that identify it. */
-const PHONE_BEHIND = /^\s?(?:numara(?!l)|로 (?:연락|전화)|으로 (?:연락|전화)|に(?:お電話|連絡))/;
+const PHONE_BEHIND = /^\s?(?:erreichbar|numara(?!l)|로 (?:연락|전화)|으로 (?:연락|전화)|に(?:お電話|連絡))/;
 
 /** Words that connect a value with its name, such as "is". */
 const IS_BEHIND = /^["')]? (?:is|ist|est|es|è|é|jest|to|это|är|er|on|je|este) /;
@@ -337,6 +337,10 @@ export const PHONE: readonly Recognizer[] = [
         "Quel est ton numéro de portable ?\n«06 12 34 06 89»",
         'variable "phone" {\n  default = "«07400 125089»"\n}',
         "tfno. «612 345 678»",
+        "Handynr.: «089/24336143».",
+        "ich bin unter «0176/91099684» erreichbar",
+        "sending OTP 482913 to «07283 797298».",
+        'contact:\n  - type: mobile\n    value: "«07012 013834»"\n',
         "mój numer to «601 234 567».",
         "Mobil: «0049 221 99326437»",
         "«0049 30 901820»",

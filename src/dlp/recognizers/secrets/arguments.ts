@@ -119,12 +119,20 @@ const SIGNED =
 /** A key, token or salt with signs such as `!` and `#`, which other keys do not have. */
 export function scanSignedKey(view: ScannedView, start: number, end: number): void {
   const { text } = view;
-  if (!isSignAhead(text, end) || !KEY_NAME.test(text.slice(Math.max(start, end - 24), end))) return;
+  if (
+    !isSignAhead(text, end) ||
+    !KEY_NAME.test(text.slice(Math.max(start, end - 24), end)) && !isWifiKey(view, start, end)
+  ) return;
   SIGNED.lastIndex = end;
   const match = SIGNED.exec(text);
   const value = match?.[1] ?? match?.[2] ?? match?.[3];
   if (value === undefined || isPlaceholder(value) || !isSigned(value) && !isLongSigned(value)) return;
   report(view, "GENERIC_SECRET", SIGNED.lastIndex - value.length, SIGNED.lastIndex, 0.7);
+}
+
+/** "Key" beside the name of a wireless network. */
+function isWifiKey(view: ScannedView, start: number, end: number): boolean {
+  return end - start === 3 && /\b(?:wi-?fi|wlan|ssid)\b/i.test(before(view, start, 100));
 }
 
 /** Whether one of the signs is in the rest of the line: most keys have none. */

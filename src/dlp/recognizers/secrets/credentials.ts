@@ -43,6 +43,7 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanOption },
   { on: "run", lengths: [5], lacks: DIGIT, begins: "t", scan: scanSignedKey },
+  { on: "run", lengths: [3], lacks: DIGIT, begins: "k", followedBy: ":", scan: scanSignedKey },
   // A short option with its value behind it, such as `-pA7?x`.
   { on: "run", lengths: [3, 4, 5], lacks: DIGIT, begins: "-", scan: scanOption },
   {

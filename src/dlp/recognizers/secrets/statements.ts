@@ -68,6 +68,12 @@ const GIVEN: Statement = {
   type: "PASSWORD",
 };
 
+const OF_ADMIN: Statement = {
+  form: /\w+["'`]?(?:\s?[/|]\s?|:)["'`]?([^\s"'`<>,;)]{8,64})/y,
+  isValue: (value) => isChosen(value) && kindsOf(value) > 3,
+  type: "PASSWORD",
+};
+
 /** By the word in lower case. */
 const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
   echo: [PIPED],
@@ -162,6 +168,9 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
     isValue: isStated,
     type: "PASSWORD",
   }],
+  admin: [OF_ADMIN],
+  administrator: [OF_ADMIN],
+  root: [OF_ADMIN],
   credentials: [GIVEN],
   creds: [GIVEN],
   logins: [GIVEN],
@@ -203,5 +212,5 @@ export const STATEMENT_TRIGGERS: readonly Trigger[] = [
   { on: "run", lengths: [3, 4], begins: "jh", followedBy: ".", scan: scanStatement },
   { on: "run", lengths: [4], begins: "a", followedBy: "=", scan: scanStatement },
   { on: "run", lengths: [1], begins: "p", followedBy: ":", scan: scanStatement },
-  { on: "run", lengths: [5, 6, 11, 12, 13], begins: "clzaiu", scan: scanStatement },
+  { on: "run", lengths: [4, 5, 6, 11, 12, 13], begins: "clzaiur", scan: scanStatement },
 ];
