@@ -339,6 +339,7 @@ export const SECRETS: readonly Recognizer[] = [
         "token: /q7Zk29xLm4_Vb81RtYp03x",
         "| Token count | 6357751587845878 |",
         "urn:uuid:0034a0e1-c1d6-4f28-b25a-ece6c57e3051\nThanks",
+        "correlationId: 001605D2-D11D-4357-99F4-F20258D01605\nThanks",
         "foreignKey=-Lm4Vb81RtYp03nW-q7Zk29xL",
         "keyVaultToStoreSecrets: st3-dev-4417290836",
         '"Use_element_access_for_0_95145"',

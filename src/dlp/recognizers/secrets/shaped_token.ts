@@ -18,7 +18,7 @@ const HEX_AND_SECRET = /[0-9a-f]{32}\.(?=[A-Za-z_-]{0,23}\d)(?:[\w-]{16}|[\w-]{2
 const TABLEAU = /[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?!\w)/y;
 /** Letters of both cases and three digits: numbers in hexadecimal and identifiers have not all of them. */
 const OKTA =
-  /00(?![0-9a-f]{6}-[0-9a-f]{4}-)(?=[\w-]{0,39}[a-z])(?=[\w-]{0,39}[A-Z])(?=(?:[A-Za-z_-]{0,39}\d){3})[A-Za-z0-9_-]{40}(?![\w-])/y;
+  /00(?![0-9A-Fa-f]{6}-[0-9A-Fa-f]{4}-)(?=[\w-]{0,39}[a-z])(?=[\w-]{0,39}[A-Z])(?=(?:[A-Za-z_-]{0,39}\d){3})[A-Za-z0-9_-]{40}(?![\w-])/y;
 const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 
 /** Examines the run from `start` to `end` for such tokens; the following characters distinguish them. */
