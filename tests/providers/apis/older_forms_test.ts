@@ -159,3 +159,12 @@ Deno.test("Fireworks gets none of the fields that it refuses, and only its own v
   const tier = sentRequest("fireworks", "responses", { input: "Hi", service_tier: "scale" });
   assertEquals([tier.body.service_tier, tier.dropped], [undefined, ["service_tier"]]);
 });
+
+Deno.test("servers that give one answer only are asked once for each", () => {
+  const ONE = ["cohere", "deepseek", "groq", "llamacpp", "lmstudio", "ollama", "perplexity", "zai"];
+  const CHAT = apiNamed("openai-chat");
+  const asked = SERVERS.filter((preset) =>
+    !inDialect(CHAT, preset, "https://x.test").severalAnswers(false, 2)
+  );
+  assertEquals(asked.toSorted(), ONE);
+});
