@@ -168,3 +168,35 @@ Deno.test("servers that give one answer only are asked once for each", () => {
   );
   assertEquals(asked.toSorted(), ONE);
 });
+
+Deno.test("each server gets the name of the output limit, and the roles, that it knows", () => {
+  const messages = [
+    { role: "developer", content: "a" },
+    { role: "user", content: "b" },
+    { role: "assistant", content: "c" },
+    { role: "system", content: "d" },
+    { role: "user", content: "e" },
+  ];
+  const bodies = Object.fromEntries(SERVERS.map((preset) => [
+    preset,
+    sentRequest(preset, "chat_completions", { messages, max_completion_tokens: 9 }).body,
+  ]));
+  const those = (is: (body: Any) => boolean) => SERVERS.filter((preset) => is(bodies[preset])).toSorted();
+  const OLDER_CAP =
+    "alibaba cohere deepinfra deepseek huggingface llamacpp lmstudio mistral nvidia ollama perplexity together zai";
+  assertEquals(
+    those((body) => body.max_tokens === 9 && !("max_completion_tokens" in body)).join(" "),
+    OLDER_CAP,
+  );
+  const rest = "fireworks moonshot nebius vllm".split(" ");
+  assertEquals(
+    those(({ messages }) => messages[0].role === "system"),
+    [...OLDER_CAP.split(" "), ...rest].toSorted(),
+  );
+  assertEquals(
+    those(({ messages }) =>
+      messages.filter(({ role }: Any) => role === "system").length <= 1 && messages.length === 4
+    ).join(" "),
+    "alibaba fireworks llamacpp lmstudio perplexity vllm",
+  );
+});
