@@ -3,7 +3,7 @@
  * OpenAI accepts has no entry.
  *
  * Sources: the types in the vendors' libraries (`@mistralai/mistralai` 2.7, `groq-sdk`,
- * `@cerebras/cerebras_cloud_sdk`, `together-ai`, `fireworks-ai`), their documentation of OpenAI compatibility, and their
+ * `@cerebras/cerebras_cloud_sdk`, `together-ai`, `fireworks-ai`, `@openrouter/sdk`), their documentation of OpenAI compatibility, and their
  * error messages.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
@@ -196,6 +196,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   nebius: { host: /(?:^|\.)nebius\.com$/, noDeveloper: true },
   nvidia: { host: /^integrate\.api\.nvidia\.com$/, olderCap: true, noDeveloper: true },
   ollama: { host: /^(?:localhost|127\.0\.0\.1):11434$/, olderCap: true, noDeveloper: true, oneAnswer: true },
+  // It has functions, and tools that it runs itself.
+  openrouter: { host: /(?:^|\.)openrouter\.ai$/ },
   perplexity: {
     host: /^api\.perplexity\.ai$/,
     olderCap: true,

@@ -252,7 +252,7 @@ Deno.test("an address tells who it is where no preset does; other servers get wh
   assertEquals(at("https://api.mistral.ai/v1"), at("https://proxy.example", "mistral"));
   assertEquals(at("http://localhost:11434/v1"), at("https://proxy.example", "ollama"));
   assertEquals(at("https://mistral.ai.example/v1"), CHAT);
-  assertEquals(at("https://api.mistral.ai/v1", "openrouter"), CHAT);
+  assertEquals(at("https://api.mistral.ai/v1", "github"), CHAT);
   assertEquals(at("", null), CHAT);
   const responses = apiNamed("openai-responses");
   assertEquals(inDialect(responses, "mistral", ""), responses);

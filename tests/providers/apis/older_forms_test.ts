@@ -160,6 +160,40 @@ Deno.test("Fireworks gets none of the fields that it refuses, and only its own v
   assertEquals([tier.body.service_tier, tier.dropped], [undefined, ["service_tier"]]);
 });
 
+Deno.test("OpenRouter gets freeform tools as functions, only the allowed tools, and its own tools unchanged", () => {
+  const search = { type: "openrouter:datetime", parameters: { timezone: "UTC" } };
+  const tools = [
+    { type: "custom", custom: { name: "patch", format: { type: "text" } } },
+    { type: "function", function: LOOK },
+    search,
+  ];
+  const call = { id: "c1", type: "custom", custom: { name: "patch", input: "*** Begin" } };
+  const messages = [
+    { role: "user", content: "Go" },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "c1", content: "Done" },
+  ];
+  const { body } = sentRequest("openrouter", "chat_completions", { messages, tools });
+  assertEquals(body.tools.map(({ type, function: called }: Any) => [type, called?.name]), [
+    ["function", "patch"],
+    ["function", "look"],
+    [search.type, undefined],
+  ]);
+  assertEquals(body.tools[2], search);
+  assertEquals(body.messages[1].tool_calls, [{
+    id: "c1",
+    type: "function",
+    function: { name: "patch", arguments: '{"input":"*** Begin"}' },
+  }]);
+  const allowed = { mode: "required", tools: [{ type: "function", function: { name: "look" } }] };
+  const chosen = sentRequest("openrouter", "chat_completions", {
+    messages: messages.slice(0, 1),
+    tools: tools.slice(0, 2),
+    tool_choice: { type: "allowed_tools", allowed_tools: allowed },
+  }).body;
+  assertEquals([chosen.tools, chosen.tool_choice], [[tools[1]], "required"]);
+});
+
 Deno.test("servers that give one answer only are asked once for each", () => {
   const ONE = ["cohere", "deepseek", "groq", "llamacpp", "lmstudio", "ollama", "perplexity", "zai"];
   const CHAT = apiNamed("openai-chat");

@@ -72,8 +72,10 @@ Deno.test("OpenAI is known by its preset or its address, and other servers have 
     ]
   ) assertEquals(known(null, url), true, url);
   assertEquals(known("openai", "http://127.0.0.1:1/v1"), true);
-  for (const url of ["https://openrouter.ai/api/v1", "https://api.openai.com.example/v1", "not a url"]) {
+  for (
+    const url of ["https://models.github.ai/inference", "https://api.openai.com.example/v1", "not a url"]
+  ) {
     assertEquals(known(null, url), false, url);
   }
-  assertEquals(known("openrouter", "https://api.openai.com/v1"), false);
+  assertEquals(known("github", "https://api.openai.com/v1"), false);
 });
