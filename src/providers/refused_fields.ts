@@ -100,16 +100,18 @@ const FOLLOWS = ", field";
 /** Longer names are cut. */
 const LONGEST_NAME = 300;
 
-/** Each with a field, or with an object and its field. */
+/** The field, and the object that has it if it is named separately. */
 const REFUSALS = [
-  /Extra inputs are not permitted, field: '([^']{1,300})'/g,
+  /Extra inputs are not permitted, field: '(?<field>[^']{1,300})'/g,
   // A list of errors of FastAPI (Mistral, vLLM), in JSON or as printed by Python.
-  /["']type["']: ?["']extra_forbidden["'], ?["']loc["']: ?[[(]([^\])]{1,300})[\])]/g,
+  /["']type["']: ?["']extra_forbidden["'], ?["']loc["']: ?[[(](?<field>[^\])]{1,300})[\])]/g,
   // Groq and Cerebras
-  /(?:'([\w.]{1,300})' ?: )?property '([\w.]{1,300})' is unsupported/g,
+  /(?:'(?<object>[\w.]{1,300})' ?: )?property '(?<field>[\w.]{1,300})' is unsupported/g,
+  // Google
+  /Unknown name "(?<field>\w{1,300})"(?: at '(?<object>[^']{1,300})')?: Cannot find field/g,
   // OpenAI's own, which others imitate
-  /Unrecognized request arguments? supplied: (\w{1,300})/g,
-  /Unknown parameter: '([^']{1,300})'/g,
+  /Unrecognized request arguments? supplied: (?<field>\w{1,300})/g,
+  /Unknown parameter: '(?<field>[^']{1,300})'/g,
 ];
 
 /** The fields that an error message names; empty: it is another error. */
@@ -122,8 +124,9 @@ export function refusedFields(text: string): Path[] {
     if (name !== undefined) fields.push(name);
   }
   for (const pattern of REFUSALS) {
-    for (const [, object, field] of plain.matchAll(pattern)) {
-      fields.push(object === undefined ? field : field === undefined ? object : `${object}.${field}`);
+    for (const { groups } of plain.matchAll(pattern)) {
+      const { object, field } = groups!;
+      fields.push(object === undefined ? field : `${object}.${field}`);
     }
   }
   return fields.slice(0, MOST_PATHS).map(pathOf).filter((path) => path.length > 0);

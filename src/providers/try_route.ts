@@ -23,7 +23,7 @@ const refusedFields = lazy(() => import("./refused_fields.ts"));
 
 /** The words of servers that refuse fields, see refused_fields.ts. */
 const REFUSES_FIELDS =
-  /Extra inputs are not permitted|extra_forbidden|' is unsupported|Unrecognized request arg|Unknown parameter/;
+  /Extra inputs are not permitted|extra_forbidden|' is unsupported|Unrecognized request arg|Unknown parameter|Cannot find field/;
 
 /** Maximum number of keys for which a model's refused fields are kept. */
 const MOST_KEYS = 1000;

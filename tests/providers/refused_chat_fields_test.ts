@@ -53,6 +53,15 @@ const SERVERS: Record<string, (path: readonly (string | number)[]) => [number, u
       type: "invalid_request_error",
     },
   }],
+  google: (path) => [400, [{
+    error: {
+      code: 400,
+      message: `Invalid JSON payload received. Unknown name "${path.at(-1)}"${
+        path.length === 1 ? "" : ` at 'messages[0]'`
+      }: Cannot find field.`,
+      status: "INVALID_ARGUMENT",
+    },
+  }]],
   imitators: (path) => [400, {
     error: {
       message: path.length === 1
