@@ -142,8 +142,12 @@ Deno.test("Fireworks gets none of the fields that it refuses, and only its own v
     store: true,
     safety_identifier: "ann",
     verbosity: "low",
+    prompt_cache_options: { mode: "explicit" },
     prompt_cache_retention: "24h",
+    moderation: { model: "m" },
     modalities: ["text"],
+    audio: { voice: "alloy", format: "wav" },
+    cache_control: { type: "ephemeral" },
   };
   const { body, dropped } = sentRequest("fireworks", "chat_completions", { ...known, ...unknown });
   assertEquals(body, { model: "m", ...known });
