@@ -251,7 +251,10 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolFo
   const named = (t: Tool) =>
     t.kind !== "opaque" && t.name === choice.name && isTyped(t) === isTyped(choice) &&
     (choice.namespace === undefined || t.namespace === choice.namespace);
-  const tool = prompt.tools.find(named) as Exclude<Tool, { kind: "opaque" }> | undefined ?? choice;
+  const found = prompt.tools.find(named) as Exclude<Tool, { kind: "opaque" }> | undefined;
+  // A typed tool that the provider knows.
+  if (found === undefined && choice.typed !== undefined) return choice;
+  const tool = found ?? choice;
   const namespace = forms.namespaces ? tool.namespace : undefined;
   return {
     type: "tool",

@@ -1,6 +1,6 @@
 /** Typed tools of the responses format that the client runs, at providers that do not know them. */
 import { assert, assertEquals } from "@std/assert";
-import { CALLER_FORMATS } from "../../../src/formats/mod.ts";
+import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
 import { flattenTools } from "../../../src/exchange/tools.ts";
 import { inDialect } from "../../../src/providers/apis/chat_dialects.ts";
 import { apiNamed } from "../../../src/providers/apis/mod.ts";
@@ -149,8 +149,9 @@ Deno.test("one client tool may be the only allowed one", () => {
 
 Deno.test("xAI gets its shell as it is, and the other client tools as functions", () => {
   const api = inDialect(apiNamed("openai-responses"), "xai", "https://api.x.ai/v1");
+  const tool_choice = { type: "shell" };
   const prompt = CALLER_FORMATS.responses.decodeRequest(
-    { model: "xai/grok-4", tools: TOOLS, input: HISTORY },
+    { model: "xai/grok-4", tools: TOOLS, input: HISTORY, tool_choice },
     { unseal: () => null, headers: () => ({}) },
   );
   const { prompt: flat } = flattenTools(prompt, api.toolForms("responses"));
@@ -161,6 +162,9 @@ Deno.test("xAI gets its shell as it is, and the other client tools as functions"
     "computer",
   ]);
   assertEquals(flat.tools.map(({ kind }) => kind), ["function", "opaque", "function", "function"]);
+  const context = { model: "grok-4", stream: false, maxOutput: null, features: null, efforts: null };
+  const { body } = PROVIDER_FORMATS.responses.encodeRequest(flat, context);
+  assertEquals(body.tool_choice, tool_choice);
   const kinds = flat.turns.flatMap(({ content }) => content.map(({ type }) => type));
   assertEquals(kinds, ["text", "call", "result", "opaque", "opaque", "call", "result", "call", "result"]);
 });
