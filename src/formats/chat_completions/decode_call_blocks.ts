@@ -14,7 +14,7 @@ import {
 } from "./decode_state.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
-/** Adds a delta of a call, which starts when its name is known. */
+/** Adds a delta of a call, which starts when its name and id are known. One without an id starts when it is complete. */
 export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, out: Part[]): void {
   const custom = isObject(wire.custom) && !isObject(wire.function);
   const body = object(custom ? wire.custom : wire.function);
@@ -25,7 +25,9 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   const found = findCall(choice, wire.index, id, name);
   // Nothing can follow whole arguments: they are told once more, or belong to another call of the same index.
   const again = found !== undefined && name !== "" && /^\s*\{/.test(piece) && isWhole(found);
-  if (again && name === found.name && (id === found.id || piece === found.pieces.join(""))) return;
+  const told = again && name === found.name &&
+    ((id !== "" && id === found.id) || piece === found.pieces.join(""));
+  if (told) return;
   const call = found !== undefined && !again
     ? found
     : addCall(state, choice, wire.index, custom ? "custom" : "function", out);
@@ -43,7 +45,7 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   const signed = signedFields(wire);
   if (!call.started) {
     if (signed) call.signed = signed;
-    if (call.name !== "") startCall(state, choice, call, out);
+    if (call.name !== "" && call.id !== "") startCall(state, choice, call, out);
     return;
   }
   if (signed) readSigned(state, choice, signed, call.id, out);
@@ -51,16 +53,19 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
 }
 
 /**
- * The call that a delta continues. Without an index, a new id, or else a name, starts a new call, and so does
- * a name after complete arguments. With an index, another id after complete arguments does: some providers
- * number every call 0.
+ * The call that a delta continues. Without an index, a new id with a name, or else a name, starts a new call, and so does
+ * a name or id after complete arguments; what a call does not have yet continues it. With an index, another id after
+ * complete arguments does: some providers number every call 0.
  */
 function findCall(choice: OpenChoice, index: unknown, id: string, name: string): OpenCall | undefined {
   const key = keyOf(index);
   if (key === undefined) {
-    if (id === "") return name === "" ? choice.current : undefined;
+    const { current } = choice;
+    if (id === "") return name === "" || current?.name === "" ? current : undefined;
     const call = choice.byId.get(id);
-    return call && name !== "" && isWhole(call) ? undefined : call;
+    if (call) return name !== "" && isWhole(call) ? undefined : call;
+    const isOf = current && name === "" && current.name !== "" && (current.id === "" || !isWhole(current));
+    return isOf ? current : undefined;
   }
   const call = choice.byKey.get(key);
   if (!call || id === "" || name === "" || call.id === "" || call.id === id || call.idVaries) return call;
@@ -84,7 +89,10 @@ function addCall(
   closeText(choice, out);
   // A complete call ends here, so that callers with one open block at a time can stream the next one.
   const { current } = choice;
-  if (current?.started && isWhole(current)) endCall(current, out);
+  if (current && current.name !== "" && isWhole(current)) {
+    if (!current.started) startCall(state, choice, current, out);
+    endCall(current, out);
+  }
   const call: OpenCall = {
     block: state.nextBlock++,
     place: choice.calls.length,
