@@ -5,13 +5,12 @@
  * For a streamed block only the sent length is kept, not the text: enough to send the rest when the complete item arrives.
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
-import type { Part, SearchHit } from "../../exchange/part.ts";
+import type { Part } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
-import { calledName } from "../called_name.ts";
 import { argumentText, brokenAnswer } from "../decode_failure.ts";
-import { CALL_FIELDS } from "./call_fields.ts";
 import { decodeCitation } from "./citations.ts";
+import { callStart, imagePart, isSearch, nameOf, searchParts } from "./decode_items.ts";
 import { besideOf, indexOf, isCall, isRead, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -48,6 +47,7 @@ export class ItemReader {
       texts: [],
       textAt: new Map(),
       block: -1,
+      held: "",
       call: { length: 0, last: "" },
       sections: [],
       sectionAt: new Map(),
@@ -57,7 +57,7 @@ export class ItemReader {
     };
     this.#slots.set(index, slot);
     if (slot.type === "reasoning") this.#waiting.push(slot);
-    else if (isCall(slot) && item.name) this.#startCall(slot);
+    else if (isCall(slot) && item.name && item.call_id) this.#startCall(slot);
   }
 
   done(at: number, item: Loose): void {
@@ -74,21 +74,23 @@ export class ItemReader {
         this.#wholeReasoning(slot, item);
         break;
       case "function_call":
-        this.#rest(slot, argumentText(item.arguments));
+        this.#rest(slot, argumentText(item.arguments) || slot.held);
         break;
       case "custom_tool_call":
-        this.#rest(slot, string(item.input));
+        this.#rest(slot, string(item.input) || slot.held);
         break;
     }
     this.#end(slot);
   }
 
-  /** Calls that are only in the last event, as in vLLM's streams. */
+  /** Calls that are complete only in the last event, as in vLLM's streams. */
   lateCalls(output: readonly unknown[]): void {
-    for (const [i, item] of output.map(object).entries()) {
+    const slots = [...this.#slots].filter(([, slot]) => isCall(slot));
+    output.map(object).filter(isCall).forEach((item, i) => {
       // Events use no negative indices.
-      if (item.type === "function_call" || item.type === "custom_tool_call") this.done(-1 - i, item);
-    }
+      const [index, slot] = slots[i] ?? [-1 - i];
+      if (!slot?.ended) this.done(index, item);
+    });
   }
 
   /** Ends all open items. */
@@ -143,8 +145,8 @@ export class ItemReader {
     const slot = this.#slot(event, "function_call");
     const delta = string(event.delta);
     if (!slot || !delta) return;
-    // Not announced, or without a name: the complete item has both name and arguments.
-    if (slot.block < 0) return;
+    // Without a name or id so far.
+    if (slot.block < 0) return void (slot.held += delta);
     this.emit({ type: "call-delta", block: slot.block, text: delta });
     slot.call.length += delta.length;
     slot.call.last = delta;
@@ -153,6 +155,7 @@ export class ItemReader {
   callDone(event: Loose, whole: string | undefined): void {
     const slot = this.#slot(event, "function_call");
     if (slot && slot.block >= 0) this.#rest(slot, whole);
+    else if (slot) slot.held = whole || slot.held;
   }
 
   reasoningDelta(event: Loose, kind: "summary" | "text"): void {
@@ -262,27 +265,13 @@ export class ItemReader {
 
   #startCall(slot: Slot): void {
     const { item } = slot;
-    const name = calledName(string(item.name) ?? "");
-    if (!name) throw brokenAnswer("a tool call has no name");
+    nameOf(item);
     this.calls++;
     slot.block = this.#open();
     const id = this.#ids.take(
       string(item.call_id) || string(item.id) || string(item.item_id) || `call_${slot.block}`,
     );
-    const namespace = string(item.namespace);
-    const fields: Loose = {};
-    if (string(item.id)) fields.id = item.id;
-    for (const name of CALL_FIELDS) if (item[name] !== undefined) fields[name] = item[name];
-    this.emit({
-      type: "call-start",
-      block: slot.block,
-      choice: 0,
-      id,
-      name,
-      ...(namespace && { namespace }),
-      kind: slot.type === "custom_tool_call" ? "custom" : "function",
-      extra: { format: "responses", fields },
-    });
+    this.emit(callStart(item, slot.type, slot.block, id));
   }
 
   #rest(slot: Slot, whole: string | undefined): void {
@@ -355,13 +344,13 @@ export class ItemReader {
       }
       case "function_call":
       case "custom_tool_call":
-        if (slot.block < 0) this.#startCall(slot);
+        if (slot.block < 0) this.#rest(slot, slot.held);
         this.emit({ type: "call-end", block: slot.block });
         return;
       case "web_search_call":
         return this.#search(slot.item);
       case "image_generation_call":
-        return this.#image(slot.item);
+        return this.emit(imagePart(slot.item, this.#open()));
       case "":
         return;
       default:
@@ -371,30 +360,12 @@ export class ItemReader {
     }
   }
 
-  /** A search by the provider. Opening pages and finding text in them are not representable in other formats. */
   #search(item: Loose): void {
-    const action = object(item.action);
     const block = this.#open();
-    if (action.type !== undefined && action.type !== "search") {
+    if (!isSearch(item)) {
       return this.emit({ type: "opaque", block, choice: 0, format: "responses", value: item });
     }
     this.searches++;
-    const query = string(action.query) ?? string(array(action.queries)[0]) ?? string(item.arguments) ?? "";
-    const hits = array(action.sources).flatMap((source): SearchHit[] => {
-      const url = string(object(source).url);
-      return url === undefined ? [] : [{ url, title: string(object(source).title) ?? "" }];
-    });
-    const id = string(item.id) || string(item.call_id) || `ws_${block}`;
-    this.emit({ type: "search-start", block, choice: 0, id, query });
-    this.emit({ type: "search-end", block, hits, ...(item.status === "failed" && { failed: true }) });
-  }
-
-  #image(item: Loose): void {
-    const data = string(item.result);
-    const block = this.#open();
-    if (!data) return this.emit({ type: "opaque", block, choice: 0, format: "responses", value: item });
-    const mediaType = `image/${string(item.output_format) ?? "png"}`;
-    const { result: _, ...fields } = item;
-    this.emit({ type: "media", block, choice: 0, mediaType, data, extra: { format: "responses", fields } });
+    for (const part of searchParts(item, block)) this.emit(part);
   }
 }

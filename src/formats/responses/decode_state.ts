@@ -27,6 +27,8 @@ export interface Slot {
   textAt: Map<number, TextBlock>;
   /** Reasoning or call: its block, once started. */
   block: number;
+  /** Arguments of a call that has not started. */
+  held: string;
   call: Sent;
   sections: Sent[];
   /** Reasoning text: the section of each index in events. */
@@ -60,8 +62,8 @@ export function besideOf(there: Slot | undefined, type: unknown): number {
 }
 
 /** Whether an item is a call of a caller's tool. */
-export function isCall(slot: Slot): boolean {
-  return slot.type === "function_call" || slot.type === "custom_tool_call";
+export function isCall({ type }: { type?: unknown }): boolean {
+  return type === "function_call" || type === "custom_tool_call";
 }
 
 /** Item types with data that the vocabulary has. */

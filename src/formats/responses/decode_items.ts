@@ -1,0 +1,60 @@
+/** The parts of complete output items of one block, and the start of a call. */
+import { array, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part, SearchHit } from "../../exchange/part.ts";
+import { calledName } from "../called_name.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+import { CALL_FIELDS } from "./call_fields.ts";
+
+/** The name in a call. */
+export function nameOf(item: Loose): string {
+  const name = calledName(string(item.name) ?? "");
+  if (!name) throw brokenAnswer("a tool call has no name");
+  return name;
+}
+
+/** @param id unique among the calls of the answer */
+export function callStart(item: Loose, type: string, block: number, id: string): Part {
+  const namespace = string(item.namespace);
+  const fields: Loose = {};
+  if (string(item.id)) fields.id = item.id;
+  for (const name of CALL_FIELDS) if (item[name] !== undefined) fields[name] = item[name];
+  return {
+    type: "call-start",
+    block,
+    choice: 0,
+    id,
+    name: nameOf(item),
+    ...(namespace && { namespace }),
+    kind: type === "custom_tool_call" ? "custom" : "function",
+    extra: { format: "responses", fields },
+  };
+}
+
+/** Whether an item is a search. Opening pages and finding text in them are not representable in other formats. */
+export function isSearch(item: Loose): boolean {
+  const { type } = object(item.action);
+  return type === undefined || type === "search";
+}
+
+/** A search by the provider. */
+export function searchParts(item: Loose, block: number): Part[] {
+  const action = object(item.action);
+  const query = string(action.query) ?? string(array(action.queries)[0]) ?? string(item.arguments) ?? "";
+  const hits = array(action.sources).map(object).flatMap(({ url, title }): SearchHit[] =>
+    typeof url === "string" ? [{ url, title: string(title) ?? "" }] : []
+  );
+  const id = string(item.id) || string(item.call_id) || `ws_${block}`;
+  return [
+    { type: "search-start", block, choice: 0, id, query },
+    { type: "search-end", block, hits, ...(item.status === "failed" && { failed: true }) },
+  ];
+}
+
+/** A generated image; without its data, the item as it is. */
+export function imagePart(item: Loose, block: number): Part {
+  const data = string(item.result);
+  if (!data) return { type: "opaque", block, choice: 0, format: "responses", value: item };
+  const mediaType = `image/${string(item.output_format) ?? "png"}`;
+  const { result: _, ...fields } = item;
+  return { type: "media", block, choice: 0, mediaType, data, extra: { format: "responses", fields } };
+}
