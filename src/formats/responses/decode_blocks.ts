@@ -83,14 +83,23 @@ export class ItemReader {
     this.#end(slot);
   }
 
-  /** Calls that are complete only in the last event, as in vLLM's streams. */
-  lateCalls(output: readonly unknown[]): void {
-    const slots = [...this.#slots].filter(([, slot]) => isCall(slot));
-    output.map(object).filter(isCall).forEach((item, i) => {
-      // Events use no negative indices.
-      const [index, slot] = slots[i] ?? [-1 - i];
-      if (!slot?.ended) this.done(index, item);
-    });
+  /**
+   * What is complete only in the last event: items that did not end, and calls, as in vLLM's streams. They are
+   * matched by their order, since some servers change ids and indices; not if more of a kind were announced.
+   */
+  late(output: readonly unknown[]): void {
+    const streamed = Map.groupBy(this.#slots, ([, slot]) => kindOf(slot));
+    let unmatched = -1;
+    for (const [kind, items] of Map.groupBy(output.map(object), kindOf)) {
+      const slots = streamed.get(kind) ?? [];
+      if (slots.length > items.length) continue;
+      items.forEach((item, i) => {
+        if (i >= slots.length) {
+          // Events use no negative indices.
+          if (kind === CALL) this.done(unmatched--, item);
+        } else if (!slots[i][1].ended) this.done(slots[i][0], item);
+      });
+    }
   }
 
   /** Ends all open items. */
@@ -368,4 +377,11 @@ export class ItemReader {
     this.searches++;
     for (const part of searchParts(item, block)) this.emit(part);
   }
+}
+
+const CALL = "call";
+
+/** Items of one kind are told apart by their order. */
+function kindOf(item: { type?: unknown }): string {
+  return isCall(item) ? CALL : String(item.type);
 }

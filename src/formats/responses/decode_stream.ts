@@ -105,7 +105,7 @@ class ResponsesStream implements StreamDecoder {
     this.#finished = true;
     // A provider that streams no items puts them here; otherwise this is a repetition.
     if (!this.#items.any) this.#items.whole(array(response.output));
-    else this.#items.lateCalls(array(response.output));
+    else this.#items.late(array(response.output));
     this.#items.close();
     finishParts(response, type === "response.incomplete", this.#items, this.#out);
   }

@@ -1,4 +1,4 @@
-/** Calls whose id, name or item arrives late in a stream. */
+/** Calls whose id, name or item arrives late in a stream, and texts whose end does. */
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
@@ -67,3 +67,23 @@ const CASES: readonly [about: string, events: Loose[], output: Loose[], expected
 for (const [about, events, output, expected] of CASES) {
   Deno.test(`responses.decodeStream() ${about}`, () => assertEquals(calls(events, output), expected));
 }
+
+Deno.test("responses.decodeStream() the rest of a text that did not end is in the last event", () => {
+  const decoder = PROVIDER_FORMATS.responses.decodeStream();
+  const parts: Part[] = [];
+  const text = (said: string) => [{ type: "output_text", text: said, annotations: [] }];
+  const message = { type: "message", id: "msg_1", role: "assistant" };
+  const events = [
+    added(0, { type: "reasoning", id: "rs_1", summary: [] }),
+    added(1, { ...message, content: [] }),
+    { type: "response.output_text.delta", output_index: 1, content_index: 0, delta: "Hel" },
+    {
+      type: "response.completed",
+      response: { status: "completed", output: [{ ...message, id: "msg_2", content: text("Hello") }] },
+    },
+  ];
+  for (const event of events) decoder.push({ event: event.type, data: JSON.stringify(event) }, parts);
+  decoder.end(parts);
+  const deltas = parts.map((part) => part.type === "text-delta" ? part.text : "");
+  assertEquals(deltas.filter((delta) => delta !== ""), ["Hel", "lo"]);
+});
