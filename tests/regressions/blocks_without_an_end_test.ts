@@ -55,3 +55,36 @@ Deno.test("a text or reasoning of the messages API ends where the next block sta
     "finish",
   ]);
 });
+
+Deno.test("an event of the messages API without an index belongs to the block that started last", () => {
+  const parts: Part[] = [];
+  const decoder = decodeStream();
+  const calls = [{ index: 0 }, { index: "1" }].map(({ index }, i) => [
+    {
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id: `t${i}`, name: "look", input: {} },
+    },
+    {
+      type: "content_block_delta",
+      ...(i === 1 && { index: 1 }),
+      delta: { type: "input_json_delta", partial_json: "{}" },
+    },
+    { type: "content_block_stop" },
+  ]);
+  for (const event of [EVENTS[0], ...calls.flat(), ...EVENTS.slice(-2)]) {
+    decoder.push({ event: event.type, data: JSON.stringify(event) }, parts);
+  }
+  decoder.end(parts);
+  assertEquals(parts.map((part) => "block" in part ? `${part.type} ${part.block}` : part.type), [
+    "start",
+    "call-start 0",
+    "call-delta 0",
+    "call-end 0",
+    "call-start 1",
+    "call-delta 1",
+    "call-end 1",
+    "usage",
+    "finish",
+  ]);
+});

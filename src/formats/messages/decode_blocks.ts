@@ -86,11 +86,11 @@ export class MessageReader {
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
     switch (event.type ?? frame.event) {
       case "content_block_delta":
-        return this.#delta(event.index, object(event.delta), out);
+        return this.#delta(this.#place(event.index), object(event.delta), out);
       case "content_block_start":
-        return this.openBlock(event.index, object(event.content_block), out);
+        return this.openBlock(indexOf(event.index), object(event.content_block), out);
       case "content_block_stop":
-        return this.closeBlock(event.index, out);
+        return this.closeBlock(this.#place(event.index), out);
       case "message_start":
         return this.#begun(object(event.message), out);
       case "message_delta":
@@ -102,6 +102,12 @@ export class MessageReader {
       default:
         if (event.error) throw decodeLateFailure(event);
     }
+  }
+
+  /** The index of an event's block. Without an index, it is the block that started last. */
+  #place(given: unknown): unknown {
+    const index = indexOf(given);
+    return typeof index === "number" || this.#open.has(index) ? index : [...this.#open.keys()].at(-1);
   }
 
   /** A turn that continues a program's tool calls may be complete in its `message_start`. */
@@ -341,6 +347,11 @@ export class MessageReader {
     }
     out.push(decodeFinish(this.#end, this.#calls));
   }
+}
+
+/** Some servers write numbers as text. */
+function indexOf(given: unknown): unknown {
+  return typeof given === "string" && /^\d+$/.test(given) ? Number(given) : given;
 }
 
 /** Sets fields of a block that arrived after its start: each delta contains them completely. */
