@@ -234,11 +234,12 @@ export class ChunkReader {
       // Cloudflare's JSON mode returns the object itself.
       pushText(state, choice, JSON.stringify(content), false, undefined, out);
     }
+    // Of the text: a refusal has no sources.
+    if (Array.isArray(delta.annotations)) readAnnotations(state, choice, delta.annotations, out);
     if (delta.refusal && typeof delta.refusal === "string") {
       const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
       pushText(state, choice, delta.refusal, true, probs, out);
     }
-    if (Array.isArray(delta.annotations)) readAnnotations(state, choice, delta.annotations, out);
     if (isObject(delta.audio)) readSound(state, choice, delta.audio);
     if (Array.isArray(delta.images)) {
       for (const image of delta.images) readImage(state, choice, image, out);

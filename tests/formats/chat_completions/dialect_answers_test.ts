@@ -314,3 +314,15 @@ Deno.test("decodeAnswer() puts an answer together that GitHub Copilot splits int
     [2, "stop", 1],
   ]);
 });
+
+Deno.test("decodeAnswer() sources beside a refusal are those of the text, which every format can show", () => {
+  const source = { url: "https://x.test", title: "X", start_index: 0, end_index: 0 };
+  const annotations = [{ type: "url_citation", url_citation: source }];
+  const answer = collect(decodeAnswer(whole({ content: "Half.", refusal: "No.", annotations })));
+  assertEquals(
+    answer.choices[0].blocks.map((block) =>
+      block.type === "text" && [block.text, block.refusal, block.citations.length]
+    ),
+    [["Half.", false, 1], ["No.", true, 0]],
+  );
+});
