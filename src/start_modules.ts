@@ -108,7 +108,7 @@ import "./http/in_flight.ts"; import "./http/kept_turns.ts"; import "./http/know
 import "./http/oidc_config.ts"; import "./http/parse_body.ts"; import "./http/path.ts";
 import "./http/proxies.ts"; import "./http/rate_headers.ts"; import "./http/request_rates.ts";
 import "./http/respond.ts"; import "./http/session.ts"; import "./http/sockets_of_keys.ts";
-import "./http/surfaces.ts"; import "./http/wrong_keys.ts";
+import "./http/surfaces.ts"; import "./http/told_failure.ts"; import "./http/wrong_keys.ts";
 import "./log.ts"; import "./memory.ts";
 import "./metrics/registry.ts"; import "./metrics/rows.ts";
 import "./models/catalog.ts"; import "./models/changes.ts"; import "./models/config.ts";

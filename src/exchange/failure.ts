@@ -132,6 +132,12 @@ export const FAILURES = {
     kind: "invalid_request_error",
     when: "The request exceeds the context length of the model, or is larger than the provider accepts.",
   },
+  context_length_exceeded: {
+    status: 400,
+    kind: "invalid_request_error",
+    when:
+      "The request exceeds the context length of the model, in the responses format for Codex. All others get `provider_payload_too_large` or `auto_routing_request_too_large`.",
+  },
   validation_error: {
     status: 422,
     kind: "invalid_request_error",

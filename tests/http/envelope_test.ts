@@ -16,6 +16,7 @@ const STATUS: Record<FailureCode, number> = {
   invalid_model: 400,
   feature_not_supported: 400,
   provider_bad_request: 400,
+  context_length_exceeded: 400,
   authentication_required: 401,
   invalid_api_key: 401,
   insufficient_funds: 402,
