@@ -16,8 +16,17 @@ export interface Envelope extends Pick<Surface, "shortUnauthorized"> {
   format: Pick<Surface["format"], "name" | "encodeFailure">;
 }
 
-/** @param now milliseconds since the epoch */
-export function failureResponse(failure: Failure, surface: Envelope, id: string, now: number): Response {
+/**
+ * @param now milliseconds since the epoch
+ * @param sent the status, if it is not that of the failure
+ */
+export function failureResponse(
+  failure: Failure,
+  surface: Envelope,
+  id: string,
+  now: number,
+  sent = failure.row.status,
+): Response {
   const { row } = failure;
   const { status, retryable } = row;
   const headers: Record<string, string> = {
@@ -35,7 +44,7 @@ export function failureResponse(failure: Failure, surface: Envelope, id: string,
   const body = status === 401 && surface.shortUnauthorized
     ? { error: "unauthorized" }
     : surface.format.encodeFailure(failure, id);
-  return new PlainResponse(JSON.stringify(body), { status, headers });
+  return new PlainResponse(JSON.stringify(body), { status: sent, headers });
 }
 
 /** Rate limits of the key have a state for the rate headers; those of a provider do not. */

@@ -7,7 +7,7 @@ import { dispatch } from "./dispatch.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import type { EndpointTable } from "./endpoint_table.ts";
 import { failureResponse } from "./envelope.ts";
-import { toldFailure } from "./told_failure.ts";
+import { isCodex, toldToCodex } from "./told_failure.ts";
 import { generationId } from "../exchange/request_ids.ts";
 import { loggable, pathOf } from "./path.ts";
 import { surfaceOfUnknown } from "./surfaces.ts";
@@ -51,10 +51,10 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
       if (failure.code === "internal_service_error") {
         kit.log(`${id} ${loggable(path)}: ${describe(failure.cause)}`, "warn");
       }
-      const told = surface.format.name === "responses"
-        ? toldFailure(failure, (name) => request.headers.get(name))
-        : failure;
-      response = failureResponse(told, surface, id, kit.now());
+      const told = surface.format.name === "responses" && isCodex((name) => request.headers.get(name))
+        ? toldToCodex(failure)
+        : { failure, status: failure.row.status };
+      response = failureResponse(told.failure, surface, id, kit.now(), told.status);
     }
     kit.metrics.responded(surface.name, response.status);
     // Generations add the header themselves: checking the headers of each response costs as much as

@@ -1,9 +1,9 @@
-/** Codex shortens a conversation only if it reads OpenAI's code; see src/http/told_failure.ts. */
+/** What Codex makes of refusals; see src/http/told_failure.ts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedProvider } from "../support/script/mod.ts";
 import { SocketClient } from "../support/socket_client.ts";
-import { SECRET } from "./support.ts";
+import { refusal, SECRET } from "./support.ts";
 
 const CODEX = { originator: "codex_exec" };
 const overflow = () =>
@@ -45,6 +45,32 @@ Deno.test("Codex is told of an exceeded context by the code that it knows, and o
   const event = (await socket.turn({ model: "p/model", input: "Hi" })).at(-1);
   assertEquals([event.type, event.status, event.error.code], ["error", 400, "context_length_exceeded"]);
   await socket.close();
+  await gateway.close();
+  await provider.close();
+});
+
+Deno.test("Codex is told of refusals by a status after which it does not repeat the request", async () => {
+  const provider = scriptedProvider("anthropic-messages", [refusal(429, "slow down"), refusal(503, "down")]);
+  const gateway = await testGateway({ p: { api: "anthropic-messages", url: provider.url } }, {
+    access_policies: { none: { allow: [] } },
+    keys: [{ name: "test", secret: SECRET }, { name: "shut", secret: `${SECRET}x`, access_policy: "none" }],
+  });
+  const ask = async (body: Record<string, unknown>, headers: Record<string, string>) => {
+    const response = await gateway.post("/v1/responses", { model: "p/model", input: "Hi", ...body }, {
+      headers,
+    });
+    return [response.status, (await response.json()).error.code];
+  };
+  const shut = { authorization: `Bearer ${SECRET}x` };
+  assertEquals(await ask({ input: 3 }, CODEX), [400, "validation_error"]);
+  assertEquals(await ask({ input: 3 }, {}), [422, "validation_error"]);
+  assertEquals(await ask({}, { ...CODEX, ...shut }), [400, "policy_violation"]);
+  assertEquals(await ask({}, shut), [403, "policy_violation"]);
+  assertEquals(await ask({ model: "p/none" }, CODEX), [404, "model_not_found"]);
+  assertEquals(await ask({}, { ...CODEX, authorization: "Bearer sk_live_no" }), [401, "invalid_api_key"]);
+  // These it repeats.
+  assertEquals(await ask({}, CODEX), [429, "provider_rate_limited"]);
+  assertEquals((await ask({}, CODEX))[0], 502);
   await gateway.close();
   await provider.close();
 });
