@@ -242,6 +242,29 @@ ${facts?.context ? `    defaultCompletionOptions:\n      contextLength: ${facts.
       }\nand in the shell that starts Zed:\n\nexport SLUICE_API_KEY=${inShell(secret)}`,
     };
   },
+  vscode: ({ url, secret, model, facts }) => {
+    const { context, output } = facts ?? { context: null, output: null };
+    const maxOutputTokens = output ?? 16_000;
+    const provider = {
+      name: "Sluice",
+      vendor: "customendpoint",
+      apiKey: secret,
+      apiType: "responses",
+      models: [{
+        id: model,
+        name: model,
+        url: `${url}/v1`,
+        toolCalling: true,
+        vision: facts?.images ?? false,
+        maxInputTokens: Math.max((context ?? 128_000) - maxOutputTokens, 1),
+        maxOutputTokens,
+      }],
+    };
+    return {
+      text: "In chatLanguageModels.json, which the command Chat: Open Language Models (JSON) opens:\n\n" +
+        pretty([provider]),
+    };
+  },
   librechat: ({ url, secret, model }) => ({
     text: `In librechat.yaml:
 
