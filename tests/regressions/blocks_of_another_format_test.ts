@@ -24,7 +24,7 @@ const MESSAGES = {
       content: [{
         type: "tool_result",
         tool_use_id: "t1",
-        content: [{ type: "tool_reference", tool_name: "weather" }],
+        content: [{ type: "future_block", name: "weather" }],
       }],
     },
   ],
@@ -63,4 +63,30 @@ Deno.test("chat_completions.encodeRequest() writes no empty part for a block tha
 Deno.test("responses.encodeRequest() writes an empty text for a result of blocks that it does not know", () => {
   const { input } = sent("messages", "responses", MESSAGES).body as { input: unknown[] };
   assertEquals(input.at(-1), { type: "function_call_output", call_id: "t1", output: "" });
+});
+
+/** Claude Code's search for tools: an empty result told models of other vendors that nothing was found. */
+Deno.test("tools that a search has found are told to every model", () => {
+  const found = [{ type: "tool_reference", tool_name: "weather" }, {
+    type: "tool_reference",
+    tool_name: "clock",
+  }];
+  const messages = [...MESSAGES.messages.slice(0, 2), {
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: "t1", content: found }],
+  }];
+  const tools = ["search_tools", "weather", "clock"].map((name) => ({
+    name,
+    input_schema: { type: "object" },
+  }));
+  for (const target of ["chat_completions", "responses", "gemini", "converse"] as const) {
+    const { body, dropped } = sent("messages", target, { max_tokens: 9, messages, tools });
+    assertEquals(dropped.includes("messages"), false, target);
+    const text = JSON.stringify(body);
+    for (const { tool_name } of found) {
+      assertEquals(text.includes(`The tool ${tool_name} can be called.`), true, target);
+    }
+  }
+  const { body } = sent("messages", "messages", { max_tokens: 9, messages, tools });
+  assertEquals(body.messages, messages);
 });

@@ -70,6 +70,8 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
       return readDocument(block, loc, state, out);
     case "search_result":
       return readSearchResult(block, loc, state, out);
+    case "tool_reference":
+      return readReference(block, out);
   }
   if (place !== "result") {
     switch (type) {
@@ -122,6 +124,21 @@ function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, 
     }
   }
   out.push({ type: "opaque", format: "messages", value: block });
+}
+
+/**
+ * The result of a search for tools, as by Claude Code, which then declares the tool. Providers of other formats
+ * get a text: an empty result would mean that nothing was found.
+ */
+function readReference(block: Loose, out: Content[]): void {
+  const name = string(block.tool_name) ?? "";
+  if (name === "") {
+    out.push({ type: "opaque", format: "messages", value: block });
+    return;
+  }
+  const extra = { format: "messages" as const, fields: { [WHOLE_BLOCK]: block } };
+  const { cache } = marks(block, EMPTY);
+  out.push({ type: "text", text: `The tool ${name} can be called.`, extra, ...(cache && { cache }) });
 }
 
 /** For providers of other formats, the summary is used. */
