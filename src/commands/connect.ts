@@ -81,7 +81,8 @@ supports_websockets = true
   opencode: ({ url, secret, model, facts }) => {
     const provider = {
       sluice: {
-        npm: "@ai-sdk/openai-compatible",
+        // The responses format: opencode returns the proofs of reasoning.
+        npm: "@ai-sdk/openai",
         options: { baseURL: `${url}/v1`, apiKey: secret },
         models: { [model]: openCodeModel(facts) },
       },

@@ -73,6 +73,8 @@ Deno.test("connect tells clients the size of the model, and whether it reads ima
     modalities: { input: ["text", "image"], output: ["text"] },
     limit: { context: 128_000, output: 16_000 },
   });
+  // Only with the responses or the messages format does opencode return the proofs of reasoning.
+  assertEquals(json("opencode").provider.sluice.npm, "@ai-sdk/openai");
   assertEquals(json("pi").providers.sluice.models[0].contextWindow, 128_000);
   assertEquals(json("crush").providers.sluice.models[0].context_window, 128_000);
   assertEquals(json("droid").customModels[0].maxOutputTokens, 16_000);
