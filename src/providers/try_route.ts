@@ -243,7 +243,10 @@ class RouteAttempt {
     const fault = isFault(failure);
     const rest = avoidMs(failure);
     if (rest > 0) this.#model.avoidedUntil = ticker.now() + rest;
-    if (failure.overflow !== undefined) this.#model.context = contextNamed(failure, ticker.now());
+    // The limits of one caller's account say nothing about others.
+    if (failure.overflow !== undefined && !upstream.usesCallerCredential) {
+      this.#model.context = contextNamed(failure, ticker.now());
+    }
     if (isTransient(failure) || failure.lasting) {
       noteFailure(this.#model, failure);
       this.#model.firstBytes.failed(ticker.now());

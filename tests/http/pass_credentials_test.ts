@@ -267,29 +267,34 @@ Deno.test("a caller's account that the vendor refuses changes no route for other
     }],
     usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
   };
-  const refusal = {
-    error: { message: "Insufficient Balance", type: "billing", code: "insufficient_balance" },
+  const refusals = {
+    402: { message: "Insufficient Balance", type: "billing", code: "insufficient_balance" },
+    400: { message: "This model's maximum context length is 8 tokens. However, you requested 900 tokens." },
   };
-  await using provider = loopbackProvider(({ headers, body }) =>
-    headers.get("authorization") === `Bearer ${OAUTH}` && modelOf(body) === "one"
-      ? Response.json(refusal, { status: 402 })
-      : Response.json(answer)
-  );
-  const modelOf = (body: unknown) => (body as { model: string }).model;
-  const routes = ["one", "two"].map((model) => ({ provider: "p", model }));
-  await using gateway = await testGateway({
-    p: { api: "openai-chat", url: provider.url, more: PASSES, model: { ...PRICED, routes } },
-  });
-  const path = "/v1/chat/completions";
-  const ask = async (secret: string) => {
-    const response = await gateway.post(path, request(path), as({ authorization: `Bearer ${secret}` }));
-    await response.text();
-    return response.status;
-  };
-  assertEquals(await ask(OAUTH), 200);
-  assertEquals(await ask("sk-of-another-caller"), 200);
-  assertEquals(provider.seen.map(({ body }) => modelOf(body)), ["one", "two", "one"]);
-  assertEquals(gateway.logged.filter((line) => line.includes("our account")), []);
+  for (const [status, error] of Object.entries(refusals)) {
+    await using provider = loopbackProvider(({ headers, body }) =>
+      headers.get("authorization") === `Bearer ${OAUTH}` && modelOf(body) === "one"
+        ? Response.json({ error }, { status: Number(status) })
+        : Response.json(answer)
+    );
+    const modelOf = (body: unknown) => (body as { model: string }).model;
+    const routes = ["one", "two"].map((model) => ({ provider: "p", model }));
+    await using gateway = await testGateway({
+      p: { api: "openai-chat", url: provider.url, more: PASSES, model: { ...PRICED, routes } },
+    });
+    const path = "/v1/chat/completions";
+    const messages = [{ role: "user", content: "word ".repeat(100) }];
+    const ask = async (secret: string) => {
+      const init = as({ authorization: `Bearer ${secret}` });
+      const response = await gateway.post(path, { ...request(path), messages }, init);
+      await response.text();
+      return response.status;
+    };
+    assertEquals(await ask(OAUTH), 200);
+    assertEquals(await ask("sk-of-another-caller"), 200);
+    assertEquals(provider.seen.map(({ body }) => modelOf(body)), ["one", "two", "one"]);
+    assertEquals(gateway.logged.filter((line) => line.includes("our account")), []);
+  }
 });
 
 Deno.test("over a WebSocket the credential of the handshake goes with every turn", async () => {
