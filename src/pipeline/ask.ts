@@ -145,7 +145,7 @@ function openingOf(
         const request = encodeFor(upstream, format, { providersModel, prompt: sent, model, made });
         if (sent !== prompt) made.dropped = [...made.dropped, PROOF_FIELDS[prompt.format] ?? "reasoning"];
         if (fit === undefined) return request;
-        const { body, lost } = fit(request.body);
+        const { body, lost } = fit(request.body, request.headers);
         made.dropped = [...new Set([...made.dropped, ...lost])];
         return { body, headers: request.headers };
       };

@@ -8,7 +8,7 @@
  * from one caller's request therefore concerns no other caller.
  */
 import { Failure } from "../exchange/failure.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { array, isObject, type Loose } from "../exchange/json.ts";
 
 /** Keys from the root; null: every element of a list. */
 type Path = readonly (string | null)[];
@@ -19,11 +19,17 @@ export interface Fitted {
   lost: string[];
 }
 
-/** Leaves fields out of the body of a request, which is not changed itself. */
-export type Fit = (body: Loose) => Fitted;
+export type Headers = Readonly<Record<string, string>> | undefined;
 
-/** Per key and model. */
+/** Leaves fields out of the body of a request, which is not changed itself. @param headers of the caller */
+export type Fit = (body: Loose, headers: Headers) => Fitted;
+
+/** Per key, model and features. */
 const MOST_PATHS = 30;
+/** Per key and model. */
+const MOST_FEATURES = 50;
+/** Longer lists of features are cut. */
+const MOST_CHARS = 2000;
 /** How often a request is sent again without refused fields: a server may name one field at a time. */
 const MOST_FITS = 8;
 /** After this time the fields are sent again: the server may have learned them. */
@@ -196,31 +202,57 @@ function kindOf({ type, role }: Loose): unknown {
   return type ?? role ?? "custom";
 }
 
-/** The fields that a model has refused lately in requests of one key. */
+/** The version and the beta features that a request asks for: with others, a server may take a field that it refuses without. */
+function featuresOf({ anthropic_beta: inBody }: Loose, headers: Headers): string {
+  const named = [...(headers?.["anthropic-beta"] ?? "").split(","), ...array(inBody).map(String)];
+  const betas = new Set(named.map((beta) => beta.trim()).filter((beta) => beta !== ""));
+  return `${headers?.["anthropic-version"] ?? ""} ${[...betas].sort().join(",")}`.slice(0, MOST_CHARS);
+}
+
+/** The fields that a model has refused lately in requests of one key, by the features that were asked for. */
 export class RefusedFields {
-  readonly fit: Fit;
-  readonly paths: readonly Path[];
-  /** When they are forgotten. */
-  readonly until: number;
+  readonly #known = new Map<string, { paths: readonly Path[]; until: number }>();
+  readonly #chat: boolean;
 
   /** @param chat the requests are those of chat-completions */
-  constructor(paths: readonly Path[], chat: boolean, now: number) {
-    this.paths = paths.slice(-MOST_PATHS);
-    this.fit = (body) => withoutFields(body, this.paths, chat);
-    this.until = now + KEPT_MS;
+  constructor(chat: boolean) {
+    this.#chat = chat;
+  }
+
+  fit(body: Loose, headers: Headers, now: number): Fitted {
+    return withoutFields(body, this.#pathsFor(featuresOf(body, headers), now), this.#chat);
+  }
+
+  /** The request without further fields as well. Null: they are not there, or may not be left out. */
+  learn(
+    named: readonly Path[],
+    { body, headers, now }: { body: Loose; headers: Headers; now: number },
+  ): Fitted | null {
+    const features = featuresOf(body, headers);
+    const before = this.#pathsFor(features, now);
+    const paths = [...before, ...named].slice(-MOST_PATHS);
+    const fitted = withoutFields(body, paths, this.#chat);
+    if (fitted.lost.length <= withoutFields(body, before, this.#chat).lost.length) return null;
+    this.#known.delete(features);
+    if (this.#known.size >= MOST_FEATURES) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(features, { paths, until: now + KEPT_MS });
+    return fitted;
+  }
+
+  #pathsFor(features: string, now: number): readonly Path[] {
+    const known = this.#known.get(features);
+    return known !== undefined && now < known.until ? known.paths : [];
   }
 }
 
 export interface Refusal<Request, Answer> {
   refused: Failure;
-  /** The request is one of chat-completions. */
-  chat: boolean;
   /** Text of the last refusal; null: the request was not refused as invalid. */
   text(): string | null;
-  /** The fields that the model has refused before; undefined: none. */
-  known: RefusedFields | undefined;
-  /** Called with these and those of the refusal. */
-  learn(fields: RefusedFields): void;
+  /** The fields that the model has refused before; those of this refusal are added. */
+  known: RefusedFields;
+  /** Called once fields were added. */
+  learned(): void;
   /** Builds the request again. */
   prepare(fit: Fit): Request | Promise<Request>;
   ask(request: Request): Promise<Answer | Failure>;
@@ -229,24 +261,20 @@ export interface Refusal<Request, Answer> {
 
 /** The answer to the request without the fields that a refusal names; the refusal itself if it is another one. */
 export async function askWithoutRefused<Request, Answer>(
-  { refused, chat, text, known, learn, prepare, ask, now }: Refusal<Request, Answer>,
+  { refused, text, known, learned, prepare, ask, now }: Refusal<Request, Answer>,
 ): Promise<Answer | Failure> {
   let last = refused;
   for (let fits = 0; fits < MOST_FITS; fits++) {
     const named = refusedFields(text() ?? "");
     if (named.length === 0) return last;
-    const before = known;
-    const more = new RefusedFields([...before?.paths ?? [], ...named], chat, now());
-    let isLess = false;
-    const request = await prepare((body) => {
-      const fitted = more.fit(body);
-      isLess = fitted.lost.length > (before?.fit(body).lost.length ?? 0);
-      return fitted;
+    let leavesOut = false;
+    const request = await prepare((body, headers) => {
+      const fitted = known.learn(named, { body, headers, now: now() });
+      leavesOut = fitted !== null;
+      return fitted ?? { body, lost: [] };
     });
-    // They are not there, or may not be left out.
-    if (!isLess) return last;
-    known = more;
-    learn(more);
+    if (!leavesOut) return last;
+    learned();
     const got = await ask(request);
     if (!(got instanceof Failure)) return got;
     last = got;

@@ -157,14 +157,15 @@ async function exchangedWithoutRefused(
     ticker: Ticker;
   },
 ): Promise<Exchanged | Failure> {
-  const { askWithoutRefused } = await refusedFields.open();
+  const { askWithoutRefused, RefusedFields } = await refusedFields.open();
   const { upstream, route, heard } = asking;
+  const known = model.refusedFields?.get(opening.key) ??
+    new RefusedFields(upstream.api.formatName === "chat_completions");
   return await askWithoutRefused({
     refused,
-    chat: upstream.api.formatName === "chat_completions",
     text: () => heard.refusal,
-    known: model.refusedFields?.get(opening.key),
-    learn: (fields) => learnRefused(model, opening.key, fields),
+    known,
+    learned: () => keepRefused(model, opening.key, known),
     prepare: (fit) => opening.prepare(upstream, format, route.model, fit),
     ask(outgoing) {
       heard.status = heard.refusal = null;
@@ -177,11 +178,10 @@ async function exchangedWithoutRefused(
 /** What leaves out the fields that a model is known to refuse in requests of a key. */
 function knownFit({ refusedFields }: ModelState, key: string, now: number): Fit | undefined {
   const known = refusedFields?.get(key);
-  if (known === undefined || known.until > now) return known?.fit;
-  refusedFields!.delete(key);
+  return known && ((body, headers) => known.fit(body, headers, now));
 }
 
-function learnRefused(model: ModelState, key: string, fields: RefusedFields): void {
+function keepRefused(model: ModelState, key: string, fields: RefusedFields): void {
   const known = model.refusedFields ??= new Map();
   known.delete(key);
   known.set(key, fields);

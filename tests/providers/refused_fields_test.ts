@@ -148,6 +148,31 @@ Deno.test("a request with refused fields is sent without them, which are listed,
   }
 });
 
+Deno.test("a field that needs a beta feature is left out only of requests without it", async () => {
+  await using provider = loopbackProvider(({ body, headers }) =>
+    headers.get("anthropic-beta")?.includes("context-management-2025-06-27")
+      ? answer({ ...body as Any, context_management: undefined })
+      : answer(body)
+  );
+  await using gateway = await testGateway({
+    cloud: { api: "anthropic-messages", url: `${provider.url}/v1` },
+  });
+  const sent = async (beta?: string) => {
+    const headers: Record<string, string> = beta === undefined ? {} : { "anthropic-beta": beta };
+    const { tools: _, output_config: __, ...request } = REQUEST;
+    const response = await gateway.post("/v1/messages", { model: "cloud/model", ...request }, { headers });
+    assertEquals(response.status, 200, await response.text());
+    return provider.seen.at(-1)!.body.context_management;
+  };
+  const other = "other-2025-01-01";
+  for (let i = 0; i < 2; i++) {
+    assertEquals([await sent(), await sent(other)], [undefined, undefined]);
+    assertEquals(await sent("context-management-2025-06-27"), { edits: [] });
+    assertEquals(await sent(`context-management-2025-06-27, ${other}`), { edits: [] });
+  }
+  assertEquals(provider.seen.length, 10);
+});
+
 Deno.test("a large request with refused fields is sent without them too", async () => {
   await using provider = loopbackProvider(({ body }) => answer(body));
   await using gateway = await testGateway({
