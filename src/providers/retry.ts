@@ -24,13 +24,13 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
- * Whether the request exceeds a limit of this provider that another one may not have. The provider's own context is such a limit, unless
- * it is as large as the catalog says.
- * @param contextLength the model's, from the catalog; null: unknown
+ * Whether the request exceeds a limit of this provider that another one may not have. A context is such a limit if it is smaller than the
+ * catalog says of the model, or if the provider does not name it.
+ * @param contextLength the model's, from the catalog; null: unknown, so the provider's is taken for the model's
  */
 export function mayFitElsewhere({ elsewhere, overflow }: Failure, contextLength: number | null): boolean {
   if (overflow === undefined) return elsewhere;
-  return contextLength === null || (overflow.limit ?? contextLength - 1) < contextLength;
+  return contextLength !== null && (overflow.limit === undefined || overflow.limit < contextLength);
 }
 
 /**

@@ -90,6 +90,8 @@ const BEDROCK: readonly Refusal[] = [
     headers: aws("ValidationException"),
     body: { message: "Input is too long for requested model." },
     seen: [413, "provider_payload_too_large"],
+    // The context of this provider is not named, so another one may have a larger one.
+    next: true,
   },
   {
     what: "a prompt that is too long, in Anthropic's words",
@@ -233,6 +235,7 @@ const AZURE: readonly Refusal[] = [
       },
     },
     seen: [413, "provider_payload_too_large"],
+    next: true,
   },
 ];
 
@@ -311,10 +314,12 @@ for (const [name, fields, routes, refusals] of CLOUDS) {
       const alone = models(routes.map((route) => ({ provider: name, ...route })));
       const followed = models(routes.map((route) => ({ provider: name, ...route }))) as {
         id: string;
+        context_length?: number;
         routes: object[];
       }[];
       for (const model of followed) {
         model.id = `f/${model.id.slice(2)}`;
+        model.context_length = 200_000;
         model.routes.push({ provider: "other", model: "m" });
       }
       await using gateway = await rig({
