@@ -3,20 +3,16 @@
  * reads the environment, prints, or listens for signals.
  */
 import "./start_modules.ts";
-import { StoreRefused } from "./accounts/mod.ts";
 import { assemble } from "./assemble.ts";
 import type { Gateway } from "./assembly/gateway.ts";
-import { UsageError } from "./commands/option_values.ts";
 import { parseCommand } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
-import { ConfigError } from "./config/config_error.ts";
 import { examineDemo, foundProviders } from "./config/demo.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { MISTAKE, runCommand } from "./run_command.ts";
 import { Failure } from "./exchange/failure.ts";
 import { loadNodeCrypto } from "./exchange/hashes.ts";
 import { printable } from "./exchange/printable.ts";
-import { StoreUnfit } from "./store/mod.ts";
 import { connectionBound } from "./transport/connection_bound.ts";
 import { openServer, type Server, serveTls, type TlsServer } from "./transport/server.ts";
 import { askThrough } from "./outgoing/ask.ts";
@@ -65,8 +61,8 @@ export async function main(): Promise<void> {
     });
   } catch (error) {
     await running?.flush();
+    const { isOperatorError, readableMessage } = await import("./commands/system_error.ts");
     if (!isOperatorError(error)) throw error;
-    const { readableMessage } = await import("./commands/system_error.ts");
     console.error(readableMessage(error));
     await exit(MISTAKE);
   }
@@ -80,16 +76,6 @@ export async function main(): Promise<void> {
 async function exit(status: number, collectorAnswers = true): Promise<void> {
   if (telemetryIsOn(env)) (await import("./telemetry/exit.ts")).boundExit(collectorAnswers);
   Deno.exit(status);
-}
-
-/** Whether the operator can fix the cause: arguments, configuration, a port in use, missing permissions. */
-function isOperatorError(error: unknown): error is Error {
-  return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
-    error instanceof StoreRefused ||
-    Object.values(Deno.errors).some((kind) => error instanceof kind) ||
-    // Some errors of the operating system, such as a full disk, have no class of their own.
-    (error instanceof Error && /\(os error \d+\)(?:$|: )/.test(error.message)) ||
-    (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 
 /** The configuration that the argument or the environment names; null: that of demo mode. */

@@ -1,4 +1,8 @@
-/** Readable messages for errors of the operating system about files that a command names. */
+/** Which errors an operator can correct, and readable messages for those of the operating system about files that a command names. */
+import { StoreRefused } from "../accounts/mod.ts";
+import { ConfigError } from "../config/config_error.ts";
+import { StoreUnfit } from "../store/mod.ts";
+import { UsageError } from "./option_values.ts";
 
 const VERBS: Readonly<Record<string, string>> = {
   copy: "copy",
@@ -13,6 +17,16 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 /** The form of Deno's messages: the system's text, its number, the operation, the file, and its new path. */
 const FORM = /^(.+?) \(os error \d+\): (\w+) '(.+?)'(?: -> '(.+)')?$/s;
+
+/** Whether the operator can fix the cause: arguments, configuration, a port in use, missing permissions. */
+export function isOperatorError(error: unknown): error is Error {
+  return error instanceof UsageError || error instanceof ConfigError || error instanceof StoreUnfit ||
+    error instanceof StoreRefused ||
+    Object.values(Deno.errors).some((kind) => error instanceof kind) ||
+    // Some errors of the operating system, such as a full disk, have no class of their own.
+    (error instanceof Error && /\(os error \d+\)(?:$|: )/.test(error.message)) ||
+    (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
+}
 
 /** A readable message for an error of the operating system. */
 export function readableMessage(error: Error): string {
