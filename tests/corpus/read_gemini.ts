@@ -23,6 +23,8 @@ export function readGemini(recording: Recording): Reading {
   let finish = "";
   let growing: { call: CallReading; value: Wild } | undefined;
   let inThought = false;
+  /** What was searched for; chunks say it again. */
+  const queries = new Set<string>();
   for (const body of bodies) {
     if (body.error) return { kind: "error", said: JSON.stringify(body.error) };
     mergeInto(usage, wild(body.usageMetadata));
@@ -50,6 +52,8 @@ export function readGemini(recording: Recording): Reading {
       if (text(part.text) || part.functionCall) inThought = false;
     }
     const grounding = wild(candidate.groundingMetadata);
+    const asked = [grounding.webSearchQueries, grounding.imageSearchQueries] as (string[] | undefined)[];
+    for (const query of asked.flatMap((some) => some ?? [])) if (query.trim() !== "") queries.add(query);
     const chunks = list(grounding.groundingChunks).map((chunk) => wild(chunk.web));
     for (const support of list(grounding.groundingSupports)) {
       for (const i of support.groundingChunkIndices as number[] ?? []) {
@@ -71,7 +75,7 @@ export function readGemini(recording: Recording): Reading {
   }
   if (finish === "") return { kind: "error", said: "no end" };
   c.stops = geminiStops(finish, c.calls.length > 0);
-  return { kind: "answer", choices: [c], ...geminiUsage(usage) };
+  return { kind: "answer", choices: [c], searches: queries.size, ...geminiUsage(usage) };
 }
 
 function geminiStops(finish: string, called: boolean): Stop[] {
