@@ -10,7 +10,7 @@ ENV DENO_DIR=/deno-dir
 COPY deno.json ./
 COPY .deno .deno
 COPY src src
-RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/dlp/re2_worker.ts src/documents/document_worker.ts src/formats/token_worker.ts src/store/sqlite/checkpoint_worker.ts src/store/sqlite/worker.ts
+RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/dlp/re2_worker.ts src/documents/document_worker.ts src/formats/tokens/worker.ts src/store/sqlite/checkpoint_worker.ts src/store/sqlite/worker.ts
 COPY .deploy/unused.ts .deploy/fill_caches.ts .deploy/
 RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .deploy/unused.ts /deno-dir/npm
 # The root file system may be read-only, so the files that Deno and V8 would write are created here.

@@ -22,7 +22,7 @@ export const TARGETS: Readonly<Record<string, string>> = {
 export const THREADS = [
   "src/dlp/re2_worker.ts",
   "src/documents/document_worker.ts",
-  "src/formats/token_worker.ts",
+  "src/formats/tokens/worker.ts",
   "src/store/sqlite/checkpoint_worker.ts",
   "src/store/sqlite/worker.ts",
 ];

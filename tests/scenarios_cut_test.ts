@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Failure } from "../src/exchange/failure.ts";
 import type { Part } from "../src/exchange/part.ts";
 import { PROVIDER_FORMATS } from "../src/formats/mod.ts";
-import { AnswerReader } from "../src/pipeline/answer_reader.ts";
+import { AnswerReader } from "../src/pipeline/generation/answer_reader.ts";
 import { readCaller } from "./corpus/caller.ts";
 import { firstFrames, framesOf } from "./corpus/sse_text.ts";
 import { assertLegal } from "./formats/gemini/legal_parts.ts";

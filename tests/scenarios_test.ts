@@ -11,7 +11,7 @@ import type { Prompt } from "../src/exchange/prompt.ts";
 import { flattenTools } from "../src/exchange/tools.ts";
 import type { EncodeAnswer } from "../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../src/formats/mod.ts";
-import { AnswerReader, readWhole } from "../src/pipeline/answer_reader.ts";
+import { AnswerReader, readWhole } from "../src/pipeline/generation/answer_reader.ts";
 import { sealer } from "../src/pipeline/seal.ts";
 import { API_OF } from "./support/apis.ts";
 import { type CallerReading, readCaller } from "./corpus/caller.ts";

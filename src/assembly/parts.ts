@@ -18,7 +18,7 @@ import { type EntityModel, openModel } from "../dlp/model/mod.ts";
 import { openRe2 } from "../dlp/re2.ts";
 import { openDocuments } from "../documents/mod.ts";
 import { hmacSha256 } from "../exchange/hashes.ts";
-import { openTokenCounter } from "../formats/token_counter.ts";
+import { openTokenCounter } from "../formats/tokens/counter.ts";
 import type { ServerState } from "../http/endpoint.ts";
 import { InFlight } from "../http/in_flight.ts";
 import { SocketMemory } from "../http/kept_turns.ts";

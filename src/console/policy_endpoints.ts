@@ -22,7 +22,7 @@ export const POLICIES: readonly Endpoint[] = [
     "Screens a text or a request with a policy and returns the findings. Nothing is sent to a provider or stored.",
     "DlpScan",
     async ({ request, state }) => {
-      const { dryScan } = await import("../pipeline/dry_scan.ts");
+      const { dryScan } = await import("../pipeline/screening/dry_scan.ts");
       const fields = ["policy", "dlp", "text", "request", "format"];
       return await dryScan(await body<Loose>(request, { fields }), state.kit);
     },

@@ -2,7 +2,7 @@
  * Finds further occurrences of values to be masked: a value that was recognised only because of a name beside
  * it may occur elsewhere without its name, and must be masked there too.
  */
-import type { Leaf } from "../formats/leaves.ts";
+import type { Leaf } from "../formats/leaves/mod.ts";
 import { isAlphanumeric, isDigit } from "./recognizers/character_class.ts";
 import { type Found, type SliceClock, viewOf } from "./scan_leaves.ts";
 

@@ -2,7 +2,7 @@
  * Joins the text parts of a message, since a model reads them as one text and a value may be split over them.
  * Only the surroundings of the borders are scanned, because each part is also scanned separately.
  */
-import type { BodyLeaves, Leaf, PartGroup } from "../formats/leaves.ts";
+import type { BodyLeaves, Leaf, PartGroup } from "../formats/leaves/mod.ts";
 import { isDigit } from "./recognizers/character_class.ts";
 
 /** Maximum distance of a value from the border. */

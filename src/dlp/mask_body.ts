@@ -2,7 +2,7 @@
  * Replaces findings by placeholders, and scans again until the request is clean. This fails for leaves that
  * must not be changed, and for numbers in JSON, which a placeholder would turn into a string.
  */
-import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
+import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves/mod.ts";
 import { echoesOf } from "./echoes.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { meantValues } from "./meant_values.ts";

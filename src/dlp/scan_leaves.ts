@@ -3,7 +3,7 @@
  *
  * Implemented as generators that yield every few milliseconds.
  */
-import type { Leaf, PartGroup } from "../formats/leaves.ts";
+import type { Leaf, PartGroup } from "../formats/leaves/mod.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
 import { bordersOf, joined, piecesOf, REACH, spacedWindowsOf, windowsOf } from "./joined_parts.ts";
 import { categoryOf } from "./entities.ts";

@@ -5,7 +5,7 @@
  * request it completes without yielding. Text that could not be scanned, because of the time limit or its
  * form, is reported in the verdict and never counted as clean. Findings contain positions, never values.
  */
-import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
+import type { BodyLeaves, Leaf } from "../formats/leaves/mod.ts";
 import { groupsOf, joined } from "./joined_parts.ts";
 import { maskAll } from "./mask_body.ts";
 import type { ModelFinding } from "./model/entities_of_pieces.ts";

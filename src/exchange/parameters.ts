@@ -1,6 +1,6 @@
 /**
  * Parameters that a model accepts or rejects. The catalog may specify them (`parameters`); otherwise they are
- * derived from the model's name (`formats/refused_parameters.ts`).
+ * derived from the model's name (`formats/restrictions/refused_parameters.ts`).
  */
 export const PARAMETERS = {
   temperature: "Sampling temperature.",

@@ -2,7 +2,7 @@
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat } from "./format.ts";
-import type { BodyShape } from "./leaves.ts";
+import type { BodyShape } from "./leaves/mod.ts";
 import { messagesCaller } from "./messages/caller.ts";
 import { responsesCaller } from "./responses/caller.ts";
 

@@ -4,7 +4,7 @@
  *
  * A caller format has four functions ({@link CallerFormat}): decodeRequest, encodeStream, encodeAnswer,
  * encodeFailure. A provider format has three ({@link ProviderFormat}): encodeRequest, decodeStream,
- * decodeAnswer. Providers' errors are decoded by one function for all formats, `decode_failure.ts`. Each
+ * decodeAnswer. Providers' errors are decoded by one function for all formats, `failures/decode_failure.ts`. Each
  * function is in the module of its name in the format's folder.
  *
  * Pure: no fetch, clock, log or randomness. Ids, times and signing are provided by the context.
@@ -17,7 +17,7 @@ import type { Parameters } from "../exchange/parameters.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
 import type { Seal, Unseal } from "../exchange/proof.ts";
-import type { BodyShape } from "./leaves.ts";
+import type { BodyShape } from "./leaves/mod.ts";
 
 /**
  * One event of a provider's stream, independent of the framing: a server-sent event, or a message of AWS's

@@ -170,7 +170,7 @@ export const API: readonly Endpoint[] = [
     answer: { types: ["text/event-stream"], empty: [204] },
     handle: async (context, key) => {
       // Loaded on first use, since few clients resume streams.
-      const { resumeStream } = await import("./resume_endpoint.ts");
+      const { resumeStream } = await import("./resume/resume_endpoint.ts");
       return await resumeStream(context, key);
     },
   },

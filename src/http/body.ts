@@ -6,7 +6,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { GatheredBytes } from "../exchange/gathered_bytes.ts";
-import { strictUtf8 } from "../transport/strict_utf8.ts";
+import { strictUtf8 } from "../transport/websocket/strict_utf8.ts";
 import { setImmediate } from "node:timers";
 import { BRIEF, invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";

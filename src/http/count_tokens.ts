@@ -8,12 +8,12 @@
 import type { Key } from "../accounts/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import { readLeaves } from "../formats/leaves.ts";
+import { readLeaves } from "../formats/leaves/mod.ts";
 import { LAZY_CALLERS } from "../formats/callers.ts";
 import { measure, texts } from "../models/limits.ts";
-import { refuseModel } from "../pipeline/admit.ts";
+import { refuseModel } from "../pipeline/admission/admit.ts";
 import type { Kit } from "../pipeline/kit.ts";
-import { searchTool } from "../pipeline/search_prompts.ts";
+import { searchTool } from "../pipeline/search/prompts.ts";
 import { wantsSearch } from "../pipeline/shape.ts";
 import type { Step } from "../timing/slices.ts";
 import { headersWith } from "./credentials.ts";

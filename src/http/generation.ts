@@ -26,7 +26,7 @@ import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
 import { isHttps } from "./proxies.ts";
 import { rateHeaders } from "./rate_headers.ts";
-import type { Keeping, KeptDelivery } from "./resumable.ts";
+import type { Keeping, KeptDelivery } from "./resume/resumable.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
 /**
@@ -348,7 +348,7 @@ async function keep(
   { key, formatName, body, place }: { key: Key; formatName: CallerFormatName; body: unknown; place: Place },
 ): Promise<Keeping | Response | null> {
   // Loaded on first use, since few calls need it.
-  const { keeping } = await import("./resumable.ts");
+  const { keeping } = await import("./resume/resumable.ts");
   const { slices } = context.state.kit;
   const run = <T>(work: Generator<void, T>): T | Promise<T> =>
     place.bytes > LARGE ? slices.run(key.id, work, "convert") : atOnce(work);

@@ -8,7 +8,7 @@ import { HeldBody } from "../transport/held_body.ts";
 import { PlainResponse } from "../transport/plain_response.ts";
 import { Collector } from "../exchange/answer.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";
-import { deliverAll } from "../pipeline/whole_parts.ts";
+import { deliverAll } from "../pipeline/generation/whole_parts.ts";
 import { answerBody, type Step, type StreamDelivery } from "./answer_stream.ts";
 
 /** An answer on its way to its caller. */

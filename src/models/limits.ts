@@ -11,8 +11,8 @@ import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
-import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
-import type { TokenCounter } from "../formats/token_counter.ts";
+import type { BodyLeaves, Leaf } from "../formats/leaves/mod.ts";
+import type { TokenCounter } from "../formats/tokens/counter.ts";
 import { addsText, roundsElsewhere, tokensWithin } from "./provider_additions.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 

@@ -8,8 +8,8 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Provider, Upstream } from "../providers/provider.ts";
 import type { Call } from "./call.ts";
-import type { CallVariant } from "./ask.ts";
-import { generate } from "./generate.ts";
+import type { CallVariant } from "./generation/ask.ts";
+import { generate } from "./generation/generate.ts";
 import type { Kit } from "./kit.ts";
 
 /** Providers that do not support compactions although their API has them. */

@@ -3,15 +3,21 @@ import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Call, Screened, Together } from "./call.ts";
 import { choices } from "./choices.ts";
-import { generate, generateOnce } from "./generate.ts";
+import { generate, generateOnce } from "./generation/generate.ts";
 import type { Kit } from "./kit.ts";
-import { addFindings, type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
-import { type SearchLoop, searchLoop } from "./search_loop.ts";
-import { highestPrices, withLargestLimits } from "./other_models.ts";
+import {
+  addFindings,
+  type Ask,
+  finallyDo,
+  type ScreenedCall,
+  screenedCall,
+} from "./screening/screened_call.ts";
+import { type SearchLoop, searchLoop } from "./search/loop.ts";
+import { highestPrices, withLargestLimits } from "./admission/other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
 import { ownSearches } from "./charges.ts";
-import { nextRound } from "./upper_bound.ts";
+import { nextRound } from "./admission/upper_bound.ts";
 
 /** The parts of such a call's answer. */
 export async function runCompositeCall(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {

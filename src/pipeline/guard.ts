@@ -8,12 +8,12 @@ import { isObject } from "../exchange/json.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
-type Screening = typeof import("./screen.ts");
+type Screening = typeof import("./screening/screen.ts");
 let loaded: Screening | undefined;
 
 /** Loads the modules of data-loss prevention. */
 export async function loadScreening(): Promise<Screening> {
-  return loaded ??= await import("./screen.ts");
+  return loaded ??= await import("./screening/screen.ts");
 }
 
 /** `plugins.dlp` of a request. */

@@ -3,7 +3,7 @@ import type { Level } from "../exchange/log_level.ts";
 import type { Accounts } from "../accounts/mod.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog } from "../models/catalog.ts";
-import type { TokenCounter } from "../formats/token_counter.ts";
+import type { TokenCounter } from "../formats/tokens/counter.ts";
 import type { SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
 import type { Slices } from "../timing/slices.ts";

@@ -19,7 +19,7 @@ import { CALLER_LEFT } from "../providers/refusals.ts";
 import { addCharges, ownSearches, reportedOf, searchesOf, searchPrice } from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
-import type { BatchSink } from "./whole_parts.ts";
+import type { BatchSink } from "./generation/whole_parts.ts";
 
 /** The parts of the call, metered. */
 export function meter(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {

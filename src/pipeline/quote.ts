@@ -9,21 +9,21 @@ import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools } from "../exchange/tools.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import type { ProviderFormat } from "../formats/format.ts";
-import { readLeaves } from "../formats/leaves.ts";
+import { readLeaves } from "../formats/leaves/mod.ts";
 import { AUTO, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, refuseOversize } from "../models/limits.ts";
 import type { Route, Upstream } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
-import { choose, type Read } from "./admit.ts";
+import { choose, type Read } from "./admission/admit.ts";
 import type { Arrival } from "./call.ts";
-import { encodeFlat } from "./encode_call.ts";
+import { encodeFlat } from "./generation/encode_call.ts";
 import type { Kit } from "./kit.ts";
-import { distinguishMasked, labelsIfGood, labelsOf } from "./labels.ts";
-import { namedModels } from "./named_models.ts";
-import { highestPrices, othersOf } from "./other_models.ts";
-import { callRoutes, FREE, isFree } from "./caller_credential.ts";
+import { distinguishMasked, labelsIfGood, labelsOf } from "./admission/labels.ts";
+import { namedModels } from "./admission/named_models.ts";
+import { highestPrices, othersOf } from "./admission/other_models.ts";
+import { callRoutes, FREE, isFree } from "./admission/caller_credential.ts";
 import { shapeOf } from "./shape.ts";
-import { capOutput, upperBound, upperBoundOfAll, withoutOwnSearches } from "./upper_bound.ts";
+import { capOutput, upperBound, upperBoundOfAll, withoutOwnSearches } from "./admission/upper_bound.ts";
 
 export interface Quote {
   input_tokens: number;
@@ -233,7 +233,7 @@ async function refuseData(arrival: Arrival, kit: Kit): Promise<void> {
   const { body, key } = arrival;
   const dlpField = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
   if (key.dlpPolicy === null && (key.team?.dlpPolicy ?? null) === null && dlpField === undefined) return;
-  const { wouldRefuse } = await import("./dry_scan.ts");
+  const { wouldRefuse } = await import("./screening/dry_scan.ts");
   if (await wouldRefuse(arrival, dlpField, kit)) {
     throw new Failure("dlp_violation", "Data-loss prevention would refuse the request.");
   }

@@ -4,7 +4,7 @@ import type { FailureCode } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject } from "../exchange/json.ts";
 import type { Kit } from "./kit.ts";
-import { labelsIfGood } from "./labels.ts";
+import { labelsIfGood } from "./admission/labels.ts";
 
 export interface RefusedArrival {
   id: string;

@@ -1,17 +1,17 @@
 /** One call from admission to billing: defines only the order of guards and stages. */
 import { Failure } from "../exchange/failure.ts";
-import { admit } from "./admit.ts";
-import { hedges } from "./ask.ts";
-import { generate, generateOnce, generateWhole } from "./generate.ts";
+import { admit } from "./admission/admit.ts";
+import { hedges } from "./generation/ask.ts";
+import { generate, generateOnce, generateWhole } from "./generation/generate.ts";
 import { lazy } from "../exchange/lazy.ts";
 import type { Arrival, Call, Parts } from "./call.ts";
 import { isScreened, screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
-import { labelsIfGood } from "./labels.ts";
+import { labelsIfGood } from "./admission/labels.ts";
 import { meter, meterPlain, meterWhole } from "./meter.ts";
-import { identitiesOf } from "./pseudonyms.ts";
+import { identitiesOf } from "./admission/pseudonyms.ts";
 import { repairs } from "./shape.ts";
-import { WholeParts } from "./whole_parts.ts";
+import { WholeParts } from "./generation/whole_parts.ts";
 
 // Loaded on first use, since few calls need them.
 const compositeCall = lazy(() => import("./composite_call.ts"));

@@ -17,7 +17,7 @@ import { withReason } from "../outgoing/ask.ts";
 import { listModels } from "../providers/list_models.ts";
 import { type Provider, versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
-import { readWholeInSlices } from "./answer_reader.ts";
+import { readWholeInSlices } from "./generation/answer_reader.ts";
 import type { Kit } from "./kit.ts";
 
 export interface Trial {

@@ -6,7 +6,7 @@
  * and counts tokens with a real tokenizer (o200k), so that usage and costs are realistic.
  */
 import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
-import { type CountTokens, tokenCounter } from "../formats/tokens.ts";
+import { type CountTokens, tokenCounter } from "../formats/tokens/tokenizer.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import { pause } from "../timing/waits.ts";
 

@@ -3,7 +3,7 @@
  * answer or the failure of an error status. If the credential is rejected, it is renewed and sent once more.
  */
 import { Failure } from "../exchange/failure.ts";
-import { decodeFailure } from "../formats/decode_failure.ts";
+import { decodeFailure } from "../formats/failures/decode_failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { callHeaders, type Route, type Upstream } from "./provider.ts";
 import { credentialRefused, ownCredentialRefused } from "./refusals.ts";

@@ -1,6 +1,6 @@
 /** Reads bodies as a whole: complete answers, and error responses. */
 import { GatheredBytes } from "../exchange/gathered_bytes.ts";
-import { brokenAnswer } from "../formats/decode_failure.ts";
+import { brokenAnswer } from "../formats/failures/decode_failure.ts";
 import type { Reply } from "../outgoing/reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 

@@ -9,7 +9,7 @@ import { PlainResponse } from "./plain_response.ts";
 import { isHost } from "./request_head.ts";
 import { refusal } from "./response_bytes.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
-import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
+import { asksForWebSocket, Upgrade } from "./websocket/upgrade_request.ts";
 
 /** @param options limits in it have no effect */
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {

@@ -3,8 +3,8 @@
  * faster than it is served gets an error; our own connections use backpressure instead.
  */
 import { pause } from "../timing/waits.ts";
-import { type CallerSocket, MOST_WAITING, type SocketUser, TRY_AGAIN_LATER } from "./websocket.ts";
-import { CLOSE } from "./websocket_frames.ts";
+import { type CallerSocket, MOST_WAITING, type SocketUser, TRY_AGAIN_LATER } from "./websocket/socket.ts";
+import { CLOSE } from "./websocket/frames.ts";
 
 /** How long the peer may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2000;

@@ -11,7 +11,7 @@ import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import type { BodyReader } from "./pulled_body.ts";
 import { isStream, refusal } from "./response_bytes.ts";
-import { Upgrade } from "./upgrade_request.ts";
+import { Upgrade } from "./websocket/upgrade_request.ts";
 import { writeAll } from "./write_all.ts";
 
 const BUFFER_BYTES = 16 * 1024;

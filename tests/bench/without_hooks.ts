@@ -11,8 +11,8 @@ const NONE = "const followed = null;";
 
 const CHANGES: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> = {
   "src/http/generation.ts": [[/const followed = telemetry === null[^;]*;/, NONE], [TOLD, ""]],
-  "src/pipeline/delivery.ts": [[TOLD, ""]],
-  "src/pipeline/generate.ts": [[TOLD, ""]],
+  "src/pipeline/generation/delivery.ts": [[TOLD, ""]],
+  "src/pipeline/generation/generate.ts": [[TOLD, ""]],
   "src/pipeline/guard.ts": [[/const followed = steps\.follow\([^;]*;/, NONE], [TOLD, ""]],
   "src/pipeline/meter.ts": [[TOLD, ""], [/^ *if \(steps\.followed !== null\) end\.trace [^\n]*\n/m, ""]],
   "src/pipeline/run.ts": [[/const followed = arrival\.steps\.follow\([^;]*;/, NONE], [TOLD, ""]],

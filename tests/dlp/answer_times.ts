@@ -10,7 +10,7 @@ import type { FormatName } from "../../src/exchange/prompt.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import type { Frame } from "../../src/formats/format.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
+import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { type Found, guardOf } from "../pipeline/screened_parts.ts";
 import { readRecordings } from "../support/recordings.ts";

@@ -12,7 +12,7 @@ import { readRequestOptions } from "../../src/dlp/request.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 interface Sample {

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
-import { readHeaders, readLeaves } from "../../src/formats/leaves.ts";
+import { readHeaders, readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 /** Ids and proofs, and what the gateway reads itself. The manual's page on data-loss prevention has the same list. */

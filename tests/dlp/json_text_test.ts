@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { textsOf } from "../../src/dlp/screen_body.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 import {
   DECODED_AT_ONCE,

@@ -7,7 +7,7 @@ import { openRe2 } from "../../src/dlp/re2.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { detector } from "../../src/dlp/scan.ts";
 import { screenBody, textsOf } from "../../src/dlp/screen_body.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 import { atOnce, Slices } from "../../src/timing/slices.ts";
 

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 const KEY =

@@ -4,7 +4,7 @@ import { merge } from "../../src/dlp/merge.ts";
 import type { Mode, ReportScope, RequestOptions, Rules } from "../../src/dlp/policy.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 const VALUE = "jane@corp.example";

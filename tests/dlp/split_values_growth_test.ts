@@ -4,7 +4,7 @@ import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { type Found, Scan, SliceClock } from "../../src/dlp/scan_leaves.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 Deno.test("Scan.group() compares a value that is split over parts with few findings, however many there are", () => {

@@ -4,10 +4,10 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import type { Part } from "../../src/exchange/part.ts";
 import { Failure } from "../../src/exchange/failure.ts";
-import { EventStreamReader } from "../../src/formats/aws_event_stream.ts";
+import { EventStreamReader } from "../../src/formats/wire/aws_event_stream.ts";
 import type { Frame } from "../../src/formats/format.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
+import { AnswerReader } from "../../src/pipeline/generation/answer_reader.ts";
 import { AWS_EVENT_STREAM, BEDROCK_CHUNKS, type Framing } from "../../src/providers/apis/framing.ts";
 import {
   binaryOf,

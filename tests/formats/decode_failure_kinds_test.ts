@@ -1,6 +1,6 @@
 /** Errors that are about the address, the proxy, the account or the time to wait, and not about the request. */
 import { assertEquals } from "@std/assert";
-import { decodeFailure, decodeLateFailure } from "../../src/formats/decode_failure.ts";
+import { decodeFailure, decodeLateFailure } from "../../src/formats/failures/decode_failure.ts";
 
 const decode = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   decodeFailure({

@@ -1,7 +1,7 @@
 /** Errors whose status says something else than their content: a limit or an overload as 400, a provider's error inside another. */
 import { assert, assertEquals } from "@std/assert";
 import type { Failure } from "../../src/exchange/failure.ts";
-import { decodeFailure, decodeLateFailure } from "../../src/formats/decode_failure.ts";
+import { decodeFailure, decodeLateFailure } from "../../src/formats/failures/decode_failure.ts";
 
 const decode = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   decodeFailure({

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { FailureCode } from "../../src/exchange/failure.ts";
-import { clean, decodeFailure, decodeLateFailure } from "../../src/formats/decode_failure.ts";
+import { clean, decodeFailure, decodeLateFailure } from "../../src/formats/failures/decode_failure.ts";
 import { readRecordings } from "../support/recordings.ts";
 import { sharedTest } from "../support/shared.ts";
 

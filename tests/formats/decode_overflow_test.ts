@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { withLimit } from "../../src/exchange/context_overflow.ts";
-import { decodeFailure, decodeLateFailure } from "../../src/formats/decode_failure.ts";
+import { decodeFailure, decodeLateFailure } from "../../src/formats/failures/decode_failure.ts";
 
 interface Wording {
   provider: string;

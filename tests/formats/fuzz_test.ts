@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
+import { AnswerReader } from "../../src/pipeline/generation/answer_reader.ts";
 import { readCaller } from "../corpus/caller.ts";
 import { readRecordings, type RecordedApi } from "../support/recordings.ts";
 import { type Caller, CALLERS, read, scenarios, type Target, TARGETS } from "../support/scenarios.ts";

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { FormatName } from "../../src/exchange/format_name.ts";
 import type { Loose } from "../../src/exchange/json.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES as MESSAGES_LEAVES } from "../../src/formats/messages/leaves.ts";
 import { LEAVES as RESPONSES_LEAVES } from "../../src/formats/responses/leaves.ts";
 import { checkModelRequest, TARGETS } from "./check_model_request.ts";

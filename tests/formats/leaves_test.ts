@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Leaf, readLeaves, replaceLeaf } from "../../src/formats/leaves.ts";
+import { type Leaf, readLeaves, replaceLeaf } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 
 function leaves(body: unknown, format: keyof typeof LEAVES = "chat_completions"): Leaf[] {

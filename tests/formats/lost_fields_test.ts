@@ -24,7 +24,7 @@ import {
 } from "./inner_fields.ts";
 import { testGateway } from "../support/gateway.ts";
 import { leastAnswer } from "../support/answers.ts";
-import { searchTool } from "../../src/pipeline/search_prompts.ts";
+import { searchTool } from "../../src/pipeline/search/prompts.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { REQUESTS } from "./random_requests.ts";
 import fc from "fast-check";

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
 import { encodeSchema, isEndless } from "../../src/formats/gemini/encode_schema.ts";
-import { functionSchema, hasPlainArguments, objectSchema } from "../../src/formats/object_schema.ts";
+import { functionSchema, hasPlainArguments, objectSchema } from "../../src/formats/schemas/object_schema.ts";
 import { CALLERS, convert } from "./conversions.ts";
 
 const object = (properties: Loose, more: Loose = {}) => ({ type: "object", properties, ...more });

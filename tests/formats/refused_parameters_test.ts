@@ -2,7 +2,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Parameters } from "../../src/exchange/parameters.ts";
 import type { Loose } from "../../src/exchange/json.ts";
-import { claudeGeneration, openaiReasoning, takes } from "../../src/formats/refused_parameters.ts";
+import {
+  claudeGeneration,
+  openaiReasoning,
+  takes,
+} from "../../src/formats/restrictions/refused_parameters.ts";
 import { convert } from "./conversions.ts";
 
 // deno-lint-ignore no-explicit-any

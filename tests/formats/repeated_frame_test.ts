@@ -5,9 +5,9 @@ import type { Part } from "../../src/exchange/part.ts";
 import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
 import type { Frame, ProviderFormat } from "../../src/formats/format.ts";
 import { messages } from "../../src/formats/messages/mod.ts";
-import { RepeatedFrame } from "../../src/formats/repeated_frame.ts";
-import { FrameReader } from "../../src/formats/sse.ts";
-import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
+import { RepeatedFrame } from "../../src/formats/wire/repeated_frame.ts";
+import { FrameReader } from "../../src/formats/wire/sse.ts";
+import { AnswerReader } from "../../src/pipeline/generation/answer_reader.ts";
 import { readRecordings } from "../support/recordings.ts";
 import { sharedTest } from "../support/shared.ts";
 

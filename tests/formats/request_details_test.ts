@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Loose } from "../../src/exchange/json.ts";
-import { searchTool } from "../../src/pipeline/search_prompts.ts";
+import { searchTool } from "../../src/pipeline/search/prompts.ts";
 import { checkModelRequest, TARGETS } from "./check_model_request.ts";
 import { convert, decode, encode } from "./conversions.ts";
 

@@ -1,10 +1,10 @@
 import { crc32 } from "node:zlib";
-import { EventStreamReader } from "../../src/formats/aws_event_stream.ts";
+import { EventStreamReader } from "../../src/formats/wire/aws_event_stream.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Frame } from "../../src/formats/format.ts";
-import { dataFrame, eventFrame, FrameReader, MAX_FRAME_BYTES } from "../../src/formats/sse.ts";
+import { dataFrame, eventFrame, FrameReader, MAX_FRAME_BYTES } from "../../src/formats/wire/sse.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

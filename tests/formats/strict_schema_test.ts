@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../src/exchange/json.ts";
-import { isStrict } from "../../src/formats/strict_schema.ts";
+import { isStrict } from "../../src/formats/schemas/strict_schema.ts";
 import { convert } from "./conversions.ts";
 
 const closed = (properties: Loose, required = Object.keys(properties)) => ({

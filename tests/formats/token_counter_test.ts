@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { openTokenCounter } from "../../src/formats/token_counter.ts";
-import type { TokenAnswer, TokenJob } from "../../src/formats/token_worker.ts";
+import { openTokenCounter } from "../../src/formats/tokens/counter.ts";
+import type { TokenAnswer, TokenJob } from "../../src/formats/tokens/worker.ts";
 import { nextTurn } from "../support/time.ts";
-import { countAll } from "../../src/formats/tokens.ts";
+import { countAll } from "../../src/formats/tokens/tokenizer.ts";
 
 const PROSE = "It was the best of times, it was the worst of times; 1859 was a year. ";
 

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { countAll, tokenCounter } from "../../src/formats/tokens.ts";
+import { countAll, tokenCounter } from "../../src/formats/tokens/tokenizer.ts";
 
 const PROSE = "It was the best of times, it was the worst of times; 1859 was a year. ";
 
 Deno.test("tokenCounter() counts ordinary text exactly", async () => {
   const count = await tokenCounter();
-  const code = await Deno.readTextFile(new URL("../../src/formats/tokens.ts", import.meta.url));
+  const code = await Deno.readTextFile(new URL("../../src/formats/tokens/tokenizer.ts", import.meta.url));
   for (const text of ["", "a", PROSE, PROSE.repeat(200), code, "漢字とかな交じり文。".repeat(100)]) {
     assertEquals(count(text), countTokens(text), text.slice(0, 40));
     assertEquals(await countAll([text]), countTokens(text), text.slice(0, 40));

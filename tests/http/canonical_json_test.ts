@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { parseExact } from "../../src/exchange/json.ts";
-import { canonicalDigest } from "../../src/http/canonical_json.ts";
+import { canonicalDigest } from "../../src/http/resume/canonical_json.ts";
 import { atOnce } from "../../src/timing/slices.ts";
 
 const digest = (value: unknown) => atOnce(canonicalDigest(value));

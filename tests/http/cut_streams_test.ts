@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import type { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
-import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
+import { AnswerReader } from "../../src/pipeline/generation/answer_reader.ts";
 import { chatChunk } from "../support/answers.ts";
 import { joined } from "../support/event_stream.ts";
 import { type FaultyProvider, faultyProvider } from "../support/faulty_provider.ts";

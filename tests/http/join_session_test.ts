@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { RequestContext } from "../../src/http/endpoint.ts";
-import { keeping } from "../../src/http/resumable.ts";
+import { keeping } from "../../src/http/resume/resumable.ts";
 import { StoreUnavailable } from "../../src/store/mod.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";

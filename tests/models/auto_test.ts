@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Prompt, Turn } from "../../src/exchange/prompt.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
 import { type AutoRequest, openAuto } from "../../src/models/auto.ts";
 import { type Model, openCatalog } from "../../src/models/catalog.ts";

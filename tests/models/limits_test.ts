@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { CallerFormatName } from "../../src/exchange/format_name.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { CALLER_FORMATS, LEAVES } from "../../src/formats/mod.ts";
-import { countAll } from "../../src/formats/tokens.ts";
+import { countAll } from "../../src/formats/tokens/tokenizer.ts";
 import {
   countIfOver,
   leastTokens,

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
-import { AnswerBounds } from "../../src/pipeline/answer_bounds.ts";
+import { AnswerBounds } from "../../src/pipeline/generation/answer_bounds.ts";
 
 const MB = 1024 * 1024;
 const TEXT: Part = { type: "text-delta", block: 0, text: "word " };

@@ -5,9 +5,9 @@ import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { openDocuments } from "../../src/documents/mod.ts";
-import { readLeaves } from "../../src/formats/leaves.ts";
+import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
-import { readDocuments } from "../../src/pipeline/read_documents.ts";
+import { readDocuments } from "../../src/pipeline/screening/read_documents.ts";
 import { CARRIERS } from "../support/carriers.ts";
 
 type Format = keyof typeof LEAVES;

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
 import { openDocuments } from "../../src/documents/mod.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
-import { policiesOf } from "../../src/pipeline/policies.ts";
+import { policiesOf } from "../../src/pipeline/screening/policies.ts";
 
 function config(dlp_policies: Record<string, unknown>) {
   return loadValue({

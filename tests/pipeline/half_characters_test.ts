@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { wellFormed } from "../../src/exchange/json.ts";
 import type { Part } from "../../src/exchange/part.ts";
-import { WholeCharacters } from "../../src/pipeline/whole_characters.ts";
+import { WholeCharacters } from "../../src/pipeline/generation/whole_characters.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 

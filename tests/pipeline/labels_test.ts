@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { labelsOf } from "../../src/pipeline/labels.ts";
+import { labelsOf } from "../../src/pipeline/admission/labels.ts";
 
 const UUID = "54c1eb09-bc4c-4d2f-98eb-6d2ab2d5e2fe";
 

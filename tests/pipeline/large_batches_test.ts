@@ -1,7 +1,7 @@
 /** Large batches of an answer's parts are processed in portions, so that each step is short. */
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
-import { type Answering, type Asked, Delivery } from "../../src/pipeline/delivery.ts";
+import { type Answering, type Asked, Delivery } from "../../src/pipeline/generation/delivery.ts";
 import { Withheld } from "../../src/outgoing/withheld.ts";
 
 const SECRET = "provider-secret-key-0123";

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { leastAnswer } from "../support/answers.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { type LoopbackProvider, loopbackProvider } from "../support/provider.ts";
-import { identitiesOf, setPseudonyms } from "../../src/pipeline/pseudonyms.ts";
+import { identitiesOf, setPseudonyms } from "../../src/pipeline/admission/pseudonyms.ts";
 
 const OTHER = "sk_live_otheraccountotheraccountother00";
 const JANE = "jane@corp.example";

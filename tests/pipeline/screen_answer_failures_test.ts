@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { judgeHits } from "../../src/dlp/answer_fields.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
+import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { argumentsOf, call, FINISH, type Found, guardOf, MAIL, START } from "./screened_parts.ts";
 

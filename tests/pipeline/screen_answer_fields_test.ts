@@ -9,7 +9,7 @@ import type { FormatName } from "../../src/exchange/prompt.ts";
 import type { CallerFormatName } from "../../src/exchange/format_name.ts";
 import type { Frame } from "../../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
+import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
 import { tellsNumber } from "../support/digits.ts";
 import { readRecordings, type RecordedApi } from "../support/recordings.ts";
 import { sharedTest } from "../support/shared.ts";

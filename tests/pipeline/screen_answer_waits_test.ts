@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part } from "../../src/exchange/part.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
+import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import {
   call,

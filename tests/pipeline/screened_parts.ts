@@ -9,7 +9,7 @@ import type { Finding } from "../../src/dlp/scan.ts";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
-import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
+import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
 import { stopWordFinder } from "../../src/dlp/stop_words.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 

@@ -4,7 +4,7 @@ import { collect } from "../../src/exchange/answer.ts";
 import type { Part, SearchHit } from "../../src/exchange/part.ts";
 import type { Prompt, ResultContent, Tool } from "../../src/exchange/prompt.ts";
 import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
-import { type Next, searchLoop } from "../../src/pipeline/search_loop.ts";
+import { type Next, searchLoop } from "../../src/pipeline/search/loop.ts";
 import { searchLimit, wantsSearch } from "../../src/pipeline/shape.ts";
 import type { WebSearch } from "../../src/websearch/mod.ts";
 import { nextTurn } from "../support/time.ts";

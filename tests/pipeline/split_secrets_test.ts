@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
-import { SplitSecrets } from "../../src/pipeline/split_secrets.ts";
+import { SplitSecrets } from "../../src/pipeline/generation/split_secrets.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 

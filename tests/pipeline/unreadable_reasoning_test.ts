@@ -3,7 +3,7 @@
  * caller the model, another vendor with the same API gets them, and refuses the request.
  */
 import { assert, assertEquals } from "@std/assert";
-import { decodeFailure } from "../../src/formats/decode_failure.ts";
+import { decodeFailure } from "../../src/formats/failures/decode_failure.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
 

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../src/exchange/json.ts";
-import { lostInside } from "../../src/formats/lost_fields.ts";
+import { lostInside } from "../../src/formats/dropped/lost_fields.ts";
 import { decodeRequest, own, user } from "../formats/messages/support.ts";
 
 const SOURCES: Loose[] = [

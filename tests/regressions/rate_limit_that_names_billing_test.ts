@@ -1,6 +1,6 @@
 /** Gemini's answer to a used-up rate per minute tells to check "plan and billing details": still only a rate limit. */
 import { assertEquals } from "@std/assert";
-import { decodeFailure } from "../../src/formats/decode_failure.ts";
+import { decodeFailure } from "../../src/formats/failures/decode_failure.ts";
 
 const BODY = `{
   "error": {

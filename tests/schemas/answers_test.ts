@@ -6,7 +6,7 @@ import type { Loose } from "../../src/exchange/json.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import type { EncodeAnswer } from "../../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { AnswerReader, readWhole } from "../../src/pipeline/answer_reader.ts";
+import { AnswerReader, readWhole } from "../../src/pipeline/generation/answer_reader.ts";
 import { sealer } from "../../src/pipeline/seal.ts";
 import { readRecordings, type RecordedApi } from "../support/recordings.ts";
 import { type Caller, CALLERS, read, scenarios, type Target, TARGETS } from "../support/scenarios.ts";

@@ -6,7 +6,7 @@ import type { Accounts, Key } from "../../src/accounts/mod.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
 import { Slices } from "../../src/timing/slices.ts";
-import { countAll } from "../../src/formats/tokens.ts";
+import { countAll } from "../../src/formats/tokens/tokenizer.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { respondStream, respondWhole } from "../../src/http/respond.ts";

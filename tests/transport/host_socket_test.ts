@@ -1,7 +1,7 @@
 /** WebSockets that the host provides, which cannot pause a client: what waits for them, and for it, is bounded. */
 import { assert, assertEquals } from "@std/assert";
 import { HostSocket } from "../../src/transport/host_socket.ts";
-import type { SocketUser } from "../../src/transport/websocket.ts";
+import type { SocketUser } from "../../src/transport/websocket/socket.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 
 /** What the gateway uses of a WebSocket; the test is its host and its client. */

@@ -1,7 +1,7 @@
 /** What is refused over HTTP/2 before anybody handles it. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { connect, type IncomingHttpHeaders } from "node:http2";
-import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
+import { WebSocketUpgrade } from "../../src/transport/websocket/upgrade.ts";
 import { CA } from "../support/tls.ts";
 import { listeningTls } from "./caller.ts";
 

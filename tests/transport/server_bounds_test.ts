@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { LARGE_BYTES } from "../../src/transport/unsent_answers.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
-import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
+import { WebSocketUpgrade } from "../../src/transport/websocket/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 import { Caller, CLOSE, echo, get, HANDSHAKE, listening, once } from "./caller.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { strictUtf8 } from "../../src/transport/strict_utf8.ts";
+import { strictUtf8 } from "../../src/transport/websocket/strict_utf8.ts";
 
 function expected(bytes: Uint8Array): string | null {
   try {

@@ -1,7 +1,7 @@
 /** Callers over TLS who send more than is read: they have to wait, and nothing of it is lost. */
 import { assert, assertEquals } from "@std/assert";
 import type { Incoming } from "../../src/transport/server.ts";
-import { WebSocketUpgrade } from "../../src/transport/upgrade.ts";
+import { WebSocketUpgrade } from "../../src/transport/websocket/upgrade.ts";
 import { turns } from "../support/time.ts";
 import { CA } from "../support/tls.ts";
 import { CLOSE, encoder, get, HANDSHAKE, listeningTls } from "./caller.ts";

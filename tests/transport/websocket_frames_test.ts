@@ -5,7 +5,7 @@ import {
   PING_FRAME,
   textFrame,
   WebSocketFrameReader,
-} from "../../src/transport/websocket_frames.ts";
+} from "../../src/transport/websocket/frames.ts";
 
 /** A frame as a client sends it. */
 function masked(

@@ -2,7 +2,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { Rounds, Visited } from "../../src/timing/rounds.ts";
-import { MESSAGE_OVERHEAD, WebSocketConnection, type WireReader } from "../../src/transport/websocket.ts";
+import {
+  MESSAGE_OVERHEAD,
+  WebSocketConnection,
+  type WireReader,
+} from "../../src/transport/websocket/socket.ts";
 import { eventually, turns } from "../support/time.ts";
 
 const TEXT = 1;

@@ -1,6 +1,6 @@
 /** Results of searches for models whose context holds little text. */
 import { assert, assertEquals } from "@std/assert";
-import { fitted } from "../../src/pipeline/search_prompts.ts";
+import { fitted } from "../../src/pipeline/search/prompts.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
 import { CALLERS, searchCall } from "./rig.ts";

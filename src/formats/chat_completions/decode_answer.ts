@@ -1,7 +1,7 @@
 /** Decodes a provider's complete answer. */
 import { isObject } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import { ChunkReader } from "./decode_blocks.ts";
 
 /** All parts of a provider's response body. */

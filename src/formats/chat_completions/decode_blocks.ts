@@ -15,7 +15,7 @@ import {
   MOST_CHOICES,
   tooManyChoices,
   unusableAnswer,
-} from "../decode_failure.ts";
+} from "../failures/decode_failure.ts";
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
 import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";

@@ -1,7 +1,7 @@
 /** Decoder state for one answer: open blocks per choice, and counters shared by all choices. */
 import { isObject, type Loose, parse } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import { type ReasoningField, type Replay, replayProof, splitDetails } from "./reasoning.ts";
 
 /** Maximum number of buffered characters: arguments, reasoning details, audio. */

@@ -1,10 +1,10 @@
 /** Decodes a provider's stream of chat-completions chunks. */
 import { array, isObject, type Loose, object, unread } from "../../exchange/json.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { StreamDecoder } from "../format.ts";
-import { frameValue } from "../frame_value.ts";
-import { RepeatedFrame } from "../repeated_frame.ts";
+import { frameValue } from "../wire/frame_value.ts";
+import { RepeatedFrame } from "../wire/repeated_frame.ts";
 import { ChunkReader } from "./decode_blocks.ts";
 import { TEXT_FIELDS } from "./reasoning.ts";
 

@@ -6,7 +6,7 @@
 import { Collector } from "../../exchange/answer.ts";
 import { array, type Loose, object } from "../../exchange/json.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
-import { dataFrame } from "../sse.ts";
+import { dataFrame } from "../wire/sse.ts";
 import { encodeAnswer } from "./encode_answer.ts";
 import { encodeBreak } from "./encode_stream.ts";
 

@@ -12,7 +12,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { type EncodeAnswer, type FrameBytes, SHORT_TEXT, type StreamEncoder } from "../format.ts";
-import { dataFrame, DONE } from "../sse.ts";
+import { dataFrame, DONE } from "../wire/sse.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
 import type { Failure } from "../../exchange/failure.ts";
 import { encodeFailure } from "./failure.ts";

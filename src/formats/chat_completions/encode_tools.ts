@@ -1,5 +1,5 @@
 /** `tools` and `tool_choice` of a request to a provider. */
-import { encodeStrictness } from "../strict_schema.ts";
+import { encodeStrictness } from "../schemas/strict_schema.ts";
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import {

@@ -15,8 +15,8 @@ import {
   senderName,
   setting,
   text,
-} from "../leaf_rules.ts";
-import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
+} from "../leaves/rules.ts";
+import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves/mod.ts";
 
 /** `{url}`, or the URL itself. */
 function linked(): Rule {

@@ -4,7 +4,7 @@
  */
 import { isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { type PlaceKind, RepeatedAnswers } from "../repeated_answer.ts";
+import { type PlaceKind, RepeatedAnswers } from "../wire/repeated_answer.ts";
 import { decodeReport } from "./usage.ts";
 
 /** The common parts of similar answers. */

@@ -3,7 +3,7 @@ import type { Answer } from "../../exchange/answer.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { repeatedLiteral } from "../write_answer.ts";
+import { repeatedLiteral } from "../wire/write_answer.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 

@@ -1,7 +1,7 @@
 /** Decodes a complete answer of `Converse`, with the same reader as a stream. */
 import { array, isObject, object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
 export function decodeAnswer(body: unknown): Part[] {

@@ -10,7 +10,7 @@ import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { misreports } from "../../exchange/usage.ts";
 import { calledName } from "../called_name.ts";
-import { argumentText, brokenAnswer, clean } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, clean } from "../failures/decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";

@@ -1,9 +1,9 @@
 /** Decodes the events of `ConverseStream`. A stream is complete only with `messageStop`. */
 import { isObject, object, unread } from "../../exchange/json.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
-import { frameValue } from "../frame_value.ts";
-import { openaiReasoning } from "../refused_parameters.ts";
+import { frameValue } from "../wire/frame_value.ts";
+import { openaiReasoning } from "../restrictions/refused_parameters.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
 export function decodeStream(model = ""): StreamDecoder {

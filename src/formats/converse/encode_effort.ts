@@ -9,7 +9,7 @@ import { nearestEffort, requestedEffort } from "../effort.ts";
 import { encodeEffort as encodeOpenaiEffort } from "../chat_completions/encode_effort.ts";
 import type { EncodeRequest } from "../format.ts";
 import { encodeEffort as encodeClaudeEffort } from "../messages/encode_effort.ts";
-import { openaiReasoning } from "../refused_parameters.ts";
+import { openaiReasoning } from "../restrictions/refused_parameters.ts";
 import type { Rules } from "./rules.ts";
 
 interface EncodedEffort {

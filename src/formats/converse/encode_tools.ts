@@ -1,8 +1,8 @@
 /** Encodes `toolConfig`: tools and tool choice. The API has no choice `none`. */
 import { type Loose, object } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
-import { callNow, takesForcedTools } from "../claude_rules.ts";
-import { objectSchema } from "../object_schema.ts";
+import { callNow, takesForcedTools } from "../restrictions/claude_rules.ts";
+import { objectSchema } from "../schemas/object_schema.ts";
 import { encodeCachePoint } from "./encode_content.ts";
 import type { Rules } from "./rules.ts";
 

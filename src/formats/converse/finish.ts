@@ -4,7 +4,7 @@
  */
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { isObject, string } from "../../exchange/json.ts";
-import { unusableAnswer } from "../decode_failure.ts";
+import { unusableAnswer } from "../failures/decode_failure.ts";
 
 function fromStopReason(reason: unknown, hasCalls: boolean): FinishReason {
   switch (reason) {

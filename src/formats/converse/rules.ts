@@ -6,7 +6,7 @@
  * Sources: AWS's pages "Prompt caching", "ToolResultBlock", "ToolChoice" and "Extended thinking", and the errors of
  * the API: "This model doesn't support the toolConfig.toolChoice.any field", "… the stopSequences field".
  */
-import { claudeGeneration, openaiReasoning } from "../refused_parameters.ts";
+import { claudeGeneration, openaiReasoning } from "../restrictions/refused_parameters.ts";
 import type { EncodeRequest } from "../format.ts";
 
 export interface Rules {

@@ -6,7 +6,7 @@
  * prototype: a path may contain `__proto__`.
  */
 import { array, isNumber, isObject, type Loose } from "../../exchange/json.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 
 type Step = string | number;
 type Node = Loose | unknown[];

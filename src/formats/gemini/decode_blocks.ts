@@ -7,7 +7,7 @@
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { misreports } from "../../exchange/usage.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../failures/decode_failure.ts";
 import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
 import { decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";

@@ -8,7 +8,7 @@
 import { array, isObject, type Loose, parse, string } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
-import { brokenAnswer, inputText, unusableAnswer } from "../decode_failure.ts";
+import { brokenAnswer, inputText, unusableAnswer } from "../failures/decode_failure.ts";
 import { isRawAudio, joinBase64 } from "../media.ts";
 import { addSources, decodeCitations, type Sources } from "./citations.ts";
 import { Arguments, writeJson } from "./decode_arguments.ts";

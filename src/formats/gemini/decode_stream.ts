@@ -1,9 +1,9 @@
 /** Decodes chunks of `streamGenerateContent`. There is no end marker: the stream ends with the bytes. */
 import { unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
-import { frameValue } from "../frame_value.ts";
+import { frameValue } from "../wire/frame_value.ts";
 import { ChunkReader } from "./decode_blocks.ts";
 
 export function decodeStream(): StreamDecoder {

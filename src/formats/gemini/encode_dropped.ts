@@ -1,8 +1,8 @@
 /** Names of request fields that Gemini does not support, as sent by the caller. */
 import type { Prompt } from "../../exchange/prompt.ts";
-import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
-import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
-import { lostStrictness } from "../strict_schema.ts";
+import { foreignFields, unknownFieldNames } from "../dropped/encode_dropped.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../dropped/field_names.ts";
+import { lostStrictness } from "../schemas/strict_schema.ts";
 import { voiceOf } from "./encode_generation.ts";
 
 const HINTS: Hints = { user: false, metadata: false, cacheKey: false, cache: false };

@@ -2,10 +2,10 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
-import type { NamedField } from "../field_names.ts";
+import type { NamedField } from "../dropped/field_names.ts";
 import type { EncodeRequest } from "../format.ts";
-import { takes } from "../refused_parameters.ts";
-import { describedSchema } from "../strict_schema.ts";
+import { takes } from "../restrictions/refused_parameters.ts";
+import { describedSchema } from "../schemas/strict_schema.ts";
 import { encodeSchema, isEndless } from "./encode_schema.ts";
 import { versionOf } from "./wire.ts";
 

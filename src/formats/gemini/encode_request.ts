@@ -10,10 +10,10 @@ import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { encodeTurns, textParts } from "./encode_turns.ts";
 import { droppedFields } from "./encode_dropped.ts";
 import { mustSay } from "../validation.ts";
-import { withinRanges } from "../ranges.ts";
+import { withinRanges } from "../restrictions/ranges.ts";
 import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
 import { encodeEffort } from "./encode_effort.ts";
-import { lostExactness } from "../strict_schema.ts";
+import { lostExactness } from "../schemas/strict_schema.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { versionOf, type WirePart } from "./wire.ts";
 

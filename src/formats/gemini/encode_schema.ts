@@ -3,8 +3,8 @@
  * have no effect, and a reference must not have other keywords.
  */
 import { array, isObject, type Loose } from "../../exchange/json.ts";
-import { currentDraft, loneReference, mapSchema } from "../map_schema.ts";
-import { resolveReference } from "../object_schema.ts";
+import { currentDraft, loneReference, mapSchema } from "../schemas/map_schema.ts";
+import { resolveReference } from "../schemas/object_schema.ts";
 
 export function encodeSchema(schema: Loose): Loose {
   const form = mapSchema(schema, supported);

@@ -7,7 +7,7 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { FunctionTool, Prompt } from "../../exchange/prompt.ts";
-import { objectSchema } from "../object_schema.ts";
+import { objectSchema } from "../schemas/object_schema.ts";
 import { encodeSchema } from "./encode_schema.ts";
 
 /** The fields `tools` and `toolConfig`; none without functions, since Gemini then rejects a `toolConfig`. */

@@ -1,7 +1,7 @@
 /** Decodes a provider's complete message, with the same reader as a stream. */
 import { isObject } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
 export function decodeAnswer(body: unknown): Part[] {

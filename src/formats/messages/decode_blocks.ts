@@ -21,9 +21,9 @@ import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { calledName } from "../called_name.ts";
-import { argumentText, brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import type { Frame } from "../format.ts";
-import { frameValue } from "../frame_value.ts";
+import { frameValue } from "../wire/frame_value.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
 import {

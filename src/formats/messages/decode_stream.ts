@@ -1,8 +1,8 @@
 /** Decodes a provider's event stream in the messages format. A stream is complete only with `message_stop`. */
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
 import type { Part } from "../../exchange/part.ts";
-import { RepeatedFrame } from "../repeated_frame.ts";
+import { RepeatedFrame } from "../wire/repeated_frame.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
 /** The event field with the text of a delta. */

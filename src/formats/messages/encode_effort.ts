@@ -10,8 +10,8 @@ import { array, isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
 import { budgetOf, LEAST_BUDGET, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
-import { quietThinking } from "../claude_rules.ts";
-import { claudeGeneration } from "../refused_parameters.ts";
+import { quietThinking } from "../restrictions/claude_rules.ts";
+import { claudeGeneration } from "../restrictions/refused_parameters.ts";
 
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];

@@ -17,15 +17,15 @@ import {
   LENIENT,
   takesForcedTools,
   takesUnsigned,
-} from "../claude_rules.ts";
-import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
-import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+} from "../restrictions/claude_rules.ts";
+import { foreignFields, unknownFieldNames } from "../dropped/encode_dropped.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../dropped/field_names.ts";
 import { legalUser } from "../short_id.ts";
-import { describedSchema, lostExactness, lostStrictness } from "../strict_schema.ts";
-import { needsReasoning } from "../needed_reasoning.ts";
+import { describedSchema, lostExactness, lostStrictness } from "../schemas/strict_schema.ts";
+import { needsReasoning } from "../restrictions/needed_reasoning.ts";
 import { mustSay } from "../validation.ts";
-import { withinRanges } from "../ranges.ts";
-import { claudeGeneration, takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
+import { withinRanges } from "../restrictions/ranges.ts";
+import { claudeGeneration, takes, VERSION_WITHOUT_SAMPLING } from "../restrictions/refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";

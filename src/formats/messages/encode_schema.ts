@@ -7,8 +7,8 @@
  * returns null.
  */
 import { array, isObject, type Loose } from "../../exchange/json.ts";
-import { mapSchema, plainKeywords } from "../map_schema.ts";
-import { resolveReference } from "../object_schema.ts";
+import { mapSchema, plainKeywords } from "../schemas/map_schema.ts";
+import { resolveReference } from "../schemas/object_schema.ts";
 
 /** String formats supported by the grammar. */
 const FORMATS: ReadonlySet<unknown> = new Set([

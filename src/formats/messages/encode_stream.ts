@@ -15,7 +15,7 @@ import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import { type EncodeAnswer, type FrameBytes, SHORT_TEXT, type StreamEncoder } from "../format.ts";
-import { eventFrame } from "../sse.ts";
+import { eventFrame } from "../wire/sse.ts";
 import {
   callBlock,
   carried,

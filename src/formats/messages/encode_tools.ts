@@ -2,7 +2,7 @@
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.ts";
-import { objectSchema } from "../object_schema.ts";
+import { objectSchema } from "../schemas/object_schema.ts";
 
 /**
  * The format has no list of allowed tools: the others are omitted.

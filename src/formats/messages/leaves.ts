@@ -12,8 +12,8 @@ import {
   setting,
   signedBy,
   text,
-} from "../leaf_rules.ts";
-import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
+} from "../leaves/rules.ts";
+import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves/mod.ts";
 
 /** Results and documents contain nested blocks. */
 const blocks: Rule = (walk, holder, key, path) => BLOCKS(walk, holder, key, path);

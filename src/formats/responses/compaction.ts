@@ -10,7 +10,7 @@ import { array, isObject, type Loose, object, string } from "../../exchange/json
 import type { Part } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { Seal } from "../../exchange/proof.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { encodeRequest } from "./encode_request.ts";

@@ -2,7 +2,7 @@
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import { ItemReader } from "./decode_blocks.ts";
 import { finishParts, modelOf, reportOf } from "./finish.ts";
 

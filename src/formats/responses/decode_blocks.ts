@@ -8,7 +8,7 @@ import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
-import { argumentText, brokenAnswer } from "../decode_failure.ts";
+import { argumentText, brokenAnswer } from "../failures/decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
 import { callStart, imagePart, isSearch, nameOf, searchParts } from "./decode_items.ts";
 import { besideOf, indexOf, isCall, isRead, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";

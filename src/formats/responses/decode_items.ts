@@ -2,7 +2,7 @@
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import { calledName } from "../called_name.ts";
-import { brokenAnswer } from "../decode_failure.ts";
+import { brokenAnswer } from "../failures/decode_failure.ts";
 import { CALL_FIELDS } from "./call_fields.ts";
 
 /** The name in a call. */

@@ -9,9 +9,9 @@
 import { array, isObject, type Loose, object, string, unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { count } from "../../exchange/usage.ts";
-import { argumentText, brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { argumentText, brokenAnswer, decodeLateFailure } from "../failures/decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
-import { frameValue } from "../frame_value.ts";
+import { frameValue } from "../wire/frame_value.ts";
 import { ItemReader } from "./decode_blocks.ts";
 import { finishParts, modelOf, reportOf } from "./finish.ts";
 import { Places } from "./places.ts";

@@ -8,14 +8,14 @@
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
-import { foreignFields, unknownFieldNames } from "../encode_dropped.ts";
-import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+import { foreignFields, unknownFieldNames } from "../dropped/encode_dropped.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../dropped/field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { mustSay } from "../validation.ts";
-import { withinRanges } from "../ranges.ts";
-import { hasNoLevels, isOlderGpt, takes } from "../refused_parameters.ts";
+import { withinRanges } from "../restrictions/ranges.ts";
+import { hasNoLevels, isOlderGpt, takes } from "../restrictions/refused_parameters.ts";
 import { legalCacheKey, legalUser } from "../short_id.ts";
-import { encodeOutputStrictness, lostExactness, lostStrictness } from "../strict_schema.ts";
+import { encodeOutputStrictness, lostExactness, lostStrictness } from "../schemas/strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";

@@ -14,7 +14,7 @@ import type { Failure } from "../../exchange/failure.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { EncodeAnswer, StreamEncoder, StreamPlace } from "../format.ts";
-import { DONE } from "../sse.ts";
+import { DONE } from "../wire/sse.ts";
 import { encodeFailure } from "./failure.ts";
 import { ResponseWriter } from "./encode_blocks.ts";
 

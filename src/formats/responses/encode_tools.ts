@@ -7,7 +7,7 @@ import {
   type Prompt,
   toolsByName,
 } from "../../exchange/prompt.ts";
-import { encodeStrictness } from "../strict_schema.ts";
+import { encodeStrictness } from "../schemas/strict_schema.ts";
 import { isSearchType } from "../decode_search.ts";
 
 /** Tools for a provider, or for the echo in an answer. */

@@ -14,8 +14,8 @@ import {
   senderName,
   setting,
   text,
-} from "../leaf_rules.ts";
-import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
+} from "../leaves/rules.ts";
+import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves/mod.ts";
 
 const PART = objectOf({
   type: setting,

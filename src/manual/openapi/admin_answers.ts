@@ -10,7 +10,7 @@ import type { GenerationDetails } from "../../accounts/administration/generation
 import type { StatementFoot, StatementHead } from "../../accounts/administration/statement.ts";
 import type { CatalogChange } from "../../http/endpoint.ts";
 import type { ModelChange } from "../../models/changes.ts";
-import type { DryScan } from "../../pipeline/dry_scan.ts";
+import type { DryScan } from "../../pipeline/screening/dry_scan.ts";
 import type { Trial } from "../../pipeline/try_provider.ts";
 import type { ProviderHealth } from "../../providers/states.ts";
 import { GENERATION_FIELDS, KEY_FIELDS, SPEND, SPEND_LIMIT } from "./answers.ts";

@@ -1,7 +1,7 @@
 /** Anthropic's Messages API. */
 import { number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { hasPlainArguments } from "../../formats/object_schema.ts";
+import { hasPlainArguments } from "../../formats/schemas/object_schema.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";

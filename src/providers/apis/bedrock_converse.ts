@@ -1,6 +1,6 @@
 /** Amazon Bedrock's Converse API, for all models. Model and streaming mode are part of the URL. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { hasPlainArguments } from "../../formats/object_schema.ts";
+import { hasPlainArguments } from "../../formats/schemas/object_schema.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import type { ProviderApi } from "./api.ts";
 import { AWS_EVENT_STREAM } from "./framing.ts";

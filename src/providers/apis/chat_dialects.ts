@@ -9,7 +9,7 @@
 import { isObject, type Loose, object } from "../../exchange/json.ts";
 import type { Effort, Prompt } from "../../exchange/prompt.ts";
 import { isEffort, nearestEffort } from "../../formats/effort.ts";
-import { fieldName, type NamedField } from "../../formats/field_names.ts";
+import { fieldName, type NamedField } from "../../formats/dropped/field_names.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "./api.ts";
 import { inResponsesDialect } from "./responses_dialects.ts";

@@ -7,7 +7,7 @@
  * "Thinking mode does not support this tool_choice"), and results for each model in client libraries.
  */
 import { array, isObject, type Loose, object } from "../../exchange/json.ts";
-import { callNow } from "../../formats/claude_rules.ts";
+import { callNow } from "../../formats/restrictions/claude_rules.ts";
 
 export interface ForcedCalls {
   /** Models with reasoning that can be switched off. */

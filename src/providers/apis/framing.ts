@@ -2,9 +2,9 @@
 import { isObject, parse, string } from "../../exchange/json.ts";
 import { decodeText } from "../../formats/media.ts";
 import type { Frame } from "../../formats/format.ts";
-import { EventStreamReader } from "../../formats/aws_event_stream.ts";
-import { brokenAnswer } from "../../formats/decode_failure.ts";
-import { FrameReader } from "../../formats/sse.ts";
+import { EventStreamReader } from "../../formats/wire/aws_event_stream.ts";
+import { brokenAnswer } from "../../formats/failures/decode_failure.ts";
+import { FrameReader } from "../../formats/wire/sse.ts";
 
 export interface Framing {
   /**

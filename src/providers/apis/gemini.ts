@@ -2,7 +2,7 @@
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import { lazy } from "../../exchange/lazy.ts";
-import { MOST_CANDIDATES } from "../../formats/ranges.ts";
+import { MOST_CANDIDATES } from "../../formats/restrictions/ranges.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 

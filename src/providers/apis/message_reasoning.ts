@@ -1,9 +1,9 @@
 /**
  * Chat-completions servers with models that reject a conversation with tool calls in which an assistant message has
- * no `reasoning_content`, see `needed_reasoning.ts`. A placeholder is accepted.
+ * no `reasoning_content`, see `formats/restrictions/needed_reasoning.ts`. A placeholder is accepted.
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
-import { needsReasoning } from "../../formats/needed_reasoning.ts";
+import { needsReasoning } from "../../formats/restrictions/needed_reasoning.ts";
 
 /** An empty text counts as missing, a blank one does not. */
 const PLACEHOLDER = " ";

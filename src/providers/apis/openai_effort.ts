@@ -8,8 +8,8 @@
  * OpenRouter, do not have this limit.
  */
 import { array, object } from "../../exchange/json.ts";
-import { fieldName } from "../../formats/field_names.ts";
-import { openaiReasoning } from "../../formats/refused_parameters.ts";
+import { fieldName } from "../../formats/dropped/field_names.ts";
+import { openaiReasoning } from "../../formats/restrictions/refused_parameters.ts";
 import type { ProviderApi } from "./api.ts";
 
 const FIRST = 5.4;

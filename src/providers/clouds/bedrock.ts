@@ -5,7 +5,7 @@
  */
 import { array, object, string } from "../../exchange/json.ts";
 import type { ProviderRequest } from "../../formats/format.ts";
-import { claudeGeneration } from "../../formats/refused_parameters.ts";
+import { claudeGeneration } from "../../formats/restrictions/refused_parameters.ts";
 import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
 import type { ProviderApi } from "../apis/mod.ts";
 import { BEDROCK_CHUNKS } from "../apis/framing.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { LEAVES } from "../../../src/formats/chat_completions/leaves.ts";
-import { readLeaves } from "../../../src/formats/leaves.ts";
+import { readLeaves } from "../../../src/formats/leaves/mod.ts";
 
 function rows(body: unknown): unknown[] {
   return readLeaves(body, LEAVES).leaves.map((leaf) => [

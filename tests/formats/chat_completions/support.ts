@@ -7,7 +7,7 @@ import type { Proof } from "../../../src/exchange/proof.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
-import { FrameReader } from "../../../src/formats/sse.ts";
+import { FrameReader } from "../../../src/formats/wire/sse.ts";
 
 export const DECODE: DecodeRequest = { unseal, headers: () => ({}) };
 

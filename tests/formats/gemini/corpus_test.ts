@@ -9,7 +9,7 @@ import { array, isObject, type Loose, object } from "../../../src/exchange/json.
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { gemini } from "../../../src/formats/gemini/mod.ts";
-import { FrameReader } from "../../../src/formats/sse.ts";
+import { FrameReader } from "../../../src/formats/wire/sse.ts";
 import { readRecordings, type Recording } from "../../support/recordings.ts";
 import { assertLegal } from "./legal_parts.ts";
 import { sharedTest } from "../../support/shared.ts";

@@ -4,7 +4,7 @@ import { collect } from "../../../src/exchange/answer.ts";
 import { array, type Loose, object, parse } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Prompt } from "../../../src/exchange/prompt.ts";
-import { decodeFailure } from "../../../src/formats/decode_failure.ts";
+import { decodeFailure } from "../../../src/formats/failures/decode_failure.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import {
   answering,

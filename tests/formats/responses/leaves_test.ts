@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readLeaves } from "../../../src/formats/leaves.ts";
+import { readLeaves } from "../../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../../src/formats/responses/leaves.ts";
 
 function rows(body: unknown): unknown[] {

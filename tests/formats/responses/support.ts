@@ -7,7 +7,7 @@ import type { Prompt } from "../../../src/exchange/prompt.ts";
 import type { Proof } from "../../../src/exchange/proof.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
-import { FrameReader } from "../../../src/formats/sse.ts";
+import { FrameReader } from "../../../src/formats/wire/sse.ts";
 import { readRecordings } from "../../support/recordings.ts";
 
 export interface Exchange {

@@ -7,7 +7,7 @@ import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { present } from "../../../src/exchange/lazy.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
-import { AnswerReader } from "../../../src/pipeline/answer_reader.ts";
+import { AnswerReader } from "../../../src/pipeline/generation/answer_reader.ts";
 import type { ProviderApi } from "../../../src/providers/apis/mod.ts";
 import type { Framing } from "../../../src/providers/apis/framing.ts";
 import type { ProviderCredential, SignedRequest } from "../../../src/providers/credentials/credential.ts";

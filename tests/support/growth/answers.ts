@@ -1,6 +1,6 @@
 /** What a provider, a search engine or anybody else can repeat in what they send. */
 import { excessOf, overfull, REQUEST_BUDGET } from "../../../src/exchange/json_budget.ts";
-import { FrameReader } from "../../../src/formats/sse.ts";
+import { FrameReader } from "../../../src/formats/wire/sse.ts";
 import { matchesAny } from "../../../src/models/patterns.ts";
 import { cleanText } from "../../../src/websearch/clean.ts";
 import { domainFilter, hostOf } from "../../../src/websearch/hosts.ts";

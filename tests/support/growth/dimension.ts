@@ -5,7 +5,7 @@ import { isObject } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Prompt } from "../../../src/exchange/prompt.ts";
 import { flattenTools, restoreTools } from "../../../src/exchange/tools.ts";
-import { readLeaves } from "../../../src/formats/leaves.ts";
+import { readLeaves } from "../../../src/formats/leaves/mod.ts";
 import { CALLER_FORMATS, LEAVES, PROVIDER_FORMATS } from "../../../src/formats/mod.ts";
 import { measure } from "../../../src/models/limits.ts";
 
