@@ -12,9 +12,15 @@ interface Waiting {
   ended: boolean;
 }
 
+/** Blocks that wait for an open one of the same choice and field. Those before `next` do not wait any more. */
+interface Line {
+  blocks: Waiting[];
+  next: number;
+}
+
 export class OneByOne {
-  /** Blocks that wait for an open one of the same choice and field, by that field. */
-  readonly #lines = new Map<string, Waiting[]>();
+  /** By choice and field. */
+  readonly #lines = new Map<string, Line>();
   /** The fields of the open blocks. */
   readonly #fields = new Map<number, string>();
   readonly #waiting = new Map<number, Waiting>();
@@ -25,12 +31,12 @@ export class OneByOne {
       const field = `${part.type} ${part.choice}`;
       const line = this.#lines.get(field);
       if (line === undefined) {
-        this.#lines.set(field, []);
+        this.#lines.set(field, { blocks: [], next: 0 });
         this.#fields.set(part.block, field);
         return false;
       }
       const waiting = { block: part.block, parts: [part], ended: false };
-      line.push(waiting);
+      line.blocks.push(waiting);
       this.#waiting.set(part.block, waiting);
       return true;
     }
@@ -48,9 +54,11 @@ export class OneByOne {
     this.#fields.delete(block);
     const line = this.#lines.get(field)!;
     const parts: Blocked[] = [];
-    for (let next = line.shift(); next !== undefined; next = line.shift()) {
+    while (line.next < line.blocks.length) {
+      const next = line.blocks[line.next++];
       this.#waiting.delete(next.block);
       for (const part of next.parts) parts.push(part);
+      next.parts = [];
       if (next.ended) continue;
       this.#fields.set(next.block, field);
       return parts;
