@@ -1,6 +1,7 @@
 /** Forms in which providers write the counts of their answers. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import type { Loose } from "../../src/exchange/json.ts";
+import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { NO_USAGE, type Usage } from "../../src/exchange/usage.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
@@ -121,4 +122,13 @@ Deno.test("chat_completions: usage behind [DONE] counts if there was none before
 Deno.test("chat_completions: an answer is complete with [DONE], also if the bytes end without usage and finish reason", () => {
   const { parts } = partsOf([{ id: "c", choices: [{ index: 0, delta: { content: "Hi" } }] }, "[DONE]"]);
   assertEquals(parts.at(-1)?.type, "finish");
+});
+
+Deno.test("chat_completions: usage behind [DONE] follows a start, also if nothing else has come", () => {
+  const decoder = PROVIDER_FORMATS.chat_completions.decodeStream();
+  const parts: Part[] = [];
+  decoder.push({ event: "", data: "[DONE]" }, parts);
+  const late = { model: "m", choices: [], usage: { prompt_tokens: 100, completion_tokens: 20 } };
+  assertThrows(() => decoder.push({ event: "", data: JSON.stringify(late) }, parts), Failure);
+  assertEquals(parts.map(({ type }) => type), ["start", "usage"]);
 });

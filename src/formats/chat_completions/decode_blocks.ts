@@ -89,8 +89,9 @@ export class ChunkReader {
   }
 
   /** Reads the usage in a chunk behind the end marker, where nothing else counts. False: there is none. */
-  lateUsage(chunk: unknown): boolean {
+  lateUsage(chunk: unknown, out: Part[]): boolean {
     if (!isObject(chunk) || !isObject(chunk.usage)) return false;
+    if (!this.#started) this.#start(chunk, out);
     this.#addUsage(chunk.usage);
     return true;
   }

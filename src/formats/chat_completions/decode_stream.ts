@@ -45,7 +45,7 @@ export function decodeStream(): StreamDecoder {
       const { event, data } = frame;
       if (done || data === "") return;
       if (marked) {
-        if (reader.lateUsage(frameValue(frame))) finish(out);
+        if (reader.lateUsage(frameValue(frame), out)) finish(out);
         return;
       }
       const text = repeated.textOf(frame);

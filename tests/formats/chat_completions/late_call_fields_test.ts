@@ -24,6 +24,7 @@ function calls(pieces: readonly Piece[]): string[][] {
   }
   push({ delta: {}, finish_reason: "tool_calls" });
   decoder.push({ event: "", data: "[DONE]" }, parts);
+  decoder.end(parts);
   const texts = new Map<number, string[]>();
   for (const part of parts) {
     if (part.type === "call-start") texts.set(part.block, [part.id, part.name, ""]);
