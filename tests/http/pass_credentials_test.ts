@@ -280,7 +280,13 @@ Deno.test("a caller's account that the vendor refuses changes no route for other
     const modelOf = (body: unknown) => (body as { model: string }).model;
     const routes = ["one", "two"].map((model) => ({ provider: "p", model }));
     await using gateway = await testGateway({
-      p: { api: "openai-chat", url: provider.url, more: PASSES, model: { ...PRICED, routes } },
+      p: {
+        api: "openai-chat",
+        url: provider.url,
+        more: PASSES,
+        // Only where the model has a larger context, another route may take what exceeds that of one.
+        model: { ...PRICED, routes, context_length: 200_000 },
+      },
     });
     const path = "/v1/chat/completions";
     const messages = [{ role: "user", content: "word ".repeat(100) }];
