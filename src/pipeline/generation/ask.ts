@@ -21,7 +21,7 @@ import { bounded, encodeFor, type Made, notMade, writtenInSlices } from "./encod
 import { bill } from "./note_usage.ts";
 import { upperBound } from "../admission/upper_bound.ts";
 
-/** Maximum length of the header with dropped fields: clients and proxies reject headers of some kilobytes. */
+/** Maximum number of fields in the header that lists dropped ones: clients and proxies reject headers of some kilobytes. */
 const MOST_LISTED = 40;
 /** Maximum length of the dropped fields in a record, in characters. */
 const MOST_DROPPED = 400;

@@ -57,6 +57,20 @@ const KIMI: ForcedCalls = {
   unnamed: /k[3-9]/i,
 };
 
+/** Fields that several servers refuse, since only OpenAI has them. */
+const OF_OPENAI = [
+  "audio",
+  "cache_control",
+  "modalities",
+  "moderation",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "safety_identifier",
+  "store",
+  "verbosity",
+];
+const SERVICE_TIERS = ["auto", "default", "flex", "priority"];
+
 /** By preset name. */
 const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   mistral: {
@@ -123,19 +137,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
   },
   cerebras: {
     host: /^api\.cerebras\.ai$/,
-    refused: [
-      "audio",
-      "cache_control",
-      "metadata",
-      "modalities",
-      "moderation",
-      "prompt_cache_options",
-      "prompt_cache_retention",
-      "safety_identifier",
-      "store",
-      "verbosity",
-    ],
-    values: { service_tier: ["auto", "default", "flex", "priority"] },
+    refused: [...OF_OPENAI, "metadata"],
+    values: { service_tier: SERVICE_TIERS },
     efforts: USUAL_EFFORTS,
     messages: {
       system: ["role", "content", "name"],
@@ -168,18 +171,8 @@ const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     noDeveloper: true,
     oneSystem: true,
     // "Extra inputs are not permitted, field: '…'"
-    refused: [
-      "audio",
-      "cache_control",
-      "modalities",
-      "moderation",
-      "prompt_cache_options",
-      "prompt_cache_retention",
-      "safety_identifier",
-      "store",
-      "verbosity",
-    ],
-    values: { service_tier: ["auto", "default", "flex", "priority"] },
+    refused: OF_OPENAI,
+    values: { service_tier: SERVICE_TIERS },
     efforts: USUAL_EFFORTS,
   },
   huggingface: { host: /^router\.huggingface\.co$/, olderCap: true, noDeveloper: true },
