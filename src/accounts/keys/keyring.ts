@@ -7,6 +7,7 @@
  * it cannot be asked, the answer is `service_unavailable`.
  */
 import { Failure } from "../../exchange/failure.ts";
+import { sha256Hex } from "../../exchange/hashes.ts";
 import { type KeyWithSecrets, type Store, type StoredKey, StoreUnavailable } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { KeyContext, type KeyState, stateOf } from "./key_state.ts";
@@ -73,7 +74,7 @@ export class Keyring {
     }
     this.#seen.delete(secret);
     if (!looksLikeSecret(secret)) throw invalidKey();
-    const configured = this.#configured.get(hashSecret(secret, this.#configPepper));
+    const configured = this.#configured.get(this.#hashOfConfigured(secret));
     if (configured !== undefined) return this.#accept(secret, configured);
     if (this.#pepper === null) throw notNow();
     const hash = hashSecret(secret, this.#pepper);
@@ -101,7 +102,7 @@ export class Keyring {
   }
 
   isSecret(text: string): boolean {
-    return this.#seen.has(text) || this.#configured.has(hashSecret(text, this.#configPepper)) ||
+    return this.#seen.has(text) || this.#configured.has(this.#hashOfConfigured(text)) ||
       this.#pepper !== null && this.#byHash.has(hashSecret(text, this.#pepper));
   }
 
@@ -119,7 +120,7 @@ export class Keyring {
       const state = stateOf("config", key, context);
       this.#configStates.set(state.key.id, state);
       const until = state.expiresAt ?? Infinity;
-      this.#configured.set(hashSecret(secrets[i], this.#configPepper), { state, until });
+      this.#configured.set(this.#hashOfConfigured(secrets[i]), { state, until });
     }
     this.learn([...this.#stored.values()]);
     this.#seen.clear();
@@ -160,6 +161,11 @@ export class Keyring {
   derivedKey(purpose: string): Uint8Array {
     if (this.#pepper === null) throw notNow();
     return derive(this.#pepper, purpose);
+  }
+
+  /** Never leaves the process, so no HMAC is needed: for 100,000 keys of a configuration it takes a second more. */
+  #hashOfConfigured(secret: string): string {
+    return sha256Hex(this.#configPepper + secret);
   }
 
   #accept(secret: string, credential: Credential): Key {
