@@ -25,7 +25,7 @@ const COMMANDS: readonly CommandHelp[] = [
   {
     usage: "sluice connect CLIENT [--write] [--model ID] [--key SECRET] [--url URL]",
     meaning:
-      "Print the settings of a client with a new key; --write: write them to the client's own configuration. Clients: claude-code, codex, opencode, copilot, cline, continue, crush, goose, zed, vscode, droid, pi, qwen-code, aider, llm, open-webui, librechat and others",
+      "Print the settings of a client with a new key; --write: write them to the client's own configuration (exit status 1: nothing was written). Clients: claude-code, codex, opencode, copilot, cline, continue, crush, goose, zed, vscode, droid, pi, qwen-code, aider, llm, open-webui, librechat and others",
   },
   {
     usage: "sluice try TEXT [--models PATTERN] [--limit N]",

@@ -12,7 +12,7 @@ const STATUSES: readonly (readonly [string, string])[] = [
   ["0", "Success."],
   [
     "1",
-    "The command has worked, but the result is not good; or an unexpected error occurred. `dlp scan`: there are findings. `ledger verify`: the ledger has faults. `try`: no model has answered. `replay`: the new call failed.",
+    "The command has worked, but the result is not good; or an unexpected error occurred. `dlp scan`: there are findings. `ledger verify`: the ledger has faults. `try`: no model has answered. `replay`: the new call failed. `connect --write`: nothing was written.",
   ],
   [
     "2",

@@ -57,23 +57,36 @@ export function homeFolder(env: (name: string) => string | undefined): string {
   throw new UsageError("Cannot write settings: expected the variable HOME to name a folder, it is not set");
 }
 
+export interface Written {
+  wrote: boolean;
+  /** What was done, or why nothing was. */
+  message: string;
+}
+
 /**
- * Writes the settings. Resolves with what was done, or why nothing was. The file as it was before the first
- * time is kept as a backup beside it. Afterwards only its owner can read the file, which contains a key.
+ * Writes the settings. The file as it was before the first time is kept as a backup beside it. Afterwards only
+ * its owner can read the file, which contains a key.
  */
-export async function writeSettings({ file }: { file?: SettingsFile }, home: string): Promise<string> {
-  if (file === undefined) return "This client has no file of settings; they are above.";
+export async function writeSettings({ file }: { file?: SettingsFile }, home: string): Promise<Written> {
+  if (file === undefined) {
+    return { wrote: false, message: "This client has no file of settings; they are above." };
+  }
   const path = `${home}/${file.path}`;
   const before = await Deno.readTextFile(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
   });
   const text = file.write(before);
-  if (text === null) return `${path} is there already and was left as it is; the settings are above.`;
+  if (text === null) {
+    return {
+      wrote: false,
+      message: `${path} is there already and was left as it is; the settings are above.`,
+    };
+  }
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   if (before === null) {
     await writePrivateFile(path, text, { createNew: true });
-    return `Wrote ${path}.`;
+    return { wrote: true, message: `Wrote ${path}.` };
   }
   const backup = `${path}.before-sluice`;
   const kept = await writePrivateFile(backup, before, { createNew: true }).then(
@@ -84,5 +97,5 @@ export async function writeSettings({ file }: { file?: SettingsFile }, home: str
     },
   );
   await writePrivateFile(path, text);
-  return `Wrote ${path}; ${kept}.`;
+  return { wrote: true, message: `Wrote ${path}; ${kept}.` };
 }

@@ -9,6 +9,7 @@ import type { Connection, ModelFacts } from "./connect.ts";
 import { UsageError, wrong } from "./option_values.ts";
 import { writePrivateFile } from "./private_file.ts";
 import { programCalled } from "./program_called.ts";
+import type { Written } from "./settings_file.ts";
 
 export interface Setup {
   env: Env;
@@ -96,18 +97,19 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Se
   const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
   const secret = command.secret ?? await around.makeKey(config, name);
   const settings = client({ url, secret, model, passes, facts });
-  if (home === null || settings.file === undefined) around.print(settings.text);
-  if (home === null) return;
-  let done: string;
+  if (home === null) return around.print(settings.text);
+  let written: Written;
   try {
-    done = await writeSettings(settings, home);
+    written = await writeSettings(settings, home);
   } catch (error) {
     // The new key is shown only here.
     around.print(settings.text);
     throw error;
   }
-  if (settings.file !== undefined && !done.startsWith("Wrote")) around.print(settings.text);
-  around.print(done);
+  if (written.wrote) return around.print(written.message);
+  around.print(settings.text);
+  around.note(written.message);
+  around.failed();
 }
 
 /**

@@ -141,8 +141,8 @@ Deno.test({
     await Deno.mkdir(`${home}/.claude`);
     const path = `${home}/.claude/settings.json`;
     await Deno.writeTextFile(path, '{"theme":"dark"}', { mode: 0o644 });
-    const write = (model: string) =>
-      writeSettings(clientNamed("claude-code")({ url: URL, secret: SECRET, model }), home);
+    const write = async (model: string) =>
+      (await writeSettings(clientNamed("claude-code")({ url: URL, secret: SECRET, model }), home)).message;
     assertStringIncludes(await write("a/one"), `what was there is in ${path}.before-sluice`);
     assertStringIncludes(await write("a/two"), `what was there at first is in ${path}.before-sluice`);
     assertEquals(await Deno.readTextFile(`${path}.before-sluice`), '{"theme":"dark"}');
@@ -188,5 +188,42 @@ Deno.test("connect --write makes no key that nobody sees", async () => {
   const refused = connect(home);
   await assertRejects(() => refused.done);
   assert(refused.made() === 1 && refused.printed().includes(SECRET));
+  await Deno.remove(home, { recursive: true });
+});
+
+Deno.test("connect --write fails if it writes nothing, and shows the settings", async () => {
+  const { config } = loadConfig(
+    '{"providers":{"openai":{}},"models":[{"id":"a/b","routes":[{"provider":"openai","model":"m"}]}]}',
+    { env: (name) => name === "OPENAI_API_KEY" ? "k" : undefined },
+  );
+  const home = await Deno.makeTempDir();
+  const connect = async (client: string, write: boolean) => {
+    const printed: string[] = [];
+    const noted: string[] = [];
+    let failed = false;
+    await setUp({ command: "connect", client, model: "a/b", secret: SECRET, write }, {
+      env: (name) => name === "HOME" ? home : undefined,
+      load: () => Promise.resolve(config),
+      log: () => {},
+      makeKey: () => Promise.reject(new Error("a key is given")),
+      open: () => Promise.reject(new Error("nobody is asked")),
+      print: (line) => void printed.push(line),
+      note: (line) => void noted.push(line),
+      failed: () => failed = true,
+    });
+    return { printed: printed.join("\n"), noted: noted.join("\n"), failed };
+  };
+  await Deno.writeTextFile(`${home}/.aider.conf.yml`, "model: x\n");
+  const kept = await connect("aider", true);
+  assert(kept.failed && kept.printed.includes(SECRET));
+  assertStringIncludes(kept.noted, "left as it is");
+  const without = await connect("goose", true);
+  assert(without.failed && without.printed.includes(SECRET));
+  assertStringIncludes(without.noted, "no file");
+  for (const [client, write] of [["aider", false], ["claude-code", true]] as const) {
+    const { failed, noted } = await connect(client, write);
+    assert(!failed, client);
+    assertEquals(noted, "");
+  }
   await Deno.remove(home, { recursive: true });
 });

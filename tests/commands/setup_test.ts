@@ -266,8 +266,9 @@ Deno.test("every client's settings hold address, key and model, and are written 
     const settings = clientNamed(name)(connection);
     assertStringIncludes(settings.text, "http://127.0.0.1:8787");
     assertStringIncludes(settings.text, SECRET);
-    const done = await writeSettings(settings, home);
-    if (settings.file === undefined) assertStringIncludes(done, "no file");
+    const { wrote, message } = await writeSettings(settings, home);
+    assertEquals(wrote, settings.file !== undefined, name);
+    if (settings.file === undefined) assertStringIncludes(message, "no file");
     else assertStringIncludes(await Deno.readTextFile(`${home}/${settings.file.path}`), "gpt-5");
   }
   assertThrows(() => clientNamed("nope"), UsageError, "claude-code");
@@ -278,7 +279,7 @@ Deno.test("every client's settings hold address, key and model, and are written 
 Deno.test("writeSettings() lays fields over a file of JSON, and leaves any other as it is", async () => {
   const home = await Deno.makeTempDir();
   const connection = { url: "http://h", secret: SECRET, model: "a/b" };
-  const write = (name: string) => writeSettings(clientNamed(name)(connection), home);
+  const write = async (name: string) => (await writeSettings(clientNamed(name)(connection), home)).message;
   await Deno.mkdir(`${home}/.claude`);
   const path = `${home}/.claude/settings.json`;
   await Deno.writeTextFile(path, '{"theme":"dark","env":{"A":"1","ANTHROPIC_BASE_URL":"x"}}');
