@@ -1,8 +1,9 @@
 /**
  * Tables with named columns: the view shows each cell of such a column after the column's name, as in a form.
- * For texts separated by commas, semicolons, tabs or vertical bars.
+ * For texts separated by commas, semicolons, tabs or vertical bars, and for columns that are aligned with spaces.
  */
 
+import { cellsBelow, columnsAligned } from "./aligned_columns.ts";
 import { columnsOf, COPY } from "./sql_rows.ts";
 import { type Span, type View, ViewWriter } from "./view.ts";
 
@@ -14,7 +15,7 @@ const NAMES_A_VALUE = new RegExp(
       "social|ssn$|sin$|tax|tin$|tfn$|steuer|idnr|(?:^| )f?ein(?![a-z])|employer id|vat|ust-?(?:id|nr)|utr|nino?$|ni (?:no|num)|n\\.?i\\.?[fe]\\.?(?![a-z])|d\\.?n\\.?i\\.?(?![a-z])|nir$|insee|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|burgerserv|pesel|nip$|regon|t\\.?c\\.?k|kimlik|cpr|hetu$|henkil|rodn[ée]|r\\.?[čc]\\.?$|contribuinte|cod(?:ul)? numeric|isikukood|identity|identifi[ck]ation|national id|personal (?:id|code|no|num)|pps",
       "passp|passep|pasap|reisep|licen[sc]e|dl (?:no|num)|f[üu]hrersch|permis|carnet|cnh$|habilit|passw|pass$|pwd$|pw$|mot de passe|mdp$|senha|wachtw|kennw|parol|l[öo]senord|passord|adgangsk|salasana|heslo$|jelsz|sandi$|bindpw|secret|token|ntlm|(?:api )?key$|cl[ée] (?:api|secr)",
       "phone|fone$|durchwahl|r[üu]ckruf|recapito|contact (?:no|num)|t[ée]l(?:[.:ée]|$)|portable|rufnummer|komórk|tfno|tlf|tlm|mobi(?:l|el)|m[óo]vil|cell(?:$| |p|ul)|celul|handy|fax$|gsm$|fixe$|fisso$|fijo$|whatsapp|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]|security code|s[ée]curit[ée]|cryptogr|sicherheitscode|pr[üu]fn|c[óo]digo de segur|codice di sicur|g[üu]venlik kod|beveiligingsc|s[äa]kerhetskod|sikkerhe[dt]skod|turvakood|keamanan|mã bảo",
-      "iban|account|acct|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|blz$|bankleit|swift|bic$|wallet|npi$|dea$|mbi$|nhs|mrn$|patient|medic|insur",
+      "iban|account|acct|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|blz$|bankleit|swift|bic$|wallet|npi$|dea$|mbi$|nhs|mrn$|patient|medic|insur|versich|kvnr$|rvnr$|svnr$|sv-?nr|rv-?nr",
       "aadhaa?r|voter|gstin|cpf(?![a-z])|cnpj(?![a-z])|rut$|cuit$|curp$|rfc$|cnp$|inn$|snils$|egn$|oib$|abn$|acn$|nric|hkid|uen$|personn|vin$|imei|iccid|zip|postal|plz$",
     ].join("|")
   })|рожд|出生|生年|生日|생년|γέννησ|инн|снилс|身份|身分|주민|тел|моб|τηλ|κινητ|טלפון|נייד|โทร|มือถือ|điện thoại|sđt|puh|연락처|zabezpiecz|[a-z]passw(?:or[dt]|d)?$|contrase|has[lł]o|[sş]ifre|парол|密[码碼]|口令|パスワ|暗証|비밀번호|암호|κωδικ|סיסמ|كلمة|mật khẩu|รหัสผ่าน|पासवर्ड|安全[码碼]|セキュリティ|보안|безопасн|手机|手機|电话|電話|携帯|連絡先|전화|휴대|карт|卡|カード|카드|сч[её]т`,
@@ -41,6 +42,8 @@ export interface OpenTable {
   readonly delimiter: string;
   /** Column names; null: not the name of a value. */
   readonly names: readonly (string | null)[];
+  /** Where the names stand in their line, if the columns are aligned with spaces. */
+  readonly columns?: readonly Span[];
 }
 
 export interface TableCells {
@@ -61,7 +64,7 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
     for (let row = 0; row < MOST_ROWS && budget > 0 && at < text.length; row++) {
       const stop = text.indexOf("\n", at);
       const end = stop < 0 ? text.length : stop;
-      const cells = cellsOf(text, at, end, table.delimiter);
+      const cells = cellsIn(text, at, end, table);
       // The first row may be the rest of one in the previous segment.
       if (!fits(cells, table)) {
         if (row > 0 || start > 0) {
@@ -112,8 +115,14 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
   return made === null && open === null ? null : { view: made?.view() ?? { text: "" }, open };
 }
 
+/** The cells of a line of a table, one for each of its columns if these are aligned. */
+function cellsIn(text: string, start: number, end: number, { delimiter, columns }: OpenTable): Span[] {
+  return columns ? cellsBelow(text, start, end, columns) : cellsOf(text, start, end, delimiter);
+}
+
 /** Whether a row has the cells of its table. Rows with tabs may lack the last ones, or have empty ones behind them. */
-function fits(cells: readonly Span[], { names, delimiter }: OpenTable): boolean {
+function fits(cells: readonly Span[], { names, delimiter, columns }: OpenTable): boolean {
+  if (columns) return cells.some(({ start, end }, i) => names[i] !== null && start < end);
   if (cells.length === names.length) return true;
   if (delimiter !== "\t") return false;
   return cells.length < names.length
@@ -132,11 +141,10 @@ function nextRow(text: string, from: number, table: OpenTable): number {
     if (end - line > LONGEST_HEADER * 4) return -1;
     // The header of another table.
     const said = text.slice(line, end);
-    if (said.includes(table.delimiter) && HEADER.test(said.replace(NUMBERED, ""))) return -1;
-    if (
-      /\d/.test(said) &&
-      cellsOf(text, line, end, table.delimiter).length === table.names.length
-    ) return line;
+    if (table.columns) {
+      if (said.trim() === "" || columnsAligned(said) !== null) return -1;
+    } else if (said.includes(table.delimiter) && HEADER.test(said.replace(NUMBERED, ""))) return -1;
+    if (/\d/.test(said) && fits(cellsIn(text, line, end, table), { ...table, delimiter: "" })) return line;
     line = end + 1;
   }
   return -1;
@@ -160,7 +168,7 @@ function headerAt(text: string, start: number, end: number): OpenTable & { rows:
   if (quote > 0 && /[[{:,]\s{0,3}$/.test(line.slice(Math.max(0, quote - 4), quote))) {
     line = line.slice(quote + 1);
   }
-  if (!HEADER.test(line.replace(NUMBERED, ""))) return null;
+  if (!HEADER.test(line.replace(NUMBERED, ""))) return alignedAt(text, line, end);
   const delimiter = DELIMITERS.find((one) => line.includes(one))!;
   RULE.lastIndex = end + 1;
   const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
@@ -172,6 +180,22 @@ function headerAt(text: string, start: number, end: number): OpenTable & { rows:
   // A tab at the end is an empty cell.
   const table = namesOf(delimiter === "\t" ? line.replace(/\r$/, "") : line.trim(), delimiter);
   return table && { ...table, rows };
+}
+
+/** A header whose columns are aligned with spaces, up to `end`: a cell with a digit must stand below a name. */
+function alignedAt(text: string, line: string, end: number): OpenTable & { rows: number } | null {
+  const columns = columnsAligned(line);
+  if (columns === null) return null;
+  const names = columns.map((column) => nameOfValue(line.slice(column.start, column.end)));
+  if (names.every((name) => name === null)) return null;
+  RULE.lastIndex = end + 1;
+  const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
+  const stop = text.indexOf("\n", rows);
+  const table = { delimiter: "", names, columns, rows };
+  const cells = cellsIn(text, rows, Math.min(stop < 0 ? text.length : stop, rows + LONGEST_HEADER), table);
+  return cells.some((cell, i) => names[i] !== null && /\d/.test(text.slice(cell.start, cell.end)))
+    ? table
+    : null;
 }
 
 /** The columns of a header; null: not a header, or no column names a value. */
