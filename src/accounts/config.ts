@@ -19,6 +19,7 @@ import {
   says,
   stringField,
   title,
+  titleInUse,
   type Value,
   whole,
 } from "../schema/fields.ts";
@@ -53,6 +54,7 @@ export const CREDIT_ADDITION = fields({
 });
 
 export const ACCOUNT_NAME = title();
+export const ACCOUNT_IN_USE = titleInUse();
 
 const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Period[];
 const MOST_PATTERNS = 1000;
@@ -131,12 +133,12 @@ const RATE_LIMIT = fields({
 /** Every field of a key except its secret, without defaults: in a change, an omitted field is left unchanged. */
 const KEY = {
   name: title().describe("Name of the key in records, usage and commands. It must be unique."),
-  account: ACCOUNT_NAME.nullable().describe(
+  account: ACCOUNT_IN_USE.nullable().describe(
     "Account that pays for the key's calls. Null: the account of the team, else `default`.",
   ),
-  access_policy: title().nullable()
+  access_policy: titleInUse().nullable()
     .describe("Access policy of the key. Null: none. If the policy does not exist, every call is refused."),
-  dlp_policy: title().nullable()
+  dlp_policy: titleInUse().nullable()
     .describe("DLP policy of the key. Null: none. If the policy does not exist, every call is refused."),
   models: listOf(catalogPattern(), "catalog patterns").max(
     MOST_PATTERNS,
@@ -145,7 +147,7 @@ const KEY = {
     .describe("Models that are visible to the key, as patterns such as `mistral/*`. Null: all models."),
   spend_limit: SPEND_LIMIT.nullable().describe("Maximum spend of the key. Null: no limit."),
   rate_limit: RATE_LIMIT.nullable().describe("Maximum usage of the key per minute. Null: no limit."),
-  team: title().nullable().describe(
+  team: titleInUse().nullable().describe(
     "Team of the key. The limits of both the team and the key apply. Null: none.",
   ),
   session_limit: SESSION_LIMIT.nullable().describe("Limits of each session of the key. Null: no limit."),
@@ -265,7 +267,7 @@ export const KEY_CHANGE = fields({
 export const KEYS = listOf(CONFIG_KEY, "keys");
 
 const TEAM = {
-  account: ACCOUNT_NAME.nullable().describe(
+  account: ACCOUNT_IN_USE.nullable().describe(
     "Account that pays for the calls of the team's keys. Null: the account of each key.",
   ),
   spend_limit: SPEND_LIMIT.nullable().describe(

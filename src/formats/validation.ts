@@ -87,7 +87,7 @@ export function refuse(mistakes: readonly Mistake[]): void {
   const more = mistakes.length > 1 ? ` (and ${mistakes.length - 1} more)` : "";
   throw new Failure("validation_error", `Cannot read ${where}: ${first.msg}${more}`, {
     errors: mistakes,
-    param: where,
+    ...(first.loc.length > 0 && { param: where }),
   });
 }
 

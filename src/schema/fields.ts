@@ -217,13 +217,25 @@ export function nonBlank(most: number, what: string) {
 /** A name that is also used in response headers and metric labels, so it must be ASCII. */
 export function label() {
   return matching(
-    /^[!-~](?:[ -~]{0,62}[!-~])?$/,
-    "a name of 1 to 64 printable ASCII characters without spaces at its ends",
+    /^(?!\.{1,2}$)[!-~](?:[ -~]{0,62}[!-~])?$/,
+    "a name of 1 to 64 printable ASCII characters without spaces at its ends, other than . and ..",
   );
 }
 
-/** A name of a key, an account or a policy, for people. */
+/**
+ * The name of a new key, account or team, for people. A reader must be able to see it and to tell it from others, so it
+ * has no spaces at its ends, and no characters that are invisible or reverse the text, except the joiners of
+ * scripts and emoji. Names are parts of URLs, from which browsers remove `.` and `..`.
+ */
 export function title() {
+  return matching(
+    /^(?!\.{1,2}$)[^\p{Cc}\p{Cf}\p{Cs}\p{Z}](?:(?:[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|[\u200c\u200d]){0,126}[^\p{Cc}\p{Cf}\p{Cs}\p{Z}])?$/u,
+    "a name of 1 to 128 printable characters without spaces at its ends, other than . and ..",
+  );
+}
+
+/** A reference to something by its `title`. A store may have names from a release with a weaker rule. */
+export function titleInUse() {
   return matching(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "a name of 1 to 128 printable characters");
 }
 

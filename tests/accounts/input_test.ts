@@ -88,12 +88,59 @@ Deno.test("the configuration and the administration API accept the same keys", (
   }
 });
 
+Deno.test("a name can be seen, is told from others by its look, and survives in a URL", () => {
+  const names = [
+    "a",
+    "Ada Lovelace",
+    "=1+1",
+    "a/b",
+    "...",
+    ".env",
+    "محمد علی",
+    "می\u200cخواهم",
+    "👩\u200d💻",
+    "é",
+    "x".repeat(128),
+  ];
+  for (const name of names) assertEquals(readNewKey({ name }).name, name);
+  const invisible = [
+    " ",
+    "\u3000",
+    "\u200b",
+    "\u00ad",
+    "\u200d",
+    "\ufeffdev",
+    "\u202elive",
+    "a\u2028b",
+    "dev\u2069",
+  ];
+  for (
+    const name of [
+      ...invisible,
+      "",
+      " dev",
+      "dev ",
+      "dev\u00a0",
+      ".",
+      "..",
+      "a\tb",
+      "\ud800",
+      "x".repeat(129),
+    ]
+  ) {
+    assertThrows(() => readNewKey({ name }), Failure, "a name of 1 to 128 printable characters", name);
+  }
+});
+
 Deno.test("readNewKey() names every mistake, with the value found and what is allowed", () => {
   const input = { name: "", rate_limit: { requests_per_minute: 0 }, expire_at: null };
   const failure: Failure = assertThrows(() => readNewKey(input), Failure);
   assertEquals(failure.param, "name");
   assertEquals(failure.errors?.map(({ loc, msg }) => [loc, msg]), [
-    [["name"], 'expected a name of 1 to 128 printable characters, got ""'],
+    [
+      ["name"],
+      'expected a name of 1 to 128 printable characters without spaces at its ends, other than . and .., got ""',
+    ],
     [["rate_limit", "requests_per_minute"], "expected a whole number from 1 to 1000000000000, got 0"],
     [
       ["expire_at"],

@@ -243,6 +243,19 @@ onBothEngines((ground) => {
     },
   );
 
+  test(
+    "an account whose name no new account may have stays in use",
+    { ...configOf(), accounts: [{ name: "acme", credits: null }, { name: "old ", credits: 10n ** 12n }] },
+    async (_, again) => {
+      const service = await again(configOf());
+      assertEquals((await service.addCredits("old ", "1")).balance, "2.00");
+      assertEquals((await service.createKey({ name: "k", account: "old " })).key.account, "old ");
+      await service.statement({ account: "old ", month: "2026-01" });
+      assertEquals(await codeOf(() => service.addCredits("new ", "1")), "validation_error");
+      assertEquals(await codeOf(() => service.createAccount({ name: "new " })), "validation_error");
+    },
+  );
+
   test("addCredits() gives no more than 64 bits hold", configOf({}, "10"), async (service) => {
     await service.addCredits("acme", "9000000");
     assertEquals(await codeOf(() => service.addCredits("acme", "9000000")), "validation_error");

@@ -113,8 +113,15 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "providers.up.headers.x-a: expected a header value without line breaks, got another value (not shown)",
   ]],
   ["an impossible provider name", plus({ providers: { ...least().providers, "é": { api: "demo" } } }), [
-    'providers["é"]: expected a name of 1 to 64 printable ASCII characters without spaces at its ends, got "é"',
+    'providers["é"]: expected a name of 1 to 64 printable ASCII characters without spaces at its ends, other than . and .., got "é"',
   ]],
+  [
+    "a provider name that browsers remove from URLs",
+    plus({ providers: { ...least().providers, "..": { api: "demo" } } }),
+    [
+      'providers[".."]: expected a name of 1 to 64 printable ASCII characters without spaces at its ends, other than . and .., got ".."',
+    ],
+  ],
   ["a breaker that is a number", provider({ breaker: 5 }), [
     "providers.up.breaker: expected an object, got 5",
   ]],

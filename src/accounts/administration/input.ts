@@ -14,6 +14,7 @@ import {
   type UsageDimension,
 } from "../../store/mod.ts";
 import {
+  ACCOUNT_IN_USE,
   ACCOUNT_NAME,
   CREATED_ACCOUNT,
   CREATED_KEY,
@@ -150,6 +151,9 @@ export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the tea
 export const readTeamChange = (input: unknown) => checked(TEAM_CHANGE, input, "the team");
 export const readNewAccount = (input: unknown) => checked(CREATED_ACCOUNT, input, "the account");
 export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
+/** The name of an account that may exist already. */
+export const readAccount = (name: unknown) => checked(ACCOUNT_IN_USE, name, "name");
+/** The name of a new account. */
 export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
 
 function endingLater<T extends { expiresAt: number | null }>(made: T, input: unknown, now: number): T {

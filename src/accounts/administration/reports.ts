@@ -28,6 +28,7 @@ import {
   LARGEST_PAGE,
   type PageQuery,
   pageSize,
+  readAccount,
   readAccountName,
   readCreditAddition,
   readNewAccount,
@@ -175,7 +176,8 @@ export class Reports {
   async addCredits(account: string, amount: string, note: string | undefined): Promise<CreditsView> {
     const { store, clock, changes, configured, sync } = this.#options;
     const addition = readCreditAddition({ amount, note });
-    const name = readAccountName(account);
+    const named = readAccount(account);
+    const name = await store.account(named) === null ? readAccountName(named) : named;
     try {
       await store.addCredits(name, { ...addition, now: clock.now(), most: MOST_CREDITS });
     } catch (error) {

@@ -9,7 +9,7 @@
 import { shownInput } from "../../schema/mistakes.ts";
 import type { Generation, KnownPrices, Store, UsageSum } from "../../store/mod.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { invalid, readAccountName } from "./input.ts";
+import { invalid, readAccount } from "./input.ts";
 import { formatAmount, keptVersion } from "../budgets/money.ts";
 import type { StoreSync } from "../store_sync.ts";
 import { type GenerationView, generationView, type UsageView, usageView } from "./views.ts";
@@ -92,7 +92,7 @@ export async function makeStatement(
   { store, sync, clock }: StatementOptions,
   query: StatementQuery,
 ): Promise<Statement> {
-  const account = readAccountName(query.account);
+  const account = readAccount(query.account);
   const by = query.by ?? "generation";
   if (by !== "generation" && by !== "day") {
     throw invalid("by", `expected generation or day, got ${shownInput(by, ["by"])}`);

@@ -68,7 +68,7 @@ const READ: ReadonlySet<string> = new Set([
 export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
   if (!isObject(value)) {
-    wrongKind(mistakes, [], "a JSON object", "dict_type", value);
+    wrongKind(mistakes, [], "an object", "dict_type", value);
     refuse(mistakes);
     throw new Error("unreachable");
   }

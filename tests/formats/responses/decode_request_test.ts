@@ -32,6 +32,14 @@ Deno.test("responses.decodeRequest() refuses each field that needs a stored conv
   decode(ask({ store: false, background: false }));
 });
 
+Deno.test("a body that is no object is refused without a field to blame", () => {
+  for (const body of [null, [], "text", 1, true]) {
+    const refused = failure(body as unknown as Loose);
+    assertEquals([refused.code, refused.param], ["validation_error", undefined]);
+    assert(refused.message.startsWith("Cannot read the request: expected an object, got "), refused.message);
+  }
+});
+
 Deno.test("responses.decodeRequest() takes messages with and without a type, in every role", () => {
   const turns = items(
     { role: "system", content: "a" },
@@ -262,7 +270,6 @@ Deno.test("responses.decodeRequest() reads options into words and keeps what has
 
 Deno.test("responses.decodeRequest() names each mistake with its field, what it found and what is allowed", () => {
   const cases: [unknown, string, (string | number)[], string][] = [
-    ["text", "the request", [], "dict_type"],
     [{ input: "x" }, "model", ["model"], "missing"],
     [{ model: "a/b" }, "input", ["input"], "list_type"],
     [ask({ input: [] }), "input", ["input"], "too_short"],
