@@ -5,6 +5,7 @@ import type { Host } from "../../src/transport/host.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { PulledBody } from "../../src/transport/pulled_body.ts";
 import { ServerConnection } from "../../src/transport/server_connection.ts";
+import { WebSocketUpgrade } from "../../src/transport/websocket/upgrade.ts";
 import { nextTurn } from "../support/time.ts";
 import { Caller, CLOSE, encoder, get, listening } from "./caller.ts";
 
@@ -59,6 +60,56 @@ Deno.test("a connection whose answer may be a stream waits with a small buffer, 
   assertEquals([first, duringStream, duringNext], [4096, 512, 512]);
   const sizes = await reads([whole, whole, whole]);
   assertEquals(sizes.slice(0, 4), [4096, 512, 4096, 4096]);
+});
+
+/** Sizes of the buffers that a WebSocket reads into, read by read. @param lengths what comes; null: as much as fits */
+async function socketReads(lengths: (number | null)[]): Promise<number[]> {
+  const sizes: number[] = [];
+  const over = Promise.withResolvers<void>();
+  const handshake = get("/", `upgrade: websocket\r\nconnection: upgrade\r\n`);
+  // The head of a message of 512 KB.
+  const head = [0x81, 0xff, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0];
+  const headers = new Headers({
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+  });
+  let begun = false;
+  await new ServerConnection(
+    {
+      remoteAddr: { transport: "tcp", hostname: "127.0.0.1", port: 1 },
+      setNoDelay() {},
+      read(into) {
+        if (!begun) {
+          begun = true;
+          return Promise.resolve(encoder.encodeInto(handshake, into).written);
+        }
+        sizes.push(into.length);
+        into.set(head.splice(0));
+        const length = lengths.shift();
+        return Promise.resolve(length === undefined ? null : length ?? into.length);
+      },
+      write: (bytes) => Promise.resolve(bytes.length),
+      closeWrite: () => Promise.resolve(),
+      close() {},
+    },
+    host(() =>
+      WebSocketUpgrade.of({ method: "GET", headers }, {
+        mostMessageBytes: 1 << 20,
+        pingMs: 60_000,
+        take: () => Promise.resolve(),
+        over: over.resolve,
+      })!
+    ),
+  ).serve();
+  await over.promise;
+  return sizes;
+}
+
+Deno.test("a WebSocket's buffer doubles with each read that fills it, to 64 KB, and is small again after a short read", async () => {
+  assertEquals(
+    await socketReads([...new Array(9).fill(null), 8192, 8191, 1]),
+    [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 65536, 65536, 65536, 512, 512],
+  );
 });
 
 Deno.test("a request of any length behind a stream is read whole, sent ahead or not", async () => {

@@ -95,13 +95,15 @@ class TestWire {
 }
 
 /** @param taking false: the first message is being taken until `go` is called */
-function open({ pingMs = 60_000, hold = (_: number): boolean => true, taking = true } = {}) {
+function open(
+  { pingMs = 60_000, hold = (_: number): boolean => true, taking = true, mostMessageBytes = 1000 } = {},
+) {
   const wire = new TestWire();
   const gate = Promise.withResolvers<void>();
   if (taking) gate.resolve();
   const seen = { messages: [] as string[], disconnected: 0, over: 0 };
   const socket = new WebSocketConnection(wire, {
-    mostMessageBytes: 1000,
+    mostMessageBytes,
     pingMs,
     hold,
     async take(message) {
@@ -142,6 +144,17 @@ Deno.test("a caller is not taken for silent while its own messages wait", async 
   await eventually(() => wire.closed);
   await socket.whenClosed;
   assertEquals([seen.disconnected, seen.over], [1, 1]);
+});
+
+Deno.test("a socket is not read while 16 messages wait", async () => {
+  const { wire, seen, go } = open({ taking: false, mostMessageBytes: 100_000 });
+  for (let i = 0; i < 40; i++) wire.give(frame(TEXT, ""));
+  await eventually(() => wire.consumed >= 17 * 6);
+  await turns(3);
+  // One is being taken, and 16 wait.
+  assertEquals([seen.messages.length, wire.consumed, wire.reads], [1, 17 * 6, 0]);
+  go();
+  await eventually(() => seen.messages.length === 40);
 });
 
 class Counter extends Visited {
