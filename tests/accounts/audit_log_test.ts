@@ -47,6 +47,47 @@ Deno.test("AuditLog keeps what administrators did, however many findings somebod
   assertEquals(written.filter(({ kind }) => kind === "admin").length, 1);
 });
 
+Deno.test("AuditLog writes 500 entries at a time, and those of one moment in the order of their ids", async () => {
+  const batches: string[][] = [];
+  const { audit } = log((records) => Promise.resolve(void batches.push(records.map(({ id }) => id))));
+  for (let i = 0; i < 1100; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
+  await audit.close();
+  assertEquals(batches.map(({ length }) => length), [500, 500, 100]);
+  assertEquals(batches.flat(), batches.flat().toSorted());
+});
+
+Deno.test("AuditLog writes half a second after an entry, and tries again five seconds after a failure", async () => {
+  const timers: { ms: number; run(): void }[] = [];
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout =
+    ((run: () => void, ms: number) => timers.push({ ms, run })) as unknown as typeof setTimeout;
+  const written: AuditRecord[] = [];
+  let up = false;
+  const { audit } = log((records) => {
+    if (!up) return Promise.reject(new StoreUnavailable("away"));
+    written.push(...records);
+    return Promise.resolve();
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  try {
+    for (let i = 0; i < 2; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
+    assertEquals(timers.map(({ ms }) => ms), [500]);
+    timers[0].run();
+    await turn();
+    assertEquals([written.length, ...timers.map(({ ms }) => ms)], [0, 500, 5000]);
+    up = true;
+    timers[1].run();
+    await turn();
+    assertEquals([written.length, timers.length], [2, 2]);
+    audit.add({ kind: "dlp", key: KEY, data: {} });
+    assertEquals(timers.map(({ ms }) => ms), [500, 5000, 500]);
+  } finally {
+    globalThis.setTimeout = setTimeout;
+    await audit.close();
+  }
+  assertEquals(written.length, 3);
+});
+
 Deno.test("AuditLog is bounded, and says once that it drops", async () => {
   let up = false;
   const { audit, warned } = log(() => up ? Promise.resolve() : Promise.reject(new StoreUnavailable("away")));
