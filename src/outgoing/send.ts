@@ -57,7 +57,7 @@ export function openSend({ proxies, caCerts }: SendOptions = {}): Send {
     const { clientWith } = await clientTls.open();
     let client: Deno.HttpClient;
     try {
-      client = clientWith(tls, caCerts);
+      client = clientWith(tls, { caCerts, direct: proxies !== undefined && !byProxy });
     } catch (cause) {
       // The message of the error may contain a part of a file.
       const reason = cause instanceof Deno.errors.NotFound ? "cannot be read" : "cannot be used";

@@ -241,6 +241,12 @@ Deno.test("a provider gets the certificate of its tls through a proxy, which see
     assertEquals(asked, [`CONNECT ${new URL(provider.url).host} HTTP/1.1`]);
     assertEquals(await run("localhost"), "200\n");
     assertEquals([asked.length, provider.seen.length], [1, 2]);
+    // `fetch` alone does not know such an entry.
+    const { port } = new URL(provider.url);
+    assertEquals(await run(`other.test,localhost:${port}`), "200\n");
+    assertEquals([asked.length, provider.seen.length], [1, 3]);
+    assertEquals(await run(`localhost:${Number(port) - 1}`), "200\n");
+    assertEquals([asked.length, provider.seen.length], [2, 4]);
   } finally {
     proxy.close();
     await serving;
