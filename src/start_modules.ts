@@ -87,7 +87,7 @@ import "./formats/chat_completions/usage.ts"; import "./formats/chat_completions
 import "./formats/check_tools.ts"; import "./formats/decode_search.ts";
 import "./formats/dropped/encode_dropped.ts"; import "./formats/dropped/field_names.ts";
 import "./formats/dropped/lost_fields.ts";
-import "./formats/effort.ts";
+import "./formats/effort.ts"; import "./formats/failed_text.ts";
 import "./formats/failures/decode_failure.ts"; import "./formats/failures/decode_overflow.ts";
 import "./formats/failures/decode_retry_after.ts";
 import "./formats/format.ts";

@@ -20,6 +20,7 @@ import {
   type Turn,
 } from "../../exchange/prompt.ts";
 import { ResultQueues } from "../../exchange/result_queues.ts";
+import { failedText } from "../failed_text.ts";
 import { encodePart } from "./encode_content.ts";
 import { MADE } from "./decode_turns.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
@@ -155,8 +156,7 @@ function resultText(result: ResultContent): string {
     if (typeof part?.text === "string") texts.push(part.text);
   }
   const text = texts.join("\n");
-  if (result.isError && text.trim() === "") return "Error: the tool failed and gave no message.";
-  return result.isError && !/^\s*\W?error/i.test(text) ? `Error: ${text}` : text;
+  return result.isError ? failedText(text) : text;
 }
 
 /** Whether a content can be sent as text; anything else is not allowed in a result. */

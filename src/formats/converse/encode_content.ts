@@ -8,6 +8,7 @@ import {
   type ResultContent,
   type TextContent,
 } from "../../exchange/prompt.ts";
+import { failedText } from "../failed_text.ts";
 import { encodeCitation } from "./citations.ts";
 import { type DocumentNames, encodeAttachment } from "./encode_media.ts";
 import type { Rules } from "./rules.ts";
@@ -94,7 +95,7 @@ function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
   if (c.isError && !context.rules.status) {
     const first = content.findIndex((block) => typeof block.text === "string");
     if (first < 0) content.unshift({ text: "Error:" });
-    else content[first] = { text: `Error: ${content[first].text}` };
+    else content[first] = { text: failedText(String(content[first].text)) };
   }
   const toolResult = {
     toolUseId: c.callId,

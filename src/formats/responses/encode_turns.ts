@@ -22,6 +22,7 @@ import {
   type ResultContent,
   type Turn,
 } from "../../exchange/prompt.ts";
+import { failedText, saysFailed } from "../failed_text.ts";
 import { legalCallId, legalItemId, LONGEST_ID } from "./encode_ids.ts";
 import { encodeParts } from "./encode_content.ts";
 
@@ -168,13 +169,14 @@ class ItemWriter {
     const onlyText = c.content.every((part) => part.type === "text");
     let output: unknown;
     if (c.isError && onlyText && plainText(c.content).trim() === "") {
-      output = "Error: the tool failed and gave no message.";
+      output = failedText("");
     } else if (onlyText && (c.plain || !(this.#own || c.content.some((part) => breakpointOf(part.extra))))) {
       const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
-      output = c.isError ? `Error: ${text}` : text;
+      output = c.isError ? failedText(text) : text;
     } else {
       const parts = encodeParts(c.content, "input", this.#own);
-      output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
+      const marked = c.isError && !saysFailed(string(parts[0]?.text) ?? "");
+      output = marked ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
     }
     const type = this.#calls.get(c.callId) ? "custom_tool_call_output" : "function_call_output";
     return { ...extraOf(c.extra, "responses"), type, call_id: c.callId, output };
