@@ -200,7 +200,8 @@ ${facts?.context ? `    defaultCompletionOptions:\n      contextLength: ${facts.
       displayName: `Sluice: ${model}`,
       baseUrl: `${url}/v1`,
       apiKey: secret,
-      provider: "generic-chat-completion-api",
+      // With its format for chat-completions, droid sends neither images nor proofs of reasoning.
+      provider: "openai",
       ...(facts?.output && { maxOutputTokens: facts.output }),
       ...(facts && !facts.images && { noImageSupport: true }),
     };

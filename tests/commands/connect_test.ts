@@ -78,6 +78,8 @@ Deno.test("connect tells clients the size of the model, and whether it reads ima
   assertEquals(json("pi").providers.sluice.models[0].contextWindow, 128_000);
   assertEquals(json("crush").providers.sluice.models[0].context_window, 128_000);
   assertEquals(json("droid").customModels[0].maxOutputTokens, 16_000);
+  // Droid keeps images and proofs of reasoning only in this format.
+  assertEquals(json("droid").customModels[0].provider, "openai");
   // Keys of TOML that belong to no table come first.
   assert(/^model_context_window = 128000$/m.test(settings("codex", FACTS).file!.write(null)!.split("[")[0]));
   // deno-lint-ignore no-explicit-any
