@@ -5,7 +5,7 @@
  */
 import type { Part } from "../exchange/part.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
-import { estimateUsage } from "./estimate.ts";
+import { Said } from "./estimate.ts";
 
 /** Block indices of choice i begin at i times this number. */
 const STRIDE = 1_000_000;
@@ -13,8 +13,10 @@ const STRIDE = 1_000_000;
 interface Choices {
   /** Starts one call. */
   ask(choice: number): AsyncGenerator<readonly Part[]>;
-  /** UTF-16 units of the request's text, which each call sends. */
+  /** Length of the request, which each call sends, in UTF-16 units. */
   chars: number;
+  /** Maximum output of each. Absent: unknown. */
+  mostOutput?: number;
   /** Called when one of them has failed, or all have ended. */
   over?(): void;
 }
@@ -22,7 +24,7 @@ interface Choices {
 /** Makes `n` parallel calls, and gives their parts as one answer. */
 export async function* choices(
   n: number,
-  { ask, chars, over = () => {} }: Choices,
+  { ask, chars, mostOutput, over = () => {} }: Choices,
 ): AsyncGenerator<readonly Part[]> {
   const counts = new Counts(n);
   const calls = Array.from({ length: n }, (_, i) => ask(i));
@@ -35,7 +37,7 @@ export async function* choices(
       if (batch === undefined) {
         open--;
         delete next[i];
-        if (counts.lacks(i)) yield [counts.estimate(i, chars)];
+        if (counts.lacks(i)) yield [counts.estimate(i, chars, mostOutput)];
         continue;
       }
       next[i] = step(calls[i], i);
@@ -47,7 +49,7 @@ export async function* choices(
         } else if (part.type === "usage") {
           out.push(counts.take(part, i));
         } else {
-          if ("text" in part) counts.said[i] += part.text.length;
+          counts.said[i].take(part);
           out.push(renumbered(part, i));
         }
       }
@@ -64,15 +66,15 @@ type Counted = Extract<Part, { type: "usage" }>;
 
 /** The usage of all calls so far. */
 class Counts {
-  /** UTF-16 units of the text of each call. */
-  readonly said: number[];
+  /** The output of each call. */
+  readonly said: readonly Said[];
   readonly #usages: (Usage | null)[];
   /** Searches that the provider ran itself, by call. */
   readonly #searches: number[];
   #estimated = false;
 
   constructor(calls: number) {
-    this.said = new Array(calls).fill(0);
+    this.said = Array.from({ length: calls }, () => new Said());
     this.#usages = new Array(calls).fill(null);
     this.#searches = new Array(calls).fill(0);
   }
@@ -84,13 +86,13 @@ class Counts {
     return this.#sum();
   }
 
-  /** Whether a call has given text, but its provider reported no usage. */
+  /** Whether a call has given an answer, but its provider reported no usage. */
   lacks(call: number): boolean {
-    return this.#usages[call] === null && this.said[call] > 0;
+    return this.#usages[call] === null && !this.said[call].isNothing;
   }
 
-  estimate(call: number, chars: number): Counted {
-    return this.take({ type: "usage", usage: estimateUsage(chars, this.said[call]), estimated: true }, call);
+  estimate(call: number, chars: number, most: number | undefined): Counted {
+    return this.take({ type: "usage", usage: this.said[call].estimate(chars, most), estimated: true }, call);
   }
 
   #sum(): Counted {

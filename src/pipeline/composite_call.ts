@@ -4,6 +4,7 @@ import type { WebSearch } from "../websearch/mod.ts";
 import type { Call, Screened, Together } from "./call.ts";
 import { choices } from "./choices.ts";
 import { generate, generateOnce } from "./generation/generate.ts";
+import { askedLength, mostOutput } from "./estimate.ts";
 import type { Kit } from "./kit.ts";
 import {
   addFindings,
@@ -71,7 +72,7 @@ function askWith(
       shown,
       searched: (ms, outcome, hits) =>
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
-      chars: size.chars,
+      chars: askedLength(size),
       // Read after the first round: another model of `svc/auto` may have answered.
       get mostOutput() {
         return prompt.maxOutput ?? withLargestLimits(call.model, others).maxCompletion;
@@ -98,7 +99,8 @@ function askWith(
   call.together = together;
   return choices(shape.calls, {
     ask: (choice) => once({ ...prompt, n: 1 }, choice),
-    chars: size.chars,
+    chars: askedLength(size),
+    mostOutput: mostOutput(call),
     over() {
       together.over = true;
       together.placed.resolve();

@@ -1,12 +1,72 @@
-/** Estimates the usage of a provider call without a report from the lengths of request and answer. */
+/**
+ * Estimates the usage of a provider call without a report from the lengths of request and answer. An estimate is never above what was
+ * reserved for the call.
+ */
+import type { Part } from "../exchange/part.ts";
+import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage, type Usage } from "../exchange/usage.ts";
+import type { Model } from "../models/catalog.ts";
+import type { PromptSize } from "../models/limits.ts";
+import { mostTokens } from "../models/media_tokens.ts";
 
 const CHARS_PER_TOKEN = 4;
+/** Typical tokens of an image or file. */
+export const USUAL_ATTACHMENT = 1600;
 
-/** @param input length in UTF-16 units, as `output` */
-export function estimateUsage(input: number, output: number): Usage {
-  return normalizeUsage({
-    input: Math.ceil(input / CHARS_PER_TOKEN),
-    output: Math.ceil(output / CHARS_PER_TOKEN),
-  });
+/** Length of a request in UTF-16 units. An attachment is counted as a text with the same number of tokens. */
+export function askedLength({ chars, attachments, media }: PromptSize): number {
+  return attachments === 0
+    ? chars
+    : chars + CHARS_PER_TOKEN * Math.min(media, attachments * USUAL_ATTACHMENT);
+}
+
+/** Maximum output of one answer of a call; infinite: unknown. */
+export function mostOutput({ prompt, model }: { prompt: Prompt; model: Model }): number {
+  return prompt.maxOutput ?? model.maxCompletion ?? Infinity;
+}
+
+/** The output of an answer so far. */
+export class Said {
+  #chars = 0;
+  #image = 0;
+  #audio = 0;
+
+  take(part: Part): void {
+    switch (part.type) {
+      case "text-delta":
+      case "reasoning-delta":
+      case "call-delta":
+        this.#chars += part.text.length;
+        break;
+      case "call-start":
+        this.#chars += part.name.length;
+        break;
+      case "media":
+        this.#takeMedia(part);
+    }
+  }
+
+  #takeMedia({ mediaType, data }: Extract<Part, { type: "media" }>): void {
+    const source = { kind: "base64", mediaType, data } as const;
+    if (mediaType.startsWith("audio/")) this.#audio += mostTokens({ type: "audio", source });
+    else this.#image += Math.min(mostTokens({ type: "image", source }), USUAL_ATTACHMENT);
+  }
+
+  /** Nothing that a caller would see. */
+  get isNothing(): boolean {
+    return this.#chars + this.#image + this.#audio === 0;
+  }
+
+  /**
+   * @param asked length of the request in UTF-16 units, as {@link askedLength}
+   * @param most maximum output
+   */
+  estimate(asked: number, most: number = Infinity): Usage {
+    return normalizeUsage({
+      input: Math.ceil(asked / CHARS_PER_TOKEN),
+      output: Math.min(Math.ceil(this.#chars / CHARS_PER_TOKEN) + this.#image + this.#audio, most),
+      imageOutput: this.#image,
+      audioOutput: this.#audio,
+    });
+  }
 }

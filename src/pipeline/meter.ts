@@ -13,7 +13,7 @@ import type { Part } from "../exchange/part.ts";
 import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { TOOL_ROUNDS } from "../models/limits.ts";
-import { estimateUsage } from "./estimate.ts";
+import { askedLength, mostOutput, Said } from "./estimate.ts";
 import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
 import { addCharges, ownSearches, reportedOf, searchesOf, searchPrice } from "./charges.ts";
@@ -55,7 +55,7 @@ class Meter {
   readonly #kit: Kit;
   #usage: Usage | null = null;
   #searches: number | undefined;
-  #said = 0;
+  readonly #said = new Said();
   #toolCalls = 0;
   #cut = false;
   #ttft: number | null = null;
@@ -76,19 +76,18 @@ class Meter {
     let given = batch;
     for (let i = 0; i < batch.length; i++) {
       const part = batch[i];
-      if (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") {
-        this.#said += part.text.length;
-      } else if (part.type === "usage") {
+      if (part.type === "usage") {
         this.#usage = part.usage;
         this.#searches = part.searches ?? this.#searches;
         this.#estimated = part.estimated === true;
         if (!this.#estimated) continue;
-        const usage = this.#usage = atLeast(part.usage, estimateUsage(call.size.chars, this.#said));
+        const usage = this.#usage = atLeast(part.usage, this.#estimate());
         given = given.with(i, { ...part, usage });
-      } else if (part.type === "call-start") {
-        this.#toolCalls++;
       } else if (part.type === "finish") {
         this.#cut ||= part.reason === "length" || part.reason === "content-filter";
+      } else {
+        this.#said.take(part);
+        if (part.type === "call-start") this.#toolCalls++;
       }
     }
     return given;
@@ -96,10 +95,15 @@ class Meter {
 
   /** Parts to add at the end because the provider did not send them; null: none. */
   rest(): Part[] | null {
-    if (this.#usage !== null || this.#said === 0 || this.#call.cut) return null;
+    if (this.#usage !== null || this.#said.isNothing || this.#call.cut) return null;
     this.#estimated = true;
-    const usage = this.#usage = estimateUsage(this.#call.size.chars, this.#said);
+    const usage = this.#usage = this.#estimate();
     return [{ type: "usage", usage, searches: this.#searches }];
+  }
+
+  #estimate(): Usage {
+    const { size, prompt } = this.#call;
+    return this.#said.estimate(askedLength(size), mostOutput(this.#call) * (prompt.n ?? 1));
   }
 
   finish(): void {
@@ -121,9 +125,9 @@ class Meter {
     const kit = this.#kit;
     const failed = this.#failed;
     // The stream was ended from outside: the caller had disconnected, and the time limit for abandoned calls was over.
-    if (!this.#finished && !failed && this.#usage === null && this.#said > 0) {
+    if (!this.#finished && !failed && this.#usage === null && !this.#said.isNothing) {
       this.#estimated = true;
-      this.#usage = estimateUsage(call.size.chars, this.#said);
+      this.#usage = this.#estimate();
     }
     const usage = failed ? null : this.#usage;
     let searches = (this.#searches ?? 0) + searchesOf(call.lost);

@@ -129,10 +129,11 @@ export const LEAVES = shape({
   response_format: json,
   prediction: objectOf({ type: setting, content: parts(PART) }),
   stop: parts(text),
+  stream_options: objectOf({ include_usage: setting, include_obfuscation: setting }),
   user: address,
   metadata: json,
   ...settings(
-    ..."stream stream_options max_tokens max_completion_tokens temperature top_p top_k min_p n stop_token_ids"
+    ..."stream max_tokens max_completion_tokens temperature top_p top_k min_p n stop_token_ids"
       .split(" "),
     ..."presence_penalty frequency_penalty repetition_penalty logit_bias logprobs top_logprobs store".split(
       " ",

@@ -74,8 +74,9 @@ export const LEAVES = shape({
   tools: TOOLS,
   tool_choice: setting,
   text: objectOf({ format: json, verbosity: setting }),
+  stream_options: objectOf({ include_usage: setting, include_obfuscation: setting }),
   ...settings(
-    ..."stream stream_options max_output_tokens max_tool_calls temperature top_p top_logprobs store background"
+    ..."stream max_output_tokens max_tool_calls temperature top_p top_logprobs store background"
       .split(" "),
     ..."parallel_tool_calls truncation service_tier reasoning include".split(" "),
   ),

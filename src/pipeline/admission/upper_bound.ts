@@ -13,6 +13,7 @@ import { mostInput, type PromptSize, TOOL_ROUNDS } from "../../models/limits.ts"
 import type { Call, Others } from "../call.ts";
 import { isFree } from "./caller_credential.ts";
 import { withLargestLimits } from "./other_models.ts";
+import { USUAL_ATTACHMENT } from "../estimate.ts";
 import { MOST_IDLE_ROUNDS, searchLimit, type Shape } from "../shape.ts";
 
 /** Maximum output for models with an unknown maximum. It is sent to the provider. */
@@ -25,7 +26,6 @@ const LEAST_UNCAPPED = 4096;
 const LEAST_CAP = 16;
 /** Average characters per token, for rate limits, which count the actual usage once the call has ended. */
 const CHARS_PER_TOKEN = 3;
-const USUAL_ATTACHMENT = 1600;
 /** Typical text that a search adds to the prompt. */
 const SEARCH_RESULTS = 10_000;
 /** Maximum that a search adds, in bytes: 20 results with title and URL, and their text with three bytes for each character. */

@@ -4,7 +4,7 @@ import type { Part, UsedModels } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { Begun } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "../call.ts";
-import { estimateUsage } from "../estimate.ts";
+import { askedLength, mostOutput, Said } from "../estimate.ts";
 import type { Kit } from "../kit.ts";
 import { servedModel, withLargestLimits } from "../admission/other_models.ts";
 import { plausible } from "./plausible.ts";
@@ -18,9 +18,12 @@ export function bill(
 ): void {
   const use: ProviderUse = { usage: null, service: undefined, provider };
   noteUsage(batch, prompt, { call, use }, kit);
-  const said = batch.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+  const said = new Said();
+  for (const part of batch) said.take(part);
   use.estimated = use.usage === null || batch.some((part) => part.type === "usage" && part.estimated);
-  if (use.usage === null && said > 0) use.usage = estimateUsage(call.size.chars, said);
+  if (use.usage === null && !said.isNothing) {
+    use.usage = said.estimate(askedLength(call.size), mostOutput(call) * (prompt.n ?? 1));
+  }
   if (use.usage !== null) call.lost.push(use);
 }
 

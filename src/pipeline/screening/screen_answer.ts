@@ -14,7 +14,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { Deadline, Ticker } from "../../timing/ticker.ts";
 import { Line } from "./answer_line.ts";
-import { estimateUsage } from "../estimate.ts";
+import { Said } from "../estimate.ts";
 import { isLarge, portions } from "./judged_portions.ts";
 
 /** Maximum delay of text, in milliseconds: the ticker may be 50 ms late, and the total must not exceed 300 ms. */
@@ -42,6 +42,8 @@ export interface AnswerGuard {
   choice: number;
   /** Length of the prompt, for an estimate of the usage. */
   promptChars: number;
+  /** Maximum output of the answer. Absent: unknown. */
+  mostOutput?: number;
   lengths: Map<string, number>;
   /** @param refused the finding cannot be masked, so it ends the answer */
   found(finding: Finding, location: string, refused: boolean): void;
@@ -161,7 +163,7 @@ class AnswerScreen {
   readonly #lines = new Map<number, Line>();
   readonly #lineOf = new Map<number, Line>();
   #usage: Usages | null = null;
-  #said = 0;
+  readonly #said = new Said();
   #found = 0;
   /** Milliseconds of screening since other calls had their turn. */
   #unpaused = 0;
@@ -215,7 +217,7 @@ class AnswerScreen {
           out.push(this.#usage);
           continue;
         }
-        if ("text" in part) this.#said += part.text.length;
+        this.#said.take(part);
         const line = this.#lineFor(part);
         if (line?.refused) continue;
         const judging = judgePart(part, this.#guard.rules);
@@ -277,9 +279,10 @@ class AnswerScreen {
     }
   }
 
-  /** Usage of a blocked answer: as reported, else estimated from the received text. */
+  /** Usage of a blocked answer: as reported, else estimated from what was received. */
   lastCounts(): Part[] {
-    const said = estimateUsage(this.#guard.promptChars, this.#said);
+    const { promptChars, mostOutput } = this.#guard;
+    const said = this.#said.estimate(promptChars, mostOutput);
     const known = this.#usage;
     if (known === null) return [{ type: "usage", usage: said, estimated: true }];
     if (known.usage.output >= said.output / 4) return [known];

@@ -5,6 +5,7 @@ import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { type ReportedFinding, reportFindings } from "./audit_dlp.ts";
 import type { AnswerScreening, Call, Screened } from "../call.ts";
+import { askedLength, mostOutput } from "../estimate.ts";
 import type { Kit } from "../kit.ts";
 
 /** Maximum number of findings that a report lists, as in that of a request alone; all are counted. */
@@ -57,7 +58,8 @@ export function screenedCall(
         pause: () => kit.slices.pause(call.arrival.key.id),
         held: (ms) => kit.metrics.held("screen", ms),
         choice,
-        promptChars: call.size.chars,
+        promptChars: askedLength(call.size),
+        mostOutput: mostOutput({ prompt, model: call.model }) * (prompt.n ?? 1),
         lengths,
         found,
       }),

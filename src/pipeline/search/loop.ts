@@ -25,7 +25,6 @@ import type { Part } from "../../exchange/part.ts";
 import type { Prompt, Turn } from "../../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../exchange/usage.ts";
 import { lengthsOf } from "../../models/limits.ts";
-import { estimateUsage } from "../estimate.ts";
 import { SearchCalls, type SearchSteps } from "./calls.ts";
 import { offerSearch } from "./offer.ts";
 import { nameOf, searchTool } from "./prompts.ts";
@@ -55,7 +54,7 @@ export interface Next {
 export interface SearchLoop extends SearchSteps {
   /** One provider call. */
   ask(prompt: Prompt): AsyncGenerator<readonly Part[]>;
-  /** UTF-16 units of the request's text. */
+  /** Length of the request in UTF-16 units. */
   chars: number;
   /** Maximum output of all rounds together; null: unknown. */
   mostOutput: number | null;
@@ -161,10 +160,10 @@ class Tally {
 
   /** Adds a round that has ended. Returns the tokens of the conversation so far, an estimate. */
   addRound(reader: RoundReader): number {
-    const estimate = estimateUsage(this.#loop.chars + this.#added.chars, reader.said);
+    const estimate = reader.said.estimate(this.#loop.chars + this.#added.chars, this.outputLeft ?? undefined);
     const usage = reader.usage ?? estimate;
-    if (reader.usage !== null || reader.said > 0) this.spent = addUsage(this.spent, usage);
-    this.estimated ||= reader.estimated || (reader.usage === null && reader.said > 0);
+    if (reader.usage !== null || !reader.said.isNothing) this.spent = addUsage(this.spent, usage);
+    this.estimated ||= reader.estimated || (reader.usage === null && !reader.said.isNothing);
     this.#own += reader.ownSearches;
     const said = Math.max(usage.input, estimate.input) + Math.max(usage.output, estimate.output);
     return reader.usage === null ? said * ESTIMATE_MARGIN : said;

@@ -7,6 +7,7 @@ import { isObject, parse, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Content, Turn } from "../../exchange/prompt.ts";
 import { addUsage, type Usage } from "../../exchange/usage.ts";
+import { Said } from "../estimate.ts";
 
 export interface HeldCall {
   id: string;
@@ -36,8 +37,8 @@ export class RoundReader {
   nextBlock: number;
   /** Searches that the provider ran itself. */
   ownSearches = 0;
-  /** UTF-16 units of the model's output, including search calls. */
-  said = 0;
+  /** The model's output, including search calls. */
+  readonly said = new Said();
   readonly #start: RoundStart;
   readonly #calls: { id: string; pieces: string[] }[] = [];
   /** Blocks that are not sent to the caller: search calls, and blocks of other choices (null). */
@@ -53,7 +54,7 @@ export class RoundReader {
   read(batch: readonly Part[], spent: Usage, before: number): Part[] {
     const out: Part[] = [];
     for (const part of batch) {
-      if ("text" in part) this.said += part.text.length;
+      this.said.take(part);
       if (part.type === "start") {
         if (this.#start.first) out.push(part);
       } else if (part.type === "usage") {
