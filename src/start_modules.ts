@@ -133,8 +133,8 @@ import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts"; import "./o
 import "./payloads/config.ts";
 import "./pipeline/admission/admit.ts"; import "./pipeline/admission/caller_credential.ts";
 import "./pipeline/admission/labels.ts"; import "./pipeline/admission/named_models.ts";
-import "./pipeline/admission/other_models.ts"; import "./pipeline/admission/pseudonyms.ts";
-import "./pipeline/admission/upper_bound.ts";
+import "./pipeline/admission/other_models.ts"; import "./pipeline/admission/plan.ts";
+import "./pipeline/admission/pseudonyms.ts"; import "./pipeline/admission/upper_bound.ts";
 import "./pipeline/answer_memory.ts"; import "./pipeline/answer_name.ts"; import "./pipeline/call.ts";
 import "./pipeline/charges.ts"; import "./pipeline/conversation.ts"; import "./pipeline/estimate.ts";
 import "./pipeline/generation/answer_bounds.ts"; import "./pipeline/generation/answer_reader.ts";

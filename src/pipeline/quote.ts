@@ -23,7 +23,8 @@ import { namedModels } from "./admission/named_models.ts";
 import { highestPrices, othersOf } from "./admission/other_models.ts";
 import { callRoutes, FREE, isFree } from "./admission/caller_credential.ts";
 import { shapeOf } from "./shape.ts";
-import { capOutput, upperBound, upperBoundOfAll, withoutOwnSearches } from "./admission/upper_bound.ts";
+import { capOutput, upperBoundOfAll, withoutOwnSearches } from "./admission/upper_bound.ts";
+import { admissionOf, planOf, searchPriceNow } from "./admission/plan.ts";
 
 export interface Quote {
   input_tokens: number;
@@ -142,11 +143,6 @@ function candidate(
   };
 }
 
-/** The price of a search with models that have none. */
-function searchPriceNow({ accounts }: Kit): string | undefined {
-  return accounts.withSearchPrice(FREE).web_search;
-}
-
 function tableOf(prices: Prices, kit: Kit) {
   return priceTable(kit.accounts.withSearchPrice(prices));
 }
@@ -196,32 +192,16 @@ async function refusalOf({ arrival, prompt, reading, size, named }: Asked, kit: 
   const { model } = await choose(prompt, { reading, size, named }, arrival, kit);
   refuseOversize(size, model.contextLength);
   const capped = { ...prompt };
-  const { routes, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
-  const others = othersOf({ prompt, model, routes, named }, key, kit);
-  capOutput(capped, model, size, others);
-  const shape = shapeOf(capped, model, kit.providers);
-  const estimate = withoutOwnSearches(upperBound(capped, model, size, shape, others), size, {
-    routes,
-    callerCredential,
-  });
-  const created = kit.now();
-  await kit.accounts.probe({
-    id: arrival.id,
-    created,
-    format: arrival.formatName,
-    requestedModel: prompt.model,
-    model: model.id,
-    stream: prompt.stream,
-    key,
-    prices: highestPrices(
-      { prompt, model, routes, callerCredential, others, created, searchPrice: searchPriceNow(kit) },
-      estimate,
-      kit,
-    ),
-    estimate,
-    labels: distinguishMasked(labelsOf(header, arrival.body), sent, kit.sealer.of(key.account).fingerprint),
-  });
-  if (!kit.providers.healthy(routes)) {
+  const plan = planOf({ arrival, prompt: capped, model, size, named }, kit);
+  const labels = distinguishMasked(
+    labelsOf(header, arrival.body),
+    sent,
+    kit.sealer.of(key.account).fingerprint,
+  );
+  await kit.accounts.probe(
+    admissionOf({ arrival, prompt: capped, model, plan, created: kit.now(), labels }, kit),
+  );
+  if (!kit.providers.healthy(plan.routes)) {
     throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");
   }
   const usable = await firstUsableRoute(model, kit);

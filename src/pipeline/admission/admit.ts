@@ -15,11 +15,11 @@ import { countIfOver, measure, type PromptSize, refuseOversize } from "../../mod
 import { isShortName } from "../answer_name.ts";
 import { distinguishMasked, labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
-import { highestPrices, othersOf } from "./other_models.ts";
-import { callRoutes, FREE, ownRoutes } from "./caller_credential.ts";
+import { ownRoutes } from "./caller_credential.ts";
+import { admissionOf, planOf } from "./plan.ts";
 import { type Identities, setPseudonyms } from "./pseudonyms.ts";
-import { shapeOf, wantsSearch } from "../shape.ts";
-import { capOutput, grantedCap, upperBound, withoutOwnSearches } from "./upper_bound.ts";
+import { wantsSearch } from "../shape.ts";
+import { grantedCap } from "./upper_bound.ts";
 
 /** Result of screening a request. */
 interface Screening {
@@ -59,41 +59,18 @@ export async function admit(
   const choosing = choose(prompt, read, arrival, kit);
   const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
-  const { routes: reached, callerCredential } = callRoutes(model, arrival, kit, prompt.model !== AUTO);
-  const shape = shapeOf(prompt, model, kit.providers);
   const auto = prompt.model === AUTO && kit.auto !== null
     ? { maxOutput: prompt.maxOutput, tried: new Set<Model>() }
     : null;
-  const others = named === null
-    ? null
-    : othersOf({ prompt, model, routes: reached, named }, arrival.key, kit);
-  const routes = others?.routes ?? reached;
-  capOutput(prompt, model, size, others);
-  const estimate = withoutOwnSearches(upperBound(prompt, model, size, shape, others), size, {
-    routes,
-    callerCredential,
-  });
+  // A reload while the call waits does not change its prices.
+  const plan = planOf({ arrival, prompt, model, size, named }, kit);
+  const { routes, callerCredential, shape, others, estimate, searchPrice } = plan;
   const created = kit.now();
   const began = kit.ticker.now();
   const sheet = sheetOf(model, created);
-  // A reload while the call waits does not change its prices.
-  const searchPrice = kit.accounts.withSearchPrice(FREE).web_search;
-  const reservation = await kit.accounts.admit({
-    id: arrival.id,
-    created,
-    format: arrival.formatName,
-    requestedModel: prompt.model,
-    model: model.id,
-    stream: prompt.stream,
-    key,
-    prices: highestPrices(
-      { prompt, model, routes, callerCredential, others, created, searchPrice },
-      estimate,
-      kit,
-    ),
-    estimate,
-    labels,
-  });
+  const reservation = await kit.accounts.admit(
+    admissionOf({ arrival, prompt, model, plan, created, labels }, kit),
+  );
   arrival.steps.waited("budget", kit.ticker.now() - began);
   if (reservation.output < estimate.output && prompt.maxOutput === undefined) {
     prompt.maxOutput = grantedCap(prompt, model, reservation.output);
