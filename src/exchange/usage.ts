@@ -4,7 +4,7 @@
  * Totals include their parts: `input` is all input, including what was read from or written to a cache;
  * `output` is all output, including reasoning. {@link normalizeUsage} ensures this for any provider's report.
  */
-import { isNumber, type Loose, rounded } from "./json.ts";
+import { isNumber, isObject, type Loose, rounded } from "./json.ts";
 
 export interface Usage {
   /** All input tokens. */
@@ -76,6 +76,25 @@ export function misreports(wire: Loose, fields: readonly string[]): boolean {
     const value = wire[field];
     return value !== undefined && value !== null && !(isCounted(value) && Number(rounded(value)) >= 0);
   });
+}
+
+/** Where the reports of APIs in OpenAI's formats count the web searches that the provider ran itself. */
+const SEARCH_COUNTS = [
+  ["server_tool_use", "web_search_requests"],
+  // OpenRouter.
+  ["server_tool_use_details", "web_search_requests"],
+  // xAI.
+  ["server_side_tool_usage_details", "web_search_calls"],
+] as const;
+
+/** Number of web searches in a report of usage; 0: none. */
+export function reportedSearches(wire: Loose): number {
+  for (const [field, name] of SEARCH_COUNTS) {
+    const reported = wire[field];
+    const searches = isObject(reported) ? count(reported[name]) : 0;
+    if (searches > 0) return searches;
+  }
+  return 0;
 }
 
 /**

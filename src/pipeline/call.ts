@@ -98,8 +98,10 @@ export interface Others {
   models: readonly Model[];
   /** For each further model that may be billed for the same request, its maximum output; 0: that of the request. */
   tries: readonly number[];
-  /** Maximum output tokens of advisor models, in addition to the answer. */
+  /** Maximum output tokens of advisor models and generated images, in addition to the answer. */
   advice: number;
+  /** Maximum output tokens of one generated image; 0: no tool generates images. */
+  image: number;
   /** The routes of the call whose providers may get the names of the additional models. */
   routes: readonly Route[];
 }

@@ -14,7 +14,7 @@
  * | reasoning    | completion_tokens_details.reasoning_tokens; also reasoning_tokens                                   |
  * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
  * | imageOutput  | completion_tokens_details.image_tokens                                                              |
- * | searches     | server_tool_use.web_search_requests; also num_search_queries (Perplexity)                           |
+ * | searches     | server_tool_use.web_search_requests; also server_tool_use_details.web_search_requests (OpenRouter), server_side_tool_usage_details.web_search_calls (xAI), num_search_queries (Perplexity) |
  *
  * Providers differ in what the two totals include, which `total_tokens` reveals:
  * - total = prompt + completion + reasoning: reasoning is not included in completion (xAI).
@@ -31,7 +31,7 @@ import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Part } from "../../exchange/part.ts";
-import { count, misreports, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import { count, misreports, normalizeUsage, reportedSearches, type Usage } from "../../exchange/usage.ts";
 
 const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
 
@@ -109,8 +109,8 @@ export function decodeReport(
 }
 
 /** Number of web searches that the provider ran itself. */
-function decodeSearches({ server_tool_use, num_search_queries }: Loose): number {
-  return count(object(server_tool_use).web_search_requests) || count(num_search_queries);
+function decodeSearches(wire: Loose): number {
+  return reportedSearches(wire) || count(wire.num_search_queries);
 }
 
 const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;

@@ -12,8 +12,8 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   for (const [i, block] of (choice?.blocks ?? []).entries()) {
     for (const part of blockParts(block, i, 0)) writer.write(part);
   }
-  const { usage, searches, service } = answer;
-  if (usage) writer.write({ type: "usage", usage, searches, service });
+  const { usage, searches, service, usageExtra } = answer;
+  if (usage) writer.write({ type: "usage", usage, searches, service, extra: usageExtra });
   if (choice) {
     const { reason, sequence, explanation, extra } = choice;
     writer.write({ type: "finish", choice: 0, reason, sequence, explanation, extra });

@@ -65,6 +65,7 @@ export class ResponseWriter {
   readonly #blocks = new Map<number, ReasoningState | CallState | TypedState | SearchState>();
   #started = false;
   #usage: Usage | null = null;
+  #usageExtra: Extra | undefined;
   #searches: number | undefined;
   #end: Extract<Part, { type: "finish" }> | undefined;
 
@@ -120,6 +121,7 @@ export class ResponseWriter {
         return;
       case "usage":
         this.#usage = part.usage;
+        this.#usageExtra = part.extra;
         this.#searches = part.searches ?? this.#searches;
         this.#response.served = part.service ?? this.#response.served;
         return;
@@ -166,7 +168,7 @@ export class ResponseWriter {
   }
 
   #usageNow(): Loose | null {
-    return this.#usage && encodeUsage(this.#usage, this.#searches);
+    return this.#usage && encodeUsage(this.#usage, this.#searches, this.#usageExtra);
   }
 
   #start(): void {

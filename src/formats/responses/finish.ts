@@ -1,10 +1,10 @@
 /** The end of an answer: usage, status and reason, decoded and encoded. */
 import { type Loose, object, string } from "../../exchange/json.ts";
-import { misreports } from "../../exchange/usage.ts";
+import { misreports, reportedSearches } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
-import { decodeSearches, decodeUsage, TOTALS } from "./usage.ts";
+import { decodeAllUsage, TOTALS } from "./usage.ts";
 
 export function modelOf(response: Loose): { model?: string } {
   const model = string(response.model);
@@ -47,12 +47,13 @@ export function reportOf(response: Loose): Extra | undefined {
 
 /** The parts after the items: usage, if any, and finish. */
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
-  const usage = decodeUsage(response.usage);
-  if (usage) {
-    const searches = Math.max(items.searches, decodeSearches(object(response.usage)));
+  const used = decodeAllUsage(response);
+  if (used) {
+    // Some gateways count searches there and do not list them as items.
+    const searches = Math.max(items.searches, reportedSearches(object(response.usage)));
     out.push({
       type: "usage",
-      usage,
+      ...used,
       ...(misreports(object(response.usage), TOTALS) && { estimated: true }),
       ...(searches > 0 && { searches }),
       ...(typeof response.service_tier === "string" && { service: response.service_tier }),

@@ -11,13 +11,19 @@
  * | `output_tokens_details.reasoning_tokens` | `reasoning` |
  * | `output_tokens_details.audio_tokens`, `image_tokens` | `audioOutput`, `imageOutput` (read only) |
  * | `total_tokens` | `input + output` |
- * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer |
+ * | `tool_usage.image_gen` of the response, with the same fields | part of all of the above |
+ * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer, `server_tool_use_details` (OpenRouter), and `server_side_tool_usage_details` (xAI) |
+ *
+ * `usage` excludes what a model for images has used (OpenAI's tool `image_generation`), which is billed. Callers of this format get `usage`
+ * as the provider reported it, and `tool_usage` beside it.
  *
  * A provider whose total is input, output and reasoning together leaves reasoning out of its output: by that sum, and
  * by nothing else, such a dialect is told from the others.
  */
-import { isObject, type Loose, object } from "../../exchange/json.ts";
-import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { UsedModels } from "../../exchange/part.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
+import { addUsage, count, normalizeUsage, subtractUsage, type Usage } from "../../exchange/usage.ts";
 
 export const TOTALS = ["input_tokens", "output_tokens"] as const;
 
@@ -43,12 +49,41 @@ export function decodeUsage(wire: unknown): Usage | null {
   });
 }
 
-/** Number of web searches in a provider's report, which some gateways count there and do not list as items. */
-export function decodeSearches({ server_tool_use }: Loose): number {
-  return count(object(server_tool_use).web_search_requests);
+/** A report of usage, as in its part. */
+interface Report {
+  usage: Usage;
+  models?: UsedModels;
+  extra?: Extra;
 }
 
-export function encodeUsage(usage: Readonly<Usage>, searches: number | undefined): Loose {
+/** Field of the usage's `extra`: the report that `usage` excludes. */
+const IMAGES = "image_gen";
+
+/** The usage of a response, with what was used beside it; null: not reported. */
+export function decodeAllUsage(response: Loose): Report | null {
+  const usage = decodeUsage(response.usage);
+  if (usage === null) return null;
+  const report = object(response.tool_usage)[IMAGES];
+  const images = decodeUsage(report);
+  // With image tokens in `usage`, these are included already.
+  if (images === null || images.input + images.output === 0 || usage.imageOutput > 0) return { usage };
+  const model = imageModel(response.tools);
+  return {
+    usage: addUsage(usage, images),
+    ...(model !== undefined && { models: { beside: [{ model, usage: images }] } }),
+    extra: { format: "responses", fields: { [IMAGES]: report } },
+  };
+}
+
+/** The model of the tool that generates images. */
+function imageModel(tools: unknown): string | undefined {
+  return string(array(tools).map(object).find(({ type }) => type === "image_generation")?.model);
+}
+
+/** @param extra of the usage that the provider reported */
+export function encodeUsage(all: Readonly<Usage>, searches: number | undefined, extra?: Extra): Loose {
+  const images = decodeUsage(extraOf(extra, "responses")?.[IMAGES]);
+  const usage = images === null ? all : subtractUsage(all, images);
   const wire: Loose = {
     input_tokens: usage.input,
     input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },

@@ -37,7 +37,9 @@ export interface Asked {
 /** Maximum output of an advisor for each call, if the request sets none. */
 const UNCAPPED_ADVICE = 4096;
 /** Types of tools that call other models. */
-const ADVISES = /advisor|subagent|fusion/;
+const ADVISES = /advisor|subagent|fusion|image_generation/;
+/** Maximum output tokens of an image. */
+const MOST_IMAGE = 10_000;
 /** Maximum number of models that a refusal lists. */
 const MOST_LISTED = 10;
 
@@ -78,6 +80,7 @@ export function othersOf({ prompt, model, routes, named }: Asked, key: Key, kit:
     models: [...models],
     tries: triesOf(prompt),
     advice: adviceOf(prompt),
+    image: prompt.tools.some(drawsImages) ? MOST_IMAGE : 0,
     routes: ignorant.size === 0
       ? routes
       : routes.filter((route) => !ignorant.has(route.provider) || !hasFormat(route, prompt.format, kit)),
@@ -209,10 +212,15 @@ function adviceOf({ tools }: Prompt): number {
     if (!ADVISES.test(string(tool.type) ?? "")) continue;
     const { max_uses, max_tokens, parameters } = tool;
     const times = Math.min(number(max_uses) ?? TOOL_ROUNDS, TOOL_ROUNDS);
+    const uncapped = drawsImages(one) ? MOST_IMAGE : UNCAPPED_ADVICE;
     tokens += times *
-      Math.max(0, number(max_tokens) ?? number(object(parameters).max_completion_tokens) ?? UNCAPPED_ADVICE);
+      Math.max(0, number(max_tokens) ?? number(object(parameters).max_completion_tokens) ?? uncapped);
   }
   return Math.max(0, Math.ceil(tokens));
+}
+
+function drawsImages(tool: Prompt["tools"][number]): boolean {
+  return tool.kind === "opaque" && string(tool.value.type)?.includes("image_generation") === true;
 }
 
 /** What the prices of a call depend on. */

@@ -143,8 +143,8 @@ export function withoutOwnSearches(
   return { ...estimate, searches: estimate.searches - TOOL_ROUNDS };
 }
 
-/** Advisor output is granted as far as the budget suffices, since the number of advisor calls is unknown. */
-function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others): Estimate {
+/** Output of tools is granted as far as the budget suffices, since the number of their calls is unknown, but for one image at least. */
+function withOthers(estimate: Estimate, cap: number, { tries, advice, image }: Others): Estimate {
   const { input, media = 0, leastMedia, output, leastOutput = output } = estimate;
   const times = 1 + tries.length;
   const more = tries.reduce((sum, own) => sum + Math.max(cap, own), 0);
@@ -154,7 +154,7 @@ function withOthers(estimate: Estimate, cap: number, { tries, advice }: Others):
     media: media * times,
     ...(leastMedia !== undefined && { leastMedia: leastMedia * times }),
     output: output + more + advice,
-    ...((advice > 0 || leastOutput < output) && { leastOutput: leastOutput + more }),
+    ...((advice > 0 || leastOutput < output) && { leastOutput: leastOutput + more + image }),
   };
 }
 
