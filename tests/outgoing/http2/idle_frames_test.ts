@@ -24,12 +24,14 @@ Deno.test("IdleFrames allows 10,000 frames without content within ten seconds, a
 });
 
 Deno.test("IdleFrames counts anew after ten seconds", () => {
-  const { add, pass } = counting();
+  const { frames, add, pass } = counting();
   for (let round = 0; round < 5; round++) {
     add(10_000);
     pass(10_000);
     add(1);
   }
+  add(10_000);
+  assertThrows(() => frames.add(), ConnectionError);
 });
 
 Deno.test("IdleFrames allows four more frames for each frame of content", () => {
