@@ -1,12 +1,11 @@
 /** The Huffman code of HPACK (RFC 7541, appendix B). It is canonical, so the lengths of its codes define it. */
 import { WireError } from "../../transport/body_framing.ts";
 
-/** The length in bits of the code of each byte and of EOS, as a letter: "A" is 5. */
+/** The length in bits of the code of each byte, as a letter: "A" is 5. EOS, the code of 30 ones, must not occur in a text. */
 const LENGTHS =
   "ISXXXXXXXTZXXZXXXXXXXXZXXXXXXXXXBFFHIBDGFFDGDBBBAAABBBBBBBCDKBHFIBCCCCCCCCCCCCCCCCCCCCCCDCDIOIJBKABABABB" +
   "BACCBBBABCBAABCCCCCKGJIXPRPPRRRSRSSSSSTSTTRSTSSSSQRSRSSTRQPRRSSQSRRTQRSSQQRQSRSSPRRRSRRSVVPORSRUVVVWWVTUOQVWWVWTQQVVXWWWP" +
-  "TPQRQQSRRUUTTVSVWVVWWWWWXWWWWWVZ";
-const END = 256;
+  "TPQRQQSRRUUTTVSVWVVWWWWWXWWWWWV";
 const SHORTEST = 5;
 const LONGEST = 30;
 
@@ -19,7 +18,7 @@ const symbols: number[] = [];
 for (let length = SHORTEST, code = 0; length <= LONGEST; length++, code <<= 1) {
   first[length] = code;
   starts[length] = symbols.length;
-  for (let symbol = 0; symbol <= END; symbol++) {
+  for (let symbol = 0; symbol < LENGTHS.length; symbol++) {
     if (LENGTHS.charCodeAt(symbol) - 65 + SHORTEST === length) symbols.push(symbol);
   }
   counts[length] = symbols.length - starts[length];
@@ -37,9 +36,7 @@ export function decodeHuffman(bytes: Uint8Array, from: number, to: number): stri
       if (++length < SHORTEST) continue;
       const place = code - first[length];
       if (place < counts[length]) {
-        const symbol = symbols[starts[length] + place];
-        if (symbol === END) throw new WireError("a Huffman text contains EOS");
-        text += String.fromCharCode(symbol);
+        text += String.fromCharCode(symbols[starts[length] + place]);
         code = length = 0;
       } else if (length === LONGEST) throw new WireError("a Huffman code is invalid");
     }

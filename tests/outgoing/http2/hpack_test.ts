@@ -92,6 +92,8 @@ for (const [what, hex] of Object.entries(WRONG)) {
   });
 }
 
+Deno.test("decode() reads a head of 200 fields", () => assertEquals(decode("88".repeat(200)).length, 200));
+
 Deno.test("decode() refuses a head that becomes too long by what the table holds", () => {
   const decoder = new HeadDecoder();
   const value = "6f".repeat(3000);
