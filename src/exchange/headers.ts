@@ -11,6 +11,30 @@ export interface HeaderRow {
   meaning: string;
 }
 
+/** Headers that belong to a caller's own credential: vendors use them to select an account, or to check the client of a subscription. */
+export const COMPANIONS: readonly string[] = [
+  "chatgpt-account-id",
+  "openai-organization",
+  "openai-project",
+  "openai-beta",
+  "originator",
+  "version",
+  "session_id",
+  "session-id",
+  "conversation_id",
+  "thread-id",
+  "x-client-request-id",
+  "x-goog-user-project",
+  "x-app",
+  "user-agent",
+];
+
+/**
+ * The first characters of further ones. Codex names the form of its request in
+ * `x-openai-internal-codex-responses-lite`, and its turn in `x-codex-turn-state`.
+ */
+export const COMPANION_FAMILIES: readonly string[] = ["x-codex-", "x-openai-"];
+
 export const REQUEST_HEADERS: readonly HeaderRow[] = [
   {
     name: "authorization",
@@ -41,21 +65,7 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     where: "generations",
     meaning: "The caller's own credential at an Azure provider with `pass_credentials`.",
   },
-  ...[
-    "chatgpt-account-id",
-    "openai-organization",
-    "openai-project",
-    "openai-beta",
-    "originator",
-    "version",
-    "thread-id",
-    "x-client-request-id",
-    "x-codex-*",
-    "x-openai-*",
-    "x-goog-user-project",
-    "x-app",
-    "user-agent",
-  ].map((name) => ({
+  ...[...COMPANIONS, ...COMPANION_FAMILIES.map((start) => `${start}*`)].map((name) => ({
     name,
     where: "generations",
     meaning: "Sent to the provider together with the caller's own credential; without one, not sent.",

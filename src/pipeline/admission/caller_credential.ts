@@ -5,6 +5,7 @@
  * the model's first route whose provider accepts callers' credentials. Further routes of such providers are skipped; all other routes are
  * called with the gateway's own credentials.
  */
+import { COMPANION_FAMILIES, COMPANIONS } from "../../exchange/headers.ts";
 import { KEY_PREFIX } from "../../exchange/key_prefix.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { Prices } from "../../exchange/prices.ts";
@@ -16,30 +17,6 @@ import {
 } from "../../providers/provider.ts";
 import type { Arrival } from "../call.ts";
 import type { Kit } from "../kit.ts";
-
-/** Headers that belong to the credential: vendors use them to select an account, or to check the client of a subscription. */
-const COMPANIONS = [
-  "chatgpt-account-id",
-  "openai-organization",
-  "openai-project",
-  "openai-beta",
-  "originator",
-  "version",
-  "session_id",
-  "session-id",
-  "conversation_id",
-  "thread-id",
-  "x-client-request-id",
-  "x-goog-user-project",
-  "x-app",
-  "user-agent",
-];
-
-/**
- * Codex names the form of its request in `x-openai-internal-codex-responses-lite`, and its turn in
- * `x-codex-turn-state`.
- */
-const COMPANION_FAMILIES = ["x-codex-*", "x-openai-*"];
 
 /** The routes of a call and its credential. */
 export interface CallRoutes {
@@ -132,7 +109,7 @@ function companionHeaders({ header, headers }: Arrival): Record<string, string> 
     if (value !== null && !value.includes(KEY_PREFIX)) found[name] = value;
   }
   for (const family of COMPANION_FAMILIES) {
-    for (const [name, value] of Object.entries(headers(family.slice(0, -1)))) {
+    for (const [name, value] of Object.entries(headers(family))) {
       if (!value.includes(KEY_PREFIX)) found[name] = value;
     }
   }
