@@ -20,49 +20,31 @@ export {
   ROLES,
 } from "./keys/roles.ts";
 export type { Change, Trail } from "./administration/trail.ts";
-export type {
-  AccountInput,
-  GenerationQuery,
-  KeyInput,
-  TeamChange,
-  TeamInput,
-} from "./administration/input.ts";
+export type { AccountInput, TeamChange, TeamInput } from "./administration/input.ts";
 export type {
   AuditView,
   CreditsView,
   GenerationView,
   KeyReport,
-  KeyStatus,
   KeyView,
   LeaseView,
-  Listed,
   TeamView,
   TokenView,
   UsageView,
 } from "./administration/views.ts";
 export type { GenerationDetails } from "./administration/generation_details.ts";
 export type { LiveFilter } from "./live/live_events.ts";
-export type { BudgetView, Concerns, EndingKeyView } from "./administration/concerns.ts";
+export type { BudgetView, Concerns } from "./administration/concerns.ts";
 export type { SessionView } from "./keys/console_sessions.ts";
 export { LONGEST_SESSION_MS } from "./keys/ended_sessions.ts";
-export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./administration/statement.ts";
 export {
   costAtMost,
   costOf,
   formatAmount,
   hasOutputPrice,
-  MAX_AMOUNT,
   parseAmount,
   priceTable,
 } from "./budgets/money.ts";
-export type { Estimate, Prices } from "./budgets/money.ts";
-export type {
-  AccessPolicy,
-  Accounts,
-  AdmissionRequest,
-  AuditEntry,
-  Key,
-  RateState,
-  Reservation,
-} from "./types.ts";
+export type { Estimate } from "./budgets/money.ts";
+export type { AccessPolicy, Accounts, AdmissionRequest, Key, RateState, Reservation } from "./types.ts";

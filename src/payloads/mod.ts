@@ -11,7 +11,6 @@ import { openS3, type S3Keys } from "./s3.ts";
 import { isGenerationId, type PayloadStorage } from "./storage.ts";
 import { type PayloadOutcome, PayloadWriter } from "./writer.ts";
 
-export { UnreadablePayload } from "./envelope.ts";
 export type { PayloadOutcome } from "./writer.ts";
 
 /** The part that the pipeline uses. */

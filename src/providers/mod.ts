@@ -22,7 +22,6 @@ import { openStates, type ProviderHealth, routeName, type RouteState, type State
 import { tryRoute } from "./try_route.ts";
 
 export type { Opened, Opening } from "./opening.ts";
-export type { ProviderHealth } from "./states.ts";
 
 export interface Providers {
   get(name: string): Provider | undefined;

@@ -17,8 +17,7 @@ import { eventsIn } from "./event_ids.ts";
 import { Readers } from "./readers.ts";
 import { StreamWriter } from "./writer.ts";
 
-export { eventNumber } from "./event_ids.ts";
-export { cutShort, type Follower, type Head, interrupted, notKept, WINDOW } from "./follower.ts";
+export { cutShort, type Follower, interrupted, notKept, WINDOW } from "./follower.ts";
 export type { LiveStream } from "./live_stream.ts";
 export type { Reader } from "./readers.ts";
 

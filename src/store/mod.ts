@@ -11,29 +11,15 @@ import { doJob } from "./sqlite/jobs.ts";
 import { SqliteThread } from "./sqlite/thread.ts";
 import type { Store } from "./store.ts";
 
-export {
-  type AccountChange,
-  type AccountDeclaration,
-  type AccountRow,
-  type CreditAddition,
-  TooManyCredits,
-} from "./accounts.ts";
+export { type AccountChange, type AccountDeclaration, type AccountRow, TooManyCredits } from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
-export {
-  accountBudget,
-  accountBudgetId,
-  type BudgetRef,
-  type Scope,
-  sessionOwner,
-  tagOwner,
-} from "./budgets.ts";
+export { accountBudget, accountBudgetId, type BudgetRef, sessionOwner, tagOwner } from "./budgets.ts";
 export type { AlertStore, PayloadPlaceStore } from "./store.ts";
-export type { AlertChange, OpenAlert } from "./alerts.ts";
-export type { AlertData, AlertEvent, Delivery, EventData, WarningData, WebhookRef } from "./deliveries.ts";
-export type { PayloadPlace } from "./payload_places.ts";
+export type { OpenAlert } from "./alerts.ts";
+export type { AlertEvent, Delivery, WarningData, WebhookRef } from "./deliveries.ts";
 export { type BudgetWarning, WARNINGS } from "./warnings.ts";
 export type { StoredSession } from "./console_sessions.ts";
-export type { EndingKey, Most, NearBudget } from "./near_limits.ts";
+export type { Most, NearBudget } from "./near_limits.ts";
 export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
@@ -56,41 +42,21 @@ export {
   type KeyWithSecrets,
   NameTaken,
   NoSuchTeam,
-  type SpendPeriod,
   type StoredKey,
-  type StoredSecret,
   type TagLimit,
   TooManyKeys,
 } from "./keys.ts";
 export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
-export type {
-  AccountStore,
-  DeliveryStore,
-  KeyStore,
-  LedgerReader,
-  NodeStore,
-  PeopleStore,
-  Store,
-  StoreCare,
-  TeamStore,
-} from "./store.ts";
+export type { DeliveryStore, Store } from "./store.ts";
 export type { ClosedBreaker } from "./closed_breakers.ts";
-export type { KeySpan, KeyUse } from "./key_use.ts";
 export { type StoredTeam, TeamHasKeys } from "./teams.ts";
 export type { Announcement, RateUse, RunningGeneration } from "./nodes.ts";
 export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
-export type {
-  StoredStream,
-  StreamPiece,
-  StreamStart,
-  StreamState,
-  StreamStore,
-  StreamUpdate,
-} from "./streams.ts";
+export type { StoredStream, StreamPiece, StreamStart, StreamStore, StreamUpdate } from "./streams.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
-export type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
+export type { UsageFilter, UsageSum } from "./usage.ts";
 export { isLabel, isUsageDimension, USAGE_DIMENSIONS, type UsageDimension } from "./usage_dimensions.ts";
 
 export interface StoreOptions {

@@ -4,7 +4,7 @@
  */
 import type { SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
 
-export type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
+export type { Hit, SearchOutcome, WebSearch, WebSearchSettings } from "./web_search.ts";
 
 /** Without an engine, every search fails with `none`. */
 export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {

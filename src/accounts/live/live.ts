@@ -30,8 +30,6 @@ import {
   generationView,
 } from "../administration/views.ts";
 
-export type { LiveFilter };
-
 export interface LiveOptions {
   now(): number;
   /** Running calls. */

@@ -19,7 +19,6 @@ import { schemaVersion, type Totals } from "./tables.ts";
 
 export type { LedgerFault, LedgerProof } from "../chain/verify.ts";
 export { BadDump, pepperWithin } from "./dump.ts";
-export type { StoreInfo } from "./info.ts";
 
 /** The command would overwrite data, or its input does not exist. */
 export class CareRefused extends Error {
