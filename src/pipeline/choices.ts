@@ -17,8 +17,11 @@ interface Choices {
   chars: number;
   /** Maximum output of each. Absent: unknown. */
   mostOutput?: number;
-  /** Called when one of them has failed, or all have ended. */
-  over?(): void;
+  /**
+   * Called when one of them has failed, or all have ended.
+   * @param rest resolves when all have ended
+   */
+  over?(rest: Promise<void>): void;
 }
 
 /** Makes `n` parallel calls, and gives their parts as one answer. */
@@ -29,6 +32,8 @@ export async function* choices(
   const counts = new Counts(n);
   const calls = Array.from({ length: n }, (_, i) => ask(i));
   const next = calls.map((call, i) => step(call, i));
+  /** Blocks of other choices than the first, by call. */
+  const unwanted: Set<number>[] = [];
   let open = n;
   let started = false;
   try {
@@ -43,6 +48,12 @@ export async function* choices(
       next[i] = step(calls[i], i);
       const out: Part[] = [];
       for (const part of batch) {
+        // One answer was requested; if a provider sends several, only the first is used.
+        if ("choice" in part && part.choice !== 0) {
+          if ("block" in part) (unwanted[i] ??= new Set()).add(part.block);
+          continue;
+        }
+        if ("block" in part && unwanted[i]?.has(part.block)) continue;
         if (part.type === "start") {
           if (!started) out.push(part);
           started = true;
@@ -56,9 +67,8 @@ export async function* choices(
       if (out.length > 0) yield out;
     }
   } finally {
-    over();
     // One call failed: the others that have begun are read to their end, since the provider bills them anyway.
-    for (const call of calls) void drain(call);
+    over(Promise.all(calls.map(drain)).then(() => {}));
   }
 }
 

@@ -3,6 +3,7 @@ import type { Part } from "../exchange/part.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Call, Screened, Together } from "./call.ts";
 import { choices } from "./choices.ts";
+import { changesModel } from "./generation/ask.ts";
 import { generate, generateOnce } from "./generation/generate.ts";
 import { askedLength, mostOutput } from "./estimate.ts";
 import type { Kit } from "./kit.ts";
@@ -94,18 +95,36 @@ function askWith(
       },
     });
   }
-  if (shape.calls === 1) return once(prompt, 0);
-  const together: Together = { placed: Promise.withResolvers(), over: false };
-  call.together = together;
-  return choices(shape.calls, {
-    ask: (choice) => once({ ...prompt, n: 1 }, choice),
-    chars: askedLength(size),
-    mostOutput: mostOutput(call),
-    over() {
-      together.over = true;
-      together.placed.resolve();
-    },
-  });
+  return shape.calls === 1 ? once(prompt, 0) : askTogether(once, call, kit);
+}
+
+/** Several answers by parallel calls. If none of them has begun to answer, another model of `svc/auto` is called. */
+async function* askTogether(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const { prompt, shape, size, uses } = call;
+  for (;;) {
+    const together: Together = { placed: Promise.withResolvers(), over: false };
+    call.together = together;
+    call.asked = 0;
+    let ended = Promise.resolve();
+    const answers = choices(shape.calls, {
+      ask: (choice) => once({ ...prompt, n: 1 }, choice),
+      chars: askedLength(size),
+      mostOutput: mostOutput(call),
+      over(rest) {
+        ended = rest;
+        together.over = true;
+        together.placed.resolve();
+      },
+    });
+    try {
+      return yield* answers;
+    } catch (thrown) {
+      if (call.auto === null) throw thrown;
+      // One of them may begin to answer yet. The provider bills that answer, and its model is named.
+      if (uses.length === 0) await ended;
+      if (uses.length > 0 || !await changesModel(call, prompt, thrown, kit)) throw thrown;
+    }
+  }
 }
 
 /** Screens search results for the model, and counts the findings as those of the request are. */

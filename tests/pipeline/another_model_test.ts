@@ -1,7 +1,7 @@
 /** `svc/auto`: another model answers if the chosen one cannot. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { chatChunk, leastAnswer } from "../support/answers.ts";
-import { FEATURES, SECRET, testGateway } from "../support/gateway.ts";
+import { type Api, FEATURES, SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
 
 const ADMIN = { authorization: "Bearer admin-key-of-the-test" };
@@ -41,15 +41,26 @@ interface Rig {
 }
 
 interface Options {
-  dear?(seen: Seen): Response;
-  cheap?(seen: Seen): Response;
+  /** API of the provider of `v/dear`. */
+  dearApi?: Api;
+  /** API of the provider of `v/cheap`. */
+  cheapApi?: Api;
+  dear?(seen: Seen): Response | Promise<Response>;
+  cheap?(seen: Seen): Response | Promise<Response>;
   more?: Record<string, unknown>;
   models?: { dear?: Record<string, unknown>; cheap?: Record<string, unknown> };
 }
 
 /** The router prefers `v/dear`, which fails; `v/cheap` answers. */
 async function withAuto(
-  { dear = FAILURES["an outage"], cheap = leastAnswer, more, models }: Options,
+  {
+    dearApi = "openai-chat",
+    cheapApi = "openai-chat",
+    dear = FAILURES["an outage"],
+    cheap = leastAnswer,
+    more,
+    models,
+  }: Options,
   test: (rig: Rig) => Promise<void>,
 ): Promise<void> {
   await using first = loopbackProvider(dear);
@@ -61,8 +72,8 @@ async function withAuto(
     capabilities: { modality_input: ["text"], modality_output: ["text"], features: FEATURES },
   });
   await using gateway = await testGateway({
-    dear: { api: "openai-chat", url: first.url },
-    cheap: { api: "openai-chat", url: second.url },
+    dear: { api: dearApi, url: first.url },
+    cheap: { api: cheapApi, url: second.url },
   }, {
     admin_key: "admin-key-of-the-test",
     models: [
@@ -115,6 +126,55 @@ for (const [name, dear] of Object.entries(FAILURES)) {
     });
   });
 }
+
+for (const cheapApi of ["openai-chat", "anthropic-messages", "gemini"] as const) {
+  for (const [name, dear] of Object.entries(FAILURES)) {
+    Deno.test(`svc/auto: ${cheapApi} gives several answers after ${name} of an API that gives one`, async () => {
+      // In its own words for a stream that begins with an error.
+      const failing = (seen: Seen) =>
+        seen.body.stream === true && name === "a stream that begins with an error"
+          ? sseResponse([
+            `event: error\ndata: ${
+              JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })
+            }\n\n`,
+          ])
+          : dear(seen);
+      await withAuto(
+        { dearApi: "anthropic-messages", cheapApi, dear: failing },
+        async ({ post, seen, records }) => {
+          for (const stream of [false, true]) {
+            const body = { ...BODIES["/v1/chat/completions"], n: 3, stream };
+            const { status, text, route } = await post("/v1/chat/completions", body);
+            assertEquals([status, text.includes("v/dear")], [200, false], text);
+            assertStringIncludes(route ?? "", ",after:v/dear");
+            const [{ model, status: end, cost }] = await records();
+            assertEquals([text.match(/"hi"/g)?.length, seen.cheap.length], [3, 3], text);
+            assertEquals([model, end, Number(cost)], ["v/cheap", "completed", 0.012]);
+            seen.cheap.length = 0;
+          }
+        },
+      );
+    });
+  }
+}
+
+Deno.test("svc/auto: several answers stay with the model of which one has begun", async () => {
+  const failed = Promise.withResolvers<void>();
+  let calls = 0;
+  const dear = async (seen: Seen) => {
+    if (calls++ === 0) {
+      await failed.promise;
+      return leastAnswer(seen);
+    }
+    queueMicrotask(failed.resolve);
+    return error(500, "internal")();
+  };
+  await withAuto({ dearApi: "anthropic-messages", dear }, async ({ post, seen, records }) => {
+    const { status } = await post("/v1/chat/completions", { ...BODIES["/v1/chat/completions"], n: 2 });
+    assertEquals([status, seen.dear.length, seen.cheap.length], [502, 2, 0]);
+    assertEquals((await records()).map(({ model }) => model), ["v/dear"]);
+  });
+});
 
 Deno.test("svc/auto: a model that refuses the request itself is not replaced", async () => {
   for (const [status, code] of [[400, "provider_bad_request"], [403, "provider_forbidden"]] as const) {

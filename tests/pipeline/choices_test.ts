@@ -51,6 +51,22 @@ Deno.test("choices() numbers answers and their blocks apart, begins once and add
   assertEquals([usage.input, usage.output], [15, 7]);
 });
 
+Deno.test("choices() takes one answer of each call", async () => {
+  const unasked: Part[] = [
+    { type: "text-start", block: 1, choice: 1 },
+    { type: "text-delta", block: 1, text: "unasked" },
+    { type: "text-end", block: 1 },
+    { type: "finish", choice: 1, reason: "length" },
+  ];
+  const two = answer("a", 1).map((batch, i) => i === 1 ? [...unasked, ...batch] : batch);
+  const parts = await collect(choices(2, asking([two, answer("b", 2)])));
+  assertEquals(parts.filter((p) => p.type === "text-delta").map((p) => p.text).sort(), ["a", "b"]);
+  assertEquals(parts.filter((p) => p.type === "finish").map((p) => [p.choice, p.reason]).sort(), [
+    [0, "stop"],
+    [1, "stop"],
+  ]);
+});
+
 Deno.test("choices() counts a call by estimate whose provider reports nothing, and adds up searches of providers", async () => {
   const silent = answer("eight", 0).map((batch) => batch.filter(({ type }) => type !== "usage"));
   const searched = answer("b", 2).map((batch) =>

@@ -46,8 +46,8 @@ async function reserve(call: Call, model: Model, kit: Kit): Promise<number | und
   const { size, reservation, shape, auto } = call;
   const prompt = { ...call.prompt, maxOutput: auto!.maxOutput };
   const { search, calls } = shapeOf(prompt, model, kit.providers);
-  // The stages of the call exist already.
-  if (search !== shape.search || calls !== shape.calls) return null;
+  // The stages of the call exist already. Parallel calls for one answer each are possible at all APIs.
+  if (search !== shape.search || (calls !== shape.calls && shape.calls === 1)) return null;
   capOutput(prompt, model, size, null);
   const routes = ownRoutes(model.routes, kit.providers);
   const affords = () => {

@@ -7,6 +7,7 @@ import type { FormatName } from "../../exchange/format_name.ts";
 import { wellFormed } from "../../exchange/json.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import { NO_USAGE } from "../../exchange/usage.ts";
+import type { Prompt } from "../../exchange/prompt.ts";
 import { withoutProofs } from "../../exchange/without_proofs.ts";
 import { leastTokens } from "../../models/limits.ts";
 import type { Opened, Opening } from "../../providers/mod.ts";
@@ -18,6 +19,7 @@ import type { Call, ProviderUse } from "../call.ts";
 import { conversationOf } from "../conversation.ts";
 import type { Answering, Asked } from "./delivery.ts";
 import { bounded, encodeFor, type Made, notMade, writtenInSlices } from "./encode_call.ts";
+import type { Kit } from "../kit.ts";
 import { bill } from "./note_usage.ts";
 import { upperBound } from "../admission/upper_bound.ts";
 
@@ -90,8 +92,7 @@ export async function ask(asking: Asking): Promise<Answering> {
         answer = hedged;
       } else answer = await kit.providers.open(routes, openingOf(asking, made, { further }));
     } catch (thrown) {
-      if (!mayChangeModel(asking, thrown)) throw thrown;
-      if (!await (await anotherModel.open()).chooseAnother(call, prompt, kit)) throw thrown;
+      if (!mayChangeModel(asking) || !await changesModel(call, prompt, thrown, kit)) throw thrown;
     }
   }
   const { opened, begun } = answer;
@@ -111,16 +112,23 @@ export async function ask(asking: Asking): Promise<Answering> {
   return { opened, begun, use, names };
 }
 
-/** Whether another model of `svc/auto` may answer instead: the request has got nothing yet, and is not at fault. */
-function mayChangeModel({ call, variant, routes, retries }: Asking, thrown: unknown): boolean {
-  if (call.auto === null || call.asked > 1 || call.cut || call.others !== null || variant !== undefined) {
-    return false;
-  }
+/** Whether another model of `svc/auto` may answer instead: the request has got nothing yet. */
+function mayChangeModel({ call, variant, routes, retries }: Asking): boolean {
   // The caller may have the start of the answer, which names the model.
-  if (routes !== undefined || retries !== undefined || call.together !== null) return false;
-  return thrown instanceof Failure && thrown !== CALLER_LEFT && !thrown.begun &&
+  return call.asked <= 1 && call.together === null && variant === undefined && routes === undefined &&
+    retries === undefined;
+}
+
+/**
+ * Chooses another model of `svc/auto` for a request that has got nothing yet. False: the request is at fault, or no other model can answer.
+ * @param thrown by the calls of the model
+ */
+export async function changesModel(call: Call, prompt: Prompt, thrown: unknown, kit: Kit): Promise<boolean> {
+  if (call.auto === null || call.cut || call.others !== null) return false;
+  const isOfTheModel = thrown instanceof Failure && thrown !== CALLER_LEFT && !thrown.begun &&
     (isTransient(thrown) || thrown.elsewhere || thrown.overflow !== undefined ||
       OF_THE_MODEL.has(thrown.code));
+  return isOfTheModel && await (await anotherModel.open()).chooseAnother(call, prompt, kit);
 }
 
 /** The parameters of a provider call. @param made is called with the encoded request */
