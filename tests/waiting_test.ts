@@ -80,6 +80,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "transport/http2_stalled_test.ts": {
     "setInterval": "a client sends frames for as long as it is connected",
   },
+  "transport/tls_program.ts": { "setTimeout": "its answer comes word by word" },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
   "websearch/situations.ts": { "pause(": "an engine takes a while" },
 };

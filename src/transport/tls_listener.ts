@@ -139,54 +139,51 @@ function listening(server: TlsServer, address: Address): Promise<void> {
   });
 }
 
-/** The TCP connection below TLS. */
-interface TcpHandle {
-  readStart(): void;
-  readStop(): void;
+/** A native connection: of TLS, or of the TCP connection below it. */
+interface Handle {
+  readStart(): number;
+  readStop(): number;
+}
+
+/**
+ * Makes TCP stop and start receiving together with TLS, so that a client who sends more than is read has to wait.
+ *
+ * Deno stops TLS only (2.9.6): up to 2 MB that have arrived are then read into the memory for each connection, and all that arrives later.
+ */
+function stopTogether(socket: TLSSocket): void {
+  const { _handle: tls, _parent } = socket as { _handle?: Handle; _parent?: { _handle?: Handle } };
+  const tcp = _parent?._handle;
+  if (!tls || !tcp) return;
+  const { readStart, readStop } = tls;
+  tls.readStop = () => {
+    tcp.readStop();
+    return readStop.call(tls);
+  };
+  tls.readStart = () => {
+    tcp.readStart();
+    return readStart.call(tls);
+  };
 }
 
 /** A Node socket with the interface of a Deno connection. Reads only on demand. */
 class TlsConn implements Conn {
   readonly #socket: TLSSocket;
-  readonly #tcp: TcpHandle | undefined;
   #ended = false;
   #failed: Error | null = null;
   /** Null: no read is pending. */
   #wake: (() => void) | null = null;
-  #stopped = false;
   readonly remoteAddr: Deno.NetAddr;
   readonly http2: boolean;
 
   constructor(socket: TLSSocket) {
     this.#socket = socket;
-    this.#tcp = (socket as { _parent?: { _handle?: TcpHandle } })._parent?._handle;
+    stopTogether(socket);
     this.http2 = socket.alpnProtocol === "h2";
     this.remoteAddr = addressOf(socket);
-    socket.on("readable", () => this.#arrived());
+    socket.on("readable", () => this.#wakes());
     socket.on("end", () => this.#end(null));
     socket.on("close", () => this.#end(null));
     socket.on("error", (error: Error) => this.#end(error));
-  }
-
-  #arrived(): void {
-    if (this.#wake !== null) this.#wakes();
-    else this.#pause();
-  }
-
-  /**
-   * If nobody reads, nothing more is received: Deno decrypts and keeps all that arrives, also above the socket's high-water mark (Deno
-   * 2.9.6), so that a client could fill the memory, and the next read would take seconds.
-   */
-  #pause(): void {
-    if (this.#stopped || this.#ended) return;
-    this.#stopped = true;
-    this.#tcp?.readStop();
-  }
-
-  #resume(): void {
-    if (!this.#stopped) return;
-    this.#stopped = false;
-    this.#tcp?.readStart();
   }
 
   #wakes(): void {
@@ -213,13 +210,10 @@ class TlsConn implements Conn {
       if (bytes !== null) {
         into.set(bytes.subarray(0, into.length));
         if (bytes.length > into.length) socket.unshift(bytes.subarray(into.length));
-        // No event tells of more before the rest has been read.
-        if (socket.readableLength > 0) this.#pause();
         return Math.min(bytes.length, into.length);
       }
       if (this.#failed) throw this.#failed;
       if (this.#ended) return null;
-      this.#resume();
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }

@@ -78,6 +78,42 @@ Deno.test("a caller over TLS who sends messages without end while one is handled
   await server.shutdown();
 });
 
+Deno.test("callers over TLS who send without end while they are answered take little memory", async () => {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--no-lock", new URL("tls_program.ts", import.meta.url).pathname],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const output = child.stdout.getReader();
+  const port = Number(new TextDecoder().decode((await output.read()).value));
+  const memory = () => {
+    const status = Deno.readTextFileSync(`/proc/${child.pid}/status`);
+    return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) * 1024;
+  };
+  const before = memory();
+  const callers = await Promise.all(Array.from({ length: 40 }, async () => {
+    const conn = await dial(port);
+    await send(conn, encoder.encode("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhello"));
+    await conn.read(new Uint8Array(1000));
+    return conn;
+  }));
+  const piece = new Uint8Array(1 << 16).fill(120);
+  await Promise.all(callers.map(async (conn) => {
+    const sending = (async () => {
+      for (;;) await send(conn, piece);
+    })().catch(() => {});
+    // They are answered meanwhile: several words come, one after the other.
+    for (let words = 0; words < 10; words++) await conn.read(new Uint8Array(1000));
+    conn.close();
+    await sending;
+  }));
+  const more = memory() - before;
+  child.kill("SIGKILL");
+  await output.cancel();
+  await child.status;
+  assert(more < 60e6, `${more} bytes`);
+});
+
 Deno.test("a body over TLS that is read slowly arrives whole, and so do the next request and the end", async () => {
   const { server } = await listeningTls({
     async handle(request) {
