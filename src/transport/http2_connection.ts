@@ -7,6 +7,7 @@ import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { Http2Request } from "./http2_request.ts";
 import { AnswerFrames, Http2Watch } from "./http2_watch.ts";
+import type { InputPace } from "./input_pace.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import type { BodyReader } from "./pulled_body.ts";
@@ -15,6 +16,9 @@ import { Upgrade } from "./websocket/upgrade_request.ts";
 import { writeAll } from "./write_all.ts";
 
 const BUFFER_BYTES = 16 * 1024;
+/** Bytes whose frames make more work than this, in the unit of {@link InputPace}, are relayed in pieces. */
+const MUCH = 2000;
+const PIECE_BYTES = 1024;
 
 /** A connection to the HTTP/2 implementation. */
 export interface Inner {
@@ -24,6 +28,7 @@ export interface Inner {
 
 /** The HTTP/2 implementation. */
 export interface Http2Reader {
+  readonly pace: Pick<InputPace, "enter">;
   connect(connection: Http2Connection): Promise<Inner>;
   /** Sends GOAWAY on all connections. */
   stop(): void;
@@ -192,7 +197,13 @@ export class Http2Connection implements Hosted {
         this.#resets = true;
         this.#mayLeave();
       }
-      await writeAll(inner, bytes);
+      const { pace } = this.#server;
+      const step = watch.cost > MUCH ? PIECE_BYTES : n;
+      for (let at = 0; at < n; at += step) {
+        const turn = pace.enter(watch.cost * step / n);
+        if (turn !== null) await turn;
+        await writeAll(inner, bytes.subarray(at, at + step));
+      }
     }
     this.#left = true;
     this.#mayLeave();

@@ -4,9 +4,11 @@
  */
 import type { Host, Hosted } from "./host.ts";
 import { Http2Connection, type Inner } from "./http2_connection.ts";
+import { InputPace } from "./input_pace.ts";
 import type { Conn } from "./listener.ts";
 
 export class Http2Server {
+  readonly pace = new InputPace();
   #listening: Listening | null;
   /** Servers that accept no new connections but still have open ones. */
   readonly #before = new Set<Listening>();

@@ -24,6 +24,9 @@ const MOST_EMPTY = 2000;
  */
 const WINDOWS = 2;
 
+/** The work of a frame that reaches the gateway, in frames that the HTTP/2 implementation processes by itself. */
+const PASSED_ON = 16;
+
 export class Http2Watch {
   readonly #now: () => number;
   /** Number of bytes received of the connection preface. */
@@ -41,6 +44,7 @@ export class Http2Watch {
   #empty = 0;
   #since = -Infinity;
   #reset = false;
+  #cost = 0;
 
   /** @param now clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
@@ -52,9 +56,15 @@ export class Http2Watch {
     return this.#reset;
   }
 
+  /** The work that the frames make which began in the last bytes, in the unit of {@link InputPace}. */
+  get cost(): number {
+    return this.#cost;
+  }
+
   /** False: the client sends what no regular client sends, and must be disconnected. */
   allows(bytes: Uint8Array): boolean {
     this.#reset = false;
+    this.#cost = 0;
     let at = 0;
     // Without the preface, the HTTP/2 implementation would fall back to HTTP/1.1.
     while (this.#preface < PREFACE.length && at < bytes.length) {
@@ -83,6 +93,7 @@ export class Http2Watch {
   #frame(): boolean {
     const [high, middle, low, type, flags] = this.#head;
     const length = this.#skip = (high << 16) | (middle << 8) | low;
+    this.#cost += type === DATA || type === HEADERS ? PASSED_ON : 1;
     if (type === HEADERS || type === CONTINUATION) {
       // The frame header counts too, so that empty frames are limited.
       this.#block = (type === HEADERS ? 0 : this.#block) + FRAME_HEAD_BYTES + length;
