@@ -24,8 +24,9 @@ const MOST_EMPTY = 2000;
  */
 const WINDOWS = 2;
 
-/** The work of a frame that reaches the gateway, in frames that the HTTP/2 implementation processes by itself. */
-const PASSED_ON = 16;
+/** The work of frames that reach the gateway, in frames that the HTTP/2 implementation processes by itself. */
+const WORK_OF_REQUEST = 48;
+const WORK_OF_DATA = 16;
 
 export class Http2Watch {
   readonly #now: () => number;
@@ -93,7 +94,7 @@ export class Http2Watch {
   #frame(): boolean {
     const [high, middle, low, type, flags] = this.#head;
     const length = this.#skip = (high << 16) | (middle << 8) | low;
-    this.#cost += type === DATA || type === HEADERS ? PASSED_ON : 1;
+    this.#cost += type === HEADERS ? WORK_OF_REQUEST : type === DATA ? WORK_OF_DATA : 1;
     if (type === HEADERS || type === CONTINUATION) {
       // The frame header counts too, so that empty frames are limited.
       this.#block = (type === HEADERS ? 0 : this.#block) + FRAME_HEAD_BYTES + length;

@@ -70,6 +70,8 @@ Deno.test("a frame that reaches the gateway makes more work than one that does n
   assertEquals(watch.cost, 10);
   watch.allows(repeated(DATA, 10));
   assertEquals(watch.cost, 160);
+  watch.allows(repeated(new Uint8Array([0, 0, 1, 1, 5, 0, 0, 0, 1, 130]), 10));
+  assertEquals(watch.cost, 480);
   // Each frame counts once, however it is cut.
   watch.allows(DATA.subarray(0, 5));
   assertEquals(watch.cost, 0);
