@@ -19,11 +19,14 @@ import {
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
 import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
+import { GatheredFields, keepLast } from "./decode_unknown.ts";
+import { unknownOfAnswer, unknownOfChoice, unknownOfMessage } from "./decode_unknown.ts";
 import { readReasoning, readThinking } from "./decode_reasoning_blocks.ts";
 import {
   type AnswerState,
   closeReasoning,
   closeText,
+  hold,
   type OpenChoice,
   openChoice,
   pushText,
@@ -39,12 +42,16 @@ const TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "flex", "scale",
 export class ChunkReader {
   readonly #choices = new Map<number, OpenChoice>();
   readonly #state: AnswerState = { nextBlock: 0, held: 0, id: "" };
+  readonly #hold = (text: string) => hold(this.#state, text);
   #started = false;
   #usage: Loose | undefined;
   #service: string | undefined;
   #sources: Citation[] = [];
   #promptFilters: unknown[] = [];
   #moderation: Loose | undefined;
+  /** Unknown fields of the answer, as they were at its start, and the last value of each. */
+  #startFields: Loose = {};
+  #lastFields: Loose | undefined;
 
   /** Processes a chunk, or an answer if `whole`. Throws if it contains an error; usage known so far is in `out`. */
   push(chunk: Loose, whole: boolean, out: Part[]): void {
@@ -58,6 +65,8 @@ export class ChunkReader {
     if (!this.#started && chunk.prompt_filter_results) {
       this.#promptFilters = array(chunk.prompt_filter_results);
     }
+    const unknown = unknownOfAnswer(chunk);
+    if (unknown) this.#lastFields = keepLast(this.#lastFields, unknown, this.#hold);
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
     const { x_groq, base_resp } = chunk;
     if (isObject(x_groq) && hasError(x_groq.error)) {
@@ -112,9 +121,8 @@ export class ChunkReader {
       this.#close(choice, out);
     }
     this.#flushUsage(out);
-    if (this.#moderation) {
-      choices[0].finishFields = { ...choices[0].finishFields, moderation: this.#moderation };
-    }
+    const late = this.#lateFields();
+    if (late) choices[0].finishFields = { ...choices[0].finishFields, answer: late };
     for (const choice of choices) {
       out.push({
         type: "finish",
@@ -131,14 +139,26 @@ export class ChunkReader {
     throw failure;
   }
 
+  /** Fields of the answer that came or changed after its start. */
+  #lateFields(): Loose | undefined {
+    let late: Loose | undefined = this.#moderation && { moderation: this.#moderation };
+    if (this.#service && !this.#startFields.service_tier) {
+      late = { ...late, service_tier: tierOf(this.#service) };
+    }
+    const last = this.#lastFields;
+    for (const name in last) {
+      const same = Object.hasOwn(this.#startFields, name) && isEqual(this.#startFields[name], last[name]);
+      if (!same) (late ??= {})[name] = last[name];
+    }
+    return late;
+  }
+
   #start(chunk: Loose, out: Part[]): void {
     this.#started = true;
-    const fields: Loose = {};
-    for (const name of ["service_tier", "system_fingerprint"]) {
-      if (typeof chunk[name] === "string" && chunk[name] !== "") fields[name] = chunk[name];
-    }
-    // Compatible providers have other values (`on_demand`), which clients' types reject.
-    if (fields.service_tier !== undefined && !TIERS.has(fields.service_tier)) fields.service_tier = "default";
+    const fields: Loose = { ...this.#lastFields };
+    if (string(chunk.service_tier)) fields.service_tier = tierOf(chunk.service_tier);
+    if (string(chunk.system_fingerprint)) fields.system_fingerprint = chunk.system_fingerprint;
+    this.#startFields = fields;
     if (this.#promptFilters.length > 0) fields.prompt_filter_results = this.#promptFilters;
     const model = string(chunk.model);
     out.push({
@@ -191,10 +211,8 @@ export class ChunkReader {
     if (hasError(wire.error)) this.fail(decodeLateFailure(wire), out);
     const delta = entry === null ? wire.delta ?? this.#lateMessage(wire, choice) : wire.message ?? wire.delta;
     if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, entry, out);
-    const { content_filter_results } = wire;
-    if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
-      choice.finishFields = { ...choice.finishFields, content_filter_results };
-    }
+    const unknown = unknownOfChoice(wire);
+    if (unknown) choice.finishFields = keepLast(choice.finishFields, unknown, this.#hold);
     // Moonshot sends usage here.
     if (isObject(wire.usage)) this.#addUsage(wire.usage);
     if (wire.finish_reason) this.#finishReason(wire, choice, out);
@@ -217,8 +235,6 @@ export class ChunkReader {
     if (reason === "stop" && typeof sequence === "string" && sequence !== "" && sequence !== "stop") {
       choice.sequence = sequence;
     }
-    const native = string(wire.native_finish_reason);
-    if (native !== undefined) choice.finishFields = { ...choice.finishFields, native_finish_reason: native };
   }
 
   #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, entry: string | null, out: Part[]): void {
@@ -258,6 +274,8 @@ export class ChunkReader {
     if (isObject(legacy) && (legacy.name || legacy.arguments)) {
       readCall(state, choice, { index: "function_call", function: legacy }, out);
     }
+    const unknown = unknownOfMessage(delta);
+    if (unknown) (choice.unknown ??= new GatheredFields()).add(unknown, this.#hold);
   }
 
   /** `content` as an array: text and thinking (Mistral), text and reasoning (Databricks), images (others). */
@@ -296,7 +314,19 @@ export class ChunkReader {
     }
     closeText(choice, out);
     closeSound(state, choice, out);
+    if (!choice.unknown) return;
+    const at = { block: state.nextBlock++, choice: choice.index };
+    out.push({ type: "opaque", ...at, format: "chat_completions", value: choice.unknown.fields });
   }
+}
+
+/** Compatible providers have other values (`on_demand`), which clients' types reject. */
+function tierOf(tier: unknown): unknown {
+  return TIERS.has(tier) ? tier : "default";
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));
 }
 
 /**

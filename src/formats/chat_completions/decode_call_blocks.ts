@@ -12,6 +12,7 @@ import {
   type OpenChoice,
   readSigned,
 } from "./decode_state.ts";
+import { unknownOfCall } from "./decode_unknown.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
 /** Adds a delta of a call, which starts when its name and id are known. One without an id starts when it is complete. */
@@ -44,6 +45,8 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
   }
   const signed = signedFields(wire);
   if (!call.started) {
+    const unknown = unknownOfCall(wire);
+    if (unknown) call.unknown = { ...call.unknown, ...unknown };
     if (signed) call.signed = signed;
     if (call.name !== "" && call.id !== "") startCall(state, choice, call, out);
     return;
@@ -126,6 +129,7 @@ export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall
     id: call.id,
     name: call.name,
     kind: call.kind,
+    ...(call.unknown && { extra: { format: "chat_completions", fields: call.unknown } }),
     ...(call.signed && { proof: replayProof({ fields: call.signed }, call.id) }),
   });
   const text = call.pieces.join("");

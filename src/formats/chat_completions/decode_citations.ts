@@ -1,10 +1,13 @@
 /** Decodes sources in a provider's answer: annotations of a message, and Perplexity's top-level lists. */
-import { array, integer, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { array, integer, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
-import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
+import { type AnswerState, hold, type OpenChoice, openText } from "./decode_state.ts";
+import { GatheredFields } from "./decode_unknown.ts";
 
-/** Adds annotations as citations, without duplicates. */
+const PAGE: ReadonlySet<string> = new Set(["url", "title", "start_index", "end_index"]);
+
+/** Adds annotations as citations. Those of other kinds (`file` of OpenRouter) are passed on to callers of this API. */
 export function readAnnotations(
   state: AnswerState,
   choice: OpenChoice,
@@ -13,13 +16,22 @@ export function readAnnotations(
 ): void {
   for (const annotation of annotations) {
     const wire = object(annotation);
-    if (wire.type !== "url_citation") continue;
+    if (wire.type !== "url_citation") {
+      if (isObject(annotation)) {
+        (choice.unknown ??= new GatheredFields()).add(
+          { annotations: [annotation] },
+          (text) => hold(state, text),
+        );
+      }
+      continue;
+    }
     const nested = isObject(wire.url_citation) ? wire.url_citation : wire;
     const url = string(nested.url);
     if (!url) continue;
     const start = integer(nested.start_index);
     const end = integer(nested.end_index);
     const quote = string(nested.content);
+    const own = nested === wire ? undefined : rest(nested, PAGE);
     choice.cited.add(url);
     cite(state, choice, {
       kind: "url",
@@ -27,6 +39,7 @@ export function readAnnotations(
       title: string(nested.title) ?? "",
       ...(quote && { quote }),
       ...(start !== undefined && end !== undefined && end > start && { start, end }),
+      ...(own && { extra: { format: "chat_completions", fields: own } }),
     }, out);
   }
 }

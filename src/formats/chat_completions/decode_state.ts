@@ -2,6 +2,7 @@
 import { isObject, type Loose, parse } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { brokenAnswer } from "../failures/decode_failure.ts";
+import type { GatheredFields } from "./decode_unknown.ts";
 import { type ReasoningField, type Replay, replayProof, splitDetails } from "./reasoning.ts";
 
 /** Maximum number of buffered characters: arguments, reasoning details, audio. */
@@ -16,6 +17,8 @@ export interface OpenCall {
   kind: "function" | "custom";
   /** Fields that the provider expects to be returned with the call, if they arrived before its name. */
   signed?: Loose;
+  /** Fields that the vocabulary does not have. */
+  unknown?: Loose;
   started: boolean;
   ended: boolean;
   /** The id changed between deltas of the same call: this provider's ids are meaningless. */
@@ -63,6 +66,8 @@ export interface OpenChoice {
   finish?: FinishReason;
   sequence?: string;
   finishFields?: Loose;
+  /** Fields of the message that the vocabulary does not have. */
+  unknown?: GatheredFields;
   sound?: OpenSound;
 }
 

@@ -1,7 +1,7 @@
 /** Encodes a complete answer for a caller: the combination of the deltas of a stream. */
 import { blockParts } from "../../exchange/block_parts.ts";
 import type { Answer, Choice } from "../../exchange/answer.ts";
-import { array, type Loose, object, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
@@ -16,7 +16,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     model: context.model(),
     choices: answer.choices.map((choice) => encodeChoice(choice, context)),
     ...extraOf(answer.extra, "chat_completions"),
-    ...moderationOf(answer),
+    ...lateFieldsOf(answer),
     ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra) }),
     ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
   };
@@ -31,14 +31,16 @@ function encodeChoice(choice: Choice, context: EncodeAnswer): Loose {
   });
   const { reason, explanation, extra } = choice;
   writer.write({ type: "finish", choice: choice.index, reason, explanation, extra }, emit);
-  const { moderation: _, ...made } = fold.choice();
+  const { answer: _, ...made } = fold.choice();
   return { index: choice.index, ...made };
 }
 
-/** Contained in the end of a choice, but belongs to the whole answer. */
-function moderationOf({ choices }: Answer): Loose | undefined {
-  const found = choices.find(({ extra }) => extraOf(extra, "chat_completions")?.moderation !== undefined);
-  return found && { moderation: extraOf(found.extra, "chat_completions")!.moderation };
+/** Contained in the end of a choice, but belong to the whole answer. */
+function lateFieldsOf({ choices }: Answer): Loose | undefined {
+  for (const { extra } of choices) {
+    const late = extraOf(extra, "chat_completions")?.answer;
+    if (isObject(late)) return late;
+  }
 }
 
 /** Combines deltas to a message, as clients do. */

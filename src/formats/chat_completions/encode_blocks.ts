@@ -2,7 +2,7 @@
  * Converts parts to deltas of this API's messages, which are streamed, or combined to a complete answer.
  * Sharing the code keeps both modes consistent.
  */
-import { type Loose } from "../../exchange/json.ts";
+import { array, isObject, type Loose } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -184,9 +184,7 @@ export class DeltaWriter {
         return;
       }
       case "opaque":
-        if (part.format === "chat_completions" && Array.isArray(part.value.images)) {
-          emit(part.choice, { images: part.value.images });
-        }
+        if (part.format === "chat_completions") this.#fields(part.choice, part.value, emit);
         return;
       case "finish":
         return this.#finish(part, emit);
@@ -302,7 +300,10 @@ export class DeltaWriter {
     const proofs = replay?.fields === undefined && choice.unsent.length > 0
       ? encodeCallProofs(choice.unsent.splice(0), this.#context.seal)
       : undefined;
-    emit(part.choice, { tool_calls: [{ index, id: part.id, ...body, ...replay?.fields, ...proofs }] });
+    const own = extraOf(part.extra, "chat_completions");
+    emit(part.choice, {
+      tool_calls: [{ index, id: part.id, ...body, ...own, ...replay?.fields, ...proofs }],
+    });
   }
 
   #callText(open: OpenBlock & { type: "call" }, text: string, emit: EmitDelta): void {
@@ -347,6 +348,12 @@ export class DeltaWriter {
     emit(index, {
       annotations: from === 0 ? annotations : annotations.map((a, i) => ({ index: from + i, ...a })),
     });
+  }
+
+  /** Fields of the message from a provider of this API. */
+  #fields(index: number, { annotations, ...fields }: Loose, emit: EmitDelta): void {
+    if (Object.keys(fields).length > 0) emit(index, fields);
+    this.#annotate(index, array(annotations).filter(isObject), emit);
   }
 
   /** Details are sent once, complete: the official client keeps only the last delta of an unknown field. */

@@ -1,6 +1,7 @@
 /** Encodes citations as `annotations` of a message. */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { Citation } from "../../exchange/citation.ts";
+import { extraOf } from "../../exchange/prompt.ts";
 
 /**
  * An encoded citation.
@@ -16,5 +17,8 @@ export function citationOf(citation: Citation, base: number): Loose | undefined 
   if (citation.url === undefined) return undefined;
   const { start, end } = citation;
   const placed = start !== undefined && end !== undefined;
-  return annotationOf(citation.url, citation.title ?? "", placed ? base + start : 0, placed ? base + end : 0);
+  const title = citation.title ?? "";
+  const annotation = annotationOf(citation.url, title, placed ? base + start : 0, placed ? base + end : 0);
+  const own = extraOf(citation.extra, "chat_completions");
+  return own ? { ...annotation, url_citation: { ...own, ...object(annotation.url_citation) } } : annotation;
 }

@@ -107,15 +107,14 @@ class ChunkEncoder implements StreamEncoder {
     return encodeBreak(failure);
   }
 
-  /** Azure sends the filter's results about the prompt once. */
+  /** Official fields are in every chunk, others (Azure's filter results, Perplexity's sources) in the first. */
   #start(extra: Extra | undefined): void {
-    const { prompt_filter_results, ...fields } = extraOf(extra, "chat_completions") ?? {};
-    this.#head = headOf(
-      this.#context,
-      prompt_filter_results ? { ...fields, prompt_filter_results } : fields,
-    );
+    const fields = extraOf(extra, "chat_completions");
+    this.#head = headOf(this.#context, fields);
     this.#open(0);
-    if (prompt_filter_results) this.#head = headOf(this.#context, fields);
+    if (fields === undefined) return;
+    const { service_tier, system_fingerprint } = fields;
+    this.#head = headOf(this.#context, { service_tier, system_fingerprint });
   }
 
   /** False: the delta is not of plain text. */
@@ -140,17 +139,18 @@ class ChunkEncoder implements StreamEncoder {
 
   #write(choice: number, delta: Loose, end?: ChunkEnd): void {
     this.#open(choice);
+    const { answer, ...extra } = end?.extra ?? {};
+    const { moderation, ...beside } = object(answer);
     const wire: Loose = {
       index: choice,
       delta,
       logprobs: end?.logprobs ?? null,
       finish_reason: end?.finish_reason ?? null,
-      ...end?.extra,
+      ...extra,
     };
-    const { moderation } = wire;
-    if (moderation !== undefined) delete wire.moderation;
-    this.#text += `${this.#head}"choices":[${JSON.stringify(wire)}]}\n\n`;
-    // Belongs to the whole answer.
+    const fields = JSON.stringify({ choices: [wire], ...beside });
+    this.#text += `${this.#head}${fields.slice(1)}\n\n`;
+    // OpenAI sends it after the finish reason.
     if (moderation !== undefined) {
       this.#text += `${this.#head}"choices":[],"moderation":${JSON.stringify(moderation)}}\n\n`;
     }

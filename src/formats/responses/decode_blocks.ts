@@ -10,10 +10,12 @@ import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
 import { argumentText, brokenAnswer } from "../failures/decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
-import { callStart, imagePart, isSearch, nameOf, searchParts } from "./decode_items.ts";
-import { besideOf, indexOf, isCall, isRead, partsOf, proofOf, repeatedText, restOf } from "./decode_state.ts";
+import { callStart, imagePart, isSearch, messageFields, nameOf } from "./decode_items.ts";
+import { reasoningFields, searchParts } from "./decode_items.ts";
+import { besideOf, indexOf, isCall, isRead, partsOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
+import { proofOf } from "./proofs.ts";
 
 export class ItemReader {
   searches = 0;
@@ -98,8 +100,20 @@ export class ItemReader {
           // Events use no negative indices.
           if (kind === CALL) this.done(unmatched--, item);
         } else if (!slots[i][1].ended) this.done(slots[i][0], item);
+        else if (kind === "reasoning") this.#lateProof(slots[i][1], item);
       });
     }
+  }
+
+  /** As reasoning of its own, since the item has ended. Its id tells to which it belongs. */
+  #lateProof({ item: known }: Slot, item: Loose): void {
+    const proof = proofOf(known) === undefined ? proofOf(item) : undefined;
+    if (proof === undefined) return;
+    const block = this.#open();
+    const fields = { ...(string(known.id) && { id: known.id }), late: true };
+    const extra = { format: "responses", fields } as const;
+    this.emit({ type: "reasoning-start", block, choice: 0, kind: "summary", extra });
+    this.emit({ type: "reasoning-end", block, proof });
   }
 
   /** Ends all open items. */
@@ -134,7 +148,7 @@ export class ItemReader {
     if (besideOf(there, part.type === "reasoning_text" ? "reasoning" : "message") > 0) return;
     if (part.type === "output_text" || part.type === "refusal") {
       const slot = this.#slot(event, "message");
-      if (slot) this.#wholePart(this.#text(slot, indexOf(event), part.type), part);
+      if (slot) this.#wholePart(this.#text(slot, indexOf(event), part.type, part), part);
     } else if (part.type === "reasoning_text") {
       const slot = this.#slot(event, "reasoning");
       if (slot) slot.sectionDone = slot.sections.length > 0;
@@ -210,7 +224,7 @@ export class ItemReader {
     return textOf(slot, event, type === "refusal") ?? this.#text(slot, indexOf(event), type);
   }
 
-  #text(slot: Slot, index: number, type: "output_text" | "refusal"): TextBlock {
+  #text(slot: Slot, index: number, type: "output_text" | "refusal", part: Loose = {}): TextBlock {
     const known = slot.textAt.get(index);
     if (known) return known;
     const refusal = type === "refusal";
@@ -219,15 +233,12 @@ export class ItemReader {
     slot.texts.push(text);
     slot.textAt.set(index, text);
     if (refusal) this.refused = true;
-    const fields: Loose = {};
-    if (string(slot.item.id)) fields.id = slot.item.id;
-    if (string(slot.item.phase)) fields.phase = slot.item.phase;
     this.emit({
       type: "text-start",
       block: text.block,
       choice: 0,
       ...(refusal && { refusal }),
-      extra: { format: "responses", fields },
+      extra: messageFields(slot.item, part),
     });
     return text;
   }
@@ -263,7 +274,7 @@ export class ItemReader {
       const part = object(value);
       const type = part.type === "text" ? "output_text" : part.type;
       if (type !== "output_text" && type !== "refusal") continue;
-      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, type), part);
+      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, type, part), part);
     }
   }
 
@@ -296,14 +307,8 @@ export class ItemReader {
     slot.kind = kind;
     slot.block = this.#open(slot);
     if (this.#waiting[0] === slot) this.#waiting.shift();
-    const id = string(slot.item.id);
-    this.emit({
-      type: "reasoning-start",
-      block: slot.block,
-      choice: 0,
-      kind,
-      extra: { format: "responses", fields: id ? { id } : {} },
-    });
+    const extra = reasoningFields(slot.item);
+    this.emit({ type: "reasoning-start", block: slot.block, choice: 0, kind, extra });
   }
 
   #think(slot: Slot, kind: "summary" | "text", section: number, piece: string): void {

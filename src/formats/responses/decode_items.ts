@@ -1,9 +1,34 @@
 /** The parts of complete output items of one block, and the start of a call. */
-import { array, type Loose, object, string } from "../../exchange/json.ts";
+import type { Extra } from "../../exchange/extra.ts";
+import { array, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import { calledName } from "../called_name.ts";
 import { brokenAnswer } from "../failures/decode_failure.ts";
-import { CALL_FIELDS } from "./call_fields.ts";
+import { withoutNulls } from "./proofs.ts";
+
+const CALL = new Set(
+  "type status call_id name namespace arguments input item_id output_index sequence_number".split(" "),
+);
+const MESSAGE = new Set(["type", "status", "role", "content"]);
+const PART = new Set(["type", "text", "refusal", "annotations", "logprobs"]);
+const REASONING = new Set(["type", "status", "summary", "content", "encrypted_content"]);
+
+/** Fields of an item that the vocabulary does not have, for callers of this format. */
+function ownFields(item: Loose, known: ReadonlySet<string>): Extra {
+  return { format: "responses", fields: withoutNulls(rest(item, known)) };
+}
+
+/** Those of a reasoning item. */
+export function reasoningFields(item: Loose): Extra {
+  return ownFields(item, REASONING);
+}
+
+/** Those of a message, and of one of its parts as `part`. */
+export function messageFields(item: Loose, part: Loose): Extra {
+  const { fields } = ownFields(item, MESSAGE);
+  const inside = rest(part, PART);
+  return { format: "responses", fields: inside ? { ...fields, part: withoutNulls(inside) } : fields };
+}
 
 /** The name in a call. */
 export function nameOf(item: Loose): string {
@@ -15,9 +40,6 @@ export function nameOf(item: Loose): string {
 /** @param id unique among the calls of the answer */
 export function callStart(item: Loose, type: string, block: number, id: string): Part {
   const namespace = string(item.namespace);
-  const fields: Loose = {};
-  if (string(item.id)) fields.id = item.id;
-  for (const name of CALL_FIELDS) if (item[name] !== undefined) fields[name] = item[name];
   return {
     type: "call-start",
     block,
@@ -26,7 +48,7 @@ export function callStart(item: Loose, type: string, block: number, id: string):
     name: nameOf(item),
     ...(namespace && { namespace }),
     kind: type === "custom_tool_call" ? "custom" : "function",
-    extra: { format: "responses", fields },
+    extra: ownFields(item, CALL),
   };
 }
 

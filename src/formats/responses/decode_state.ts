@@ -1,6 +1,5 @@
 /** State of each output item while a provider's answer is decoded. */
 import { array, type Loose, string } from "../../exchange/json.ts";
-import type { Proof } from "../../exchange/proof.ts";
 import { count } from "../../exchange/usage.ts";
 
 /** The sent length of a text, and its last piece, to detect whether another text continues it. */
@@ -126,12 +125,4 @@ export function repeatedText(slot: Slot, event: Loose, part: Loose): TextBlock |
 export function restOf(sent: Sent, whole: string): string {
   if (whole.length <= sent.length) return "";
   return whole.startsWith(sent.last, sent.length - sent.last.length) ? whole.slice(sent.length) : "";
-}
-
-/** The encrypted content of a complete item. That of its announcement is preliminary. */
-export function proofOf(item: Loose): Proof | undefined {
-  const data = string(item.encrypted_content);
-  if (!data) return undefined;
-  const id = string(item.id);
-  return { api: "responses", kind: "encrypted", data, ...(id && { id }) };
 }

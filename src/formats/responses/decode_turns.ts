@@ -23,6 +23,7 @@ import type { ToolChange } from "../history_tools.ts";
 import { clientCall, clientResult } from "./client_tools.ts";
 import { decodeParts } from "./decode_content.ts";
 import { decodeTools } from "./decode_tools.ts";
+import { proofOf } from "./proofs.ts";
 
 const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call"]);
 
@@ -254,15 +255,8 @@ class ItemReader implements Input {
     const sealed = encrypted ? this.unseal(encrypted) : null;
     if (sealed && sealed.kind !== "summary") reasoning.proof = sealed;
     else {
-      const id = string(item.id);
-      if (encrypted && !isSealed(encrypted)) {
-        reasoning.proof = {
-          api: "responses",
-          kind: "encrypted",
-          data: encrypted,
-          ...(id !== undefined && { id }),
-        };
-      }
+      const proof = encrypted && isSealed(encrypted) ? undefined : proofOf(item);
+      if (proof) reasoning.proof = proof;
       const fields = rest(item, REASONING) ?? {};
       // If there is also text, the summary is only for the provider that wrote both.
       if (texts.length > 0 && summary.length > 0) fields.summary = item.summary;

@@ -13,12 +13,12 @@ import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { CALL_FIELDS } from "./call_fields.ts";
 import { clientItem } from "./client_tools.ts";
 import { type Emit, OutputList, place } from "./encode_items.ts";
 import { ResponseObject, suffixOf } from "./encode_response.ts";
 import { MessageWriter } from "./encode_text_blocks.ts";
 import { cutBy } from "./finish.ts";
+import { provenFields } from "./proofs.ts";
 import { encodeUsage } from "./usage.ts";
 
 interface ReasoningState {
@@ -29,6 +29,14 @@ interface ReasoningState {
   open: boolean;
   sections: string[];
   pieces: string[];
+  /** Fields of the provider's item. */
+  fields: Loose;
+}
+
+/** The proof of an item that has ended. */
+interface LateState {
+  type: "late";
+  index: number;
 }
 
 interface CallState {
@@ -62,7 +70,7 @@ export class ResponseWriter {
   readonly #response: ResponseObject;
   readonly #list: OutputList;
   readonly #messages: MessageWriter;
-  readonly #blocks = new Map<number, ReasoningState | CallState | TypedState | SearchState>();
+  readonly #blocks = new Map<number, ReasoningState | LateState | CallState | TypedState | SearchState>();
   #started = false;
   #usage: Usage | null = null;
   #usageExtra: Extra | undefined;
@@ -203,22 +211,28 @@ export class ResponseWriter {
   #carry(proof: Proof): void {
     this.#messages.leave();
     const id = this.#list.id("rs", undefined);
-    const item = reasoningItem(id, "completed", [], this.#encrypted(proof));
+    const item = { ...reasoningItem(id, "completed", []), ...this.#proven(proof) };
     this.#list.done(this.#list.add(item), item);
   }
 
-  #encrypted(proof: Proof | undefined): string | undefined {
+  /** Fields of an item with a proof. */
+  #proven(proof: Proof | undefined): Loose | undefined {
     if (!proof) return undefined;
-    return proof.api === "responses" ? proof.data : this.#context.seal(proof);
+    return proof.api === "responses" ? provenFields(proof) : { encrypted_content: this.#context.seal(proof) };
   }
 
   #reasoningStart(block: number, kind: "text" | "summary", extra: Extra | undefined): void {
+    const own = extraOf(extra, "responses");
+    const { late, ...fields } = own ?? {};
+    // The proof of an item that has ended: clients must get no second item.
+    const index = late === true ? this.#list.items.findIndex(({ id }) => id === fields.id) : -1;
+    if (index >= 0) return void this.#blocks.set(block, { type: "late", index });
     this.#messages.leave();
-    const fields = extraOf(extra, "responses");
-    const id = this.#list.id("rs", fields?.id);
-    const open = kind === "text" && fields !== undefined;
-    const index = this.#list.add({ ...reasoningItem(id, "in_progress", []), ...(open && { content: [] }) });
-    this.#blocks.set(block, { type: "reasoning", index, id, open, sections: [], pieces: [] });
+    const id = this.#list.id("rs", fields.id);
+    const open = kind === "text" && own !== undefined;
+    const item = { ...fields, ...reasoningItem(id, "in_progress", []), ...(open && { content: [] }) };
+    const added = this.#list.add(item);
+    this.#blocks.set(block, { type: "reasoning", index: added, id, open, sections: [], pieces: [], fields });
   }
 
   #reasoningDelta(block: number, section: number, text: string): void {
@@ -257,11 +271,16 @@ export class ResponseWriter {
 
   #reasoningEnd(block: number, proof: Proof | undefined): void {
     const state = this.#blocks.get(block);
+    if (state?.type === "late") this.#list.amend(state.index, this.#proven(proof));
     if (state?.type !== "reasoning") return;
     this.#blocks.delete(block);
     this.#sectionEnd(state);
-    const { id, open, sections } = state;
-    const item = reasoningItem(id, "completed", open ? [] : sections, this.#encrypted(proof));
+    const { id, open, sections, fields } = state;
+    const item: Loose = {
+      ...fields,
+      ...reasoningItem(id, "completed", open ? [] : sections),
+      ...this.#proven(proof),
+    };
     if (open) item.content = sections.map((text) => ({ type: "reasoning_text", text }));
     this.#list.done(state.index, item);
   }
@@ -278,6 +297,7 @@ export class ResponseWriter {
     const fields = extraOf(part.extra, "responses");
     const id = this.#list.id(custom ? "ctc" : "fc", fields?.id);
     const item: Loose = {
+      ...fields,
       id,
       type: custom ? "custom_tool_call" : "function_call",
       status: "in_progress",
@@ -286,7 +306,6 @@ export class ResponseWriter {
       ...(part.namespace !== undefined && { namespace: part.namespace }),
       [custom ? "input" : "arguments"]: "",
     };
-    for (const name of CALL_FIELDS) if (fields?.[name] !== undefined) item[name] = fields[name];
     const index = this.#list.add(item);
     const deltaHead = `${place(id, index)},"delta":`;
     this.#blocks.set(part.block, { type: "call", index, item, custom, pieces: [], deltaHead });
@@ -369,14 +388,8 @@ function sectionPlace(state: ReasoningState): string {
   return `${place(state.id, state.index)},"${field}":${state.sections.length - 1},`;
 }
 
-function reasoningItem(id: string, status: string, summary: readonly string[], encrypted?: string): Loose {
-  return {
-    id,
-    type: "reasoning",
-    status,
-    summary: summary.map((text) => ({ type: "summary_text", text })),
-    ...(encrypted !== undefined && { encrypted_content: encrypted }),
-  };
+function reasoningItem(id: string, status: string, summary: readonly string[]): Loose {
+  return { id, type: "reasoning", status, summary: summary.map((text) => ({ type: "summary_text", text })) };
 }
 
 function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {

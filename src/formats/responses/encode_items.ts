@@ -53,6 +53,12 @@ export class OutputList {
     this.emit("response.output_item.done", `"output_index":${index},"item":${json}}`);
   }
 
+  /** Adds fields to an item that is done. They are only in the complete response. */
+  amend(index: number, fields: Loose | undefined): void {
+    this.items[index] = { ...this.items[index], ...fields };
+    this.#large.delete(index);
+  }
+
   /**
    * A call that has ended. Whether it was truncated by the end of the answer is known only when another item
    * follows, or none. One with invalid arguments waits for the end of the answer: parallel calls may all be

@@ -6,7 +6,6 @@ import { type Loose, number, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
-import { BESIDE } from "./finish.ts";
 
 interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";
@@ -63,8 +62,8 @@ export class ResponseObject {
   /** Effective settings: as reported by the provider, or else as requested. Clients' types require both numbers. */
   #effective(): Loose {
     const { prompt } = this.#context;
-    const { temperature, top_p, reasoning, text } = this.#reported;
-    const beside = BESIDE.filter((name) => typeof this.#reported[name] === "object");
+    const { service_tier: _, incomplete_details: __, ...reported } = this.#reported;
+    const { temperature, top_p, reasoning, text, ...beside } = reported;
     const verbosity = string(object(text).verbosity);
     return {
       reasoning: {
@@ -75,7 +74,7 @@ export class ResponseObject {
       temperature: prompt.temperature ?? number(temperature) ?? 1,
       text: { ...textOf(prompt), ...(verbosity !== undefined && { verbosity }) },
       top_p: prompt.topP ?? number(top_p) ?? 1,
-      ...Object.fromEntries(beside.map((name) => [name, this.#reported[name]])),
+      ...beside,
     };
   }
 }

@@ -3,7 +3,7 @@
  * when another item starts or the answer ends; texts that interleave with other items keep their message open
  * until they end.
  */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
@@ -15,6 +15,8 @@ interface Message {
   index: number;
   id: string;
   phase: unknown;
+  /** Fields of the provider's item. */
+  fields: Loose;
   content: Loose[];
   /** Number of parts that have not ended. */
   open: number;
@@ -26,6 +28,8 @@ interface Text {
   message: Message;
   content: number;
   refusal: boolean;
+  /** Fields of the provider's part. */
+  own: Loose;
   pieces: string[];
   annotations: Loose[];
   logprobs: TokenLogprob[];
@@ -44,7 +48,8 @@ export class MessageWriter {
   start(block: number, refusal: boolean, extra: Extra | undefined): void {
     const fields = extraOf(extra, "responses");
     const message = this.#messageFor(fields);
-    const part = refusal ? { type: "refusal", refusal: "" } : textPart("", [], []);
+    const own = object(fields?.part);
+    const part = { ...own, ...(refusal ? { type: "refusal", refusal: "" } : textPart("", [], [])) };
     const content = message.content.push(part) - 1;
     message.open++;
     const head = `${place(message.id, message.index)},"content_index":${content},`;
@@ -54,6 +59,7 @@ export class MessageWriter {
       message,
       content,
       refusal,
+      own,
       pieces: [],
       annotations: [],
       logprobs: [],
@@ -96,19 +102,18 @@ export class MessageWriter {
     const text = state.pieces.join("");
     const head = `${place(message.id, message.index)},"content_index":${content},`;
     const logprobs = encodeLogprobs(state.logprobs);
-    message.content[content] = refusal
-      ? { type: "refusal", refusal: text }
-      : textPart(text, state.annotations, logprobs);
+    const part = refusal ? { type: "refusal", refusal: text } : textPart(text, state.annotations, logprobs);
+    message.content[content] = { ...state.own, ...part };
     if (this.list.emit) {
       // Serialized once, since a text may be long.
       const json = JSON.stringify(text);
-      let part: string;
+      let part = Object.keys(state.own).length > 0 ? `${JSON.stringify(state.own).slice(0, -1)},` : "{";
       if (refusal) {
-        part = `{"type":"refusal","refusal":${json}}`;
+        part += `"type":"refusal","refusal":${json}}`;
         this.list.emit("response.refusal.done", `${head}"refusal":${json}}`);
       } else {
         const logs = JSON.stringify(logprobs);
-        part = `{"type":"output_text","text":${json},"annotations":${
+        part += `"type":"output_text","text":${json},"annotations":${
           JSON.stringify(state.annotations)
         },"logprobs":${logs}}`;
         this.list.emit("response.output_text.done", `${head}"text":${json},"logprobs":${logs}}`);
@@ -149,11 +154,12 @@ export class MessageWriter {
 
   #messageFor(fields: Loose | undefined): Message {
     const last = this.#message;
-    const { id: given, phase } = fields ?? {};
+    const { id: given, part: _, ...others } = fields ?? {};
+    const { phase } = others;
     if (last && last.phase === phase && (given === undefined || given === last.id)) return last;
     this.leave();
     const id = this.list.id("msg", given);
-    const message: Message = { index: 0, id, phase, content: [], open: 0, left: false };
+    const message: Message = { index: 0, id, phase, fields: others, content: [], open: 0, left: false };
     message.index = this.list.add(messageItem(message, "in_progress", []));
     this.#message = message;
     return message;
@@ -165,8 +171,7 @@ export class MessageWriter {
 }
 
 function messageItem(message: Message, status: string, content: Loose[]): Loose {
-  const { id, phase } = message;
-  return { id, type: "message", status, role: "assistant", content, ...(phase !== undefined && { phase }) };
+  return { ...message.fields, id: message.id, type: "message", status, role: "assistant", content };
 }
 
 function textPart(text: string, annotations: Loose[], logprobs: Loose[]): Loose {

@@ -8,7 +8,7 @@
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import { breakpointOf } from "../cache_mark.ts";
-import { type Loose, string } from "../../exchange/json.ts";
+import { array, type Loose, string } from "../../exchange/json.ts";
 import {
   type AudioContent,
   type CallContent,
@@ -25,6 +25,7 @@ import {
 import { failedText, saysFailed } from "../failed_text.ts";
 import { legalCallId, legalItemId, LONGEST_ID } from "./encode_ids.ts";
 import { encodeParts } from "./encode_content.ts";
+import { provenFields } from "./proofs.ts";
 
 interface Replay {
   /** Leading system text; undefined: none. */
@@ -42,7 +43,7 @@ export function encodeTurns(prompt: Prompt): Replay {
     else writer.write(turn);
   }
   const text = instructions.length > 0 ? instructions.join("\n\n") : undefined;
-  const input = withoutLoneReasoning(writer.end());
+  const input = withoutLoneReasoning(writer.end(), own);
   // The API requires input; others accept only system text.
   return input.length === 0 && text
     ? { instructions: undefined, input: [{ role: "user", content: text }] }
@@ -194,17 +195,18 @@ class ItemWriter {
   #reasoning(c: ReasoningContent): void {
     const extra = extraOf(c.extra, "responses");
     const proof = c.proof?.api === "responses" ? c.proof : undefined;
+    const proven = proof && provenFields(proof);
     const open = c.proof === undefined && c.kind === "text" && extra !== undefined && c.sections.length > 0;
     if (!proof && !open) return;
     const wire: Loose = { ...extra, type: "reasoning", summary: extra?.summary ?? [] };
     const id = proof?.id ?? extra?.id;
     if (typeof id === "string") wire.id = id;
     // OpenAI rejects text beside encrypted content; other formats do not distinguish text and summary.
-    if (c.kind === "text" && (open || extra !== undefined)) {
+    const signed = proven?.signature !== undefined;
+    if (c.kind === "text" && (open || extra !== undefined || signed)) {
       wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
     } else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
-    wire.encrypted_content = proof ? proof.data : null;
-    this.items.push(wire);
+    this.items.push({ ...wire, encrypted_content: null, ...proven });
   }
 }
 
@@ -215,20 +217,36 @@ class ItemWriter {
  * With its id, OpenAI requires the original item after it: "reasoning was provided without its required
  * following item". Without an id it accepts any, so the id is omitted before items without an id of their
  * own, and before other reasoning.
+ *
+ * A proof that came with the last event of an answer follows the output that it belongs to, without text,
+ * except in the responses format.
  */
-function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
+function withoutLoneReasoning(items: readonly Loose[], own: boolean): Loose[] {
   const kept: Loose[] = [];
   let followed = false;
+  let late: Loose | undefined;
+  const putLate = () => {
+    if (late && followed) {
+      delete late.id;
+      kept.push(late);
+    }
+    late = undefined;
+  };
   for (let i = items.length - 1; i >= 0; i--) {
     const item = items[i];
+    if (!isOutput(item)) putLate();
     if (item.type !== "reasoning") followed = isOutput(item);
     else if (item.encrypted_content !== null) {
-      if (!followed) continue;
+      if (!followed) {
+        if (!own && array(item.summary).length === 0) late = item;
+        continue;
+      }
       const next = kept.at(-1)!;
       if (next.type === "reasoning" || (next.role !== undefined && next.id === undefined)) delete item.id;
     }
     kept.push(item);
   }
+  putLate();
   return kept.reverse();
 }
 

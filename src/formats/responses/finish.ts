@@ -1,9 +1,10 @@
 /** The end of an answer: usage, status and reason, decoded and encoded. */
-import { type Loose, object, string } from "../../exchange/json.ts";
+import { type Loose, object, rest, string } from "../../exchange/json.ts";
 import { misreports, reportedSearches } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
+import { withoutNulls } from "./proofs.ts";
 import { decodeAllUsage, TOTALS } from "./usage.ts";
 
 export function modelOf(response: Loose): { model?: string } {
@@ -11,37 +12,24 @@ export function modelOf(response: Loose): { model?: string } {
   return model ? { model } : {};
 }
 
-/** Fields of a response that are present only if requested, or if something was used or found. */
-export const BESIDE = [
-  "tool_usage",
-  "content_filters",
-  "moderation",
-  "prompt_cache_options",
-  "prompt_cache_diagnostics",
-  "input_transformations",
-  "image",
-] as const;
+/**
+ * Fields that the gateway has itself: of its answer, of the caller's request, and with findings (`details`).
+ * Official clients add `output_text`.
+ */
+const OWN: ReadonlySet<string> = new Set(
+  ("id object created_at completed_at status background error model output output_text usage details " +
+    "access_programs conversation frequency_penalty instructions max_output_tokens max_tool_calls metadata " +
+    "parallel_tool_calls presence_penalty previous_response_id prompt prompt_cache_key safety_identifier " +
+    "store tool_choice tools top_logprobs truncation user").split(" "),
+);
 
 /**
  * Fields about how the response was generated, returned unchanged to clients of the same format: effective
- * effort and defaults, results of filters and provider tools, and the limit that ended the answer.
+ * effort and defaults, results of filters and provider tools, the limit that ended the answer, and those that
+ * only one vendor has. Undefined: none.
  */
-const REPORTED = [
-  "service_tier",
-  "temperature",
-  "top_p",
-  "reasoning",
-  "text",
-  "incomplete_details",
-  ...BESIDE,
-] as const;
-
-/** Undefined: none. */
 export function reportOf(response: Loose): Extra | undefined {
-  const fields: Loose = {};
-  for (const name of REPORTED) {
-    if (response[name] !== undefined && response[name] !== null) fields[name] = response[name];
-  }
+  const fields = withoutNulls(rest(response, OWN));
   return Object.keys(fields).length > 0 ? { format: "responses", fields } : undefined;
 }
 

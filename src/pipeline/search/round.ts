@@ -184,7 +184,8 @@ function contentOf(block: Block): Content[] {
         : [media];
     }
     case "opaque":
-      return [block];
+      // Those of chat completions are fields of the message.
+      return block.format === "chat_completions" ? [] : [block];
     case "search":
       return [];
   }

@@ -144,7 +144,7 @@ const REASONING: Record<string, [Loose[], string[], unknown]> = {
     ["text: ab", "text: c"],
     { field: "reasoning_content" },
   ],
-  "reasoning": [[delta({ reasoning: "ab", channel: "analysis" }), delta({ content: "c" })], [
+  "reasoning": [[delta({ reasoning: "ab" }), delta({ content: "c" })], [
     "text: ab",
     "text: c",
   ], {

@@ -120,17 +120,6 @@ export function dataOf(sse: string): string[] {
   });
 }
 
-const TOP_LEVEL = [
-  "id",
-  "created",
-  "model",
-  "service_tier",
-  "system_fingerprint",
-  "prompt_filter_results",
-  "usage",
-  "extra",
-];
-
 /**
  * The answer that a caller makes of a stream, by the rules of the official SDK: texts and arguments add up, most
  * lists are whole when they come. Checks on the way that the stream is a legal one.
@@ -144,9 +133,7 @@ export function foldChunks(sse: string): Loose {
   data.forEach((text, i) => {
     const chunk = JSON.parse(text);
     assertEquals(chunk.object, "chat.completion.chunk");
-    for (const key of TOP_LEVEL) {
-      if (key in chunk) answer[key] = chunk[key];
-    }
+    for (const key of Object.keys(chunk)) if (key !== "choices") answer[key] = chunk[key];
     if ("usage" in chunk || "extra" in chunk) assertEquals(i, data.length - 1, "usage on the last chunk");
     for (const choice of chunk.choices) {
       const { index, delta, finish_reason, logprobs, ...others } = choice;

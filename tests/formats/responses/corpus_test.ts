@@ -1,4 +1,5 @@
 /** Recorded answers and requests of providers of this format, against readings written here from the wire. */
+import { provenFields } from "../../../src/formats/responses/proofs.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
@@ -94,7 +95,9 @@ function readOwn(exchange: Exchange): Reading {
     text: blocks.map((b) => b.type === "text" && !b.refusal ? b.text : "").join(""),
     refusal: blocks.map((b) => b.type === "text" && b.refusal ? b.text : "").join(""),
     reasoning: blocks.flatMap((b) => b.type === "reasoning" ? b.sections : []).join("\n"),
-    proofs: blocks.flatMap((b) => b.type === "reasoning" && b.proof ? [b.proof.data] : []),
+    proofs: blocks.flatMap((b) =>
+      b.type === "reasoning" && b.proof ? [String(provenFields(b.proof).encrypted_content)] : []
+    ),
     calls: blocks.flatMap((b) => b.type === "call" ? [`${b.id} ${b.name} ${b.arguments}`] : []),
     citations: blocks.flatMap((b) => b.type === "text" ? b.citations : []).length,
     usage: u && [u.input, u.cached, u.output, u.reasoning],
