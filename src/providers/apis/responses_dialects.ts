@@ -7,7 +7,8 @@
  * …", "data did not match any variant of untagged enum ModelInput", "A tool_choice was set on the request but
  * no tools were specified") and of llama.cpp's server ("'type' of tool must be 'function'").
  */
-import { array, type Loose, object } from "../../exchange/json.ts";
+import { array, type Loose, object, string } from "../../exchange/json.ts";
+import { extraOf, type Tool } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderApi } from "./api.ts";
 import { dialectOf, type Served } from "./served.ts";
@@ -74,8 +75,9 @@ export function inResponsesDialect(api: ProviderApi, preset: string | null, base
   const made: ProviderApi = {
     ...api,
     toolForms: () => forms,
-    finish: ({ body, headers, dropped }) => {
+    finish: ({ body, headers, dropped }, _model, prompt) => {
       const lost = new Set(dropped);
+      if (prompt.tools.some(isDescribedBySpace)) lost.add("tools.namespace.description");
       fitTools(body, dialect, lost);
       if (Array.isArray(body.input)) {
         const known = body.input.filter((item) => !UNKNOWN_ITEMS.has(object(item).type));
@@ -89,12 +91,20 @@ export function inResponsesDialect(api: ProviderApi, preset: string | null, base
   return made;
 }
 
+/** Whether a tool was in a namespace with a description. */
+function isDescribedBySpace(tool: Tool): boolean {
+  const extra = tool.kind === "opaque" ? undefined : extraOf(tool.extra, "responses");
+  const description = string(object(extra?.namespace).description);
+  return description !== undefined && description !== "";
+}
+
 /** Leaves out unknown tools, and the settings for tools if there are none. Modifies the body. */
 function fitTools(body: Loose, { tools: known }: ResponsesDialect, lost: Set<string>): void {
   const tools = array(body.tools);
   const kept = tools.map(object).filter(({ type }) => known.has(type));
   if (kept.length < tools.length) lost.add("tools");
   // Setting of the tool search.
+  if (kept.some((tool) => tool.defer_loading === true)) lost.add("tools.defer_loading");
   if (kept.length > 0) body.tools = kept.map(({ defer_loading: _, ...tool }) => tool);
   else {
     delete body.tools;
