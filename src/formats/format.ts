@@ -147,6 +147,8 @@ export interface ProviderRequest {
 export interface StreamDecoder {
   /** The end marker of the stream has been read: nothing but usage can follow. Absent: the format has none. */
   readonly marked?: boolean;
+  /** Everything that an answer must have has been read, and nothing after its end: little can follow. Absent: unknown. */
+  readonly complete?: boolean;
   push(frame: Frame, out: Part[]): void;
   /**
    * Processes server-sent events that equal a known one except for their text, starting at the beginning of

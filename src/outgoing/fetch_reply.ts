@@ -117,7 +117,7 @@ class FetchReply implements Reply {
   }
 
   boundIdle(ms: number): void {
-    this.#idleMs = Math.min(this.#idleMs, ms);
+    this.#idleMs = Math.min(this.#exchange.idleMs, ms);
   }
 
   get #waitMs(): number {

@@ -240,7 +240,7 @@ class Http1Reply implements Reply {
   }
 
   boundIdle(ms: number): void {
-    this.#idleMs = Math.min(this.#idleMs, ms);
+    this.#idleMs = Math.min(this.#exchange.idleMs, ms);
   }
 
   get #waitMs(): number {

@@ -37,7 +37,10 @@ export interface Reply {
   /** The next bytes of the body, null at its end. They are valid until the next call. A promise only where they have to be waited for. */
   /** @param pass receives bytes that arrive after a wait. The reader gets only bytes that it does not take */
   read(pass?: Pass): Uint8Array | null | Promise<Uint8Array | null>;
-  /** From now on a read waits at most this many milliseconds, if the idle timeout is not shorter. Absent: not supported. */
+  /**
+   * From now on, until it is called again, a read waits at most this many milliseconds, if the idle timeout is not shorter. Absent: not
+   * supported.
+   */
   boundIdle?(ms: number): void;
   /** Must be called after the last read; closes the connection if the body is incomplete. */
   close(): void;

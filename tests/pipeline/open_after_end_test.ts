@@ -4,41 +4,64 @@ import { leastAnswer } from "../support/answers.ts";
 import { type Api, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
 import { inTime, StoppedClock } from "../support/time.ts";
+import { eventMessage, joined } from "../support/event_stream.ts";
 
 const BODY = { model: "p/model", stream: true, messages: [{ role: "user", content: "hi" }] };
 const COMMENT = new TextEncoder().encode(": still here\n\n");
 /** Far less than `idle_seconds`, after which an answer ends in any case. */
 const MOST_MS = 10_000;
 
-/** The least answer, whose body does not end. `usage` false: without what follows the marker and tells the counts. */
-async function openEnded(seen: Seen, usage: boolean, more: ReadableStream<Uint8Array>): Promise<Response> {
-  const whole = leastAnswer(seen);
-  const text = await whole.text();
-  const said = usage ? text : text.replace(/data: \{[^\n]*"usage":[^\n]*\n\n/, "");
-  const body = new ReadableStream<Uint8Array>({
+/** A body that goes on with others after the first bytes. */
+function openEnded(first: Uint8Array, more: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
     async start(controller) {
-      controller.enqueue(new TextEncoder().encode(said));
+      controller.enqueue(first);
       for await (const piece of more) controller.enqueue(piece);
       controller.close();
     },
   });
-  return new Response(body, { headers: whole.headers });
 }
 
-const CASES: [api: Api, usage: boolean][] = [
-  ["openai-chat", true],
-  ["openai-chat", false],
-  ["anthropic-messages", true],
-  ["openai-responses", true],
+/** The least answer. @param without what is left out */
+async function least(seen: Seen, without?: RegExp): Promise<[Uint8Array, Headers]> {
+  const whole = leastAnswer(seen);
+  const text = await whole.text();
+  return [new TextEncoder().encode(without ? text.replace(without, "") : text), whole.headers];
+}
+
+function converse(): [Uint8Array, Headers] {
+  const messages = [
+    eventMessage("messageStart", { role: "assistant" }),
+    eventMessage("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hi" } }),
+    eventMessage("contentBlockStop", { contentBlockIndex: 0 }),
+    eventMessage("messageStop", { stopReason: "end_turn" }),
+  ];
+  return [joined(messages), new Headers({ "content-type": "application/vnd.amazon.eventstream" })];
+}
+
+const USAGE = /data: \{[^\n]*"usage":[^\n]*\n\n/;
+type First = (seen: Seen) => [Uint8Array, Headers] | Promise<[Uint8Array, Headers]>;
+const CASES: [what: string, api: Api, first: First][] = [
+  ["openai-chat", "openai-chat", least],
+  ["openai-chat without usage", "openai-chat", (seen) => least(seen, USAGE)],
+  ["openai-chat without a marker", "openai-chat", (seen) => least(seen, /data: \[DONE\]\n\n/)],
+  ["anthropic-messages", "anthropic-messages", least],
+  ["openai-responses", "openai-responses", least],
+  ["gemini", "gemini", least],
+  ["bedrock-converse without metadata", "bedrock-converse", converse],
 ];
 
-for (const [api, usage] of CASES) {
-  for (const talks of [false, true]) {
-    const what = `${api}${usage ? "" : " without usage"}, ${talks ? "with comments" : "silent"}`;
-    Deno.test(`a stream that stays open after its end marker ends a second later: ${what}`, async () => {
+for (const [title, api, first] of CASES) {
+  // Messages of AWS have no comments.
+  for (const talks of api === "bedrock-converse" ? [false] : [false, true]) {
+    const what = `${title}, ${talks ? "with comments" : "silent"}`;
+    Deno.test(`a stream that stays open after its end marker ends soon: ${what}`, async () => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const writer = writable.getWriter();
-      await using provider = loopbackProvider((seen) => openEnded(seen, usage, readable));
+      await using provider = loopbackProvider(async (seen) => {
+        const [bytes, headers] = await first(seen);
+        return new Response(openEnded(bytes, readable), { headers });
+      });
       const clock = new StoppedClock();
       await using gateway = await testGateway({ p: { api, url: `${provider.url}/v1` } }, {}, { clock });
       const response = await gateway.post("/v1/chat/completions", BODY);
@@ -59,3 +82,41 @@ for (const [api, usage] of CASES) {
     });
   }
 }
+
+Deno.test("a stream of Gemini that goes on after a finish reason does not end with it", async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const chunk = (text: string) =>
+    new TextEncoder().encode(`data: ${
+      JSON.stringify({
+        candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 },
+      })
+    }\r\n\r\n`);
+  await using provider = loopbackProvider(() =>
+    new Response(openEnded(chunk("one "), readable), { headers: { "content-type": "text/event-stream" } })
+  );
+  const clock = new StoppedClock();
+  await using gateway = await testGateway({ p: { api: "gemini", url: `${provider.url}/v1` } }, {}, { clock });
+  const response = await gateway.post("/v1/chat/completions", BODY);
+  const caller = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const read = async (until: string) => {
+    while (!text.includes(until)) {
+      const { value, done } = await inTime(caller.read());
+      if (done) return;
+      text += value;
+    }
+  };
+  for (const piece of ["two ", "three"]) await writer.write(chunk(piece));
+  await read("three");
+  for (let passed = 0; passed < MOST_MS; passed += 500) await clock.moveOn(500);
+  await writer.write(chunk(" four"));
+  await writer.close();
+  await read("[DONE]");
+  assertEquals(
+    [...text.matchAll(/"content":"([^"]+)"/g)].map(([, piece]) => piece).join(""),
+    "one two three four",
+  );
+  assertStringIncludes(text, '"finish_reason":"stop"');
+});

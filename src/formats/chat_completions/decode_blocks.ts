@@ -97,6 +97,13 @@ export class ChunkReader {
     return this.#usage !== undefined;
   }
 
+  /** Every choice has ended, and there are counts, which come last. */
+  get complete(): boolean {
+    if (this.#usage === undefined || this.#choices.size === 0) return false;
+    for (const { finish, wentOn } of this.#choices.values()) if (finish === undefined || wentOn) return false;
+    return true;
+  }
+
   /** Reads the usage in a chunk behind the end marker, where nothing else counts. False: there is none. */
   lateUsage(chunk: unknown, out: Part[]): boolean {
     if (!isObject(chunk) || !isObject(chunk.usage)) return false;
@@ -241,6 +248,7 @@ export class ChunkReader {
     const state = this.#state;
     readReasoning(state, choice, delta, out);
     const { content } = delta;
+    if (content && choice.finish !== undefined) choice.wentOn = true;
     if (typeof content === "string") {
       if (content !== "" || (logprobs && choice.text)) {
         const probs = logprobs ? decodeLogprobs(object(logprobs).content) : undefined;

@@ -64,6 +64,8 @@ export interface OpenChoice {
   /** URLs in annotations. */
   cited: Set<string>;
   finish?: FinishReason;
+  /** Text followed the finish reason. */
+  wentOn?: boolean;
   sequence?: string;
   finishFields?: Loose;
   /** Fields of the message that the vocabulary does not have. */

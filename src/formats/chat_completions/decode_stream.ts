@@ -32,6 +32,9 @@ export function decodeStream(): StreamDecoder {
     get marked() {
       return marked;
     },
+    get complete() {
+      return !marked && reader.complete;
+    },
     pushKnown(bytes, out, withhold) {
       let at = 0;
       while (!marked && !done && repeated.knows(bytes, at)) {

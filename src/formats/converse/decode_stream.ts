@@ -12,6 +12,9 @@ export function decodeStream(model = ""): StreamDecoder {
     get marked() {
       return reader.finished;
     },
+    get complete() {
+      return reader.stopped;
+    },
     push(frame, out) {
       if (reader.finished) return;
       const { event, data } = frame;

@@ -52,6 +52,15 @@ export class ChunkReader {
     });
   }
 
+  /** Nothing but sources, signatures and later counts can follow. */
+  get complete(): boolean {
+    for (const candidate of this.#candidates.values()) {
+      if (!candidate.finished || candidate.wentOn) return false;
+    }
+    const ended = this.#candidates.size > 0 || this.#blocked !== undefined;
+    return ended && decodeUsage(this.#usage) !== null;
+  }
+
   end(out: Part[]): void {
     const unfinished = [...this.#candidates.values()].some((c) => !c.finished);
     if (this.#blocked === undefined && (unfinished || this.#candidates.size === 0)) {

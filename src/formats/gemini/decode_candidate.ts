@@ -49,6 +49,9 @@ export class CandidateReader {
   #reason: string | number | undefined;
   #explanation: string | undefined;
 
+  /** Something followed the finish reason, which some older models send with each chunk. */
+  wentOn = false;
+
   constructor(index: number, shared: Shared) {
     this.#index = index;
     this.#shared = shared;
@@ -64,6 +67,7 @@ export class CandidateReader {
   }
 
   push(candidate: Loose, out: Part[]): void {
+    const before = this.finished ? out.length : -1;
     const content = isObject(candidate.content) ? candidate.content : {};
     let logprobs = isObject(candidate.logprobsResult) ? decodeLogprobs(candidate.logprobsResult) : undefined;
     for (const part of array(content.parts)) {
@@ -79,6 +83,7 @@ export class CandidateReader {
       this.#reason = reason;
       this.#explanation = string(candidate.finishMessage);
     }
+    if (before >= 0 && out.length > before) this.wentOn = true;
   }
 
   /** Ends open blocks and adds the finish part. `blocked`: only a filter ended the answer. */

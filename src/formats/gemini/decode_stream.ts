@@ -9,6 +9,9 @@ import { ChunkReader } from "./decode_blocks.ts";
 export function decodeStream(): StreamDecoder {
   const reader = new ChunkReader();
   return {
+    get complete() {
+      return reader.complete;
+    },
     push(frame: Frame, out: Part[]): void {
       const data = frame.data.trim();
       if (data === "" || data === "[DONE]") return;

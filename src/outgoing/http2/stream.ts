@@ -303,7 +303,7 @@ export class Http2Stream implements Reply {
   }
 
   boundIdle(ms: number): void {
-    this.#idleMs = Math.min(this.#idleMs, ms);
+    this.#idleMs = Math.min(this.#exchange.idleMs, ms);
   }
 
   close(): void {

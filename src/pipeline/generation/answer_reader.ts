@@ -113,6 +113,11 @@ export class AnswerReader {
     return this.#decoder.marked === true;
   }
 
+  /** As {@link StreamDecoder.complete}. */
+  get complete(): boolean {
+    return this.#decoder.complete === true;
+  }
+
   /** The answer begins neither as JSON nor as an event stream: no model has written it. */
   get isForeign(): boolean {
     return this.#isForeign;

@@ -26,6 +26,8 @@ const NO_BYTES = new Uint8Array();
  * connection whose bytes have ended is used again; but some servers leave it open, and the caller waits for the end of the answer.
  */
 const LINGER_MS = 1000;
+/** The same for answers without an end marker that seem to be complete. Sources, usage and signatures may follow. */
+const SETTLE_MS = 5000;
 
 /** A call with the request to its provider. */
 export interface Asked {
@@ -69,8 +71,10 @@ export class Delivery {
   #batch: Part[];
   /** The batch without secrets; null: not computed yet. */
   #withoutSecrets: readonly Part[] | null = null;
-  /** When the end marker was read, on the ticker's clock; null: not yet. */
-  #markedAt: number | null = null;
+  /** Since when nothing but the end of the bytes is expected and no part has come, on the ticker's clock; null: not yet. */
+  #quietSince: number | null = null;
+  /** The provider is waited for more shortly than usual. */
+  #isBounded = false;
   /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
 
@@ -135,6 +139,7 @@ export class Delivery {
       this.#onlyPreamble = false;
       this.#asked.onContent?.();
     }
+    if (this.#batch.length > 0) this.#quietSince = null;
     this.#batch = [];
     this.#withoutSecrets = null;
     this.isRead = false;
@@ -145,24 +150,34 @@ export class Delivery {
     pass: (bytes: Uint8Array) => Promise<void> | null,
   ): Uint8Array | null | Promise<Uint8Array | null> {
     const { reply } = this.#answering.opened;
-    if (this.#reader!.marked && this.#hasLingered(reply)) return null;
+    const reader = this.#reader!;
+    const wait = reader.marked ? LINGER_MS : reader.complete ? SETTLE_MS : Infinity;
+    if (wait < Infinity ? this.#isQuiet(reply, wait) : this.#goesOn(reply)) return null;
     return reply.read(pass);
   }
 
-  #hasLingered(reply: Reply): boolean {
+  /** False: the answer has not ended, or goes on behind what seemed to be its end. */
+  #goesOn(reply: Reply): false {
+    if (this.#isBounded) reply.boundIdle?.(Infinity);
+    return this.#isBounded = false;
+  }
+
+  #isQuiet(reply: Reply, wait: number): boolean {
     const now = this.#asked.kit.ticker.recently();
-    if (this.#markedAt === null) {
-      this.#markedAt = now;
-      reply.boundIdle?.(LINGER_MS);
+    if (this.#quietSince === null) {
+      this.#quietSince = now;
+      this.#isBounded = true;
+      reply.boundIdle?.(wait);
     }
-    return now - this.#markedAt > LINGER_MS;
+    return now - this.#quietSince > wait;
   }
 
   /** Fast path: passes the parts of these bytes directly to a waiting caller. Null: the bytes must be processed in the usual way. */
   pass(bytes: Uint8Array): Promise<void> | null {
     const { deltaSink, cut } = this.#asked.call;
     const reader = this.#reader!;
-    if (deltaSink === null || cut || this.#restore !== null || !isShort(reader, bytes)) return null;
+    if (deltaSink === null || cut || this.#isBounded) return null;
+    if (this.#restore !== null || !isShort(reader, bytes)) return null;
     this.take(bytes);
     this.failure = reader.push(bytes, this.#batch);
     this.isRead = true;
