@@ -43,7 +43,7 @@ export function encodeTurns(prompt: Prompt): Replay {
     else writer.write(turn);
   }
   const text = instructions.length > 0 ? instructions.join("\n\n") : undefined;
-  const input = withoutLoneReasoning(writer.end(), own);
+  const input = withoutLoneReasoning(writer.end());
   // The API requires input; others accept only system text.
   return input.length === 0 && text
     ? { instructions: undefined, input: [{ role: "user", content: text }] }
@@ -218,10 +218,9 @@ class ItemWriter {
  * following item". Without an id it accepts any, so the id is omitted before items without an id of their
  * own, and before other reasoning.
  *
- * A proof that came with the last event of an answer follows the output that it belongs to, without text,
- * except in the responses format.
+ * A proof that came with the last event of an answer follows the output that it belongs to, without text.
  */
-function withoutLoneReasoning(items: readonly Loose[], own: boolean): Loose[] {
+function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
   const kept: Loose[] = [];
   let followed = false;
   let late: Loose | undefined;
@@ -238,7 +237,7 @@ function withoutLoneReasoning(items: readonly Loose[], own: boolean): Loose[] {
     if (item.type !== "reasoning") followed = isOutput(item);
     else if (item.encrypted_content !== null) {
       if (!followed) {
-        if (!own && array(item.summary).length === 0) late = item;
+        if (array(item.summary).length === 0) late = item;
         continue;
       }
       const next = kept.at(-1)!;
