@@ -17,7 +17,7 @@ export function joinLines(view: View, { escaped = false } = {}): View | null {
     const right = indented(text, left, at + 1);
     if (
       right === at + 1 && !mayContinue(text, left, right) || isTable(text, left, right) ||
-      isRecord(text, left, right)
+      isRecord(text, left, right) || isAccount(text, left, right)
     ) {
       continue;
     }
@@ -99,6 +99,15 @@ function isRecord(text: string, left: number, right: number): boolean {
   return start > 1 && Math.abs(before - length) <= 1 ||
     stop >= 0 && Math.abs(text.indexOf("\n", stop + 1) - stop - 1 - length) <= 1;
 }
+
+/** An address and its password at the end of a line, and the next address at the beginning of the next one. */
+function isAccount(text: string, left: number, right: number): boolean {
+  return text.charCodeAt(left - 1) !== 64 &&
+    ADDRESS_AND_MORE.test(text.slice(Math.max(0, left - REACH), left)) &&
+    /^[^\s@]{1,64}@/.test(text.slice(right, right + 66));
+}
+
+const ADDRESS_AND_MORE = /[\w.+-]{1,64}@[\w.-]{1,64}\.[A-Za-z]{2,24}[ \t]{0,2}[:;|,][ \t]{0,2}\S{1,64}$/;
 
 function isDigit(text: string, at: number): boolean {
   return CLASS_OF[text.charCodeAt(at)] === DIGIT;

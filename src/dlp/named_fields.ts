@@ -35,7 +35,10 @@ export function namedFields(view: View, place: FieldsPlace = fieldsPlace()): Vie
     writer.part();
     budget -= name.length + end - start;
   };
-  if (text.includes("alue") || text.includes("nswer") || text.includes("secret-string")) {
+  if (
+    text.includes("alue") || text.includes("nswer") || text.includes("xample") ||
+    text.includes("secret-string")
+  ) {
     members(text, addField);
   }
   if (text.includes("efault")) defaults(text, addField);
@@ -84,7 +87,7 @@ const MOST_KNOWN = 1000;
 
 /** A member with a value and one with its name: in objects, attributes, YAML lists, and options of commands. */
 const VALUE_OF =
-  /(?:(?:alue|nswer)["']?[ \t]{0,3}(?:=>|[:=])|--(?:[\w-]{0,20}-)?(?:value|secret-string)[ =])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
+  /(?:(?:alue|nswer|xample)["']?[ \t]{0,3}(?:=>|[:=])|--(?:[\w-]{0,20}-)?(?:value|secret-string)[ =])[ \t]{0,3}("(?:[^"\\\n]|\\.){1,120}"|'[^'\n]{1,120}'|[^\s"'<>{}[\],]{1,120})/g;
 const NAME_OF =
   /(?:[nN]ame|NAME|[kK]ey|[lL]abel|[fF]ield|[tT]itle|[qQ]uestion|ttribute|[pP]aram(?:eter)?|[pP]roperty|(?<![A-Za-z])(?:id|code)|(?:[tT]ype|[sS]ystem|[kK]ind)(?=["']?[ \t]{0,3}[:=][ \t]{0,3}["']?(?:mobile|phone|telephone|cell|fax|handy|whatsapp|sms)))["']?(?:[ \t]{0,3}(?:=>|[:=])|(?<=--[\w-]{0,20}name)[ \t])[ \t]{0,3}("[^"\n]{2,80}"|'[^'\n]{2,80}'|[^\s"'<>{}[\],]{2,80})/g;
 /** Maximum distance between name and value. */

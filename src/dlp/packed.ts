@@ -53,7 +53,7 @@ function alphabeticRuns(text: string, spots: Spot[]): void {
     const end = runEnd(text, p);
     p = end;
     if (isSmall(text, start, end)) continue;
-    const spot = unpacked(text, start, end);
+    const spot = unpackedLines(text, start, end);
     if (spot === null) continue;
     p = spot.end;
     spots.push(spot);
@@ -82,10 +82,31 @@ function runEnd(text: string, start: number): number {
     const unit = text.charCodeAt(end);
     if (unit !== 10 && unit !== 13 && unit !== 92) return end;
     BREAK.lastIndex = end;
-    if (!BREAK.test(text) || !(SIXTY_FOUR[text.charCodeAt(BREAK.lastIndex)] >= 0)) return end;
+    if (!BREAK.test(text) || !isDataLine(text, BREAK.lastIndex)) return end;
     line = end = BREAK.lastIndex;
   }
 }
+
+/** What may follow the last line of a wrapped run: its padding, a quote, a bracket, a tag, or a line break. */
+const LINE_END = /={0,3}(?:[\r\n\\"'`<>,;)\]}]|$)/y;
+
+/** Whether a line has nothing but the characters of a run: another setting follows otherwise, `token: …`, `B=…`. */
+function isDataLine(text: string, start: number): boolean {
+  let end = start;
+  while (end < text.length && SIXTY_FOUR[text.charCodeAt(end)] >= 0) end++;
+  LINE_END.lastIndex = end;
+  return end > start && LINE_END.test(text);
+}
+
+/** A run that may be wrapped; if it is not readable, without its last line, which may be a word below it. */
+function unpackedLines(text: string, start: number, end: number): Spot | null {
+  const spot = unpacked(text, start, end);
+  if (spot !== null) return spot;
+  const last = text.slice(start, end).search(LAST_BREAK);
+  return last < 0 ? null : unpacked(text, start, start + last);
+}
+
+const LAST_BREAK = /(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>]{0,16}[\w+/-]*$/;
 
 /** A run with its decoded text, including padding; null: not readable. */
 function unpacked(text: string, start: number, end: number): Spot | null {
@@ -272,7 +293,7 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
     while (start < over && text.charCodeAt(start) <= 13) start++;
     const end = dataEnd(text, start, over);
     if (end - start >= LONG && isData(text, start, end)) {
-      const spot = unpacked(text, start, end);
+      const spot = unpackedLines(text, start, end);
       runs.push({ start: spot?.start ?? start, end: spot?.end ?? end, says: spot?.says ?? null });
     }
     // Text that has been examined is not examined again.

@@ -34,6 +34,26 @@ const SCRIPTS = [
   "บัตรเลขที่ 4539578763621486 ครับ",
 ];
 
+Deno.test("decodings() reads base64 without padding, whatever the next line begins with", () => {
+  // 60 units or more may go on in the next line.
+  const run = btoa("the card of the customer is 4539578763621486, valid until May 2029");
+  assertEquals(run.length, 88);
+  for (
+    const next of [
+      "\n    token: x",
+      "\nNEXT_NAME=x",
+      "\nRegards",
+      "\nand then we",
+      "\n\nRegards\n",
+      "\\nnext: x",
+      "\r\n- a",
+    ]
+  ) {
+    const view = decodings({ text: `data: ${run}${next}` })?.view;
+    assertEquals(view?.text.includes("is 4539578763621486, valid"), true, next);
+  }
+});
+
 for (const says of SCRIPTS) {
   Deno.test(`decodings() reads base64 of UTF-16 in another script: ${says.slice(0, 12)}`, () => {
     for (const mark of ["", "\ufeff"]) {

@@ -58,8 +58,9 @@ function scanEmail(view: ScannedView, at: number): void {
     return;
   }
   if (text.slice(start, at).includes("..")) return;
-  // "https://user:password@host" is a URL with user information.
+  // "https://user:password@host" and "https://token@host" are URLs with user information.
   if (text.charCodeAt(start - 1) === 58 && /:\/\/[^\s/@]{0,80}:$/.test(before(view, start, 90))) return;
+  if (text.charCodeAt(start - 1) === 47 && /[a-z]:\/\/$/i.test(before(view, start, 4))) return;
   // "sprite@2x.png" is a file, "git@host.org:path" a repository.
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
@@ -182,6 +183,8 @@ export const EMAIL: readonly Recognizer[] = [
         "meet me (at) noon",
         "meet me at noon dot",
         "https://bob:tr0ub4dor@corp.example/x",
+        "https://ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789@git.example/a/b.git",
+        "ssh://git@corp.example/a",
       ],
     },
   },

@@ -9,22 +9,30 @@ import { isPassword, kindsOf } from "./password.ts";
 
 /** Maximum distance of a command's name before the option. */
 const COMMAND_WITHIN = 160;
+const SNMP = /\bsnmp(?:(?:bulk)?(?:walk|get)|getnext|set|table|trap|inform|status|df)\b(?:(?!&&)[^\n|;])*$/i;
 const COMMANDS: Readonly<Record<string, RegExp>> = {
-  p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7za?)\b(?:(?!&&)[^\n|;])*$/i,
-  P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip|mosquitto_[pr]\w+|mosquitto_sub)\b(?:(?!&&)[^\n|;])*$/i,
-  a: /\b(?:redis|valkey)-cli\b(?:(?!&&)[^\n|;])*$/i,
-  c: /\bsnmp(?:(?:bulk)?(?:walk|get)|getnext|set|table|trap|inform|status|df)\b(?:(?!&&)[^\n|;])*$/i,
+  p: /\b(?:sshpass|docker|podman|nerdctl|buildah|skopeo|helm|oc|az|mongo\w*|mysql\w*|mariadb[\w-]*|psexec\w*|cf|7z[arz]?|(?:un)?rar|[rx]desktop|cqlsh|nxc|crackmapexec|evil-winrm|smbmap|iscsiadm|ansible-vault|plink|pscp|psftp|putty)\b(?:(?!&&)[^\n|;])*$/i,
+  P: /\b(?:sqlcmd|bcp|isql|osql|unzip|zip|ipmitool|mosquitto_[pr]\w+|mosquitto_sub)\b(?:(?!&&)[^\n|;])*$/i,
+  a: /\b(?:(?:redis|valkey)-cli|(?<![/.])https?|xhs?)\b(?!:)(?:(?!&&)[^\n|;])*$/i,
+  k: /\bopenssl\b(?:(?!&&)[^\n|;])*$/i,
+  A: SNMP,
+  X: SNMP,
+  c: SNMP,
   N: /\bssh-keygen\b(?:(?!&&)[^\n|;])*$/i,
   U: /\b(?:smbclient|winexe|rpcclient|smbget|smbmap|net)\b(?:(?!&&)[^\n|;])*$/i,
   u: /\blftp\b(?:(?!&&)[^\n|;])*$/i,
   w: /\bldap(?:search|add|modify|delete|whoami)\b(?:(?!&&)[^\n|;])*$/i,
 };
 const VALUE = /\s{0,3}(?:"([^"\s]{5,100})"|'([^'\s]{5,100})'|([^\s"'`<>|;]{5,100}))/y;
-/** Commands whose option value is attached to the option, and values that are not. */
-const GLUED = /^(?:mysql|mariadb|7z)/i;
+/** Commands whose option value is attached to the option, and those where it may be. */
+const GLUED = /^(?:mysql|mariadb|7z|(?:un)?rar)/i;
+const MAYBE_GLUED = /^sshpass/i;
+/** Options of more than one letter. */
+const LONGER = /-(?:pw|hp)(?=[ \t])|-hp/y;
 
 const PAIRED: Readonly<Record<string, RegExp>> = {
   U: /^[\w.@$/\\-]{1,64}%(.{5,100})$/,
+  a: /^[\w.@$-]{1,64}:(.{5,100})$/,
   u: /^[\w.@$-]{1,64},(.{5,100})$/,
 };
 
@@ -36,14 +44,16 @@ export function scanOption(view: ScannedView, start: number): void {
   if (commands === undefined || prev !== 32 && prev !== 9) return;
   const command = commands.exec(before(view, start, COMMAND_WITHIN))?.[0];
   if (command === undefined) return;
-  const blank = text.charCodeAt(start + 2) <= 32;
+  LONGER.lastIndex = start;
+  const end = LONGER.test(text) ? LONGER.lastIndex : start + 2;
+  const blank = text.charCodeAt(end) <= 32;
   // For these commands a separate value is a database or file name.
-  if (blank === GLUED.test(command)) return;
-  VALUE.lastIndex = start + 2;
+  if (blank === GLUED.test(command) && !MAYBE_GLUED.test(command)) return;
+  VALUE.lastIndex = end;
   const match = VALUE.exec(text);
   let value = match?.[1] ?? match?.[2] ?? match?.[3];
   // The user may stand in front: `-U jo%…`, `-u jo,…`.
-  const user = PAIRED[text[start + 1]];
+  const user = /redis|valkey/i.test(command) ? undefined : PAIRED[text[start + 1]];
   if (user !== undefined) value = value?.replace(/^"/, "").match(user)?.[1];
   if (value === undefined || /^[-$]|^\d+:\d+$|[/\\]/.test(value)) return;
   if (!isPassword(value, true) || kindsOf(value) < 2 || !/\d/.test(value)) return;
@@ -54,14 +64,15 @@ export function scanOption(view: ScannedView, start: number): void {
 const STRING = "(?:\"[^\"\\n]{0,120}\"|'[^'\\n]{0,120}'|[\\w$.>-]{1,60})";
 /** The password among the arguments of a call; `ConvertTo-SecureString` has no brackets. */
 const CALL = new RegExp(
-  `(?:(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth)\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}` +
+  `(?:(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|(?:[Ss]et)?[Bb]asicAuth|basic_auth|BasicCredentials|UsernamePasswordCredential)\\s?\\(?\\s{0,20}${STRING}\\s?,\\s{0,20}` +
+    `|DirectoryEntry\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
     `|mysqli(?:_connect)?\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
     `|(?:PDO|getConnection)\\s?\\(\\s{0,20}${STRING}\\s?,\\s{0,20}${STRING}\\s?,\\s{0,20}` +
     `|ConvertTo-SecureString\\s(?:-String\\s)?)["']([^"'\\s]{5,100})["']`,
   "y",
 );
 const CALLED =
-  /^(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials|PasswordAuthentication|BasicAuth|mysqli(?:_connect)?|PDO|getConnection|ConvertTo-SecureString)$/;
+  /^(?:NetworkCredential|HTTPBasicAuth|UsernamePasswordCredentials?|PasswordAuthentication|(?:[Ss]et)?[Bb]asicAuth|basic_auth|BasicCredentials|DirectoryEntry|mysqli(?:_connect)?|PDO|getConnection|ConvertTo-SecureString)$/;
 
 /** A run followed by a bracket or space: a call with a password among its arguments. */
 export function scanCall(view: ScannedView, start: number, end: number): void {

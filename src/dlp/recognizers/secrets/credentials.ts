@@ -10,6 +10,7 @@ import { pairAt, pairTable } from "../letter_pairs.ts";
 import type { Trigger } from "../recognizer.ts";
 import type { ScannedView } from "../scanned_view.ts";
 import { scanToken } from "../tokens.ts";
+import { ACCOUNT_LINE_TRIGGERS } from "./account_lines.ts";
 import { scanCall, scanKeyFile, scanOption, scanSignature, scanSignedKey, scanWifi } from "./arguments.ts";
 import { scanAuthorization, scanRegistryAuth, scanUserinfo, scanUserOption } from "./basic_auth.ts";
 import { scanJsonWebKey } from "./json_web_key.ts";
@@ -48,13 +49,13 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", lengths: [3, 4, 5], lacks: DIGIT, begins: "-", scan: scanOption },
   {
     on: "run",
-    lengths: [3, 6, 10, 11, 12, 13, 14, 16, 17, 19, 22, 24, 25],
+    lengths: [3, 6, 9, 10, 11, 12, 13, 14, 16, 17, 19, 22, 24, 25],
     lacks: DIGIT,
-    begins: "bnhpmgu",
+    begins: "bdnhpmgsu",
     followedBy: "(",
     scan: scanCall,
   },
-  { on: "run", lengths: [22], lacks: DIGIT, begins: "c", followedBy: " ", scan: scanCall },
+  { on: "run", lengths: [10, 22], lacks: DIGIT, begins: "bc", followedBy: " ", scan: scanCall },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "w", followedBy: ":", scan: scanWifi },
   { on: "run", lengths: [3], lacks: DIGIT, begins: "s", followedBy: "=", scan: scanSignature },
   { on: "run", lengths: [4], lacks: DIGIT, begins: "-", followedBy: " ", scan: scanKeyFile },
@@ -74,6 +75,7 @@ export const CREDENTIALS: readonly Trigger[] = [
   // "xoxb" where spaces replace hyphens.
   { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
   ...STATEMENT_TRIGGERS,
+  ...ACCOUNT_LINE_TRIGGERS,
   { on: "view", scan: scanForeignPasswords },
   { on: "view", scan: scanManifest },
   { on: "view", scan: scanAssignment },

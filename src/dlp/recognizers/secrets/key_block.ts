@@ -1,12 +1,12 @@
-/** Private keys in PEM format. */
+/** Private keys in PEM format, and the static keys of OpenVPN. */
 
 import { partEnd, report, type ScannedView } from "../scanned_view.ts";
 
 const KEY_BLOCK =
-  /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----[A-Z0-9 ]{0,60}-----|$)/y;
+  /-----BEGIN (?:(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN [\w -]{1,30}[kK]ey(?: V\d)?)-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----[\w -]{0,60}?-----|$)/y;
 
 /** The first and the last line. */
-const FRAME = /^-----[A-Z0-9 ]{0,80}-----|-----[A-Z0-9 ]{0,60}-----$/g;
+const FRAME = /^-----[\w -]{0,80}?-----|-----[\w ]{0,60}-----$/g;
 
 /** A complete key block; returns its end, or the start of the search. */
 export function scanKeyBlock(view: ScannedView, start: number): number {
@@ -20,8 +20,19 @@ export function scanKeyBlock(view: ScannedView, start: number): number {
   return end;
 }
 
-/** Where a block ends: one without its last line, behind a quote, in front of the next such quote. */
+/** A line of the key, and a setting below it. */
+const SETTING_BELOW =
+  /[A-Za-z0-9+/=]{16}\s{0,4}(?=\n[ \t]{0,16}[A-Za-z_][\w.-]{0,40}(?::[ \t]|[ \t]?=[ \t]?["'\w]))/;
+
+/**
+ * Where a block ends: one without its last line, in front of a setting, or, behind a quote, in front of the
+ * next such quote.
+ */
 function endOf(text: string, start: number, end: number): number {
+  if (!text.startsWith("-----", end - 5)) {
+    const below = SETTING_BELOW.exec(text.slice(start, end));
+    if (below) end = start + below.index + below[0].length;
+  }
   const quote = text[start - 1];
   if (quote !== '"' && quote !== "'" && quote !== "`" || text.startsWith("-----", end - 5)) return end;
   let at = text.indexOf(quote, start);

@@ -11,16 +11,16 @@ import { SERVICES } from "./services.ts";
 const STRONG =
   "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
   "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key(?:[ _.-]?base)?|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
-  "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
+  "totp|otp[ _-]?(?:secret|seed)|jsessionid|phpsessid|asp\\.net_sessionid|connect\\.sid|laravel_session|ci_session|cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
   "schl[üu]ssel|jeton|cl[ée] (?:d['’ ]?(?:api|acc[èe]s)|secr[èe]te|priv[ée]e)|(?:clave|chave|chiave) (?:d[eai] )?(?:api|acceso|acesso|se[cg]reta|priva[dt]a)|klucz|anahtar[ıi]?|" +
   "sleutel|ключ|токен|密钥|令牌|ト[ー-]クン|キ[ー-]|シ[ー-]クレット|토큰|키|시크릿|密鑰|秘密|" +
-  "cookie:[^\\n]{0,40}?[ ;][\\w.-]{1,24}(?==)|authorization[\"']?: ?[\"']?[a-z-]{2,16}|(?<![a-z])(?:api|pass|auth|pat(?![a-z]))|[_-]pat";
+  "cookie[\"']?[:,][^\\n]{0,40}?[ ;\"'][\\w.-]{1,24}(?==)|authorization[\"']?: ?[\"']?[a-z-]{2,16}|(?<![a-z])(?:api|pass|auth|pat(?![a-z]))|[_-]pat";
 const CLOSE = "[\\]\"'`)}>】」』]{0,3}";
 /** With the prefix of a signed cookie, "s:". */
 const OPEN = "[(\"'`\\[@<「『【]{0,3}(?:base64:[+/]?|s:)?";
 /** A word, possibly within a longer identifier, an operator, and the opening of a value; or a word and a space. */
 const NAMED = new RegExp(
-  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|為|은 |는 |คือ|(?<=[】」』])|set to |to (?=[\\x60"'])|value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
+  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?(?:[ '’][A-Za-z\\u00c0-\\uffff]{1,16}){0,3}?${CLOSE}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|\\|\\||\\?\\?|\\?:|or(?= )|\\{ ?get;[^{}\\n]{0,30}\\} ?=|:[ \\t]{0,3}(?:&[\\w-]{1,40}|!!str|[|>][+-]?(?=[ \\t]{0,3}\\n))|[:=,>|(]|->|is |est |es |è |é |ist |jest |это |は|是|为|為|은 |는 |คือ|(?<=[】」』])|set to |to (?=[\\x60"'])|--(?:body|value)[ =]|value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
   "i",
 );
 const SERVICE = new RegExp(

@@ -13,8 +13,8 @@ const MORE_WORDS =
 const PASSWORD_WORD = new RegExp(
   `(?:pass(?:word|wd|phrase|code|e)?|(?<=master|primary)auth|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|pw|ww|psk|identified(?: with \\w{1,30})? by|${MORE_WORDS}|${FOREIGN_PASSWORDS})` +
     "(?:\\s?\\(\\w{0,12}\\))?[\"'\\]】」』]{0,2}(?:: ?&?(?:str|[Ss]tring)\\?? (?==))?(?:[ \\t]{9,64}(?=[:=])|\\s{0,8})" +
-    `(?:=>|:{1,2}=|={1,3}|[:：]|(?<=[】」』])|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
-    "(?:(?<=[:=])[ \\t]{9,64}|\\s{0,8})(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}(?:[NBRUEL@]{1,2}(?=[\"']))?([\"'`]?)",
+    `(?:=>|:{1,2}=|={1,3}|[:：]|(?<=[】」』])|is|was|est|este|es|é|è|e|je|är|er|(?<=salasana\\p{L}{0,3}\\s)on|jest|to|ist|lautet|şu\\s?:|это|είναι|هي|هو|היא|הוא|है|คือ|là|adalah|は|은|는|是|为|為|<-|->|-{1,2}(?=\\s)|(?=\\s[^\\s"'\`<>(]{8})|(?=\\s?\\(["'])|(?=\\s["'])|\\)?\\s?(?:\\|\\||\\?\\?|\\?:|\\bor\\b)(?=\\s{0,8}["'\`])|\\{\\s?get;[^{}\\n]{0,30}\\}\\s?=|value=|["'][;|,\\t](?! {0,8}\\n)|[;|\\t]|(?=\\s{0,8}<\\/))` +
+    "(?:(?<=[:=])[ \\t]{9,64}|\\s{0,8})(?:(?<=:[ \\t]{0,4})(?:&[\\w-]{1,40}[ \\t]{1,4}|!!str[ \\t]{1,4}|[|>][+-]?[ \\t]{0,3}\\r?\\n[ \\t]{1,24}))?(?:[\"']\\s?[;,|]\\s?|(?:<\\/?[a-z]{1,8}>\\s{0,8}){1,3})?[([<{“‘„«»「『（【*\\u{1f300}-\\u{1faff}]{0,2}(?:[NBRUEL@]{1,2}(?=[\"']))?([\"'`]?)",
   "iuy",
 );
 
@@ -178,6 +178,11 @@ function scanTyped(view: ScannedView, start: number): boolean {
   return true;
 }
 
+/** What precedes the value that is used where a variable has none. */
+const IS_DEFAULT = /(?:\|\||\?\?|\?:|\bor)\s*["'`]$/;
+/** A name or type that YAML allows in front of a value. */
+const OF_YAML = /:[ \t]*(?:&[\w-]+|!!str)[ \t]+$/;
+
 /** In an address, what follows the value. */
 const NEXT_ARGUMENT = /&(?:amp;)?[A-Za-z_][\w.[\]-]{0,40}=[^]*$/;
 
@@ -203,11 +208,15 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   if (!quote && /[:=]\s*$/.test(match[0])) value += AT_LINE_END.exec(rest.slice(value.length))?.[0] ?? "";
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
   if (
-    quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !isChosen(value) &&
+    quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !IS_DEFAULT.test(match[0]) &&
+    !isChosen(value) &&
     !looksRandom(value, true) && !isSql(view, start, match[0])
   ) return false;
   // Only white space in between: usually just the next word of a sentence.
-  if (/\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) {
+  if (
+    /\w\s+[*([{<]*$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !OF_YAML.test(match[0]) &&
+    !isUnlikeWords(value)
+  ) {
     return false;
   }
   report(view, "PASSWORD", from, from + value.length, 0.7);

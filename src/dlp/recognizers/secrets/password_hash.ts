@@ -2,7 +2,7 @@
  * Password hashes in the formats used by systems; they can be attacked offline.
  *
  * Formats: crypt(5), the modular crypt format and PHC strings, RFC 2307 for directories, Django, Werkzeug,
- * PostgreSQL, and Kerberos tickets as written by recovery tools.
+ * GRUB, PostgreSQL, and Kerberos tickets as written by recovery tools.
  */
 
 import { DIGIT, JOINER } from "../character_class.ts";
@@ -32,7 +32,7 @@ const MODULAR = new RegExp(
 const DIRECTORY =
   /\{(?:S?SHA(?:224|256|384|512)?|S?MD5|CRYPT|PBKDF2(?:[-_]SHA\d{1,3})?|ARGON2|BCRYPT)\}[$./+=,A-Za-z0-9]{20,260}/iy;
 const FRAMEWORK =
-  /(?:(?:pbkdf2_sha(?:1|256|512)|argon2|bcrypt(?:_sha256)?|scrypt)\$[$./+=,\w-]{40,300}|(?:pbkdf2:sha(?:1|256|512)(?::\d{1,8})?|scrypt:\d{1,8}:\d{1,3}:\d{1,3})\$[A-Za-z0-9./+]{4,64}\$[0-9a-f]{40,128}|SCRAM-SHA-256\$\d{1,8}:[+/=A-Za-z0-9]{12,64}\$[+/=A-Za-z0-9]{40,48}:[+/=A-Za-z0-9]{40,48})/y;
+  /(?:(?:pbkdf2_sha(?:1|256|512)|argon2|bcrypt(?:_sha256)?|scrypt)\$[$./+=,\w-]{40,300}|(?:pbkdf2:sha(?:1|256|512)(?::\d{1,8})?|scrypt:\d{1,8}:\d{1,3}:\d{1,3})\$[A-Za-z0-9./+]{4,64}\$[0-9a-f]{40,128}|grub\.pbkdf2\.sha\d{1,3}\.\d{1,9}\.[0-9A-F]{16,512}\.[0-9A-F]{64,512}|SCRAM-SHA-256\$\d{1,8}:[+/=A-Za-z0-9]{12,64}\$[+/=A-Za-z0-9]{40,48}:[+/=A-Za-z0-9]{40,48})/y;
 
 function matched(view: ScannedView, pattern: RegExp, start: number): number | void {
   pattern.lastIndex = start;
@@ -74,6 +74,7 @@ export const PASSWORD_HASH: Recognizer = {
     { on: "run", lengths: [6, 13], followedBy: "$", begins: "abps", scan: scanFramework },
     { on: "run", lengths: [12, 13], holds: DIGIT, followedBy: "$", begins: "bps", scan: scanFramework },
     { on: "run", lengths: [6], followedBy: ":", begins: "ps", scan: scanFramework },
+    { on: "run", lengths: [4], followedBy: ".", begins: "g", scan: scanFramework },
     { on: "run", lengths: [32, 40, 64, 96, 128], lacks: JOINER, holds: DIGIT, scan: scanHex },
   ],
   samples: {
@@ -87,6 +88,7 @@ export const PASSWORD_HASH: Recognizer = {
       "«pbkdf2_sha256$260000$Qb2pYX7kLm3V$3f9Zk29xLm4Vb81RtYp03nWe5sHc9Jd2fQm7LxKp2Qz=»",
       "Administrator:500:«aad3b435b51404eeaad3b435b51404ee:8846f7eaee8fb117ad06bdd830b7586c»:::",
       "NTLM hash: «8846f7eaee8fb117ad06bdd830b7586c»",
+      "password_pbkdf2 root «grub.pbkdf2.sha512.10000.8846F7EAEE8FB117AD06BDD830B7586C.3F1B495289A4592257386D3F8FA228183F1B495289A4592257386D3F8FA22818»",
     ],
     clean: [
       "{ 'Content-MD5': '7895bf4b8828b55ceaf47747b4bca667' }",

@@ -4,6 +4,7 @@
  */
 
 import { isPlaceholder, looksRandom, strangeness } from "../randomness.ts";
+import { DIGIT } from "../character_class.ts";
 import type { Trigger } from "../recognizer.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { isPassword, kindsOf } from "./password.ts";
@@ -37,6 +38,43 @@ function isChosen(value: string): boolean {
 function isKey(value: string): boolean {
   return !isPlaceholder(value) && (looksRandom(value, true) || isChosen(value) && kindsOf(value) > 3);
 }
+
+/** Drawn by a program: letters of both cases and digits in no order that names have. */
+function isDrawnAlone(value: string): boolean {
+  return isChosen(value) && looksRandom(value, false);
+}
+
+/** A text in base64; null: it is none. */
+function textOf(encoded: string): string | null {
+  try {
+    const text = atob(encoded);
+    return /^[\x20-\x7e]{4,}$/.test(text) ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An identity, a user and a password, divided by zeros. */
+function isSaslPlain(encoded: string): boolean {
+  try {
+    return /^[^\0]{0,64}\0[\x21-\x7e]{1,64}\0[\x20-\x7e]{4,}$/.test(atob(encoded));
+  } catch {
+    return false;
+  }
+}
+
+/** The first or second password of a user of SNMP: `createUser jo SHA "…" AES "…"`. */
+function snmpUser(n: 1 | 2): RegExp {
+  const key = (value: string) => `[ \\t]{1,4}[A-Z0-9-]{3,8}[ \\t]{1,4}["']?${value}["']?`;
+  const value = "([^\\s\"'`<>]{5,100})";
+  const before = n === 1 ? "" : key("[^\\s\"'`<>]{5,100}");
+  return new RegExp(
+    `createUser[ \\t]{1,4}(?:-e[ \\t]{1,4}\\w+[ \\t]{1,4})?["']?[\\w.-]{1,64}["']?${before}${key(value)}`,
+    "iy",
+  );
+}
+
+const LINE_OF_USER = /user[ \t]{1,4}[\w.@+-]{2,64}[ \t]{1,4}([^\s"'`<>]{8,100})(?=[ \t]*(?:\r?\n|$))/y;
 
 const PIPED: Statement = {
   form: new RegExp(
@@ -74,6 +112,14 @@ const OF_ADMIN: Statement = {
   type: "PASSWORD",
 };
 
+/** A pair of a user and a password behind the names of both: `id/pw: jo / …`. */
+const NAMED_PAIR: Statement = {
+  form: new RegExp(`\\w+[)\\]]?[ \\t]?(?:[:=(]|->|-|are|is)?[ \\t]{0,3}${PAIR}`, "iy"),
+  lead: /(?:\bid|user(?: ?name)?|login|account|계정|아이디)[)\]]?[ \t]?[/&,|][ \t]?[([]?$/i,
+  isValue: (value) => isStated(value.replace(/[.!?]+$/, "")),
+  type: "PASSWORD",
+};
+
 /** By the word in lower case. */
 const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
   echo: [PIPED],
@@ -107,6 +153,13 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
     {
       form: new RegExp(`login\\(\\s{0,8}${STRING}\\s?,\\s{0,8}${QUOTED}`, "y"),
       lead: /\.$/,
+      isValue: isStated,
+      type: "PASSWORD",
+    },
+    {
+      form:
+        /login[ \t]{1,4}["']?[\w.@+-]{1,64}["']?[ \t]{1,4}["']?([^\s"'`<>]{6,100})(?=["']?[ \t]*(?:\r?\n|$))/iy,
+      lead: /(?:^|\n)[ \t]{0,8}(?:[CS]:[ \t]{1,4})?[A-Za-z]{0,4}\d{1,6}[ \t]$/,
       isValue: isStated,
       type: "PASSWORD",
     },
@@ -156,6 +209,62 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
     isValue: (value) => looksRandom(value, false),
     type: "API_KEY",
   }],
+  plain: [{
+    form: /plain[ \t]{1,4}([A-Za-z0-9+/]{12,400}={0,2})(?=\s|$)/iy,
+    lead: /\bauth(?:enticate)?[ \t]{1,4}$/i,
+    isValue: isSaslPlain,
+    type: "BASIC_AUTH",
+  }],
+  // "Password:" in base64, with which a mail server asks for it.
+  ugfzc3dvcmq6: [{
+    form: /\w+\s{1,4}(?:[\w.]{1,16}[:>]\s{1,4})?([A-Za-z0-9+/]{8,200}={0,2})(?=\s|$)/y,
+    lead: /334[ \t]{1,4}$/,
+    isValue: (value) => textOf(value) !== null,
+    type: "PASSWORD",
+  }],
+  identify: [{
+    form: /identify[ \t]{1,4}(?:[\w[\]{}|^`-]{1,32}[ \t]{1,4})?([^\s"'`<>]{5,100})/iy,
+    lead: /NickServ[ \t:]{1,4}$/i,
+    isValue: isStated,
+    type: "PASSWORD",
+  }],
+  createuser: [
+    { form: snmpUser(1), isValue: isStated, type: "PASSWORD" },
+    { form: snmpUser(2), isValue: isStated, type: "PASSWORD" },
+  ],
+  rootpw: [{
+    form: /rootpw(?:[ \t]{1,4}--\w{2,20}){1,3}[ \t]{1,4}["']?([^\s"'`<>]{5,100})/y,
+    isValue: isStated,
+    type: "PASSWORD",
+  }],
+  rp: [{
+    form: /rp[ \t]{1,4}["']?([^\s"'`<>|;]{5,100})/iy,
+    lead: /\bschtasks\b[^\n]{0,200}\s\/$/i,
+    isValue: isStated,
+    type: "PASSWORD",
+  }],
+  enc: [{
+    form: /ENC[ \t]{1,4}["']?([A-Za-z0-9+/]{16,400}={0,2})(?=["'\s]|$)/y,
+    lead: /\bset[ \t]{1,4}[\w-]{2,40}[ \t]{1,4}$/i,
+    isValue: (value) => looksRandom(value, true),
+    type: "PASSWORD",
+  }],
+  content: [{
+    form: /content[ \t]{1,24}:[ \t]{1,4}([^\s"'`<>]{5,64})/iy,
+    lead: /\bkey[ \t]$/i,
+    isValue: isStated,
+    type: "PASSWORD",
+  }],
+  user: [
+    // A script of a client for FTP.
+    { form: LINE_OF_USER, lead: /(?:^|\n)[ \t]{0,8}$/, isValue: isDrawnAlone, type: "PASSWORD" },
+    {
+      form: /user[ \t]{1,4}[\w.:-]{1,64}[ \t][^\n]{0,120}?[ \t]>([^\s"'`<>]{5,100})/y,
+      lead: /(?:^|\n)[ \t]{0,8}$/,
+      isValue: isStated,
+      type: "PASSWORD",
+    },
+  ],
   send_keys: [TYPED],
   sendkeys: [TYPED],
   setvalue: [TYPED],
@@ -167,6 +276,16 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
     lead: /(?:freerdp|mstsc|rdesktop)[^\n|;]{0,160}\s\/$|\s\/u:\S{1,64}\s{1,4}\/$/i,
     isValue: isStated,
     type: "PASSWORD",
+  }],
+  pw: [NAMED_PAIR],
+  pwd: [NAMED_PAIR],
+  pass: [NAMED_PAIR],
+  passwd: [NAMED_PAIR],
+  password: [NAMED_PAIR],
+  client: [{
+    form: /client\(\s{0,8}["']AC[0-9a-f]{32}["']\s?,\s{0,8}["']([0-9a-f]{32})["']/iy,
+    isValue: (value) => looksRandom(value, true),
+    type: "API_KEY",
   }],
   admin: [OF_ADMIN],
   administrator: [OF_ADMIN],
@@ -202,15 +321,22 @@ function scanStatement(view: ScannedView, start: number, end: number): void {
     }
     if (!isValue(value)) continue;
     report(view, type, from, from + value.length, 0.7);
-    return;
   }
 }
 
 export const STATEMENT_TRIGGERS: readonly Trigger[] = [
-  { on: "run", lengths: [4, 5, 6, 7, 8], begins: "epsuhac", followedBy: " ", scan: scanStatement },
-  { on: "run", lengths: [3, 4, 5, 7, 8, 9, 10], begins: "tfslc", followedBy: "(", scan: scanStatement },
+  {
+    on: "run",
+    lengths: [2, 3, 4, 5, 6, 7, 8, 10],
+    begins: "ceiprsuha",
+    followedBy: " ",
+    scan: scanStatement,
+  },
+  { on: "run", lengths: [3, 4, 5, 6, 7, 8, 9, 10], begins: "tfslc", followedBy: "(", scan: scanStatement },
   { on: "run", lengths: [3, 4], begins: "jh", followedBy: ".", scan: scanStatement },
   { on: "run", lengths: [4], begins: "a", followedBy: "=", scan: scanStatement },
   { on: "run", lengths: [1], begins: "p", followedBy: ":", scan: scanStatement },
   { on: "run", lengths: [4, 5, 6, 11, 12, 13], begins: "clzaiur", scan: scanStatement },
+  { on: "run", lengths: [2, 3, 4, 6, 8], begins: "p", lacks: DIGIT, scan: scanStatement },
+  { on: "run", lengths: [12], holds: DIGIT, begins: "u", scan: scanStatement },
 ];
