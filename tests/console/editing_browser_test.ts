@@ -64,6 +64,48 @@ browserTest(
   },
 );
 
+browserTest(
+  "a form leaves a key and a team without models without models, until somebody lists some",
+  async () => {
+    await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    const ask = askerOf(gateway);
+    await using browser = await startBrowser();
+    await ask("POST", "/admin/keys", { headers, body: { name: "closed", models: [] } });
+    await ask("POST", "/admin/teams", { headers, body: { name: "closed", models: [] } });
+    const page = await browser.page();
+    await signIn(page, gateway.url);
+    await to(page, "Keys");
+    const cells = () =>
+      page.evaluate("[...document.querySelectorAll('main tbody td')].map((cell) => cell.innerText)");
+    await page.click("main tbody a", "closed");
+    assertEquals((await cells()).at(-1), "none");
+    const change = async (path: string, button: string, fields: Record<string, string>) => {
+      await page.click("button", button);
+      await filled(page, fields);
+      await saved(page);
+      await page.until("document.querySelector('dialog input[name=models]') === null");
+      return (await ask("GET", path, { headers })).json.models;
+    };
+    for (
+      const [fields, models] of [[{ rpm: "10" }, []], [{ models: "" }, null], [
+        { models: "none" },
+        [],
+      ]] as const
+    ) {
+      assertEquals(await change("/admin/keys/closed", "Change limits", fields), models);
+    }
+    await page.press("Escape");
+    await page.until("document.querySelector('dialog') === null");
+    await page.click("main [role=tab], main a, main button", "Teams");
+    for (
+      const [fields, models] of [[{ spend_amount: "1" }, []], [{ models: "demo/*" }, ["demo/*"]]] as const
+    ) {
+      assertEquals(await change("/admin/teams/closed", "Change", fields), models);
+    }
+    assertEquals(page.mistakes, []);
+  },
+);
+
 /** Presses the mouse on an element, and lets it go at the edge of the window, beside every dialog. */
 async function dragOut(page: BrowserPage, selector: string): Promise<void> {
   const from = await page.until(`(() => {

@@ -1,6 +1,6 @@
-/** Times as the console tells them: what is rounded up to a whole one of the next unit is told in that. */
+/** Times and money as the console shows them: what is rounded up to a whole one of the next unit is shown in that. */
 import { assertEquals } from "@std/assert";
-import { ago, duration } from "../../src/console/page/lib/format.js";
+import { ago, duration, money } from "../../src/console/page/lib/format.js";
 
 Deno.test("duration() and ago() never tell sixty of what has sixty", () => {
   const SAID: [number, string][] = [
@@ -26,4 +26,18 @@ Deno.test("duration() and ago() never tell sixty of what has sixty", () => {
     [-3599, "in 1 h"],
   ];
   for (const [seconds, said] of AGO) assertEquals(ago(0, seconds * 1000), said, String(seconds));
+});
+
+Deno.test("money() shows no amount as zero that the ledger can hold", () => {
+  const SHOWN: [string, string][] = [
+    ["0", "$0.00"],
+    ["0.000000000001", "$0.000000000001"],
+    ["-0.0000001", "−$0.00000010"],
+    ["0.0000014", "$0.0000014"],
+    ["0.0123", "$0.012"],
+    ["0.1", "$0.10"],
+    ["1234.5", "$1,234.50"],
+    ["9000000", "$9M"],
+  ];
+  for (const [amount, shown] of SHOWN) assertEquals(money(amount), shown);
 });

@@ -40,7 +40,7 @@ export function money(amount) {
   if (value === 0) return "$0.00";
   const size = Math.abs(value);
   if (size >= 100_000) return `${value < 0 ? "−" : ""}$${short.format(size)}`;
-  const places = size >= 0.1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)) - 1);
+  const places = size >= 0.1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(size)) - 1);
   return value < 0 ? `−$${size.toFixed(places)}` : `$${withCommas(value.toFixed(places))}`;
 }
 

@@ -2,7 +2,7 @@
 import { Field } from "../lib/form.js";
 import { countOf, tomorrow } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { PATTERNS_HINT, patternsOf, SpendFields, spendLimitOf } from "./limits.js";
+import { PATTERNS_HINT, patternsOf, patternsText, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
 import { memberRule, ownTeam, seesAll } from "./rights.js";
 
@@ -36,8 +36,9 @@ export function KeyFields({ before }) {
       <${Field} label="Tokens a minute" name="tpm" type="number" min="1" placeholder="no limit"
         initial=${rates?.tokens_per_minute ?? ""} />
     </div>
-    <${Field} label="Models" name="models" placeholder="all" initial=${before?.models?.join(", ") ??
-      ""} hint=${PATTERNS_HINT} />
+    <${Field} label="Models" name="models" placeholder="all" initial=${patternsText(
+      before?.models,
+    )} hint=${PATTERNS_HINT} />
     ${all && html`
       <div class="pair">
         <${NameField} label="DLP policy" name="dlp_policy" of=${names.dlp} now=${before
@@ -66,7 +67,7 @@ export function keyOf(given, before) {
   /** @type {Record<string, unknown>} */
   const key = {
     name: given.name,
-    models: patternsOf(given.models),
+    models: patternsOf(given.models, before?.models),
     spend_limit: spendLimitOf(given),
     rate_limit: rpm === null && tpm === null ? null : { requests_per_minute: rpm, tokens_per_minute: tpm },
     expires_at: given.expires === "" ? null : given.expires,

@@ -10,7 +10,7 @@ import { Table } from "../lib/table.js";
 import { Badge, Button, Failed, Panel } from "../lib/ui.js";
 import { KeyDetails } from "./key_details.js";
 import { KeyFields, keyOf } from "./key_form.js";
-import { SpendBar } from "./limits.js";
+import { patternsText, SpendBar } from "./limits.js";
 import { mayMakeKeys } from "./rights.js";
 import { useSearchBox } from "./search_box.js";
 import { NewSecret } from "./secret.js";
@@ -62,7 +62,7 @@ const COLUMNS = [
     title: "Models",
     wide: true,
     show: ({ models }) =>
-      models === null ? "all" : models.length <= 2 ? models.join(", ") : `${models.length} patterns`,
+      models && models.length > 2 ? `${models.length} patterns` : patternsText(models) || "all",
   },
 ];
 

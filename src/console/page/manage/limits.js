@@ -11,7 +11,9 @@ import { Bar } from "../lib/ui.js";
  */
 
 const PERIODS = [["day", "a day"], ["week", "a week"], ["month", "a month"], ["total", "in all"]];
-export const PATTERNS_HINT = "Patterns like mistral/*, separated by commas. Empty: all.";
+const NO_MODEL = "none";
+export const PATTERNS_HINT =
+  `Patterns like mistral/*, separated by commas. Empty: all; ${NO_MODEL}: no model.`;
 
 /** @param {{ limit?: SpendLimit | null, most?: SpendLimit | null }} props `most`: what a member's key may spend */
 export function SpendFields({ limit, most }) {
@@ -30,8 +32,19 @@ export function spendLimitOf({ spend_amount, spend_period }) {
   return spend_amount === "" ? null : { amount: spend_amount, period: spend_period };
 }
 
-/** @param {string} text */
-export function patternsOf(text) {
+/** @param {readonly string[] | null} [models] */
+export function patternsText(models) {
+  if (!models) return "";
+  return models.length === 0 ? NO_MODEL : models.join(", ");
+}
+
+/**
+ * @param {string} text
+ * @param {readonly string[] | null} [before] what the text was made of
+ */
+export function patternsOf(text, before) {
+  if (before !== undefined && text === patternsText(before)) return before;
+  if (text === NO_MODEL) return [];
   const patterns = text.split(/[\s,]+/).filter((one) => one !== "");
   return patterns.length === 0 ? null : patterns;
 }

@@ -8,7 +8,7 @@ import { html, useState } from "../lib/html.js";
 import { Table } from "../lib/table.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Failed, Panel } from "../lib/ui.js";
-import { PATTERNS_HINT, patternsOf, SpendBar, SpendFields, spendLimitOf } from "./limits.js";
+import { PATTERNS_HINT, patternsOf, patternsText, SpendBar, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
 import { mayChange } from "./rights.js";
 import { ChangedMeanwhile, saveChange } from "./save_change.js";
@@ -52,7 +52,7 @@ export function Teams() {
       sort: ({ spend }) => Number(spend?.forecast ?? 0),
     },
     { title: "Account", show: ({ account }) => account ?? "each key's own" },
-    { title: "Models", wide: true, show: ({ models }) => models === null ? "all" : models.join(", ") },
+    { title: "Models", wide: true, show: ({ models }) => patternsText(models) || "all" },
     {
       title: "Policies",
       show: ({ dlp_policy, access_policy }) => [dlp_policy, access_policy].filter(Boolean).join(", ") || "–",
@@ -101,7 +101,7 @@ function TeamDialog({ before: opened, onClose, onDone }) {
     const team = {
       account: given.account || null,
       spend_limit: spendLimitOf(given),
-      models: patternsOf(given.models),
+      models: patternsOf(given.models, before?.models),
       dlp_policy: given.dlp_policy || null,
       access_policy: given.access_policy || null,
     };
@@ -129,8 +129,9 @@ function TeamDialog({ before: opened, onClose, onDone }) {
         <${NameField} label="Account" name="account" of=${names.accounts} now=${before
           ?.account} none="each key's own"
           hint="Pays for the team's keys." />
-        <${Field} label="Models" name="models" placeholder="all" initial=${before?.models?.join(", ") ??
-          ""} hint=${PATTERNS_HINT} />
+        <${Field} label="Models" name="models" placeholder="all" initial=${patternsText(
+          before?.models,
+        )} hint=${PATTERNS_HINT} />
         <div class="pair">
           <${NameField} label="DLP policy" name="dlp_policy" of=${names.dlp} now=${before
             ?.dlp_policy} none="none" />
