@@ -64,9 +64,15 @@ export function mergeCatalog(
       : same?.routes ?? [];
     // A configured model without routes exists while a provider lists it.
     if (routes.length === 0) continue;
-    const known = factsOfRoute(routes[0], presets, facts) ?? undefined;
+    const known = factsOfRoute(routes[0], presets, facts);
     const base = same?.model ?? (known && modelOf(model.id, [{ ...known, route: routes[0] }], "free"));
-    merged.push(base === undefined ? { ...model, routes } : { ...overlaid(model, base), routes });
+    if (base === undefined) merged.push({ ...model, routes });
+    else {
+      const others = routes.filter((route) => !base.routes.some((r) => isSame(r, route)))
+        .map((route) => factsOfRoute(route, presets, facts)?.facts);
+      const contextLength = largest([base, ...others]);
+      merged.push({ ...overlaid(model, { ...base, contextLength }), routes });
+    }
     if (same !== undefined) found.delete(model.id.toLowerCase());
   }
   for (const { model } of found.values()) {
@@ -166,9 +172,7 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
     }
   };
   const sheets = first(sheetsOf) ?? [];
-  const contexts = known.map((k) => k.listed.contextLength ?? k.facts?.contextLength)
-    .filter((length) => typeof length === "number");
-  const contextLength = contexts.length === 0 ? null : Math.max(...contexts);
+  const contextLength = largest(known.map(({ listed, facts }) => listed.contextLength ? listed : facts));
   const maxCompletion = first((k) => k.listed.maxCompletion ?? k.facts?.maxCompletion) ?? null;
   const short = id.slice(id.indexOf("/") + 1);
   return {
@@ -191,6 +195,16 @@ function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings[
     // Names used by clients of the messages format.
     shortNames: id.startsWith("anthropic/") ? [short] : [],
   };
+}
+
+function isSame(a: ModelRoute, b: ModelRoute): boolean {
+  return a.provider === b.provider && a.model === b.model;
+}
+
+/** The largest context length; null: none is known. */
+function largest(known: readonly ({ contextLength?: number | null } | undefined)[]): number | null {
+  const lengths = known.map((one) => one?.contextLength).filter((length) => typeof length === "number");
+  return lengths.length === 0 ? null : Math.max(...lengths);
 }
 
 function sheetsOf({ preset, listed, facts }: Known): readonly PriceSheet[] | undefined {

@@ -133,6 +133,36 @@ Deno.test("an entry with routes is filled up with what is known, also while nobo
   assertEquals([unknown.pricing, unknown.contextLength], [{ prompt: "0", completion: "0" }, null]);
 });
 
+Deno.test("the context of an entry is the largest of its routes too, unless it names one", () => {
+  const small = { provider: "openai", model: "gpt-a" };
+  const large = { provider: "p", model: "claude-x-20250101" };
+  const unknown = { provider: "p", model: "claude-y" };
+  const providers = [
+    { provider: "openai", preset: "openai", models: null },
+    { provider: "p", preset: "anthropic", models: null },
+  ];
+  const context = (entry: Record<string, unknown>, listed = providers) => {
+    const [model] = merge(written({ id: "mine/a", ...entry }), listed as ListedProvider[]);
+    return [model.contextLength, model.pricing.prompt];
+  };
+  assertEquals(context({ routes: [small, large] }), [200, "2"]);
+  assertEquals(context({ routes: [large, small] }), [200, "3"]);
+  assertEquals(context({ routes: [small, unknown] }), [100, "2"]);
+  assertEquals(context({ routes: [small, large], context_length: 64 }), [64, "2"]);
+  // A model that is listed under the same id.
+  const [found] = merge(written({ id: "openai/gpt-a", routes: [small, large] }), [
+    listing("openai", "openai", "gpt-a"),
+    listing("p", "anthropic"),
+  ]);
+  assertEquals([found.contextLength, found.pricing.prompt], [200, "2"]);
+  // What a provider lists of a route counts more than what is known of it.
+  const [listed] = merge(written({ id: "openai/gpt-a", routes: [small, unknown] }), [
+    listing("openai", "openai", { id: "gpt-a", contextLength: 64 }),
+    listing("p", "anthropic"),
+  ]);
+  assertEquals(listed.contextLength, 64);
+});
+
 Deno.test("a model that nobody knows the price of has none, or is free where the operator says so", () => {
   const providers = [
     listing("openai", "openai", "gpt-new"),
