@@ -64,18 +64,27 @@ Deno.test("the same request of the same session joins, and one that failed runs 
 async function repeatCode(
   find: () => Promise<unknown>,
   generation: () => Promise<unknown> = () => Promise.reject(new Error("it is not asked for")),
+  { claimed = 1 } = {},
 ): Promise<string> {
   let claims = 0;
   const resumption = {
     claim: () =>
-      Promise.resolve(claims++ === 0 ? { joined: "gen_1", same: true, lost: false } : { live: {} }),
+      Promise.resolve(claims++ < claimed ? { joined: "gen_1", same: true, lost: false } : { live: {} }),
     find,
+    answered: () => Promise.resolve(null),
+    readers: { enter: () => ({ leave() {} }) },
   };
   const context = {
     id: "gen_2",
     path: "/v1/chat/completions",
     request: { headers: new Headers({ ...JOINS, session_id: "s1" }) },
-    state: { resumption: () => Promise.resolve(resumption), administration: { generation } },
+    state: {
+      resumption: () => Promise.resolve(resumption),
+      administration: { generation },
+      requestRates: { take() {} },
+      inFlight: { leavesConnections: () => true },
+      kit: { accounts: { requestsPerMinute: () => 60 }, metrics: { keptStream() {} } },
+    },
   } as unknown as RequestContext;
   const key = { id: "k", resumeMs: null } as Parameters<typeof keeping>[1]["key"];
   const run = <T>(work: Generator<void, T>): T => {
@@ -93,4 +102,11 @@ Deno.test("a store that goes away while a repeat joins is told as such, and noth
   for (const away of [new StoreUnavailable("away"), new Failure("service_unavailable", "away")]) {
     assertEquals(await repeatCode(ended, () => Promise.reject(away)), "service_unavailable");
   }
+});
+
+Deno.test("a repeat does not look without end for an answer that is claimed and not there", async () => {
+  assertEquals(
+    await repeatCode(() => Promise.resolve(null), undefined, { claimed: 1000 }),
+    "service_unavailable",
+  );
 });

@@ -117,17 +117,19 @@ async function joinInSession(
     whole: string;
   },
 ): Promise<Keeping | Response> {
-  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
+  let attempts = 0;
+  for (let repeat = 0; repeat < MOST_REPEATS && attempts < ATTEMPTS;) {
     // Header values cannot contain a line break, so this cannot collide with a caller's key.
     const text = `session\n${session}\n${whole}\n${repeat}`;
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
     if (claim.lost || await hasFailed(context, { resumption, key, id: claim.joined }).catch(noClaim)) {
+      repeat++;
       continue;
     }
     const joined = await join(context, { resumption, key, id: claim.joined }).catch(noClaim);
     if (joined !== null) return joined;
-    repeat--;
+    attempts++;
   }
   throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
 }
