@@ -189,14 +189,20 @@ function written(caller: CallerFormatName, parts: readonly Part[], stream: boole
   return parts.map((part) => frames.encode([part])).join("") + frames.end();
 }
 
-async function screened(parts: readonly Part[], stream: boolean, answers: "mask" | "block"): Promise<Part[]> {
+interface Screening {
+  format: FormatName;
+  stream: boolean;
+  answers: "mask" | "block";
+}
+
+async function screened(parts: readonly Part[], { format, stream, answers }: Screening): Promise<Part[]> {
   async function* source(): AsyncGenerator<readonly Part[]> {
     await Promise.resolve();
     if (stream) { for (const part of parts) yield [part]; }
     else yield parts;
   }
   const out: Part[] = [];
-  for await (const batch of screenAnswer(source(), guardOf({ answers }, []))) out.push(...batch);
+  for await (const batch of screenAnswer(source(), guardOf({ answers, format }, []))) out.push(...batch);
   return out;
 }
 
@@ -218,7 +224,7 @@ async function passes(answer: Answer): Promise<string[]> {
       if (!tellsNumber(written(caller, parts, stream), CARD)) continue;
       reached++;
       for (const mode of ["mask", "block"] as const) {
-        const out = await screened(structuredClone(parts), stream, mode);
+        const out = await screened(structuredClone(parts), { format: caller, stream, answers: mode });
         if (tellsNumber(written(caller, out, stream), CARD)) {
           let_through.push(`${caller} ${stream ? "stream" : "whole"} ${mode}`);
         }

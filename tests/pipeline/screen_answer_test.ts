@@ -262,7 +262,7 @@ Deno.test("screenAnswer() masks names of fields that come whole, and refuses nam
       type: "text-start",
       block: 1,
       choice: 0,
-      extra: { format: "chat_completions", fields: { note: [MAIL] } },
+      extra: { format: "messages", fields: { note: [MAIL] } },
     },
     { type: "text-delta", block: 1, text: `See ${MAIL} here.` },
     {
@@ -300,6 +300,24 @@ Deno.test("screenAnswer() masks names of fields that come whole, and refuses nam
     types: DEFAULT_TYPES,
   });
   assert(!JSON.stringify(named.parts).includes("4539"), JSON.stringify(named.parts));
+});
+
+Deno.test("screenAnswer() ends no answer for fields that the caller does not get", async () => {
+  const note = { format: "chat_completions", fields: { note: MAIL } } as const;
+  const parts: Part[] = [
+    { type: "start", extra: note },
+    ...text(["hi"]),
+    { type: "opaque", block: 9, choice: 0, format: "chat_completions", value: { note: MAIL } },
+    { type: "finish", choice: 0, reason: "stop", extra: note },
+  ];
+  for (const answers of ["block", "mask"] as const) {
+    const foreign = await screened(parts.map((part) => [part]), { answers });
+    assertEquals(foreign.found, []);
+    assertEquals(foreign.parts.at(-1), { type: "finish", choice: 0, reason: "stop", extra: undefined });
+    const own = await screened(parts.map((part) => [part]), { answers, format: "chat_completions" });
+    assertEquals(JSON.stringify(own.parts).includes(MAIL), false);
+    assertEquals(own.found.length > 0, true);
+  }
 });
 
 Deno.test("screenAnswer() finds stop words of several words and patterns, cut anywhere", async () => {

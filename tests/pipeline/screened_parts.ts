@@ -7,6 +7,7 @@ import { Slices } from "../../src/timing/slices.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import type { Finding } from "../../src/dlp/scan.ts";
 import { collect } from "../../src/exchange/answer.ts";
+import type { FormatName } from "../../src/exchange/format_name.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import { screenAnswer } from "../../src/pipeline/screening/screen_answer.ts";
@@ -39,6 +40,8 @@ export interface Outcome {
 
 export interface Options extends Partial<Rules> {
   answers?: AnswerMode;
+  /** The caller's; absent: messages. */
+  format?: FormatName;
   secrets?: OwnSecrets;
   known?: ReadonlyMap<string, string>;
   ticker?: Ticker;
@@ -47,7 +50,7 @@ export interface Options extends Partial<Rules> {
 export const re2 = openRe2();
 addEventListener("unload", () => re2.close());
 
-export function guardOf({ secrets, known, ticker, ...rules }: Options, found: Found[]) {
+export function guardOf({ secrets, known, ticker, format, ...rules }: Options, found: Found[]) {
   const check = answerCheck(
     {
       mode: "alert",
@@ -68,6 +71,7 @@ export function guardOf({ secrets, known, ticker, ...rules }: Options, found: Fo
       secrets ?? NO_SECRETS,
       known === undefined ? null : { originals: known, taken: new Set(known.keys()) },
     ),
+    format: format ?? "messages",
     ticker: ticker ?? new Ticker({ now: () => 0 }),
     choice: 0,
     pause: () => Promise.resolve(),

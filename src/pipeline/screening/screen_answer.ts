@@ -10,6 +10,7 @@ import { type AnswerRules, Unscannable } from "../../dlp/answer_rules.ts";
 import { type JudgedPart, judgeFailure, judgePart } from "../../dlp/answer_fields.ts";
 import type { Finding } from "../../dlp/scan.ts";
 import { Failure } from "../../exchange/failure.ts";
+import type { FormatName } from "../../exchange/format_name.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { Deadline, Ticker } from "../../timing/ticker.ts";
@@ -33,6 +34,8 @@ const REFUSED = "The answer holds data that must not leave, so data-loss prevent
 
 export interface AnswerGuard {
   rules: AnswerRules;
+  /** The caller's. */
+  format: FormatName;
   ticker: Ticker;
   /** Lets others have their turn. */
   pause(): Promise<void>;
@@ -220,8 +223,9 @@ class AnswerScreen {
         this.#said.take(part);
         const line = this.#lineFor(part);
         if (line?.refused) continue;
-        const judging = judgePart(part, this.#guard.rules);
-        const judged = judging === null ? part : this.#judged(await judging, line);
+        const shown = shownTo(this.#guard.format, part);
+        const judging = shown && judgePart(shown, this.#guard.rules);
+        const judged = judging === null ? shown ?? part : this.#judged(await judging, line);
         const kept = alert ? part : judged;
         if (kept === null || line?.refused) continue;
         if (line === null) {
@@ -355,5 +359,24 @@ class AnswerScreen {
       return line;
     }
     return "block" in part ? this.#lineOf.get(part.block) ?? null : null;
+  }
+}
+
+/**
+ * What a caller gets of a part: not the fields and blocks of another format, whose findings must not end the
+ * answer. Null: nothing of it needs screening.
+ */
+function shownTo(format: FormatName, part: Part): Part | null {
+  switch (part.type) {
+    case "opaque":
+      return part.format === format ? part : null;
+    case "start":
+    case "text-start":
+    case "reasoning-start":
+      return part.extra === undefined || part.extra.format === format ? part : null;
+    case "finish":
+      return part.extra === undefined || part.extra.format === format ? part : { ...part, extra: undefined };
+    default:
+      return part;
   }
 }

@@ -58,6 +58,7 @@ export function screenedCall(
         pause: () => kit.slices.pause(call.arrival.key.id),
         held: (ms) => kit.metrics.held("screen", ms),
         choice,
+        format: call.prompt.format,
         promptChars: askedLength(call.size),
         mostOutput: mostOutput({ prompt, model: call.model }) * (prompt.n ?? 1),
         lengths,
