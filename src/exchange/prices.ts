@@ -128,23 +128,28 @@ const highest = new WeakMap<PriceSheet, Map<string, Prices>>();
 /** Names by which a request asks for the usual tier and no other. */
 const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]);
 
-/**
- * For each kind the highest price that may apply to a call, for its reservation.
- * @param input maximum number of input tokens
- * @param asked the requested service tier; undefined or `auto`: determined by the provider's account
- * @param search price of a search with models that have none
- */
-export function highestPricesOf(
-  sheet: PriceSheet,
-  input: number,
-  asked: string | undefined,
-  search?: string,
-): Prices {
+/** Anthropic's fast mode, which is billed as a tier and is served only if the request asks for it. */
+const FAST = "fast";
+
+interface Possible {
+  /** Maximum number of input tokens. */
+  input: number;
+  /** The requested service tier; undefined or `auto`: determined by the provider's account. */
+  asked: string | undefined;
+  /** Fast mode is not possible. */
+  slow?: boolean;
+  /** Price of a search with models that have none. */
+  search?: string;
+}
+
+/** For each kind the highest price that may apply to a call, for its reservation. */
+export function highestPricesOf(sheet: PriceSheet, { input, asked, slow, search }: Possible): Prices {
   if (sheet.tiers.length === 0) return sheet.prices;
   const closed = asked !== undefined &&
     (ASKS_USUAL.has(asked) || sheet.tiers.some(({ service }) => service === asked));
   const reached = sheet.tiers.filter((tier) =>
-    fits(tier, input) && (!closed || tier.service === null || tier.service === asked)
+    fits(tier, input) && (!closed || tier.service === null || tier.service === asked) &&
+    !(slow && tier.service === FAST)
   );
   if (reached.length === 0) return sheet.prices;
   const key = `${reached.map((tier) => sheet.tiers.indexOf(tier)).join()} ${search}`;

@@ -61,21 +61,25 @@ Deno.test("sheetAt() takes what is in force at the time, by day and by hour", ()
 
 Deno.test("highestPricesOf() gives for each kind the highest price that the call can reach", () => {
   const { tiers } = TIERED;
-  assertEquals(highestPricesOf(sheet(), 1e9, undefined).prompt, "1");
+  assertEquals(highestPricesOf(sheet(), { input: 1e9, asked: undefined }).prompt, "1");
   // The provider's account may be set to priority, unless the request says otherwise.
-  assertEquals(highestPricesOf(TIERED, 10, undefined).prompt, "9");
-  assertEquals(highestPricesOf(TIERED, 10, "auto").prompt, "9");
-  assertEquals(highestPricesOf(TIERED, 10, "default").prompt, "1");
-  assertEquals(highestPricesOf(TIERED, 10, "flex").prompt, "1");
-  assertEquals(highestPricesOf(TIERED, 500, "default").completion, "6");
-  assertEquals(highestPricesOf(TIERED, 5000, "flex").prompt, "3");
+  assertEquals(highestPricesOf(TIERED, { input: 10, asked: undefined }).prompt, "9");
+  assertEquals(highestPricesOf(TIERED, { input: 10, asked: "auto" }).prompt, "9");
+  assertEquals(highestPricesOf(TIERED, { input: 10, asked: "default" }).prompt, "1");
+  assertEquals(highestPricesOf(TIERED, { input: 10, asked: "flex" }).prompt, "1");
+  assertEquals(highestPricesOf(TIERED, { input: 500, asked: "default" }).completion, "6");
+  assertEquals(highestPricesOf(TIERED, { input: 5000, asked: "flex" }).prompt, "3");
   // One object for the same reach, so that its table is worked out once.
-  assertEquals(highestPricesOf(TIERED, 10, "auto") === highestPricesOf(TIERED, 11, "auto"), true);
+  assertEquals(
+    highestPricesOf(TIERED, { input: 10, asked: "auto" }) ===
+      highestPricesOf(TIERED, { input: 11, asked: "auto" }),
+    true,
+  );
   // A kind that a tier has no price for costs there what it is part of.
   const cached = sheet({
     prices: { prompt: "1", completion: "4", input_cache_read: "0.1" },
     tiers: [{ above: 5, service: null, prices: { prompt: "3", completion: "4" } }],
   });
-  assertEquals(highestPricesOf(cached, 6, "default").input_cache_read, "3");
+  assertEquals(highestPricesOf(cached, { input: 6, asked: "default" }).input_cache_read, "3");
   assertEquals(tiers.length, 5);
 });

@@ -71,9 +71,15 @@ export function saidOfRequest(extra: Extra | undefined): Loose {
   return { diagnostics: null, ...object(extraOf(extra, "messages")?.[REQUEST]) };
 }
 
-/** The service tier used for billing. Fast mode has a separate price. */
-export function serviceOf(raw: Loose): string | undefined {
-  return raw.speed === "fast" ? "fast" : string(raw.service_tier);
+/** Values of `inference_geo` without a price of their own. */
+const ANYWHERE: ReadonlySet<unknown> = new Set(["", "global", "not_available"]);
+
+/** The service tier used for billing. Fast mode has a separate price, and so has inference in one region only (`us`). */
+export function serviceOf({ speed, service_tier, inference_geo }: Loose): string | undefined {
+  if (speed === "fast") return speed;
+  const tier = string(service_tier);
+  const isUsual = tier === undefined || tier === "standard";
+  return isUsual && typeof inference_geo === "string" && !ANYWHERE.has(inference_geo) ? inference_geo : tier;
 }
 
 function encodeService(extra: Extra | undefined): Loose {

@@ -51,11 +51,11 @@ function preset(name: string, facts = [name], prices = [name]): FactsPreset {
  * sources.
  *
  * OpenAI: "Flex processing" (the batch rate), "Batch API" (half), "Priority processing" (at most twice the
- * standard rate of any model). Anthropic: "Batch processing" (half); its priority tier is paid for in
- * advance. Google: "Flex and priority inference" (half, and 1.8 times), "Batch mode" (half).
+ * standard rate of any model). Anthropic: "Batch processing" (half), "Data residency" (1.1 times for inference
+ * in the US only); its priority tier is paid for in advance. Google: "Flex and priority inference" (half, and 1.8 times), "Batch mode" (half).
  */
 export const TIER_FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   openai: { flex: 0.5, batch: 0.5, priority: 2 },
-  anthropic: { batch: 0.5 },
+  anthropic: { batch: 0.5, us: 1.1 },
   google: { flex: 0.5, batch: 0.5, priority: 1.8 },
 };

@@ -252,6 +252,12 @@ function tierAsked({ prompt, routes, others }: Priced, kit: Kit): string | undef
   return routes.every(asks) ? serviceTier : undefined;
 }
 
+/** Whether the call cannot be served in Anthropic's fast mode: neither the request nor one of its fallbacks asks for it. */
+function isSlow({ prompt, routes, others }: Priced, kit: Kit): boolean {
+  const { speed = null } = prompt.unknown;
+  return speed === null && others === null && routes.every((route) => hasFormat(route, "messages", kit));
+}
+
 /** The requested model with the largest limits of all models that may answer, for the reservation. */
 export function withLargestLimits(model: Model, others: Others | null): Model {
   if (others === null || others.models.length === 0) return model;
@@ -270,8 +276,8 @@ export function withLargestLimits(model: Model, others: Others | null): Model {
 export function highestPrices(call: Priced, estimate: Estimate, kit: Kit): Prices {
   const { model, routes, callerCredential, others, created, searchPrice } = call;
   const input = estimate.input + (estimate.media ?? 0);
-  const tier = tierAsked(call, kit);
-  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), input, tier, searchPrice);
+  const possible = { input, asked: tierAsked(call, kit), slow: isSlow(call, kit), search: searchPrice };
+  const pricesFor = (one: Model) => highestPricesOf(sheetOf(one, created), possible);
   const highest = others === null || others.models.length === 0
     ? pricesFor(model)
     : highestOfEach([model, ...others.models].map(pricesFor), searchPrice);
