@@ -50,16 +50,22 @@ Deno.test("an id that is none of the stream's events is refused by name", async 
       `${id}:1 or 1`,
       "1e3",
     ];
-    for (const last of wrong) {
-      const refused = await resume(gateway, id, { last });
-      const { error } = await refused.json();
-      assertEquals([last, refused.status, error.code, error.param], [
-        last,
-        422,
-        "validation_error",
-        "Last-Event-ID",
-      ]);
-      assertEquals((await resume(gateway, id, { query: last }).then(drained)).status, 422);
+    for (const value of wrong) {
+      for (
+        const [named, loc] of [[{ last: value }, ["header", "Last-Event-ID"]], [{ query: value }, [
+          "query",
+          "starting_after",
+        ]]] as const
+      ) {
+        const refused = await resume(gateway, id, named);
+        const { error } = await refused.json();
+        assertEquals([value, refused.status, error.code, error.extra.errors[0].loc], [
+          value,
+          422,
+          "validation_error",
+          loc,
+        ]);
+      }
     }
     // Without an id, and with an empty one: from the start.
     assertEquals(await (await resume(gateway, id, { last: "" })).text(), text);

@@ -32,10 +32,10 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
       "There is no such stream: it belongs to another key, cannot be resumed, or has expired.",
     );
   }
-  const from = firstWanted(request, id);
+  const { from, named } = firstWanted(request, id);
   if (from > found.events) {
-    throw badHeader(
-      "Last-Event-ID",
+    throw badPlace(
+      named,
       `the stream has had ${countOf(found.events, "event")}, the first of which has number 0`,
     );
   }
@@ -63,21 +63,27 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
   }
 }
 
-/** Number of the first event that the caller has not received. */
-function firstWanted({ headers, url }: RequestContext["request"], id: string): number {
+type Named = "Last-Event-ID" | "starting_after";
+
+/** Number of the first event that the caller has not received, and what names the event before it. */
+function firstWanted(
+  { headers, url }: RequestContext["request"],
+  id: string,
+): { from: number; named: Named } {
   // A reconnecting browser (EventSource) sends this header, with the original URL.
   const header = headers.get("last-event-id");
-  const query = url.includes("?") ? new URL(url).searchParams.get("starting_after") : null;
-  for (const [name, value] of [["Last-Event-ID", header], ["starting_after", query]] as const) {
-    if (value === null || value === "") continue;
-    const number = eventNumber(value, id);
-    if (number !== null) return number + 1;
-    const message = `expected the id of an event of ${id}, as its \`id:\` gave it`;
-    if (name === "Last-Event-ID") throw badHeader(name, message);
-    throw new Failure("validation_error", `Cannot read starting_after: ${message}.`, {
-      param: name,
-      errors: [{ type: "value_error", loc: ["query", name], msg: message }],
-    });
-  }
-  return 0;
+  const named = header ? "Last-Event-ID" : "starting_after";
+  const value = header || (url.includes("?") ? new URL(url).searchParams.get("starting_after") : null);
+  if (!value) return { from: 0, named };
+  const number = eventNumber(value, id);
+  if (number === null) throw badPlace(named, `expected the id of an event of ${id}, as its \`id:\` gave it`);
+  return { from: number + 1, named };
+}
+
+function badPlace(named: Named, what: string): Failure {
+  if (named === "Last-Event-ID") return badHeader(named, what);
+  return new Failure("validation_error", `Cannot read ${named}: ${what}.`, {
+    param: named,
+    errors: [{ type: "value_error", loc: ["query", named], msg: what }],
+  });
 }
