@@ -11,7 +11,6 @@ const WAITS =
 
 /** Why a file may, by file and words. */
 const REASONS: Record<string, Record<string, string>> = {
-  "accounts/audit_log_test.ts": { "setTimeout": "timers of the log that the test runs itself" },
   "accounts/crash_child.ts": {
     "pause(": "calls take a while, each another",
     "Date.now": "when a call was made is in its record",

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { AuditLog } from "../../src/accounts/administration/audit_log.ts";
 import { type AuditRecord, StoreUnavailable } from "../../src/store/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { heldTimers, nextTurn } from "../support/time.ts";
 
 const KEY = { id: "key_1", name: "dev", account: "acme" };
 
@@ -57,10 +58,8 @@ Deno.test("AuditLog writes 500 entries at a time, and those of one moment in the
 });
 
 Deno.test("AuditLog writes half a second after an entry, and tries again five seconds after a failure", async () => {
-  const timers: { ms: number; run(): void }[] = [];
-  const { setTimeout } = globalThis;
-  globalThis.setTimeout =
-    ((run: () => void, ms: number) => timers.push({ ms, run })) as unknown as typeof setTimeout;
+  using timers = heldTimers(500, 5000);
+  const { held } = timers;
   const written: AuditRecord[] = [];
   let up = false;
   const { audit } = log((records) => {
@@ -68,35 +67,39 @@ Deno.test("AuditLog writes half a second after an entry, and tries again five se
     written.push(...records);
     return Promise.resolve();
   });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  try {
-    for (let i = 0; i < 2; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
-    assertEquals(timers.map(({ ms }) => ms), [500]);
-    timers[0].run();
-    await turn();
-    assertEquals([written.length, ...timers.map(({ ms }) => ms)], [0, 500, 5000]);
-    up = true;
-    timers[1].run();
-    await turn();
-    assertEquals([written.length, timers.length], [2, 2]);
-    audit.add({ kind: "dlp", key: KEY, data: {} });
-    assertEquals(timers.map(({ ms }) => ms), [500, 5000, 500]);
-  } finally {
-    globalThis.setTimeout = setTimeout;
-    await audit.close();
-  }
+  for (let i = 0; i < 2; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
+  assertEquals(held.map(({ ms }) => ms), [500]);
+  held[0].run();
+  await nextTurn();
+  assertEquals([written.length, ...held.map(({ ms }) => ms)], [0, 500, 5000]);
+  up = true;
+  held[1].run();
+  await nextTurn();
+  assertEquals([written.length, held.length], [2, 2]);
+  audit.add({ kind: "dlp", key: KEY, data: {} });
+  assertEquals(held.map(({ ms }) => ms), [500, 5000, 500]);
+  await audit.close();
   assertEquals(written.length, 3);
+  audit.add({ kind: "dlp", key: KEY, data: {} });
+  assertEquals(held.length, 3, "after its end there is no timer");
 });
 
-Deno.test("AuditLog is bounded, and says once that it drops", async () => {
+Deno.test("AuditLog is bounded, and says once in each failure that it drops", async () => {
   let up = false;
   const { audit, warned } = log(() => up ? Promise.resolve() : Promise.reject(new StoreUnavailable("away")));
-  for (let i = 0; i < 20_010; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
-  up = true;
+  const full = "The audit log is full: entries are dropped until the store is back.";
+  for (const count of [10, 1]) {
+    up = false;
+    for (let i = 0; i < 20_000 + count; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
+    up = true;
+    await audit.flush();
+  }
   await audit.close();
   assertEquals(warned, [
-    "The audit log is full: entries are dropped until the store is back.",
+    full,
     "The audit log dropped 10 entries.",
+    full,
+    "The audit log dropped 1 entry.",
   ]);
 });
 

@@ -67,6 +67,24 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/**
+ * Timers of these lengths, in milliseconds, that do not run by themselves: the test runs those it wants to. Others run as
+ * ever.
+ */
+export function heldTimers(...lengths: number[]) {
+  const { setTimeout } = globalThis;
+  const held: { ms: number; run(): void }[] = [];
+  const hold = (run: () => void, ms = 0) =>
+    lengths.includes(ms) ? held.push({ ms, run }) : setTimeout(run, ms);
+  globalThis.setTimeout = hold as unknown as typeof setTimeout;
+  return {
+    held,
+    [Symbol.dispose](): void {
+      globalThis.setTimeout = setTimeout;
+    },
+  };
+}
+
 /** Stands still until it is moved. */
 export class StoppedClock implements Clock {
   time: number;

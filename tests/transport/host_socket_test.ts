@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { HostSocket } from "../../src/transport/host_socket.ts";
 import type { SocketUser } from "../../src/transport/websocket/socket.ts";
-import { eventually, nextTurn } from "../support/time.ts";
+import { eventually, heldTimers, nextTurn } from "../support/time.ts";
 
 /** What the gateway uses of a WebSocket; the test is its host and its client. */
 class HostedSocket {
@@ -88,4 +88,20 @@ Deno.test("HostSocket.send() waits while a client takes nothing of a megabyte, a
   hosted.close(1001, "");
   await last;
   assert(failed && !hosted.sent.includes("c"));
+});
+
+Deno.test("HostSocket waits for the end of the connection, and for two seconds where the client does not confirm it", async () => {
+  const { hosted, socket } = opened();
+  await socket.close(1001, "the server stops");
+  await socket.whenClosed;
+  assertEquals(hosted.closed, [1001, "the server stops"]);
+  using timers = heldTimers(2000);
+  const silent = opened();
+  silent.hosted.onclose = null;
+  let ended = false;
+  const closing = silent.socket.close(1001, "the server stops").then(() => ended = true);
+  await nextTurn();
+  assertEquals([ended, timers.held.length], [false, 1]);
+  timers.held[0].run();
+  await closing;
 });

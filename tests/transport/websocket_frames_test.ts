@@ -90,6 +90,13 @@ Deno.test("a message that is too long is refused by what it announces, and what 
   assertEquals(frames.kept, 10);
 });
 
+Deno.test("the bound on a message is that of each, also of several that come at once", () => {
+  const { frames, told } = reader();
+  const long = masked(0x81, bytes("x".repeat(900)));
+  frames.push(new Uint8Array([...long, ...long, ...long.subarray(0, 10)]));
+  assertEquals(told, ["x".repeat(900), "x".repeat(900)]);
+});
+
 Deno.test("frames are written with the shortest length that holds theirs", () => {
   assertEquals([...textFrame("ab")], [0x81, 2, 97, 98]);
   assertEquals([...textFrame("x".repeat(126)).subarray(0, 4)], [0x81, 126, 0, 126]);

@@ -7,7 +7,7 @@ import {
   WebSocketConnection,
   type WireReader,
 } from "../../src/transport/websocket/socket.ts";
-import { eventually, turns } from "../support/time.ts";
+import { eventually, heldTimers, turns } from "../support/time.ts";
 
 const TEXT = 1;
 const CLOSING = 8;
@@ -128,6 +128,30 @@ Deno.test("of pings that come while nothing can be written, the last one is answ
   // The first was on its way.
   assertEquals(wire.written.length, 3);
   assertEquals(new TextDecoder().decode(wire.written[1].subarray(2)), "4999");
+});
+
+Deno.test("a single ping is answered with its payload", async () => {
+  const { wire, socket } = open();
+  wire.give(frame(PING, "one"));
+  await turns(3);
+  wire.close();
+  await socket.whenClosed;
+  assertEquals(wire.written.map((bytes) => new TextDecoder().decode(bytes.subarray(2))), ["one"]);
+});
+
+Deno.test("a connection is closed as soon as both ends have said so, and two seconds after the gateway's end in any case", async () => {
+  const polite = open();
+  polite.wire.give(frame(CLOSING, ""));
+  await turns(3);
+  assert(polite.wire.closed);
+  using timers = heldTimers(2000);
+  const silent = open();
+  void silent.socket.close(1001, "the server stops");
+  await turns(3);
+  assertEquals([silent.wire.closed, timers.held.length], [false, 1]);
+  timers.held[0].run();
+  await silent.socket.whenClosed;
+  assert(silent.wire.closed);
 });
 
 Deno.test("a caller is not taken for silent while its own messages wait", async () => {
