@@ -1,8 +1,8 @@
 /**
- * How fast frames of HTTP/2 clients are passed to the HTTP/2 implementation, of all connections together.
+ * How fast small frames of clients are processed, of all connections together: those of HTTP/2, and those of WebSockets.
  *
- * The implementation processes everything that has arrived on a connection in one step. Of frames with little content (one byte, or padding
- * only) a megabyte takes a tenth of a second and more, and each connection may have megabytes in the buffers of the system.
+ * The HTTP/2 implementation processes everything that has arrived on a connection in one step. Of frames with little content (one byte, or
+ * padding only) a megabyte takes a tenth of a second and more, and each connection may have megabytes in the buffers of the system.
  *
  * The unit of work is a frame without further effect, which takes about a microsecond.
  */

@@ -38,7 +38,7 @@ function reader(most = 1000) {
 /** The code with which the connection would end. */
 function refusal(...frames: Uint8Array[]): number {
   const { frames: into } = reader();
-  const error = assertThrows(() => frames.forEach((frame) => into.push(frame)), FrameError);
+  const error = assertThrows(() => frames.forEach((frame) => into.push(frame, () => true)), FrameError);
   return error.code;
 }
 
@@ -57,7 +57,7 @@ Deno.test("frames are put together, wherever the bytes are cut", () => {
   const expected = ["one", "ping here?", "two ä", "x".repeat(300), "", "pong", "close 1000"];
   for (const step of [1, 2, 3, 7, 50, all.length]) {
     const { frames, told } = reader();
-    for (let at = 0; at < all.length; at += step) frames.push(all.subarray(at, at + step));
+    for (let at = 0; at < all.length; at += step) frames.push(all.subarray(at, at + step), () => true);
     assertEquals(told, expected);
     assertEquals(frames.kept, 0);
   }
@@ -86,7 +86,7 @@ Deno.test("a message that is too long is refused by what it announces, and what 
   const huge = new Uint8Array([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
   assertEquals(refusal(huge), 1009);
   const { frames } = reader(2 ** 31);
-  frames.push(masked(0x81, new Uint8Array(10), { length: 2 ** 30 }));
+  frames.push(masked(0x81, new Uint8Array(10), { length: 2 ** 30 }), () => true);
   assertEquals(frames.kept, 10);
 });
 

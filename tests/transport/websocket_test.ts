@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { Rounds, Visited } from "../../src/timing/rounds.ts";
 import {
+  FRAMES_AT_ONCE,
   MESSAGE_OVERHEAD,
   WebSocketConnection,
   type WireReader,
@@ -70,8 +71,9 @@ class TestWire {
   }
 
   taken(use: (buffer: Uint8Array, from: number, to: number) => number): void {
-    this.consumed += use(this.#now, 0, this.#now.length);
-    this.#now = new Uint8Array();
+    const consumed = use(this.#now, 0, this.#now.length);
+    this.consumed += consumed;
+    this.#now = this.#now.subarray(consumed);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -261,20 +263,58 @@ Deno.test("an end is said before the connection is closed, and what comes meanwh
   assertEquals([wire.written.length, seen], [1, { messages: [], disconnected: 1, over: 1 }]);
 });
 
-Deno.test("messages without a byte take room too, and a socket for which there is none ends", async () => {
-  const MOST = 1 << 20;
+function repeated(one: Uint8Array, times: number): Uint8Array {
+  const all = new Uint8Array(times * one.length);
+  for (let at = 0; at < all.length; at += one.length) all.set(one, at);
+  return all;
+}
+
+Deno.test("of many small frames that come together a part is read in one step, and all of them in the end", async () => {
+  const ping = frame(PING, "");
+  const many = 50 * FRAMES_AT_ONCE;
+  const { wire, socket } = open();
+  let longest = 0;
+  const taken = wire.taken.bind(wire);
+  wire.taken = (use) => {
+    const before = wire.consumed;
+    taken(use);
+    longest = Math.max(longest, wire.consumed - before);
+  };
+  wire.give(repeated(ping, many));
+  await eventually(() => wire.consumed === many * ping.length);
+  assertEquals(longest, FRAMES_AT_ONCE * ping.length);
+  // Also those that are not understood any more.
+  void socket.close(1000, "");
+  wire.give(repeated(ping, many));
+  await eventually(() => wire.consumed === 2 * many * ping.length);
+  assertEquals(longest, FRAMES_AT_ONCE * ping.length);
+  wire.give(frame(CLOSING, ""));
+  await socket.whenClosed;
+});
+
+Deno.test("messages that come together are read only as far as there is room, and the others wait", async () => {
   let most = 0;
   const hold = (bytes: number) => {
     most = Math.max(most, bytes);
-    return bytes <= MOST;
+    return true;
   };
   const { wire, socket, seen, go } = open({ hold, taking: false });
-  const empty = frame(TEXT, "");
-  const flood = new Uint8Array(10_000 * empty.length);
-  for (let at = 0; at < flood.length; at += empty.length) flood.set(empty, at);
-  wire.give(flood);
+  wire.give(repeated(frame(TEXT, ""), 1000));
+  await eventually(() => seen.messages.length === 1);
+  await turns(10);
+  assert(most <= 1000 + MESSAGE_OVERHEAD, `${most}`);
+  go();
+  await eventually(() => seen.messages.length === 1000);
+  assert(most <= 1000 + MESSAGE_OVERHEAD, `${most}`);
+  wire.give(frame(CLOSING, ""));
+  await socket.whenClosed;
+});
+
+Deno.test("messages without a byte take room too, and a socket for which there is none ends", async () => {
+  const hold = (bytes: number) => bytes <= 1000;
+  const { wire, socket, seen, go } = open({ hold, taking: false });
+  wire.give(repeated(frame(TEXT, ""), 10_000));
   await eventually(() => wire.written.length === 1);
-  assert(most > MOST);
   assertEquals(wire.written[0][2] << 8 | wire.written[0][3], 1013);
   wire.give(frame(CLOSING, ""));
   wire.close();

@@ -76,8 +76,13 @@ export class WebSocketFrameReader {
     return this.#headBytes === 0 && this.#message === null;
   }
 
-  /** Throws {@link FrameError}. The bytes may be overwritten afterwards. */
-  push(bytes: Uint8Array): void {
+  /**
+   * Throws {@link FrameError}. The bytes may be overwritten afterwards.
+   *
+   * @param goesOn whether the next frame is to be read, too; called after each frame
+   * @returns the number of bytes read
+   */
+  push(bytes: Uint8Array, goesOn: () => boolean): number {
     let at = 0;
     while (at < bytes.length || this.#left === 0) {
       if (this.#left === null) {
@@ -90,8 +95,11 @@ export class WebSocketFrameReader {
       this.#unmask(payload.add(bytes.subarray(at, at + length)));
       at += length;
       this.#left -= length;
-      if (this.#left === 0) this.#end();
+      if (this.#left > 0) continue;
+      this.#end();
+      if (!goesOn()) break;
     }
+    return at;
   }
 
   #begin(): void {

@@ -20,6 +20,7 @@ import {
   textFrame,
   WebSocketFrameReader,
 } from "./frames.ts";
+import { InputPace } from "../input_pace.ts";
 import { strictUtf8 } from "./strict_utf8.ts";
 
 /** A WebSocket as seen by its user, independent of the server. */
@@ -71,12 +72,17 @@ export interface WireReader {
 
 /** Number of queued messages at which reading pauses. */
 export const MOST_WAITING = 16;
+/** Frames of a connection that are read in one step; further ones wait until it is their turn. */
+export const FRAMES_AT_ONCE = 300;
 /** Close code "Try Again Later" (IANA registry; not in RFC 6455). */
 export const TRY_AGAIN_LATER = 1013;
 /** Memory of a queued message in addition to its bytes: one read can contain thousands of empty ones. */
 export const MESSAGE_OVERHEAD = 160;
 /** How long the peer may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2000;
+
+/** For all connections together: of small frames a read has thousands. */
+const pace = new InputPace();
 
 /** The value of `Sec-WebSocket-Accept`. */
 export function acceptOf(key: string): string {
@@ -180,10 +186,12 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
       this.#isHeldBack = true;
       return;
     }
+    let left = 0;
     try {
       this.#wire.taken((buffer, from, to) => {
-        if (to > from) this.#understand(buffer.subarray(from, to));
-        return to;
+        const end = to > from ? from + this.#understand(buffer.subarray(from, to)) : to;
+        left = to - end;
+        return end;
       });
     } catch (thrown) {
       const { code, message } = thrown instanceof FrameError
@@ -194,7 +202,15 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     }
     if (this.#closing) return void this.#end("frames");
     if (this.#waiting.length > 0) void this.#take();
-    this.#wire.read(this);
+    this.#next(left);
+  }
+
+  /** @param left number of bytes received and not read yet */
+  #next(left: number): void {
+    if (left === 0) return this.#wire.read(this);
+    const turn = pace.enter(FRAMES_AT_ONCE);
+    if (turn === null) this.came();
+    else void turn.then(() => this.came());
   }
 
   ended(): void {
@@ -202,14 +218,21 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
     else void this.#end(null);
   }
 
-  #understand(bytes: Uint8Array): void {
+  /** Reads a number of frames at most, and as many messages as there is room for. Returns the number of bytes read. */
+  #understand(bytes: Uint8Array): number {
     this.#heard = true;
     // Fast path: most idle sockets receive nothing but pongs.
-    if (this.#frames === null && isEmptyPong(bytes)) return;
-    this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
-    this.#frames.push(bytes);
-    if (this.#frames.isBetween) this.#frames = null;
+    if (this.#frames === null && isEmptyPong(bytes)) return bytes.length;
+    const read = this.#readFrames(bytes);
+    if (this.#frames!.isBetween) this.#frames = null;
     if (!this.#hold()) throw new FrameError(TRY_AGAIN_LATER, "there is no room for messages just now");
+    return read;
+  }
+
+  #readFrames(bytes: Uint8Array): number {
+    this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
+    let left = FRAMES_AT_ONCE;
+    return this.#frames.push(bytes, () => --left > 0 && !this.#isFull);
   }
 
   #listener(): FrameListener {
@@ -284,20 +307,20 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
   }
 
   #passOver(): void {
+    let left = 0;
     try {
       this.#wire.taken((buffer, from, to) => {
-        if (this.#lingers === "frames" && to > from) {
-          this.#frames ??= new WebSocketFrameReader(this.#user.mostMessageBytes, this.#listener());
-          this.#frames.push(buffer.subarray(from, to));
-        }
-        return to;
+        const reads = this.#lingers === "frames" && to > from;
+        const end = reads ? from + this.#readFrames(buffer.subarray(from, to)) : to;
+        left = to - end;
+        return end;
       });
     } catch {
       // The peer closed the connection without a close frame.
       this.#left = true;
     }
     if (this.#left) this.#finish();
-    else this.#wire.read(this);
+    else this.#next(left);
   }
 
   #finish(): void {

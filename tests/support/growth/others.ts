@@ -247,8 +247,8 @@ const framed: Dimension[] = [
     const first = masked(textFrame("abc"), 1);
     return () => {
       const reader = new WebSocketFrameReader(1 << 24, SILENT);
-      reader.push(first);
-      for (let i = 0; i < n * 20; i++) reader.push(part);
+      reader.push(first, () => true);
+      for (let i = 0; i < n * 20; i++) reader.push(part, () => true);
       return reader.kept;
     };
   }),
@@ -256,7 +256,7 @@ const framed: Dimension[] = [
     const pings = masked(textFrame(""), 0x89);
     const all = new Uint8Array(pings.length * n * 20);
     for (let i = 0; i < n * 20; i++) all.set(pings, i * pings.length);
-    return () => new WebSocketFrameReader(1 << 24, SILENT).push(all);
+    return () => new WebSocketFrameReader(1 << 24, SILENT).push(all, () => true);
   }),
   other("event stream: bytes of one message", (n) => {
     // The head of a message of a megabyte, whose checksum is right.
