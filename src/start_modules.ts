@@ -128,9 +128,10 @@ import "./outgoing/body_length.ts"; import "./outgoing/dial.ts"; import "./outgo
 import "./outgoing/fetch_reply.ts"; import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts";
 import "./outgoing/http1_wire.ts";
 import "./outgoing/http2/pool.ts";
-import "./outgoing/idle_sweep.ts"; import "./outgoing/json_body.ts"; import "./outgoing/packed_body.ts";
-import "./outgoing/post_event.ts"; import "./outgoing/proxies.ts"; import "./outgoing/reply.ts";
-import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts"; import "./outgoing/withheld.ts";
+import "./outgoing/idle_sweep.ts"; import "./outgoing/json_body.ts"; import "./outgoing/json_escapes.ts";
+import "./outgoing/packed_body.ts"; import "./outgoing/post_event.ts"; import "./outgoing/proxies.ts";
+import "./outgoing/reply.ts"; import "./outgoing/send.ts"; import "./outgoing/why_unreachable.ts";
+import "./outgoing/withheld.ts";
 import "./payloads/config.ts";
 import "./pipeline/admission/admit.ts"; import "./pipeline/admission/caller_credential.ts";
 import "./pipeline/admission/labels.ts"; import "./pipeline/admission/named_models.ts";

@@ -9,6 +9,7 @@
 import { Buffer } from "node:buffer";
 import { Failure } from "../exchange/failure.ts";
 import { disguises } from "./disguises.ts";
+import { withoutEscapes } from "./json_escapes.ts";
 
 /** Stands in place of a secret. */
 export const WITHHELD = "[withheld]";
@@ -20,14 +21,6 @@ const SUFFIX = 8;
 const LEAST_DIVISIBLE = 20;
 /** In longer texts native search is faster than a regular expression. */
 const LONG = 16_384;
-/** Printable ASCII written as a JSON escape; escaped backslashes are skipped. */
-const ESCAPED = /\\(?:\\|u00([2-7][\da-fA-F]))/g;
-
-function unescaped(escape: string, code: string | undefined): string {
-  const character = code === undefined ? escape : String.fromCharCode(parseInt(code, 16));
-  return character === '"' || character === "\\" || character === "\x7f" ? escape : character;
-}
-
 /** Headers with secret values, whatever the credential. */
 const SECRET_NAME = /auth|key|token|secret|password|cookie|credential|signature/i;
 /** Headers that are the same for every gateway, or set by the caller. */
@@ -69,7 +62,7 @@ export class Withheld {
 
   /** A piece of an answer without secrets: text, or JSON with the same structure. */
   answer(text: string): string {
-    if (text.includes("\\u00")) text = text.replace(ESCAPED, unescaped);
+    if (text.includes("\\u00")) text = withoutEscapes(text);
     if (text.length < LONG ? this.#any !== null && !this.#any.test(text) : !this.#includes(text)) return text;
     for (const secret of this.#secrets) text = text.replaceAll(secret, WITHHELD);
     return text;
