@@ -27,7 +27,6 @@ function withResponsesFields(body: Loose): Loose {
     reasoning_effort: effort,
     response_format: shape,
     verbosity,
-    tool_choice: choice,
     ...request
   } = body;
   const cap = number(newer) ?? number(older);
@@ -38,14 +37,5 @@ function withResponsesFields(body: Loose): Loose {
     ...(verbosity !== undefined && verbosity !== null && { verbosity }),
   };
   if (Object.keys(text).length > 0) request.text = { ...text, ...object(request.text) };
-  if (choice !== undefined) request.tool_choice = flatChoice(choice);
   return request;
-}
-
-/** `{type: "function", function: {name}}` as `{type: "function", name}`. */
-function flatChoice(choice: unknown): unknown {
-  if (!isObject(choice)) return choice;
-  const { function: called, custom, allowed_tools: allowed, ...fields } = choice;
-  const flat: Loose = { ...fields, ...object(called), ...object(custom), ...object(allowed) };
-  return Array.isArray(flat.tools) ? { ...flat, tools: flat.tools.map(flatChoice) } : flat;
 }

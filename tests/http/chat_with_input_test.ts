@@ -129,6 +129,98 @@ Deno.test("a provider of the responses format gets such a request as its own, wi
   await close();
 });
 
+Deno.test("of two fields that say the same, the one of the responses format counts, then the newer one", async () => {
+  const { provider, gateway, close } = await rig();
+  const { max_tokens: _, reasoning: _reasoning, text: _text, tool_choice: _choice, ...body } = BODY;
+  const sent = async (more: Any) => {
+    const response = await gateway.post("/v1/chat/completions", {
+      ...body,
+      stream: false,
+      messages: null,
+      model: "openai-responses/model",
+      ...more,
+    });
+    assertEquals(response.status, 200, await response.text());
+    const { max_output_tokens, reasoning, text, tool_choice } = provider.seen.at(-1)!.body as Any;
+    assert(!("messages" in provider.seen.at(-1)!.body));
+    return { max_output_tokens, reasoning, text, tool_choice };
+  };
+  const nothing = {
+    max_output_tokens: undefined,
+    reasoning: undefined,
+    text: undefined,
+    tool_choice: undefined,
+  };
+  assertEquals(await sent({ reasoning_effort: null, verbosity: null, max_tokens: null }), nothing);
+  assertEquals((await sent({ max_tokens: 5, max_completion_tokens: 6 })).max_output_tokens, 6);
+  assertEquals((await sent({ max_completion_tokens: 6, max_output_tokens: 7 })).max_output_tokens, 7);
+  assertEquals((await sent({ reasoning: { effort: "high" }, reasoning_effort: "low" })).reasoning, {
+    effort: "high",
+  });
+  assertEquals((await sent({ reasoning: { summary: "auto" }, reasoning_effort: "low" })).reasoning, {
+    effort: "low",
+    summary: "auto",
+  });
+  assertEquals((await sent({ text: { verbosity: "low" }, verbosity: "high" })).text, { verbosity: "low" });
+  const format = { type: "json_object" };
+  assertEquals((await sent({ text: { verbosity: "low" }, response_format: format })).text, {
+    format,
+    verbosity: "low",
+  });
+  const custom = { type: "custom", name: "ApplyPatch" };
+  assertEquals((await sent({ tool_choice: "required" })).tool_choice, "required");
+  for (const choice of [custom, { type: "custom", custom: { name: "ApplyPatch" } }]) {
+    assertEquals((await sent({ tool_choice: choice })).tool_choice, custom);
+  }
+  const tools = [{ type: "function", function: { name: "Read" } }, {
+    type: "custom",
+    custom: { name: "ApplyPatch" },
+  }];
+  assertEquals(
+    (await sent({ tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools } } }))
+      .tool_choice,
+    { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: "Read" }, custom] },
+  );
+  await close();
+});
+
+Deno.test("screening leaves ids and proofs of such a request as they are, and reads its summaries", async () => {
+  const { provider, gateway, close } = await rig();
+  const stop_words = [{ value: "bluebird" }];
+  const call_id = "call_bluebird";
+  const compacted = await gateway.post("/v1/responses/compact", {
+    model: "openai-chat/model",
+    input: [{ role: "user", content: "Hi" }],
+  });
+  const { output: [, summary] } = await compacted.json();
+  assertEquals(summary.type, "compaction");
+  const post = (model: string, input: Any[], mode: string, words: Any[]) =>
+    gateway.post("/v1/chat/completions", {
+      model: `${model}/model`,
+      input,
+      plugins: { dlp: { mode, stop_words: words } },
+    });
+  const input = [
+    { role: "user", content: "Read bluebird" },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "bluebird" },
+    { type: "function_call", id: "fc_1", call_id, name: "Read", arguments: '{"path":"bluebird"}' },
+    { type: "function_call_output", call_id, output: "bluebird" },
+  ];
+  const masked = await post("openai-responses", input, "mask", stop_words);
+  assertEquals(masked.status, 200, await masked.text());
+  const [user, reasoning, call, output] = (provider.seen.at(-1)!.body as Any).input;
+  assertEquals([reasoning.encrypted_content, call.call_id, output.call_id], ["bluebird", call_id, call_id]);
+  for (const text of [JSON.stringify(user), call.arguments, output.output]) {
+    assert(!text.includes("bluebird"));
+  }
+  // The provider's summary is "hi".
+  const blocked = await post("openai-chat", [summary, { role: "user", content: "Go on" }], "block", [
+    { value: "hi" },
+  ]);
+  assertEquals(blocked.status, 403, await blocked.text());
+  await close();
+});
+
 Deno.test("calls for such a request are calls of chat-completions, freeform ones too", async () => {
   const call = (name: string, args: string, i: number) => ({
     index: i,

@@ -189,6 +189,7 @@ function nameOf(entry: unknown): string[] {
   const client = clientName(string(e.type) ?? "");
   if (client !== undefined) return [client];
   if (e.type !== "function" && e.type !== "custom") return [];
-  const name = string(e.name) ?? string(object(e.function).name);
+  // Within an object as in chat-completions, or as this format has it.
+  const name = string(e.name) ?? string(object(e[e.type]).name);
   return name === undefined ? [] : [name];
 }
