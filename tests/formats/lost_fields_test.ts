@@ -230,3 +230,13 @@ Deno.test("the field that a provider has no form for is named as the caller's fo
   await gateway.close();
   await provider.close();
 });
+
+Deno.test("only fields that were sent are named, and not the truncation that no API does", () => {
+  const dropped = (body: Loose, model: string) =>
+    encode(decode("responses", { model: "acme/one", input: "Hi", ...body }), "chat_completions", model)
+      .dropped;
+  assertEquals(dropped({ top_logprobs: 2 }, "gpt-5"), ["top_logprobs"]);
+  assertEquals(dropped({ include: ["message.output_text.logprobs"] }, "gpt-5"), ["include"]);
+  assertEquals(dropped({ truncation: "disabled" }, "gpt-5"), []);
+  assertEquals(dropped({ truncation: "auto" }, "gpt-5"), ["truncation"]);
+});

@@ -32,7 +32,7 @@ import {
   pushText,
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeLogprobs } from "./logprobs.ts";
+import { decodeLogprobs, decodeTextLogprobs } from "./logprobs.ts";
 import { decodeReport } from "./usage.ts";
 
 /** Values of `service_tier` in the official types. */
@@ -78,7 +78,7 @@ export class ChunkReader {
     if (isObject(usage)) this.#addUsage(usage);
     // In a stream it follows the finish reason, in a separate chunk.
     if (isObject(chunk.moderation)) this.#moderation = chunk.moderation;
-    if (chunk.citations || chunk.search_results) {
+    if (chunk.citations || chunk.search_results || chunk.web_search) {
       // Each chunk repeats all sources.
       const sources = decodeSources(chunk);
       if (sources.length >= this.#sources.length) this.#sources = sources;
@@ -251,7 +251,7 @@ export class ChunkReader {
     if (content && choice.finish !== undefined) choice.wentOn = true;
     if (typeof content === "string") {
       if (content !== "" || (logprobs && choice.text)) {
-        const probs = logprobs ? decodeLogprobs(object(logprobs).content) : undefined;
+        const probs = logprobs ? decodeTextLogprobs(object(logprobs)) : undefined;
         if (content !== "" || probs) pushText(state, choice, content, false, probs, out);
       }
     } else if (Array.isArray(content)) this.#contentParts(choice, content, out);

@@ -50,13 +50,17 @@ export function cite(state: AnswerState, choice: OpenChoice, citation: Citation,
   out.push({ type: "citation", block, citation });
 }
 
-/** Perplexity lists pages at the top level: as URLs, and as results with titles. */
+/** Perplexity lists pages at the top level, as URLs, and as results with titles; Z.AI has results as `web_search`. */
 export function decodeSources(chunk: Loose): Citation[] {
   const titles = new Map<string, string>();
   for (const url of array(chunk.citations)) if (typeof url === "string" && url !== "") titles.set(url, "");
   for (const result of array(chunk.search_results)) {
     const url = string(object(result).url);
     if (url) titles.set(url, string(object(result).title) ?? "");
+  }
+  for (const result of array(chunk.web_search)) {
+    const { link, title } = object(result);
+    if (typeof link === "string" && link !== "") titles.set(link, string(title) ?? "");
   }
   return [...titles].map(([url, title]) => ({ kind: "url", url, title }));
 }

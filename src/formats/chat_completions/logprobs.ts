@@ -2,6 +2,23 @@
 import { array, type Loose, number, object } from "../../exchange/json.ts";
 import type { TokenLogprob } from "../../exchange/part.ts";
 
+/**
+ * Those of the text in a choice's `logprobs`; undefined: none. Together and Fireworks have the lists of the older completions
+ * API: `tokens`, `token_logprobs`, and `top_logprobs`, whose entries have the tokens as keys.
+ */
+export function decodeTextLogprobs(logprobs: Loose): TokenLogprob[] | undefined {
+  const { content, tokens, token_logprobs, top_logprobs } = logprobs;
+  if (Array.isArray(content) || !Array.isArray(tokens)) return decodeLogprobs(content);
+  return decodeLogprobs(tokens.map((token, i) => ({
+    token,
+    logprob: array(token_logprobs)[i],
+    top_logprobs: Object.entries(object(array(top_logprobs)[i])).map(([token, logprob]) => ({
+      token,
+      logprob,
+    })),
+  })));
+}
+
 /** Undefined: none. */
 export function decodeLogprobs(list: unknown): TokenLogprob[] | undefined {
   const found: TokenLogprob[] = [];

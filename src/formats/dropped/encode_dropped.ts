@@ -6,10 +6,12 @@ import { isObject } from "../../exchange/json.ts";
 import type { Content, FormatName, Prompt } from "../../exchange/prompt.ts";
 import { lostInside } from "./lost_fields.ts";
 
-/** Names of fields that other formats do not have. `store: false` is not lost, since nothing is stored. */
+/** Names of fields that other formats do not have. Nothing is stored or truncated anyway. */
 export function unknownFieldNames({ unknown }: Prompt): string[] {
-  const names = Object.keys(unknown);
-  return unknown.store === false ? names.filter((name) => name !== "store") : names;
+  const { store, truncation } = unknown;
+  return Object.keys(unknown).filter((name) =>
+    !(name === "store" && store === false) && !(name === "truncation" && truncation === "disabled")
+  );
 }
 
 /**

@@ -54,6 +54,7 @@ export function fieldName(field: NamedField, prompt: Prompt): string {
   }
   if (field === "maxOutput" && verbatim.max_tokens !== undefined) return "max_tokens";
   if (field === "user" && format === "responses" && verbatim.user === undefined) return "safety_identifier";
+  if (field === "logprobs" && format === "responses" && verbatim.include === undefined) return "top_logprobs";
   const name: string | Record<CallerFormatName, string> = NAMES[field];
   const caller = format === "gemini" || format === "converse" ? "chat_completions" : format;
   return typeof name === "string" ? name : name[caller];

@@ -326,3 +326,53 @@ Deno.test("decodeAnswer() sources beside a refusal are those of the text, which 
     [["Half.", false, 1], ["No.", true, 0]],
   );
 });
+
+Deno.test("log probabilities in the lists of the older completions API are those of the text", () => {
+  const logprobs = {
+    tokens: ["Hel", "lo"],
+    token_ids: [9707, 385],
+    token_logprobs: [-0.25, -0.5],
+    top_logprobs: [{ "Hel": -0.25, "Hal": -2 }, null],
+  };
+  const entry = (token: string, logprob: number, top: [string, number][] = []) => ({
+    token,
+    logprob,
+    bytes: null,
+    top_logprobs: top.map(([token, logprob]) => ({ token, logprob, bytes: null })),
+  });
+  const wanted = [entry("Hel", -0.25, [["Hel", -0.25], ["Hal", -2]]), entry("lo", -0.5)];
+  const answer = collect(decodeAnswer(whole({ content: "Hello" }, { logprobs })));
+  // deno-lint-ignore no-explicit-any -- read like a client
+  const encoded = chatCompletions.encodeAnswer(answer, context()) as any;
+  assertEquals(encoded.choices[0].logprobs, { content: wanted, refusal: null });
+  const piece = (i: number) => ({
+    id: "c",
+    model: "m",
+    choices: [{
+      index: 0,
+      delta: { content: logprobs.tokens[i] },
+      logprobs: {
+        tokens: [logprobs.tokens[i]],
+        token_logprobs: [logprobs.token_logprobs[i]],
+        top_logprobs: [logprobs.top_logprobs[i]],
+      },
+    }],
+  });
+  const folded = foldChunks(encodeAll(decodeChunks([piece(0), piece(1), STOP, "[DONE]"])));
+  // deno-lint-ignore no-explicit-any
+  assertEquals((folded.choices as any)[0].logprobs, { content: wanted, refusal: null });
+});
+
+Deno.test("sources of Z.AI's search are citations", () => {
+  const web_search = [
+    { title: "A", link: "https://a.test", content: "a", media: "A", icon: "", refer: "ref_1" },
+    { title: "No link", content: "b" },
+  ];
+  const answer = collect(decodeAnswer({ ...whole({ content: "Yes [ref_1]" }), web_search }));
+  const [block] = answer.choices[0].blocks;
+  assertEquals(block.type === "text" && block.citations, [{
+    kind: "url",
+    url: "https://a.test",
+    title: "A",
+  }]);
+});
