@@ -37,8 +37,10 @@ export function judgePart(part: Part, rules: AnswerRules): Promise<JudgedPart> |
     case "call-end":
       return null;
     case "text-end":
-    case "reasoning-end":
-      return part.proof?.kind === "details" || part.proof?.kind === "part" ? judge(part, rules) : null;
+    case "reasoning-end": {
+      const inProof = part.proof?.kind === "details" || part.proof?.kind === "part";
+      return inProof || ("extra" in part && part.extra) ? judge(part, rules) : null;
+    }
     case "start":
     case "text-start":
     case "reasoning-start":

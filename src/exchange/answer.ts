@@ -173,7 +173,11 @@ export class Collector {
         block.sections[part.section] += part.text;
         return;
       case "reasoning-end":
-        if (block?.type === "reasoning") block.proof = part.proof;
+        if (block?.type !== "reasoning") return;
+        block.proof = part.proof;
+        if (part.extra) {
+          block.extra = { ...part.extra, fields: { ...block.extra?.fields, ...part.extra.fields } };
+        }
         return;
       case "call-delta":
         return this.#piece(part.block, part.text);

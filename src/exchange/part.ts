@@ -75,7 +75,8 @@ export type Part =
    * of tokens since the last one, if the provider reports only the progress of reasoning.
    */
   | { type: "reasoning-delta"; block: number; section: number; text: string; estimate?: number }
-  | { type: "reasoning-end"; block: number; proof?: Proof }
+  /** `extra`: fields that were not known at the start. */
+  | { type: "reasoning-end"; block: number; proof?: Proof; extra?: Extra }
   | {
     type: "call-start";
     block: number;

@@ -11,7 +11,7 @@ import { count } from "../../exchange/usage.ts";
 import { argumentText, brokenAnswer } from "../failures/decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
 import { callStart, imagePart, isSearch, messageFields, nameOf } from "./decode_items.ts";
-import { reasoningFields, searchParts } from "./decode_items.ts";
+import { idOf, isOther, lateFields, lateProof, otherPart, searchParts } from "./decode_items.ts";
 import { besideOf, indexOf, isCall, isRead, partsOf, repeatedText, restOf } from "./decode_state.ts";
 import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -108,12 +108,7 @@ export class ItemReader {
   /** As reasoning of its own, since the item has ended. Its id tells to which it belongs. */
   #lateProof({ item: known }: Slot, item: Loose): void {
     const proof = proofOf(known) === undefined ? proofOf(item) : undefined;
-    if (proof === undefined) return;
-    const block = this.#open();
-    const fields = { ...(string(known.id) && { id: known.id }), late: true };
-    const extra = { format: "responses", fields } as const;
-    this.emit({ type: "reasoning-start", block, choice: 0, kind: "summary", extra });
-    this.emit({ type: "reasoning-end", block, proof });
+    if (proof !== undefined) { for (const part of lateProof(known, proof, this.#open())) this.emit(part); }
   }
 
   /** Ends all open items. */
@@ -270,11 +265,13 @@ export class ItemReader {
   }
 
   #wholeMessage(slot: Slot, content: readonly unknown[]): void {
+    let next = 0;
     for (const [i, value] of content.entries()) {
       const part = object(value);
       const type = part.type === "text" ? "output_text" : part.type;
-      if (type !== "output_text" && type !== "refusal") continue;
-      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, type, part), part);
+      if (type === "output_text" || type === "refusal") {
+        this.#wholePart(slot.texts[next++] ?? this.#text(slot, i, type, part), part);
+      } else if (isOther(part)) this.emit(otherPart(slot.item, part, this.#open()));
     }
   }
 
@@ -307,8 +304,7 @@ export class ItemReader {
     slot.kind = kind;
     slot.block = this.#open(slot);
     if (this.#waiting[0] === slot) this.#waiting.shift();
-    const extra = reasoningFields(slot.item);
-    this.emit({ type: "reasoning-start", block: slot.block, choice: 0, kind, extra });
+    this.emit({ type: "reasoning-start", block: slot.block, choice: 0, kind, extra: idOf(slot.item) });
   }
 
   #think(slot: Slot, kind: "summary" | "text", section: number, piece: string): void {
@@ -353,7 +349,13 @@ export class ItemReader {
           return void (this.#waiting = this.#waiting.filter((other) => other !== slot));
         }
         if (slot.block < 0) this.#startReasoning(slot, slot.kind);
-        this.emit({ type: "reasoning-end", block: slot.block, ...(proof && { proof }) });
+        const extra = lateFields(slot.item);
+        this.emit({
+          type: "reasoning-end",
+          block: slot.block,
+          ...(proof && { proof }),
+          ...(extra && { extra }),
+        });
         return;
       }
       case "function_call":

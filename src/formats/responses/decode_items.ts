@@ -2,8 +2,10 @@
 import type { Extra } from "../../exchange/extra.ts";
 import { array, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
+import type { Proof } from "../../exchange/proof.ts";
 import { calledName } from "../called_name.ts";
 import { brokenAnswer } from "../failures/decode_failure.ts";
+import { partsOf } from "./decode_state.ts";
 import { withoutNulls } from "./proofs.ts";
 
 const CALL = new Set(
@@ -18,9 +20,36 @@ function ownFields(item: Loose, known: ReadonlySet<string>): Extra {
   return { format: "responses", fields: withoutNulls(rest(item, known)) };
 }
 
-/** Those of a reasoning item. */
-export function reasoningFields(item: Loose): Extra {
-  return ownFields(item, REASONING);
+/** Those of a reasoning item that are only known at its end; undefined: none. Beside a text, the vocabulary has no summary. */
+export function lateFields(item: Loose): Extra | undefined {
+  const { id: _, ...fields } = withoutNulls(rest(item, REASONING));
+  if (item.status === "incomplete") fields.status = item.status;
+  if (partsOf(item.content).length > 0 && array(item.summary).length > 0) fields.summary = item.summary;
+  return Object.keys(fields).length > 0 ? { format: "responses", fields } : undefined;
+}
+
+/** The id of an item. */
+export function idOf({ id }: Loose): Extra {
+  return { format: "responses", fields: string(id) ? { id } : {} };
+}
+
+/** The proof of a reasoning item that has ended. */
+export function lateProof(item: Loose, proof: Proof, block: number): Part[] {
+  const extra = { format: "responses", fields: { ...idOf(item).fields, late: true } } as const;
+  return [
+    { type: "reasoning-start", block, choice: 0, kind: "summary", extra },
+    { type: "reasoning-end", block, proof },
+  ];
+}
+
+/** Whether a part of a message is of a kind that the vocabulary does not have. */
+export function isOther({ type }: Loose): boolean {
+  return typeof type === "string" && type !== "reasoning_text";
+}
+
+/** Such a part, as a message of its own. */
+export function otherPart({ id: _, content: __, ...item }: Loose, part: Loose, block: number): Part {
+  return { type: "opaque", block, choice: 0, format: "responses", value: { ...item, content: [part] } };
 }
 
 /** Those of a message, and of one of its parts as `part`. */

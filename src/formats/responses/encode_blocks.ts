@@ -7,7 +7,7 @@
  *
  * Only events known to the official clients are used, since an unknown one makes their stream helpers throw.
  */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -113,7 +113,7 @@ export class ResponseWriter {
       case "reasoning-start":
         return this.#reasoningStart(part.block, part.kind, part.extra);
       case "reasoning-end":
-        return this.#reasoningEnd(part.block, part.proof);
+        return this.#reasoningEnd(part.block, part.proof, part.extra);
       case "call-start":
         return this.#callStart(part);
       case "call-end":
@@ -230,7 +230,8 @@ export class ResponseWriter {
     this.#messages.leave();
     const id = this.#list.id("rs", fields.id);
     const open = kind === "text" && own !== undefined;
-    const item = { ...fields, ...reasoningItem(id, "in_progress", []), ...(open && { content: [] }) };
+    const { summary: _, status: __, ...known } = fields;
+    const item = { ...known, ...reasoningItem(id, "in_progress", []), ...(open && { content: [] }) };
     const added = this.#list.add(item);
     this.#blocks.set(block, { type: "reasoning", index: added, id, open, sections: [], pieces: [], fields });
   }
@@ -269,19 +270,18 @@ export class ResponseWriter {
     this.#list.emit(partDone, `${at}"part":{"type":"${type}","text":${json}}}`);
   }
 
-  #reasoningEnd(block: number, proof: Proof | undefined): void {
+  #reasoningEnd(block: number, proof: Proof | undefined, late?: Extra): void {
     const state = this.#blocks.get(block);
     if (state?.type === "late") this.#list.amend(state.index, this.#proven(proof));
     if (state?.type !== "reasoning") return;
     this.#blocks.delete(block);
     this.#sectionEnd(state);
-    const { id, open, sections, fields } = state;
-    const item: Loose = {
-      ...fields,
-      ...reasoningItem(id, "completed", open ? [] : sections),
-      ...this.#proven(proof),
-    };
+    const { id, open, sections } = state;
+    const { summary, status, ...fields } = { ...state.fields, ...extraOf(late, "responses") };
+    const made = reasoningItem(id, string(status) ?? "completed", open ? [] : sections);
+    const item: Loose = { ...fields, ...made, ...this.#proven(proof) };
     if (open) item.content = sections.map((text) => ({ type: "reasoning_text", text }));
+    if (open && summary !== undefined) item.summary = summary;
     this.#list.done(state.index, item);
   }
 

@@ -374,6 +374,7 @@ function shownTo(format: FormatName, part: Part): Part | null {
     case "text-start":
     case "reasoning-start":
       return part.extra === undefined || part.extra.format === format ? part : null;
+    case "reasoning-end":
     case "finish":
       return part.extra === undefined || part.extra.format === format ? part : { ...part, extra: undefined };
     default:

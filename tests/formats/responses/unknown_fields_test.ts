@@ -197,3 +197,71 @@ Deno.test("Unknown fields of a response, its items and their parts reach a calle
   ]);
   assertEquals(read("responses", parts), whole);
 });
+
+Deno.test("Parts of a message that only one vendor has reach a caller of the format, and double no text", () => {
+  const audio = { type: "output_audio", data: "aGk=", transcript: "hi" };
+  const item = { ...text(), content: [audio, ...text().content] };
+  const response = { id: "resp_1", model: "m", status: "completed", output: [item], usage: USAGE };
+  const place = { item_id: item.id, output_index: 0, content_index: 1 };
+  const events = [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+    { type: "response.output_text.delta", ...place, delta: "4" },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response },
+  ];
+  for (const parts of [PROVIDER_FORMATS.responses.decodeAnswer(response), stream(events)]) {
+    const { output } = read("responses", parts) as { output: { content: Loose[] }[] };
+    const content = output.flatMap((message) => message.content);
+    assertEquals(content.filter(({ type }) => type === "output_audio"), [audio]);
+    assertEquals(content.filter(({ type }) => type === "output_text").map(({ text }) => text), ["4"]);
+    const chat = read("chat_completions", parts) as { choices: { message: Loose }[] };
+    assertEquals(chat.choices[0].message.content, "4");
+  }
+});
+
+Deno.test("Reasoning with a text and a summary has both for a caller of the format, and its state", () => {
+  const item = {
+    id: "rs_1",
+    type: "reasoning",
+    status: "incomplete",
+    summary: [{ type: "summary_text", text: "In short" }],
+    content: [{ type: "reasoning_text", text: "At length" }],
+    format: "unknown",
+  };
+  const incomplete_details = { reason: "max_output_tokens" };
+  const response = {
+    id: "resp_1",
+    model: "m",
+    status: "incomplete",
+    incomplete_details,
+    output: [item],
+    usage: USAGE,
+  };
+  const events = [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { ...item, summary: [], content: [] } },
+    {
+      type: "response.reasoning_text.delta",
+      item_id: item.id,
+      output_index: 0,
+      content_index: 0,
+      delta: "At length",
+    },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.incomplete", response },
+  ];
+  for (const parts of [PROVIDER_FORMATS.responses.decodeAnswer(response), stream(events)]) {
+    assertEquals(read("responses", parts).output, [item]);
+    const encoder = CALLER_FORMATS.responses.encodeStream({
+      id: "gen_1",
+      created: 1,
+      model: () => "acme/one",
+      prompt: prompt("responses", FIRST.responses),
+      seal,
+    });
+    const sse = encoder.encode(parts) + encoder.end();
+    const [, done] = /event: response\.output_item\.done\ndata: (.*)\n/.exec(sse)!;
+    assertEquals(JSON.parse(done).item, item);
+  }
+});
